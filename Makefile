@@ -1,0 +1,85 @@
+# Every target sets up what it needs in .venv; only the first run touches the network.
+
+PYTHON ?= python3
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+PEERS := .venv-peers
+
+# Stamp files: pip runs again only when pyproject.toml changed.
+CREATED := $(VENV)/.created
+RUNTIME := $(VENV)/.runtime
+DEV := $(VENV)/.dev
+PEERS_READY := $(PEERS)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint check format bench clean
+
+# Ends with a remedy when $(PYTHON) cannot make an environment.
+define CHECK_PYTHON
+@command -v "$(PYTHON)" >/dev/null || { \
+    echo "inbounds needs Python 3.11 or newer, and '$(PYTHON)' was not found:" \
+         "install one, or name it with 'make PYTHON=/path/to/python'." >&2; exit 1; }
+@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+    echo "inbounds needs Python 3.11 or newer, and '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1):" \
+         "name a newer one with 'make PYTHON=/path/to/python'." >&2; exit 1; }
+@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
+    echo "'$(PYTHON)' lacks the venv module: install it (on Debian and Ubuntu: apt install python3-venv)," \
+         "or name another interpreter with 'make PYTHON=/path/to/python'." >&2; exit 1; }
+endef
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(RUNTIME) ## show what the library does
+	@$(BIN)/python examples/demo.py
+
+test: $(DEV) ## run the tests
+	@$(BIN)/python -m pytest
+
+lint: $(DEV) ## run the linter, the formatter's check, the type checker and the import contracts
+	@$(BIN)/python -m ruff check
+	@$(BIN)/python -m ruff format --check
+	@$(BIN)/python -m mypy
+	@$(BIN)/lint-imports --no-logo
+
+check: lint test ## run what CI runs: lint, then test
+
+format: $(DEV) ## put imports and layout in order
+	@$(BIN)/python -m ruff check --select I --fix
+	@$(BIN)/python -m ruff format
+
+bench: $(RUNTIME) $(PEERS_READY) ## measure speed and timing leaks against the peers
+	@$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python
+
+clean: ## remove the environments and every cache
+	rm -rf $(VENV) $(PEERS) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(CREATED):
+	$(CHECK_PYTHON)
+	@echo "making $(VENV)"
+	@"$(PYTHON)" -m venv $(VENV)
+	@touch $@
+
+$(RUNTIME): $(CREATED) pyproject.toml
+	@echo "installing inbounds into $(VENV)"
+	@$(PIP) install --editable .
+	@touch $@
+
+$(DEV): $(CREATED) pyproject.toml
+	@echo "installing inbounds and its development tools into $(VENV)"
+	@$(PIP) install --editable '.[dev]'
+	@touch $(RUNTIME) $@
+
+$(PEERS_READY): benchmarks/peers.txt
+	$(CHECK_PYTHON)
+	@echo "installing the peers into $(PEERS)"
+	@"$(PYTHON)" -m venv $(PEERS)
+	@while read -r requirements; do \
+	    case "$$requirements" in ''|'#'*) continue ;; esac; \
+	    $(PEERS)/bin/python -m pip --disable-pip-version-check -qq install --only-binary :all: $$requirements \
+	        || echo "not installed here, so left out: $$requirements"; \
+	done < $<
+	@touch $@

@@ -1,0 +1,51 @@
+"""Run the benchmarks and print what they found."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from benchmarks import arrays, construction, scalar, timing_leak
+from benchmarks.peer_process import PeerProcess
+
+BENCHMARKS = {
+    "arrays": arrays.run,
+    "scalar": scalar.run,
+    "construction": construction.run,
+    "growth": construction.run_growth,
+    "timing-leak": timing_leak.run,
+}
+
+
+def main() -> None:
+    """Parse the arguments, run, print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"all unless given: {', '.join(BENCHMARKS)}")
+    parser.add_argument("--peers", type=Path, metavar="PYTHON", help="the interpreter that has the peers")
+    parser.add_argument("--quick", action="store_true", help="less work, rougher figures")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(BENCHMARKS):
+        parser.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+
+    names = arguments.names or list(BENCHMARKS)
+    figures = {}
+    with PeerProcess(arguments.peers) as peers:
+        if not arguments.json:
+            missing = [peer for peer, version in peers.versions.items() if version is None]
+            print("Peers:", ", ".join(filter(None, peers.versions.values())) or "none")
+            if missing:
+                print("Not installed here, so left out:", ", ".join(missing))
+            print()
+        for name in names:
+            report = BENCHMARKS[name](peers, quick=arguments.quick)
+            figures[name] = report.measured
+            if not arguments.json:
+                print(report, flush=True)
+    if arguments.json:
+        print(json.dumps(figures, indent=2))
+
+
+if __name__ == "__main__":
+    main()

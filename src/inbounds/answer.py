@@ -1,0 +1,110 @@
+"""One answer, of any kind a caller may hold, read onto a lattice and written back as the same kind.
+
+Nothing here lets an answer decide whether an error is raised, beyond what cannot be avoided: NaN, and an infinity on a
+side that has no end, are refused.  Messages name kinds, never values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from inbounds.bounds import Bounds
+from inbounds.errors import InvalidAnswer
+from inbounds.lattice import FAR, Lattice
+from inbounds.rational import Number, finite_ratio, infinity, is_number
+
+VAST = 10_000
+"""A Decimal of more digits than this before the point counts as infinite, and after it as zero."""
+
+EPOCH = date(1970, 1, 1).toordinal()
+"""The ordinal of numpy's day 0."""
+
+
+class Answers:
+    """Reads and writes the answers to questions with these bounds, on this lattice."""
+
+    def __init__(self, bounds: Bounds, lattice: Lattice) -> None:
+        self.is_dates = bounds.is_dates
+        self.lattice = lattice
+        self.factor, self.shift, self.divisor = lattice.writing
+        self._plain = self._as_int if self.divisor == 1 else self._as_float
+
+    def index(self, answer: Any) -> int:
+        """Return the index of the lattice point nearest to an answer, not yet projected into the bounds."""
+        if type(answer) is float and answer - answer == 0 and not self.is_dates:  # finite: the usual case
+            return self.lattice.index(*answer.as_integer_ratio())
+        if self.is_dates:
+            return _ordinal(answer)
+        if not is_number(answer):
+            raise InvalidAnswer(
+                f"an answer must be an int, float, Fraction or Decimal, or an array of them, got {_kind(answer)}"
+            )
+        return self._number(answer)
+
+    def writer(self, kind: type) -> Callable[[int], Any]:
+        """Return the function that writes an index as an answer of this kind."""
+        if self.is_dates:
+            return _as_day if issubclass(kind, np.datetime64) else date.fromordinal
+        if issubclass(kind, Fraction):
+            return self.lattice.value
+        if issubclass(kind, Decimal):
+            return self._decimal_writer()
+        return self._plain
+
+    def _number(self, answer: Number) -> int:
+        if isinstance(answer, Decimal) and answer.is_finite() and abs(answer.adjusted()) > VAST:
+            answer = float(answer.copy_sign(Decimal("inf"))) if answer.adjusted() > 0 and answer else 0
+        ratio = finite_ratio(answer)
+        return self.lattice.index(*ratio) if ratio is not None else self.end(infinity(answer))
+
+    def end(self, sign: int) -> int:
+        """Return the index of the end that an infinity of this sign is projected to; refuse NaN, which has no sign."""
+        if sign == 0:
+            raise InvalidAnswer("an answer must not be NaN; decide what a missing answer means before releasing it")
+        end = self.lattice.low_list[0] if sign < 0 else self.lattice.high_list[-1]
+        if abs(end) == FAR:
+            raise InvalidAnswer("an answer may be infinite only on a side where the bounds have an end")
+        return end
+
+    def _as_int(self, index: int) -> int:
+        return index * self.factor + self.shift
+
+    def _as_float(self, index: int) -> float:
+        return (index * self.factor + self.shift) / self.divisor
+
+    def _decimal_writer(self) -> Callable[[int], Decimal]:
+        digits = self.divisor.bit_length()
+        if 10**digits % self.divisor:
+            raise InvalidAnswer(
+                f"a Decimal cannot hold the multiples of {self.lattice.step}; pass the answer as a Fraction or a float"
+            )
+
+        def write(index: int) -> Decimal:
+            numerator = self._as_int(index)
+            return Context(prec=len(str(abs(numerator))) + digits).divide(Decimal(numerator), Decimal(self.divisor))
+
+        return write
+
+
+def _ordinal(answer: Any) -> int:
+    if isinstance(answer, date) and not isinstance(answer, datetime):
+        return answer.toordinal()
+    if isinstance(answer, np.datetime64) and np.datetime_data(answer)[0] == "D":
+        if np.isnat(answer):
+            raise InvalidAnswer("an answer must not be NaT; decide what a missing answer means before releasing it")
+        return int(answer.astype(np.int64)) + EPOCH
+    raise InvalidAnswer(f"an answer to a question about dates must be a date or a datetime64[D], got {_kind(answer)}")
+
+
+def _as_day(ordinal: int) -> np.datetime64:
+    return np.datetime64(ordinal - EPOCH, "D")
+
+
+def _kind(answer: Any) -> str:
+    return type(answer).__name__

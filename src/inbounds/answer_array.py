@@ -1,0 +1,111 @@
+"""Arrays of answers, read onto a lattice and written back.
+
+Which of the ways below an array takes depends on its dtype and on the lattice, never on the answers in it.  Indices are
+int64, or doubles where the lattice is of a power of two and fine: every double is then exactly a multiple of a step, or
+a fraction of one, so that no answer is too large.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inbounds.answer import EPOCH, Answers
+from inbounds.errors import InvalidAnswer
+from inbounds.rational import is_power_of_two
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CLAMP = 2**61 - 2**10
+"""How many steps from zero an answer can be, in an array, on an unbounded lattice that is counted in int64."""
+
+COARSE = Fraction(1, 2**8)
+"""From this step on, CLAMP steps are beyond 2**53, where doubles have no fractions left: clamping there is harmless."""
+
+
+class AnswerArrays:
+    """Reads and writes arrays of answers."""
+
+    def __init__(self, answers: Answers) -> None:
+        lattice = answers.lattice
+        self._answers, self._lattice = answers, lattice
+        finite = [abs(end) for end in (lattice.ends[np.dtype(float)][0][0], lattice.ends[np.dtype(float)][1][-1])]
+        reach = max((end for end in finite if end < np.inf), default=0)
+        self._counts = (answers.factor, answers.shift, answers.divisor) == (1, 0, 1)
+        self._doubles = is_power_of_two(lattice.step) and lattice.offset == 0 and lattice.step < 1 and reach < 2**53
+        largest = (reach if lattice.bounded else CLAMP) * answers.factor + answers.shift
+        self._int64 = answers.divisor == 1 and largest < 2**62
+        self._exact_quotient = max(largest, answers.divisor) < 2**53
+        self.fits_int64 = lattice.bounded or lattice.step >= COARSE
+
+    def read(self, answers: NDArray[Any]) -> NDArray[Any] | list[int]:
+        """Return the indices nearest to a flat array of answers: an array, or a list if they may not fit int64."""
+        kind, size = answers.dtype.kind, answers.dtype.itemsize
+        if self._answers.is_dates and kind == "M":
+            return _days(answers)
+        if kind == "f" and size <= 8 and (self._counts or self._doubles) and not self._answers.is_dates:
+            return self._read_doubles(answers.astype(np.float64, copy=False))
+        if kind in "iu" and self._counts and not self._answers.is_dates:
+            return np.clip(answers, *_within(answers.dtype)).astype(np.int64)
+        if kind in "iu" and self._doubles and (size <= 4 or self._lattice.bounded):
+            return self._read_doubles(np.clip(answers, *_within(answers.dtype, 2**53)).astype(np.float64))
+        if kind not in "iufO":
+            raise InvalidAnswer(f"an array of answers must hold numbers or dates, got dtype {answers.dtype}")
+        indices = [self._answers.index(answer) for answer in answers.tolist()]
+        return np.array([max(-CLAMP, min(CLAMP, i)) for i in indices]) if self.fits_int64 else indices
+
+    def write(self, indices: NDArray[Any], answers: NDArray[Any]) -> NDArray[Any]:
+        """Return the answers that indices stand for, as the kind of the answers that were read."""
+        if answers.dtype.kind == "M":
+            return (indices - EPOCH).astype("datetime64[D]")
+        if answers.dtype.kind == "O":
+            return self.write_each(indices.tolist(), answers)
+        if indices.dtype == np.float64:
+            return indices * float(self._lattice.step)
+        factor, shift, divisor = self._answers.factor, self._answers.shift, self._answers.divisor
+        if self._int64:
+            return indices * factor + shift
+        if self._exact_quotient:  # of integers that are doubles, so the quotient is the nearest double
+            return (indices * factor + shift) / divisor
+        return self.write_each(indices.tolist(), answers)
+
+    def write_each(self, indices: list[int], answers: NDArray[Any]) -> NDArray[Any]:
+        """`write`, one by one, each as the kind of its own answer."""
+        integral = self._answers.divisor == 1
+        written = np.empty(len(indices), dtype=object if answers.dtype.kind == "O" or integral else np.float64)
+        for i, (index, answer) in enumerate(zip(indices, answers.tolist(), strict=True)):
+            written[i] = self._answers.writer(type(answer))(index)
+        return written
+
+    def _read_doubles(self, answers: NDArray[np.float64]) -> NDArray[Any]:
+        infinite = np.isinf(answers)
+        if np.isnan(answers).any():
+            self._answers.end(0)
+        for sign in (-1, 1):
+            if (infinite & (answers * sign > 0)).any():
+                self._answers.end(sign)
+        with np.errstate(over="ignore", under="ignore"):
+            scaled = answers * float(1 / self._lattice.step)
+        lows, highs = self._lattice.ends[scaled.dtype]
+        # Far outside is as good as at the end; on a side without one, nothing a double can hold is clipped but 1e300.
+        scaled = np.clip(scaled, max(lows[0] - 1, -1e300), min(highs[-1] + 1, 1e300))
+        whole = np.floor(scaled)
+        whole += scaled - whole >= 0.5
+        return np.clip(whole, -CLAMP, CLAMP).astype(np.int64) if self._counts else whole
+
+
+def _days(answers: NDArray[np.datetime64]) -> NDArray[np.int64]:
+    if np.datetime_data(answers.dtype)[0] != "D":
+        raise InvalidAnswer(f"dates in an array must be datetime64[D], got {answers.dtype}; use .astype")
+    if np.isnat(answers).any():
+        raise InvalidAnswer("an answer must not be NaT; decide what a missing answer means before releasing it")
+    return np.clip(answers.astype(np.int64), -CLAMP, CLAMP) + EPOCH
+
+
+def _within(dtype: np.dtype[Any], limit: int = CLAMP) -> tuple[int, int]:
+    """Return the part of ±limit that an integer dtype can hold."""
+    info = np.iinfo(dtype)
+    return max(int(info.min), -limit), min(int(info.max), limit)

@@ -1,0 +1,138 @@
+"""The least scale whose loss was evaluated and is small enough."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from inbounds.certificate import Certificate, prove
+from inbounds.claim import Claim, Promise
+from inbounds.errors import InvalidParameter
+from inbounds.lattice import fine_step
+from inbounds.loss import float_loss
+from inbounds.rational import round_up
+
+TOLERANCE = 2.0**-40
+"""How near, relatively, the scale found is to one that was seen to be too small."""
+
+LOOSE_TOLERANCE = 2.0**-22
+"""The same where every evaluation is long: far below the one millionth that is promised."""
+
+MANY_SPANS = 500
+"""From here on a search in doubles narrows the range before anything is proved."""
+
+_log = logging.getLogger("inbounds")
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A claim with the proof that it is true."""
+
+    claim: Claim
+    certificate: Certificate
+
+
+def calibrate(promise: Promise) -> Calibrated:
+    """Find the least scale that keeps the promise, and prove that it does."""
+    plain = promise.sensitivity / promise.epsilon
+    if not Fraction(1, 2**960) < plain < 2**960:
+        raise InvalidParameter("sensitivity / epsilon is beyond what a double can hold; use other units")
+    if promise.bounds.step is not None:
+        return _on_lattice(promise, promise.bounds.step)
+    found = _on_lattice(promise, fine_step(promise.bounds, plain))
+    while (finer := fine_step(promise.bounds, found.claim.scale)) * 2**4 < found.claim.lattice.step:
+        # Gaps made the scale far smaller than the plain one: take a step to suit.
+        found = _on_lattice(promise, finer)
+    return found
+
+
+def _on_lattice(promise: Promise, step: Fraction) -> Calibrated:
+    claim = Claim.on(promise, step, promise.sensitivity / promise.epsilon)
+    if not len(claim.pairs):
+        # Neighbours always have the same answer, so every scale will do: take the plain one.
+        return _Prover(claim).certified(round_up(claim.scale))
+    prover = _Prover(claim)
+    # The loss is at least rate * distance, and at most twice that.
+    least = round_up(step * claim.pairs.reach / promise.epsilon)
+    if len(claim.lattice) >= MANY_SPANS and not claim.law.constant:
+        return prover.certified(_narrowed(prover, least))
+    for scale in (least, math.nextafter(least, math.inf)):  # where the closed form is exact, a hair is enough
+        if prover.excess(scale) <= 0:
+            return prover.certified(scale)
+    return prover.certified(_least_safe(prover.excess, least, prover.raised(2 * least, 2.0**-20), TOLERANCE))
+
+
+class _Prover:
+    """Proves the claim at one scale after another and remembers the proofs."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.epsilon = claim.promise.epsilon
+        self._latest: Calibrated | None = None
+        self._safest: Calibrated | None = None
+
+    def certified(self, scale: float) -> Calibrated:
+        """Return the claim at a scale with its certificate."""
+        for known in (self._latest, self._safest):
+            if known is not None and known.claim.scale == scale:
+                return known
+        claim = self.claim.rescaled(scale)
+        _log.debug("proving the loss over %d pairs", len(claim.pairs))
+        self._latest = Calibrated(claim, prove(claim))
+        if self._latest.certificate.holds:
+            self._safest = self._latest
+        return self._latest
+
+    def excess(self, scale: float) -> float:
+        """How far the proven loss is above epsilon; not positive if, and only if, the promise is proved."""
+        return float(self.certified(scale).certificate.bound - self.epsilon)
+
+    def raised(self, scale: float, by: float) -> float:
+        """Raise a scale, faster and faster, until the promise is proved."""
+        while self.excess(scale) > 0:
+            scale, by = scale * (1 + by), 2 * by
+        return scale
+
+    def float_excess(self, scale: float) -> float:
+        """The excess in doubles, for a first approximation."""
+        claim = self.claim
+        rate = float(claim.lattice.step / Fraction(scale))
+        return float_loss(claim.lattice, claim.pairs, rate, float(claim.promise.pooling)) - float(self.epsilon)
+
+
+def _narrowed(prover: _Prover, least: float) -> float:
+    """Search in doubles, then prove; search again in balls if doubles were too coarse for this epsilon."""
+    guess = _least_safe(prover.float_excess, least, 2 * least, TOLERANCE)
+    doubt = max(2.0**-36, 2.0**-44 / float(prover.epsilon))
+    _log.info("calibrated %d spans in doubles; proving", len(prover.claim.lattice))
+    safe = prover.raised(guess * (1 + doubt), doubt)
+    lower = guess * (1 - doubt)
+    if safe - lower <= LOOSE_TOLERANCE * safe:
+        return safe
+    return _least_safe(prover.excess, lower, safe, LOOSE_TOLERANCE)
+
+
+def _least_safe(excess: Callable[[float], float], unsafe: float, safe: float, tolerance: float) -> float:
+    """Return a scale with `excess(scale) <= 0`, as near as `tolerance` to one where that does not hold.
+
+    Only scales that were evaluated are returned; nothing is assumed about the shape of `excess`.  The steps are those
+    of the Illinois variant of regula falsi in `1 / scale`, in which the loss is nearly a straight line.
+    """
+    above, below = excess(unsafe), excess(safe)
+    if above <= 0:
+        return unsafe
+    moved = 0  # which end moved last: +1 safe, -1 unsafe
+    while safe - unsafe > tolerance * safe:
+        weight = above / (above - below)
+        guess = 1 / ((1 - weight) / unsafe + weight / safe)
+        margin = tolerance * safe / 2
+        guess = min(max(guess, unsafe + margin), safe - margin)
+        found = excess(guess)
+        if found <= 0:
+            safe, below, above, moved = guess, found, above / 2 if moved > 0 else above, 1
+        else:
+            unsafe, above, below, moved = guess, found, below / 2 if moved < 0 else below, -1
+    return safe

@@ -1,0 +1,144 @@
+"""What to expect of a release, in the units of the answer: everything a mechanism can say about its own accuracy."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, cast
+
+from inbounds.accuracy import Accuracy
+from inbounds.answer import Answers
+from inbounds.claim import Claim
+from inbounds.errors import InvalidParameter
+from inbounds.overall import mean_error, worst_error
+from inbounds.rational import exact, infinity, round_down, round_up
+
+
+class Expectations:
+    """Closed forms for the distribution of a release around a true answer.
+
+    None of this costs privacy as long as the true answers asked about are not the secret one: `error(97)` says how far
+    off a release would be *if* the true answer were 97.
+    """
+
+    claim: Claim
+    _answers: Answers
+
+    def __init__(self, claim: Claim, answers: Answers) -> None:
+        self.__dict__.update(claim=claim, _answers=answers)
+
+    @cached_property
+    def _accuracy(self) -> Accuracy:
+        return Accuracy(self.claim.law)
+
+    @cached_property
+    def _step(self) -> float:
+        return float(self.claim.lattice.step)
+
+    def error(self, value: Any) -> float:
+        """Return the expected absolute error of a release if the true answer is `value`; in days for dates."""
+        centre, offset = self._centre(value)
+        return self._accuracy.error(centre, float(offset)) * self._step
+
+    def bias(self, value: Any) -> float:
+        """Return by how much releases are too high on average if the true answer is `value`; in days for dates."""
+        centre, offset = self._centre(value)
+        return (float(self._accuracy.moments(centre).bias[0]) - float(offset)) * self._step
+
+    def mean(self, value: Any) -> Any:
+        """Return the mean of releases if the true answer is `value`: a float, or for dates a datetime."""
+        centre, _ = self._centre(value)
+        bias = float(self._accuracy.moments(centre).bias[0])
+        if self._answers.is_dates:
+            return datetime.fromordinal(centre) + timedelta(days=bias)
+        return float(self.claim.lattice.value(centre)) + bias * self._step
+
+    def variance(self, value: Any) -> float:
+        """Return the variance of releases if the true answer is `value`; in squared days for dates."""
+        centre, _ = self._centre(value)
+        return float(self._accuracy.moments(centre).variance[0]) * self._step**2
+
+    def pmf(self, released: Any, value: Any) -> float:
+        """Return the probability that `released` is released if the true answer is `value`."""
+        index = self._point(released)
+        return 0.0 if index is None else self._accuracy.pmf(index, self._centre(value)[0])
+
+    def cdf(self, released: Any, value: Any) -> float:
+        """Return the probability that at most `released` is released if the true answer is `value`."""
+        if infinity(released):
+            return float(infinity(released) > 0)
+        index = self._point(released)
+        if index is None:
+            lattice = self.claim.lattice
+            index = int((exact(released, "released", InvalidParameter) - lattice.offset) // lattice.step)
+        return self._accuracy.cdf(index, self._centre(value)[0])
+
+    def quantile(self, probability: float, value: Any) -> Any:
+        """Return the least answer that releases exceed with probability at most `1 - probability`."""
+        _check_probability(probability, "probability")
+        index = self._accuracy.quantile(float(probability), self._centre(value)[0])
+        return self._answers.writer(type(value))(index)
+
+    def worst_error(self) -> float:
+        """Return the greatest expected absolute error over all possible true answers."""
+        return worst_error(self._accuracy) * self._step
+
+    def mean_error(self) -> float:
+        """Return the expected absolute error averaged over all possible true answers, each counted alike."""
+        if not self.claim.lattice.bounded:
+            raise InvalidParameter(
+                f"mean_error averages over all possible answers, and {self.claim.promise.bounds.brief()} has "
+                "infinitely many; use error(value) or worst_error()"
+            )
+        return mean_error(self._accuracy) * self._step
+
+    def interval(self, released: Any, confidence: float = 0.95) -> tuple[Any, Any]:
+        """Return the ends of an interval that holds the true answer with at least this confidence.
+
+        Whatever the true answer is, intervals computed from its releases hold it this often.  Costs no privacy.
+        """
+        _check_probability(confidence, "confidence")
+        index, _ = self.claim.lattice.project(self._answers.index(released))
+        low, high = self._accuracy.interval(index, float(confidence))
+        return self._outward(low, -1, type(released)), self._outward(high, 1, type(released))
+
+    def _outward(self, index: int, sign: int, kind: type) -> Any:
+        """Write an end of an interval for the answers that round to its indices, not for the indices alone.
+
+        Where the caller gave a step, answers are taken to be on it.
+        """
+        bounds, lattice = self.claim.promise.bounds, self.claim.lattice
+        write = self._answers.writer(kind)
+        if bounds.step is not None:
+            return write(index)
+        if index != (lattice.low_list[0] if sign < 0 else lattice.high_list[-1]):
+            return write(index + sign)
+        if issubclass(kind, Decimal):
+            return write(index)
+        end = bounds.unit * cast("int", bounds.ends[0 if sign < 0 else -1])
+        if issubclass(kind, Fraction):
+            return end
+        return round_down(end) if sign < 0 else round_up(end)
+
+    def _centre(self, value: Any) -> tuple[int, Fraction]:
+        """Return the index that a true answer is projected to, and how many steps above it the answer is."""
+        lattice, index = self.claim.lattice, self._answers.index(value)
+        centre, _ = lattice.project(index)
+        if self._answers.is_dates:
+            return centre, Fraction(index - centre)
+        return centre, (exact(value, "value", InvalidParameter, echo=False) - lattice.value(centre)) / lattice.step
+
+    def _point(self, released: Any) -> int | None:
+        """Return the index of a value that can be written for one, None for any other value."""
+        if infinity(released):
+            return None
+        index = self._answers.index(released)
+        kinds: tuple[type, ...] = (type(released), Fraction)
+        return index if any(released == self._answers.writer(kind)(index) for kind in kinds) else None
+
+
+def _check_probability(value: float, name: str) -> None:
+    if not 0 < exact(value, name, InvalidParameter) < 1:
+        raise InvalidParameter(f"{name} must be above 0 and below 1, got {value!r}")

@@ -1,0 +1,113 @@
+"""Exact numbers: what a caller passes becomes a fraction without loss, and a fraction a float by a named rounding."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias, TypeGuard
+
+import numpy as np
+
+from inbounds.errors import InboundsError, InvalidBounds
+
+Number: TypeAlias = "int | float | Fraction | Decimal | np.integer[Any] | np.floating[Any]"
+_KINDS = (int, float, Fraction, Decimal, np.integer, np.floating)
+
+# Every double fits, and the digits of every number that fits are within what Python will print.
+LIMIT_BITS = 2048
+LIMIT = 1 << LIMIT_BITS
+# A Decimal of a few bytes can stand for an integer that fills the memory.
+_LIMIT_EXPONENT = 10_000
+
+
+def is_number(value: object) -> TypeGuard[Number]:
+    """Return whether `value` is of a kind that stands for one real number; NaN and the infinities are such."""
+    return isinstance(value, _KINDS) and not isinstance(value, bool)
+
+
+def infinity(value: object) -> int:
+    """Return 1 for plus infinity, -1 for minus infinity and 0 for anything else."""
+    if isinstance(value, Decimal):
+        return (-1 if value.is_signed() else 1) if value.is_infinite() else 0
+    if isinstance(value, (float, np.floating)):
+        return int(value == math.inf) - int(value == -math.inf)
+    return 0
+
+
+def finite_ratio(number: Number) -> tuple[int, int] | None:
+    """Return `number` as numerator and denominator in lowest terms, None for NaN and the infinities."""
+    try:
+        return int(number).as_integer_ratio() if isinstance(number, np.integer) else number.as_integer_ratio()
+    except (ValueError, OverflowError):
+        return None
+
+
+def ratio(
+    number: object, name: str, error: type[InboundsError] = InvalidBounds, *, echo: bool = True
+) -> tuple[int, int]:
+    """Return what `exact` returns, as numerator and denominator in lowest terms."""
+    if type(number) is int and -LIMIT < number < LIMIT:
+        return number, 1
+    is_vast = _is_vast(number)
+    found = finite_ratio(number) if is_number(number) and not is_vast else None
+    if found is not None and abs(found[0]) < LIMIT * found[1] and found[1] < LIMIT:
+        return found
+    got = shown(number) if echo else f"a value of type {type(number).__name__}"
+    if found is None and not is_vast:
+        raise error(f"{name} must be a finite number, got {got}; give an int, float, Fraction or Decimal")
+    raise error(f"{name} must take at most {LIMIT_BITS} bits before and after the point, got {got}; round it")
+
+
+def exact(number: object, name: str, error: type[InboundsError] = InvalidBounds, *, echo: bool = True) -> Fraction:
+    """Return `number` as the fraction that it is: a float is a dyadic rational, so 0.1 is not 1/10.
+
+    Takes int, float, Fraction, Decimal and the numpy integers and floats. Raises `error`, in a message that calls the
+    number `name`, for anything else, for NaN and the infinities, and for what takes more than 2,048 bits before or
+    after the point. The message shows the number unless `echo` is false, as it must be for an answer.
+    """
+    return Fraction(*ratio(number, name, error, echo=echo))
+
+
+def _is_vast(number: object) -> bool:
+    """Return whether `number` is a Decimal that as a ratio would take absurd memory."""
+    exponent = number.as_tuple().exponent if isinstance(number, Decimal) else 0
+    return isinstance(exponent, int) and abs(exponent) > _LIMIT_EXPONENT  # of NaN and the infinities it is a letter
+
+
+def round_nearest(x: Fraction) -> float:
+    """Return the double nearest to `x`, a tie to the even one; an infinity beyond the largest doubles."""
+    try:
+        return x.numerator / x.denominator + 0.0  # the sum turns -0.0 into 0.0
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
+def round_up(x: Fraction) -> float:
+    """Return the smallest double that is at least `x`; `inf` above the largest finite one."""
+    nearest = round_nearest(x)
+    # Python compares an infinite or finite float to a fraction exactly.
+    return math.nextafter(nearest, math.inf) + 0.0 if nearest < x else nearest
+
+
+def round_down(x: Fraction) -> float:
+    """Return the largest double that is at most `x`; `-inf` below the smallest finite one."""
+    return -round_up(-x) + 0.0
+
+
+def is_power_of_two(x: Fraction) -> bool:
+    """Return whether `x` is 2**k for an integer k of either sign."""
+    return x > 0 and x.numerator & (x.numerator - 1) == 0 and x.denominator & (x.denominator - 1) == 0
+
+
+def cut(text: str, width: int = 60) -> str:
+    """Return `text`, its middle left out when it is longer than a message can bear."""
+    return text if len(text) <= width else f"{text[: width - 16]}...{text[-13:]}"
+
+
+def shown(value: object) -> str:
+    """Return `repr(value)`, cut to what a message can bear."""
+    try:
+        return cut(repr(value))
+    except ValueError:  # Python refuses to print integers of thousands of digits
+        return f"a vast {type(value).__name__}"

@@ -1,0 +1,154 @@
+"""A second proof of a claim, by another road than the one that calibration took.
+
+A small lattice is checked by the definition of the guarantee: every pair of answers, every output, with the weights and
+their sums written out.  A large one is checked on its deciding pairs, at twice the precision, with `Z` summed span by
+span as positive terms instead of through the recurrences.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Protocol
+
+from flint import arb
+
+from inbounds.balls import ball, precision
+from inbounds.certificate import Certificate, Worst, certificate_of, worst_loss
+from inbounds.claim import Claim
+from inbounds.errors import NotPrivate
+from inbounds.lattice import FAR
+from inbounds.law import PRECISION, Law
+
+SMALL = 48
+"""Up to this many indices between the ends of the lattice, the definition is checked."""
+
+SUMMED = 100
+"""Up to this many spans, `Z` is summed anew for each pair, which takes a time that grows with their square."""
+
+BITS = 2 * PRECISION
+
+
+class Claimant(Protocol):
+    """Anything that makes a claim: a mechanism."""
+
+    @property
+    def claim(self) -> Claim:
+        """What it claims."""
+
+
+def certify(mechanism: Claimant | Claim) -> Certificate:
+    """Prove a mechanism's claim again, from its description alone; raise `NotPrivate`, with a witness, if it is false.
+
+    Nothing that the mechanism computed or stored is used but the exact scale, the step and the promise.
+    """
+    claim = mechanism if isinstance(mechanism, Claim) else mechanism.claim
+    fresh = Claim.on(claim.promise, claim.lattice.step, claim.scale)
+    certificate = _prove_again(fresh)
+    if not certificate.holds:
+        raise NotPrivate(f"scale {float(claim.scale):g} does not keep the promise. {certificate}", certificate)
+    return certificate
+
+
+def _prove_again(claim: Claim) -> Certificate:
+    lattice = claim.lattice
+    if lattice.bounded and lattice.high_list[-1] - lattice.low_list[0] < SMALL:
+        worst, method = _by_definition(claim), "every pair, every output"
+    elif len(lattice) <= SUMMED:
+        worst, method = _by_sums(claim), "deciding pairs, summed"
+    else:
+        worst, method = worst_loss(claim.law, claim.pairs, BITS), "deciding pairs"
+    return certificate_of(claim, worst, method, BITS)
+
+
+def _by_definition(claim: Claim) -> Worst:
+    """Enclose the greatest `|ln P_x(k) - ln P_y(k)|` over all neighbouring answers `x` and `y` and all outputs `k`."""
+    lattice, promise = claim.lattice, claim.promise
+    spans = [range(low, high + 1) for low, high in zip(lattice.low_list, lattice.high_list, strict=True)]
+    feasible = [index for span in spans for index in span]
+    allowance = lattice.step / promise.sensitivity if promise.guarantee == "distance" else None
+    reach = -(-promise.sensitivity // lattice.step) + (2 if promise.trusted and not lattice.ends_kept else 0)
+    answers = feasible if promise.trusted else range(feasible[0], feasible[-1] + 1)
+    with precision(BITS):
+        logarithms = _log_probabilities(claim.law, feasible)
+        worst, witness, count = arb(0), None, 0
+        for x, y in combinations(answers, 2):
+            first, second = lattice.project(x)[0], lattice.project(y)[0]
+            if first == second or (allowance is None and y - x > reach):
+                continue
+            count += 1
+            for p, r in zip(logarithms[first], logarithms[second], strict=True):
+                loss = abs(p - r) if allowance is None else abs(p - r) / ball(allowance * (y - x))
+                if witness is None or loss > worst:
+                    witness = (first, second)
+                worst = worst.max(loss)
+    return Worst(worst, witness, count)
+
+
+def _log_probabilities(law: Law, feasible: list[int]) -> dict[int, list[arb]]:
+    """Return `ln P_m(k)` for every centre `m`, over all `k`."""
+    weights = _weights(law)
+    table = {}
+    for centre in feasible:
+        row = [_power(law, abs(index - centre)) * weights.get(index, arb(1)) for index in feasible]
+        total = sum(row, arb(0))
+        table[centre] = [(mass / total).log() for mass in row]
+    return table
+
+
+def _by_sums(claim: Claim) -> Worst:
+    """Enclose the greatest loss over the deciding pairs, with `Z` as a sum over the spans of what each one holds."""
+    law, pairs = claim.law, claim.pairs
+    with precision(BITS):
+        weights = _weights(law)
+        worst, witness = arb(0), None
+        for first, second in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True):
+            distance = abs(first - second)
+            loss = distance * ball(law.rate) + abs((_z(law, weights, first) / _z(law, weights, second)).log())
+            if pairs.allowance is not None:
+                loss /= ball(pairs.allowance * distance)
+            if witness is None or loss > worst:
+                witness = (first, second)
+            worst = worst.max(loss)
+    return Worst(worst, witness, len(pairs))
+
+
+def _z(law: Law, weights: dict[int, arb], centre: int) -> arb:
+    """Return the sum of `w_k * q^|k - centre|` over all feasible `k`."""
+    total = sum(((weight - 1) * _power(law, abs(end - centre)) for end, weight in weights.items()), arb(0))
+    for low, high in zip(law.lattice.low_list, law.lattice.high_list, strict=True):
+        if high < centre:
+            total += _run(law, centre - high, None if low == -FAR else high - low + 1)
+        elif low > centre:
+            total += _run(law, low - centre, None if high == FAR else high - low + 1)
+        else:
+            total += 1 + _run(law, 1, None if low == -FAR else centre - low)
+            total += _run(law, 1, None if high == FAR else high - centre)
+    return total
+
+
+def _run(law: Law, start: int, count: int | None) -> arb:
+    """Return the sum of `q^d` over `count` distances from `start` on, or over all of them."""
+    shown = arb(1) if count is None else 1 - _power(law, count)
+    return _power(law, start) * shown / (1 - _power(law, 1))
+
+
+def _power(law: Law, distance: int) -> arb:
+    return (-distance * ball(law.rate)).exp()
+
+
+def _weights(law: Law) -> dict[int, arb]:
+    """Return the weight of each index that is the end of a gap."""
+    lattice, q, pooling = law.lattice, _power(law, 1), ball(law.pooling)
+    weights: dict[int, arb] = {}
+
+    def pool(end: int, mass: arb) -> None:
+        weights[end] = weights.get(end, arb(1)) + pooling * mass
+
+    for high, low in zip(lattice.high_list[:-1], lattice.low_list[1:], strict=True):
+        missing = _run(law, 1, low - high - 1)
+        for end in (high, low):
+            pool(end, missing / (1 + _power(law, low - high)))
+    for end in (lattice.low_list[0], lattice.high_list[-1]):
+        if abs(end) != FAR:
+            pool(end, q / (1 - q))
+    return weights

@@ -1,0 +1,214 @@
+"""Proposals for many draws in floating point, with the error bounds that say which of them stand."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from flint import arb
+
+from inbounds.balls import ball, precision
+from inbounds.lattice import ends_by_dtype
+from inbounds.law import PRECISION, Law
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floating = type[np.floating[Any]]
+    Proposal = tuple[NDArray[Any], NDArray[np.bool_]]
+
+
+class Rung(Protocol):
+    """One way to propose draws."""
+
+    def __init__(self, law: Law, kind: Floating) -> None: ...
+
+    def propose(self, words: NDArray[np.uint64], centres: NDArray[Any], spans: NDArray[np.intp]) -> Proposal:
+        """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
+
+
+class OneSpan:
+    """Proposals on a single span that is not narrow against the noise: two exponentials and a logarithm a draw.
+
+    Error bound: the position is a sum of a few terms of size at most 2, each off by at most a few units of 2^-p (4 for
+    an exponential, 1 for its exponent, 1 for the constant; 1 for each product and sum; 1 for the bits not looked at),
+    together under 16; the logarithm and the division add less than 2.5 / position.  32 units are allowed for.
+    """
+
+    ALLOWED = 5
+
+    def __init__(self, law: Law, kind: Floating) -> None:
+        masses, lattice = law.masses(), law.lattice
+        self._kind, self._bits = kind, _bits(kind)
+        self._ends = lattice.ends
+        with precision(PRECISION):
+            self._rate = _number(-masses.rate, kind)
+            self._per_rate = _number(-1 / masses.rate, kind)
+            self._left, self._right = _number(masses.left[0], kind), _number(masses.right[0], kind)
+            self._total, self._middle = _number(masses.total, kind), _number(masses.total / 2, kind)
+            self._doubt = -self._per_rate * kind(2) ** (self.ALLOWED - self._bits)
+
+    @staticmethod
+    def suits(law: Law) -> bool:
+        """Whether there is one span, and no centre from which most of the mass is missing."""
+        masses = law.masses()
+        with precision(PRECISION):
+            return len(law.lattice) == 1 and bool(masses.z_at_low(0) > 0.25)
+
+    def propose(self, words: NDArray[np.uint64], centres: NDArray[Any], spans: NDArray[np.intp]) -> Proposal:
+        """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
+        uniform = _uniform(words, self._kind, self._bits)
+        lows, highs = self._ends[centres.dtype]
+        left = self._missing(centres - lows, self._left)
+        right = self._missing(highs - centres, self._right)
+        position = self._total - left
+        position -= right
+        position *= uniform
+        position += left
+        down = position < self._middle
+        nearer = np.subtract(self._total, position, out=right)
+        np.minimum(nearer, position, out=nearer)
+        distance = np.log(nearer, out=position)
+        distance *= self._per_rate
+        whole = np.floor(distance, out=left)
+        distance -= whole
+        distance -= 0.5
+        np.abs(distance, out=distance)
+        doubt = np.divide(self._doubt, nearer, out=nearer)
+        settled = distance + doubt < 0.5
+        np.negative(whole, out=whole, where=down)
+        drawn = _moved(centres, whole)
+        return np.clip(drawn, lows, highs, out=drawn), settled
+
+    def _missing(self, distance: NDArray[Any], mass: Any) -> NDArray[Any]:
+        exponent = np.multiply(distance, self._rate, dtype=self._kind)
+        np.maximum(exponent, -600.0, out=exponent)  # so that nothing underflows, which would take longer
+        np.exp(exponent, out=exponent)
+        exponent *= mass
+        return exponent
+
+
+class Spans:
+    """Proposals on any spans, from sums of positive terms, so that nothing cancels however narrow the spans are.
+
+    Error bound: every quantity below is computed with a relative error of a few units, so the index found is the right
+    one for a uniform number at most 64 units away; it stands if 128 units less and 128 units more lead to the same.
+    Inverting is monotone, so everything between leads there too.
+    """
+
+    ALLOWED = 7
+
+    def __init__(self, law: Law, kind: Floating) -> None:
+        masses, lattice, n = law.masses(), law.lattice, len(law.lattice)
+        self._kind, self._bits, self._n = kind, _bits(kind), n
+        self._tau = kind(2) ** (self.ALLOWED - self._bits)
+        with precision(PRECISION):
+            self._rate, self._q = _number(masses.rate, kind), _number(masses.q, kind)
+            self._single = _number(-(-masses.rate).expm1(), kind)
+            outer = ball(law.pooling) * masses.q
+            below = (masses.q - missing for missing in chain(masses.left, reversed(masses.right)))
+            pooled = chain(masses.extra, [outer], reversed(masses.extra), [outer])
+            self._below, self._pooled = (np.array([_number(x, kind) for x in column]) for column in (below, pooled))
+        # Downwards first, then the mirror image.
+        lows = np.concatenate([lattice.lows, -lattice.highs[::-1]])
+        highs = np.concatenate([lattice.highs, -lattice.lows[::-1]])
+        self._ends = ends_by_dtype(lows, highs)
+        lengths = np.multiply(np.concatenate([lattice.lengths, lattice.lengths[::-1]]), self._rate, dtype=kind)
+        self._whole = -np.expm1(-lengths - self._rate) + np.exp(-lengths) * self._below + self._pooled
+        self._log_whole = np.log(self._whole)
+        self._keys = (self._log_whole[:n] + self._rate * highs[:n], self._log_whole[n:] + self._rate * highs[n:])
+
+    def propose(self, words: NDArray[np.uint64], centres: NDArray[Any], spans: NDArray[np.intp]) -> Proposal:
+        """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
+        with np.errstate(all="ignore"):
+            uniform = _uniform(words, self._kind, self._bits)
+            left = self._mass(centres, spans)
+            right = self._mass(-centres, 2 * self._n - 1 - spans) + self._single
+            least, certain = self._invert(uniform - 2 * self._tau, centres, spans, left, right)
+            most, too = self._invert(uniform + 2 * self._tau, centres, spans, left, right)
+        inside = (uniform > 2 * self._tau) & (uniform < 1 - 2 * self._tau)
+        return least, (least == most) & certain & too & inside
+
+    def _mass(self, centres: NDArray[Any], spans: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the mass of all that lies below each centre."""
+        lows, _ = self._ends[centres.dtype]
+        exponent = np.multiply(lows[spans] - centres, self._rate, dtype=self._kind)
+        return np.exp(exponent) * self._below[spans] - self._q * np.expm1(exponent)
+
+    def _invert(
+        self,
+        uniform: NDArray[Any],
+        centres: NDArray[Any],
+        spans: NDArray[np.intp],
+        left: NDArray[Any],
+        right: NDArray[Any],
+    ) -> Proposal:
+        """Return the index at which the distribution function passes each number, and whether its span is certain."""
+        lows, highs = self._ends[centres.dtype]
+        mass = uniform * (left + right)
+        down = mass < left
+        depth = np.abs(mass - left)
+        outside = np.where(down, mass, left + right - mass)
+        centre = np.where(down, centres, -centres)
+        own = np.where(down, spans, 2 * self._n - 1 - spans)
+        target, certain = self._span(np.log(outside), centre, own, down)
+        # From the centre down within its own span, or else from the upper end of the span that was reached.
+        stays = target == own
+        high = highs[target]
+        reached = np.exp(np.log(outside) + np.multiply(centre - high, self._rate, dtype=self._kind))
+        from_centre = np.where(down, depth / self._q, depth)
+        beneath = np.where(stays, from_centre, self._whole[target] - reached - self._pooled[target])
+        distance = np.floor(np.log1p(-np.clip(beneath, 0, 1)) / -self._rate)
+        start = np.where(stays, np.where(down, centre - 1, centre), high)
+        drawn = np.clip(_moved(start, -distance), lows[target], highs[target])
+        return np.where(down, drawn, -drawn), certain
+
+    def _span(
+        self, logarithm: NDArray[Any], centre: NDArray[Any], own: NDArray[np.intp], down: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return the span in which each mass is reached, counted from outside, and whether that is certain."""
+        if self._n == 1:
+            return own, np.ones(own.shape, dtype=bool)
+        key = logarithm + centre * self._rate
+        first = np.where(down, 0, self._n)
+        guess = np.where(down, np.searchsorted(self._keys[0], key), self._n + np.searchsorted(self._keys[1], key))
+        target = np.clip(guess, first, own)
+        for _ in range(2):  # the keys of far spans are coarse: look again from near by
+            too_low = (target < own) & (self._key(target, centre) < logarithm)
+            too_high = (target > first) & (self._key(target - 1, centre) >= logarithm)
+            moved = too_low.astype(np.intp) - too_high
+            target = target + moved
+        return target, moved == 0
+
+    def _key(self, span: NDArray[np.intp], centre: NDArray[Any]) -> NDArray[Any]:
+        """Return the logarithm of all mass up to the upper end of a span, seen from the centre."""
+        _, highs = self._ends[centre.dtype]
+        return self._log_whole[span] + np.multiply(highs[span] - centre, self._rate, dtype=self._kind)
+
+
+def _bits(kind: Floating) -> int:
+    """How many of a word's 64 bits a kind of float holds."""
+    return min(64, np.finfo(kind).nmant + 1)
+
+
+def _uniform(words: NDArray[np.uint64], kind: Floating, bits: int) -> NDArray[Any]:
+    """Return the middle of all numbers in [0, 1) that begin with the first bits of each word."""
+    shifted = words >> np.uint64(64 - bits)
+    uniform = (shifted.view(np.int64) if bits < 64 else shifted).astype(kind)
+    uniform += 0.5
+    uniform *= kind(2) ** -bits
+    return uniform
+
+
+def _number(ball_: arb, kind: Floating) -> Any:
+    """Return the middle of a ball, rounded to a kind of float."""
+    head = float(ball_)
+    return kind(head) + kind(float(ball_ - head))
+
+
+def _moved(centres: NDArray[Any], distance: NDArray[Any]) -> NDArray[Any]:
+    """Return `centres + distance` in the dtype of the centres."""
+    if centres.dtype == np.int64:
+        return centres + np.clip(distance, -(2.0**62), 2.0**62).astype(np.int64)
+    return centres + distance.astype(np.float64, copy=False)

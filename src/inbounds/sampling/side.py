@@ -1,0 +1,76 @@
+"""A law seen towards one side, as a draw needs it.
+
+Drawing upwards is drawing downwards in a mirror, so there is only one direction to get right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import arb
+
+from inbounds.balls import ball, precision
+from inbounds.lattice import FAR
+from inbounds.law import Law
+from inbounds.loss import FloatMasses
+
+NUDGE = Fraction(1, 3)
+"""Added to every exponent and divided out beforehand: an exponent of 0, at an end, would be quicker than others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """What lies below each span of a law, or of its mirror image, in balls of one precision."""
+
+    lows: list[int]
+    highs: list[int]
+    rate: arb
+    nudge: arb
+    missing: list[arb]
+    """The mass missing below each span, seen from its lower end; nudged."""
+    beyond: list[arb]
+    """The mass of all spans below each span, seen from its lower end; nudged."""
+    keys: list[float]
+    """Rising: the logarithm of all mass up to the upper end of each span, seen from index 0.  Approximate."""
+
+    def seen(self, centre: int, masses: list[arb], span: int) -> arb:
+        """Return a mass that stands at the lower end of a span as seen from `centre`, which is not below it."""
+        return (self.nudge + (self.lows[span] - centre) * self.rate).exp() * masses[span]
+
+    def clip(self, span: int, index: int) -> int:
+        """Return the index of a span that is nearest to an index."""
+        low, high = self.lows[span], self.highs[span]
+        if index < low and low != -FAR:
+            return low
+        return high if index > high and high != FAR else index
+
+
+def sides(law: Law, bits: int) -> tuple[Side, Side]:
+    """Return the law seen downwards, and the mirrored law seen downwards."""
+    masses, lattice = law.masses(bits), law.lattice
+    mirrored_lows, mirrored_highs = [-h for h in reversed(lattice.high_list)], [-n for n in reversed(lattice.low_list)]
+    down_keys, up_keys = _keys(law)
+    with precision(bits):
+        nudge = ball(NUDGE)
+        undo = (-nudge).exp()
+        outer = ball(law.pooling) * masses.q
+
+        def side(lows: list[int], highs: list[int], missing: list[arb], extra: list[arb], keys: list[float]) -> Side:
+            beyond = [(masses.q - m - e) * undo for m, e in zip(missing, [outer, *extra], strict=True)]
+            return Side(lows, highs, masses.rate, nudge, [m * undo for m in missing], beyond, keys)
+
+        return (
+            side(lattice.low_list, lattice.high_list, masses.left, masses.extra, down_keys),
+            side(mirrored_lows, mirrored_highs, masses.right[::-1], masses.extra[::-1], up_keys),
+        )
+
+
+def _keys(law: Law) -> tuple[list[float], list[float]]:
+    if len(law.lattice) == 1:
+        return [0.0], [0.0]
+    masses = FloatMasses(law.lattice, float(law.rate), float(law.pooling))
+    down = np.log(masses.up_to_high()) + masses.rate * law.lattice.highs
+    up = np.log(masses.down_to_low()) - masses.rate * law.lattice.lows
+    return down.tolist(), up[::-1].tolist()
