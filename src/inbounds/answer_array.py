@@ -7,6 +7,7 @@ a fraction of one, so that no answer is too large.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from inbounds.answer import EPOCH, Answers
 from inbounds.errors import InvalidAnswer
+from inbounds.lattice import FAR
 from inbounds.rational import is_power_of_two
 
 if TYPE_CHECKING:
@@ -26,36 +28,46 @@ COARSE = Fraction(1, 2**8)
 """From this step on, CLAMP steps are beyond 2**53, where doubles have no fractions left: clamping there is harmless."""
 
 
+Reader = Callable[[slice], "NDArray[Any]"]
+"""Returns the indices nearest to a part of an array of answers."""
+
+
 class AnswerArrays:
-    """Reads and writes arrays of answers."""
+    """Reads and writes flat arrays of answers."""
 
     def __init__(self, answers: Answers) -> None:
         lattice = answers.lattice
         self._answers, self._lattice = answers, lattice
-        finite = [abs(end) for end in (lattice.ends[np.dtype(float)][0][0], lattice.ends[np.dtype(float)][1][-1])]
-        reach = max((end for end in finite if end < np.inf), default=0)
-        self._counts = (answers.factor, answers.shift, answers.divisor) == (1, 0, 1)
-        self._doubles = is_power_of_two(lattice.step) and lattice.offset == 0 and lattice.step < 1 and reach < 2**53
+        ends = np.abs(np.concatenate([lattice.lows, lattice.highs]))
+        reach = int(ends[ends != FAR].max(initial=0))
         largest = (reach if lattice.bounded else CLAMP) * answers.factor + answers.shift
+        self._counts = not answers.is_dates and (answers.factor, answers.shift, answers.divisor) == (1, 0, 1)
+        self._doubles = is_power_of_two(lattice.step) and lattice.offset == 0 and lattice.step < 1 and reach < 2**53
         self._int64 = answers.divisor == 1 and largest < 2**62
         self._exact_quotient = max(largest, answers.divisor) < 2**53
-        self.fits_int64 = lattice.bounded or lattice.step >= COARSE
+        self._fits_int64 = lattice.bounded or lattice.step >= COARSE
 
-    def read(self, answers: NDArray[Any]) -> NDArray[Any] | list[int]:
-        """Return the indices nearest to a flat array of answers: an array, or a list if they may not fit int64."""
+    def reader(self, answers: NDArray[Any]) -> Reader | list[int]:
+        """Check all answers, then return what reads a part of them; or their indices, if these may not fit int64."""
         kind, size = answers.dtype.kind, answers.dtype.itemsize
-        if self._answers.is_dates and kind == "M":
-            return _days(answers)
-        if kind == "f" and size <= 8 and (self._counts or self._doubles) and not self._answers.is_dates:
-            return self._read_doubles(answers.astype(np.float64, copy=False))
-        if kind in "iu" and self._counts and not self._answers.is_dates:
-            return np.clip(answers, *_within(answers.dtype)).astype(np.int64)
-        if kind in "iu" and self._doubles and (size <= 4 or self._lattice.bounded):
-            return self._read_doubles(np.clip(answers, *_within(answers.dtype, 2**53)).astype(np.float64))
-        if kind not in "iufO":
+        if kind not in "iufOM":
             raise InvalidAnswer(f"an array of answers must hold numbers or dates, got dtype {answers.dtype}")
+        if self._answers.is_dates and kind == "M":
+            days = _days(answers)
+            return lambda part: days[part]
+        if kind == "f" and size <= 8 and (self._counts or self._doubles):
+            self._check_finite(answers)
+            return lambda part: self._nearest(answers[part].astype(np.float64, copy=False))
+        if kind in "iu" and self._counts:
+            return lambda part: np.clip(answers[part], *_within(answers.dtype, CLAMP)).astype(np.int64)
+        if kind in "iu" and self._doubles and (size <= 4 or self._lattice.bounded):
+            # Beyond 2**53 is beyond every end.
+            return lambda part: self._nearest(np.clip(answers[part], *_within(answers.dtype, 2**53)).astype(np.float64))
         indices = [self._answers.index(answer) for answer in answers.tolist()]
-        return np.array([max(-CLAMP, min(CLAMP, i)) for i in indices]) if self.fits_int64 else indices
+        if not self._fits_int64:
+            return indices
+        fitting = np.array([max(-CLAMP, min(CLAMP, index)) for index in indices], dtype=np.int64)
+        return lambda part: fitting[part]
 
     def write(self, indices: NDArray[Any], answers: NDArray[Any]) -> NDArray[Any]:
         """Return the answers that indices stand for, as the kind of the answers that were read."""
@@ -80,20 +92,24 @@ class AnswerArrays:
             written[i] = self._answers.writer(type(answer))(index)
         return written
 
-    def _read_doubles(self, answers: NDArray[np.float64]) -> NDArray[Any]:
-        infinite = np.isinf(answers)
+    def _check_finite(self, answers: NDArray[Any]) -> None:
+        if np.isfinite(answers).all():
+            return
         if np.isnan(answers).any():
             self._answers.end(0)
         for sign in (-1, 1):
-            if (infinite & (answers * sign > 0)).any():
+            if (answers == sign * np.inf).any():
                 self._answers.end(sign)
-        with np.errstate(over="ignore", under="ignore"):
+
+    def _nearest(self, answers: NDArray[np.float64]) -> NDArray[Any]:
+        """Return `floor(answer / step + 1/2)`, exactly, or at least something beyond the same end."""
+        lows, highs = self._lattice.ends[answers.dtype]
+        with np.errstate(over="ignore"):
             scaled = answers * float(1 / self._lattice.step)
-        lows, highs = self._lattice.ends[scaled.dtype]
-        # Far outside is as good as at the end; on a side without one, nothing a double can hold is clipped but 1e300.
-        scaled = np.clip(scaled, max(lows[0] - 1, -1e300), min(highs[-1] + 1, 1e300))
+        np.clip(scaled, max(lows[0] - 1, -1e300), min(highs[-1] + 1, 1e300), out=scaled)
         whole = np.floor(scaled)
-        whole += scaled - whole >= 0.5
+        scaled -= whole
+        whole += scaled >= 0.5
         return np.clip(whole, -CLAMP, CLAMP).astype(np.int64) if self._counts else whole
 
 
@@ -105,7 +121,7 @@ def _days(answers: NDArray[np.datetime64]) -> NDArray[np.int64]:
     return np.clip(answers.astype(np.int64), -CLAMP, CLAMP) + EPOCH
 
 
-def _within(dtype: np.dtype[Any], limit: int = CLAMP) -> tuple[int, int]:
+def _within(dtype: np.dtype[Any], limit: int) -> tuple[int, int]:
     """Return the part of ±limit that an integer dtype can hold."""
     info = np.iinfo(dtype)
     return max(int(info.min), -limit), min(int(info.max), limit)

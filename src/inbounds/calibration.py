@@ -7,13 +7,20 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from inbounds.certificate import Certificate, prove
 from inbounds.claim import Claim, Promise
 from inbounds.errors import InvalidParameter
+from inbounds.guarantee import Pairs
 from inbounds.lattice import fine_step
-from inbounds.loss import float_loss
+from inbounds.loss import float_losses
 from inbounds.rational import round_up
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 TOLERANCE = 2.0**-40
 """How near, relatively, the scale found is to one that was seen to be too small."""
@@ -23,6 +30,9 @@ LOOSE_TOLERANCE = 2.0**-22
 
 MANY_SPANS = 500
 """From here on a search in doubles narrows the range before anything is proved."""
+
+WORST = 4096
+"""So many pairs take part in the search in doubles, unless another turns out to be worse."""
 
 _log = logging.getLogger("inbounds")
 
@@ -96,16 +106,16 @@ class _Prover:
             scale, by = scale * (1 + by), 2 * by
         return scale
 
-    def float_excess(self, scale: float) -> float:
-        """The excess in doubles, for a first approximation."""
-        claim = self.claim
-        rate = float(claim.lattice.step / Fraction(scale))
-        return float_loss(claim.lattice, claim.pairs, rate, float(claim.promise.pooling)) - float(self.epsilon)
+    def float_losses(self, scale: float, pairs: Pairs) -> NDArray[np.float64]:
+        """The losses of some pairs in doubles, for a first approximation."""
+        lattice = self.claim.lattice
+        rate = float(lattice.step / Fraction(scale))
+        return float_losses(lattice, pairs, rate, float(self.claim.promise.pooling))
 
 
 def _narrowed(prover: _Prover, least: float) -> float:
-    """Search in doubles, then prove; search again in balls if doubles were too coarse for this epsilon."""
-    guess = _least_safe(prover.float_excess, least, 2 * least, TOLERANCE)
+    """Search in doubles, then prove; search again in balls if doubles are too coarse for this epsilon."""
+    guess = _guessed(prover, least)
     doubt = max(2.0**-36, 2.0**-44 / float(prover.epsilon))
     _log.info("calibrated %d spans in doubles; proving", len(prover.claim.lattice))
     safe = prover.raised(guess * (1 + doubt), doubt)
@@ -113,6 +123,18 @@ def _narrowed(prover: _Prover, least: float) -> float:
     if safe - lower <= LOOSE_TOLERANCE * safe:
         return safe
     return _least_safe(prover.excess, lower, safe, LOOSE_TOLERANCE)
+
+
+def _guessed(prover: _Prover, least: float) -> float:
+    """Search with the pairs that look worst; if another turns out to be worse still, with all of them."""
+    every, epsilon = prover.claim.pairs, float(prover.epsilon)
+
+    def excess(pairs: Pairs) -> Callable[[float], float]:
+        return lambda scale: float(prover.float_losses(scale, pairs).max()) - epsilon
+
+    worst = every.only(np.argsort(prover.float_losses(1.5 * least, every))[-WORST:])
+    guess = _least_safe(excess(worst), least, 2 * least, TOLERANCE)
+    return guess if excess(every)(guess) <= 0 else _least_safe(excess(every), guess, 2 * least, TOLERANCE)
 
 
 def _least_safe(excess: Callable[[float], float], unsafe: float, safe: float, tolerance: float) -> float:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import repeat
+from operator import truediv
+from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
@@ -14,6 +16,10 @@ from inbounds.claim import Claim
 from inbounds.guarantee import GuaranteeName, Pairs
 from inbounds.law import PRECISION, Law
 from inbounds.rational import round_down, round_up
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -71,51 +77,47 @@ class Worst:
 
 
 def worst_loss(law: Law, pairs: Pairs, bits: int = PRECISION) -> Worst:
-    """Enclose the greatest loss over the deciding pairs, each divided by the epsilons it is allowed."""
-    masses = law.masses(bits)
-    worst = _Greatest(masses.rate, pairs.allowance)
-    with precision(bits):
-        for first, second, first_span, second_span, *ends in _rows(law, pairs):
-            ratio = arb(1)
-            if not law.constant:
-                ratio = masses.z(ends[0], ends[1], first_span) / masses.z(ends[2], ends[3], second_span)
-            worst.consider(first, second, ratio)
-    return Worst(worst.loss, worst.pair, len(pairs))
+    """Enclose the greatest loss over the deciding pairs, each divided by the epsilons it is allowed.
 
-
-def _rows(law: Law, pairs: Pairs) -> Iterator[tuple[int, ...]]:
-    """Yield each pair with its spans and its distances from their ends, as Python ints."""
-    lattice = law.lattice
-    columns = [pairs.first, pairs.second, pairs.first_span, pairs.second_span]
-    for index, span in ((pairs.first, pairs.first_span), (pairs.second, pairs.second_span)):
-        columns += [lattice.below(index, span), lattice.above(index, span)]
-    return zip(*(column.tolist() for column in columns), strict=True)
-
-
-class _Greatest:
-    """The greatest loss so far.
-
-    A pair no farther apart than the worst one, with a ratio of `Z` no farther from 1, cannot lose more: comparing saves
-    most logarithms, and is as much of a proof.
+    A pair no farther apart than the worst one so far, with a ratio of `Z` no farther from 1, cannot lose more:
+    comparing saves most logarithms, and is as much of a proof.
     """
+    rate, allowance = law.masses(bits).rate, pairs.allowance
+    worst, witness, reach = arb(0), None, -1
+    with precision(bits):
+        least = most = arb(1)
+        distances = abs(pairs.first - pairs.second).tolist()
+        for i, (distance, ratio) in enumerate(zip(distances, _ratios(law, pairs, bits), strict=True)):
+            if allowance is None and distance <= reach and least < ratio < most:
+                continue
+            loss = distance * rate + abs(ratio.log())
+            if allowance is not None:
+                loss /= ball(allowance * distance)
+            if witness is None or loss > worst:
+                witness, reach, least, most = i, distance, ratio.min(1 / ratio), ratio.max(1 / ratio)
+            worst = worst.max(loss)
+    pair = None if witness is None else (int(pairs.first[witness]), int(pairs.second[witness]))
+    return Worst(worst, pair, len(pairs))
 
-    def __init__(self, rate: arb, allowance: Fraction | None) -> None:
-        self.loss = arb(0)
-        self.pair: tuple[int, int] | None = None
-        self._rate, self._allowance = rate, allowance
-        self._distance, self._most, self._least = -1, arb(1), arb(1)
 
-    def consider(self, first: int, second: int, ratio: arb) -> None:
-        distance = abs(first - second)
-        if self._allowance is None and distance <= self._distance and self._least < ratio < self._most:
-            return
-        loss = distance * self._rate + abs(ratio.log())
-        if self._allowance is not None:
-            loss /= ball(self._allowance * distance)
-        if self.pair is None or loss > self.loss:
-            self.pair = (first, second)
-            self._distance, self._most, self._least = distance, ratio.max(1 / ratio), ratio.min(1 / ratio)
-        self.loss = self.loss.max(loss)
+def _ratios(law: Law, pairs: Pairs, bits: int) -> Iterator[arb]:
+    """Yield the ratio of `Z` between the two points of each pair."""
+    if law.constant:
+        return repeat(arb(1), len(pairs))
+    masses, spans = law.masses(bits), range(len(law.lattice))
+    at_lows, at_highs = [masses.z_at_low(i) for i in spans], [masses.z_at_high(i) for i in spans]
+
+    def z(indices: NDArray[np.int64], spans: NDArray[np.intp]) -> Iterator[arb]:
+        below, above = law.lattice.below(indices, spans).tolist(), law.lattice.above(indices, spans).tolist()
+        for low, high, span in zip(below, above, spans.tolist(), strict=True):
+            if not low:
+                yield at_lows[span]
+            elif not high:
+                yield at_highs[span]
+            else:
+                yield masses.z(low, high, span)
+
+    return map(truediv, z(pairs.first, pairs.first_span), z(pairs.second, pairs.second_span))
 
 
 def prove(claim: Claim, bits: int = PRECISION) -> Certificate:

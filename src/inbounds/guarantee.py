@@ -44,6 +44,16 @@ class Pairs:
         """Return how many epsilons a pair at this distance may lose."""
         return Fraction(1) if self.allowance is None else self.allowance * distance
 
+    def only(self, chosen: NDArray[np.intp]) -> Pairs:
+        """Return some of the pairs."""
+        return Pairs(
+            self.first[chosen],
+            self.second[chosen],
+            self.first_span[chosen],
+            self.second_span[chosen],
+            self.allowance,
+        )
+
     @property
     def reach(self) -> Fraction:
         """The greatest distance, in indices, per epsilon allowed: `rate * reach` is the least loss possible."""

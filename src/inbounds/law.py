@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from flint import arb
 
 from inbounds.balls import ball, precision
-from inbounds.lattice import Lattice
+from inbounds.lattice import FAR, Lattice
 
-PRECISION = 192
+PRECISION = 128
 """Bits for proofs and for a first attempt at a draw."""
 
 
@@ -55,7 +56,9 @@ class Masses:
             self.right.append(kept[i] + across[i] * through[i + 1] * self.right[-1])
         self.right.reverse()
         # What is pooled at either end of each inner gap.
-        self.extra = [pooling * gap / (1 + power) for gap, power in zip(gaps, across, strict=True)]
+        self.extra = [arb(0)] * len(gaps)
+        if law.pooling:
+            self.extra = [pooling * gap / (1 + power) for gap, power in zip(gaps, across, strict=True)]
 
     def power(self, distance: int) -> arb:
         """Return `q ** distance`."""
@@ -70,12 +73,11 @@ class Masses:
         return self.total - self.through[span] * self.left[span] - self.right[span]
 
     def z(self, below: int, above: int, span: int) -> arb:
-        """Return `Z` at an index so far above the lower and so far below the upper end of its span."""
-        if not below:
-            return self.z_at_low(span)
-        if not above:
-            return self.z_at_high(span)
-        return self.total - self.power(below) * self.left[span] - self.power(above) * self.right[span]
+        """Return `Z` so far above the lower end of a span and below the upper one; FAR where there is none."""
+        if below == FAR:
+            return self.total - self.power(above) * self.right[span]
+        fade = self.power(below)
+        return self.total - fade * self.left[span] - self.through[span] / fade * self.right[span]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +90,7 @@ class Law:
     pooling: Fraction
     _masses: dict[int, Masses] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def constant(self) -> bool:
         """Whether `Z` is the same for every centre, because nothing is missing or all of it is pooled."""
         nothing_missing = len(self.lattice) == 1 and self.lattice.unbounded_below and self.lattice.unbounded_above

@@ -70,15 +70,13 @@ class FloatMasses:
         return self.inside + self.through * self.outside_right + self.extra_low
 
 
-def float_loss(lattice: Lattice, pairs: Pairs, rate: float, pooling: float) -> float:
-    """Return the greatest loss over the pairs, each divided by the epsilons it is allowed."""
+def float_losses(lattice: Lattice, pairs: Pairs, rate: float, pooling: float) -> Floats:
+    """Return the loss of each pair, divided by the epsilons it is allowed."""
     masses = FloatMasses(lattice, rate, pooling)
     distance = abs(pairs.first - pairs.second).astype(float)
     ratio = masses.z(pairs.first, pairs.first_span) / masses.z(pairs.second, pairs.second_span)
     loss = rate * distance + abs(np.log(ratio))
-    if pairs.allowance is not None:
-        loss /= float(pairs.allowance) * distance
-    return float(loss.max(initial=0.0))
+    return loss if pairs.allowance is None else loss / (float(pairs.allowance) * distance)
 
 
 def linear_scan(factors: Floats, terms: Floats, first: float) -> Floats:

@@ -19,7 +19,7 @@ from inbounds.errors import InvalidAnswer
 from inbounds.expectation import Expectations
 from inbounds.guarantee import GuaranteeName
 from inbounds.sampling.entropy import Entropy, system
-from inbounds.sampling.many import ArraySampler
+from inbounds.sampling.many import ArraySampler, chunks
 from inbounds.sampling.one import Sampler
 
 
@@ -128,19 +128,26 @@ class BoundedLaplace(Expectations):
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:
         index = self._answers.index(answer)
         write = self._answers.writer(type(answer))
-        return write(self._sampler.draw(*self.claim.lattice.project(index), entropy))
+        return write(self._draw(index, entropy))
 
     def _release_array(self, answers: Any, entropy: Entropy) -> Any:
         if isinstance(answers, np.ma.MaskedArray):
             raise InvalidAnswer("an array of answers must not be masked; fill it or compress it first")
         array = np.asarray(answers)
         flat = array.ravel()
-        indices = self._arrays.read(flat)
-        if isinstance(indices, list):
-            drawn = [self._sampler.draw(*self.claim.lattice.project(index), entropy) for index in indices]
+        read = self._arrays.reader(flat)
+        if isinstance(read, list):
+            drawn = [self._draw(index, entropy) for index in read]
             return self._arrays.write_each(drawn, flat).reshape(array.shape)
-        centres, spans = self.claim.lattice.project_many(indices)
-        return self._arrays.write(self._array_sampler.draw(centres, spans, entropy), flat).reshape(array.shape)
+        pieces = []
+        for part, words in chunks(len(flat), entropy):
+            centres, spans = self.claim.lattice.project_many(read(part))
+            drawn_part = self._array_sampler.draw(words, centres, spans, entropy)
+            pieces.append(self._arrays.write(drawn_part, flat[part]))
+        return np.concatenate(pieces).reshape(array.shape)
+
+    def _draw(self, index: int, entropy: Entropy) -> int:
+        return self._sampler.draw(*self.claim.lattice.project(index), entropy)
 
     @cached_property
     def _arrays(self) -> AnswerArrays:

@@ -26,6 +26,9 @@ NARROW = 0.125
 TERMS = 9
 """Terms of that series; the first left out is below 1e-13 of the sum."""
 
+MANY_POINTS = 10_000
+"""With so many points a sum is nearly an integral, and few of Bernoulli's corrections matter."""
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -64,7 +67,7 @@ class MomentTables:
         self._rate, self._q, self._single = masses.rate, masses.q, masses.single
         lengths = masses.lattice.lengths.astype(float)
         gaps = masses.lattice.gaps.astype(float) + 1
-        points = self._sum(lengths, 1), self._sum(lengths, 2)
+        _, *points = self._sums(lengths)
         self._left = _outside(
             masses.outside_left, masses.up_to_high(), masses.through, lengths, points, masses.across, gaps
         )
@@ -73,7 +76,7 @@ class MomentTables:
             masses.down_to_low()[::-1],
             masses.through[::-1],
             lengths[::-1],
-            (points[0][::-1], points[1][::-1]),
+            [moment[::-1] for moment in points],
             masses.across[::-1],
             gaps[::-1],
         )
@@ -88,21 +91,24 @@ class MomentTables:
     ) -> tuple[Floats, Floats, Floats]:
         mass, first, second = (column[spans] for column in outside)
         fade = np.exp(-n * self._rate)
+        inside = self._sums(n)
         return (
-            -self._q * np.expm1(-n * self._rate) + fade * mass,
-            self._sum(n, 1) + fade * (first + n * mass),
-            self._sum(n, 2) + fade * (second + 2 * n * first + n**2 * mass),
+            inside[0] + fade * mass,
+            inside[1] + fade * (first + n * mass),
+            inside[2] + fade * (second + 2 * n * first + n**2 * mass),
         )
 
-    def _sum(self, n: Floats, power: int) -> Floats:
-        """Return `(1 - q) * sum(d**power * q**d)` over `d` from 1 to `n`, for power 1 or 2; `n` need not be whole."""
-        fade = np.exp(-n * self._rate) * self._q
-        zeroth = -self._q * np.expm1(-n * self._rate) / self._single
-        first = (zeroth - n * fade) / self._single
-        total = self._single * first if power == 1 else 2 * first - zeroth - n**2 * fade
+    def _sums(self, n: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return `(1 - q) * sum(d**p * q**d)` over `d` from 1 to `n`, for `p` = 0, 1, 2; `n` need not be whole."""
+        end = np.exp(-n * self._rate) * self._q
+        zeroth = -self._q * np.expm1(-n * self._rate)
+        first = zeroth / self._single - n * end
+        second = 2 * first / self._single - zeroth / self._single - n**2 * end
         narrow = n * self._rate < NARROW
-        total[narrow] = self._single * _series(n[narrow], self._rate, power)
-        return total
+        if narrow.any():
+            first[narrow] = self._single * _series(n[narrow], self._rate, 1)
+            second[narrow] = self._single * _series(n[narrow], self._rate, 2)
+        return zeroth, first, second
 
 
 def _outside(
@@ -110,7 +116,7 @@ def _outside(
     whole: Floats,
     through: Floats,
     lengths: Floats,
-    points: tuple[Floats, Floats],
+    points: list[Floats],
     across: Floats,
     gaps: Floats,
 ) -> tuple[Floats, Floats, Floats]:
@@ -127,9 +133,10 @@ def _outside(
 def _series(n: Floats, rate: float, power: int) -> Floats:
     """Return `sum(d**power * exp(-rate * d))` over `d` from 1 to `n`, for small `n * rate`, by powers of it."""
     inverse = 1 / np.maximum(n, 1.0)
+    terms = None if n.min() < MANY_POINTS else 6  # then the terms after these are below 1e-16
     total = np.zeros_like(n)
-    for j in reversed(range(TERMS)):
-        coefficients = [float(c) for c in _POWER_SUMS[power + j]]
+    for j in range(TERMS):
+        coefficients = [float(c) for c in _POWER_SUMS[power + j][:terms]]
         total += (-n * rate) ** j / factorial(j) * np.polynomial.polynomial.polyval(inverse, coefficients)
     return np.where(n > 0, n ** (power + 1) * total, 0.0)
 

@@ -10,6 +10,9 @@ proposed again in the platform's extended precision, if it has one, and what is 
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +28,11 @@ if TYPE_CHECKING:
 
     Indices = NDArray[Any]  # int64, or float64 holding integers
 
-CHUNK = 1 << 14
+CHUNK = 1 << 15
 """Draws at a time: small enough for the temporary arrays to stay in the processor's cache."""
+
+AHEAD = 8
+"""Chunks for which random words are made ahead; smaller arrays are not worth a thread."""
 
 
 class ArraySampler:
@@ -36,22 +42,13 @@ class ArraySampler:
         self._sampler = sampler
         self._rungs = _ladder(sampler.law)
 
-    def draw(self, centres: Indices, spans: NDArray[np.intp], entropy: Entropy) -> Indices:
+    def draw(self, words: NDArray[np.uint64], centres: Indices, spans: NDArray[np.intp], entropy: Entropy) -> Indices:
         """Return one independent draw for each feasible centre, each by the exact law of `Sampler.draw`.
 
-        `centres` is a flat array of int64, or of float64 that hold integers; the result is of the same kind.  An
-        index beyond ±2**62 comes back as that; no law that is accepted has it more than once in e**1000 draws.
+        `words` are the first 64 bits of the uniform numbers, `entropy` is where more come from.  `centres` is a flat
+        array of int64, or of float64 that hold integers; the result is of the same kind.  An int64 beyond ±FAR comes
+        back as that; no law that is accepted has it more than once in e**1000 draws.
         """
-        drawn = np.empty_like(centres)
-        for start in range(0, len(centres), CHUNK):
-            part = slice(start, start + CHUNK)
-            words = np.frombuffer(entropy(8 * len(centres[part])), dtype="<u8")
-            drawn[part] = self._draw_chunk(words, centres[part], spans[part], entropy)
-        return drawn
-
-    def _draw_chunk(
-        self, words: NDArray[np.uint64], centres: Indices, spans: NDArray[np.intp], entropy: Entropy
-    ) -> Indices:
         drawn, settled = self._rungs[0].propose(words, centres, spans)
         rest = np.flatnonzero(~settled)
         for rung in self._rungs[1:]:
@@ -61,6 +58,31 @@ class ArraySampler:
             exact = self._sampler.extend(int(centres[i]), int(spans[i]), int(words[i]), 64, entropy)
             drawn[i] = max(-FAR, min(FAR, exact)) if drawn.dtype == np.int64 else exact
         return drawn
+
+
+def chunks(count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
+    """Yield what to draw at a time, with a random word for each draw.
+
+    For large arrays a second thread asks the operating system for the next words meanwhile: it takes about as long to
+    make random words as to use them.
+    """
+    parts = [
+        slice(start, min(start + CHUNK, count)) for start in range(0, max(count, 1), CHUNK)
+    ]  # one, empty, for none
+
+    def words(part: slice) -> NDArray[np.uint64]:
+        return np.frombuffer(entropy(8 * (part.stop - part.start)), dtype="<u8")
+
+    if len(parts) < AHEAD:
+        yield from ((part, words(part)) for part in parts)
+        return
+    with ThreadPoolExecutor(1, "inbounds-entropy") as other:
+        waiting = deque(other.submit(words, part) for part in parts[:AHEAD])
+        for i, part in enumerate(parts):
+            found = waiting.popleft().result()
+            if i + AHEAD < len(parts):
+                waiting.append(other.submit(words, parts[i + AHEAD]))
+            yield part, found
 
 
 def _ladder(law: Law) -> list[Rung]:

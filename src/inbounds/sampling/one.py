@@ -12,10 +12,11 @@ from inbounds.law import PRECISION, Law
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.side import Side, sides
 
-WORD = 128
-"""Random bits for a first attempt; with 192-bit balls they leave a draw undecided less than once in 2**60."""
+WORD = 96
+"""Random bits for a first attempt.  With 128-bit balls and a step of 2**-34 scales, they leave one draw in about 2**56
+undecided."""
 
-EXTENSION = 192
+EXTENSION = 128
 """Further random bits, and bits of precision, for each attempt after that."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -46,7 +47,7 @@ class OneSpan:
             self._rate = _number(-masses.rate, kind)
             self._per_rate = _number(-1 / masses.rate, kind)
             self._left, self._right = _number(masses.left[0], kind), _number(masses.right[0], kind)
-            self._total, self._middle = _number(masses.total, kind), _number(masses.total / 2, kind)
+            self._total = _number(masses.total, kind)
             self._doubt = -self._per_rate * kind(2) ** (self.ALLOWED - self._bits)
 
     @staticmethod
@@ -66,20 +67,18 @@ class OneSpan:
         position -= right
         position *= uniform
         position += left
-        down = position < self._middle
-        nearer = np.subtract(self._total, position, out=right)
-        np.minimum(nearer, position, out=nearer)
-        distance = np.log(nearer, out=position)
+        mirrored = np.subtract(self._total, position, out=right)
+        nearer = np.minimum(position, mirrored, out=left)
+        side = np.subtract(position, mirrored, out=position)
+        distance = np.log(nearer, out=mirrored)
         distance *= self._per_rate
-        whole = np.floor(distance, out=left)
+        whole = np.floor(distance)
         distance -= whole
         distance -= 0.5
         np.abs(distance, out=distance)
-        doubt = np.divide(self._doubt, nearer, out=nearer)
-        settled = distance + doubt < 0.5
-        np.negative(whole, out=whole, where=down)
-        drawn = _moved(centres, whole)
-        return np.clip(drawn, lows, highs, out=drawn), settled
+        distance += np.divide(self._doubt, nearer, out=nearer)
+        drawn = _moved(centres, np.copysign(whole, side, out=whole))
+        return np.clip(drawn, lows, highs, out=drawn), distance < 0.5
 
     def _missing(self, distance: NDArray[Any], mass: Any) -> NDArray[Any]:
         exponent = np.multiply(distance, self._rate, dtype=self._kind)
@@ -109,7 +108,7 @@ class Spans:
             outer = ball(law.pooling) * masses.q
             below = (masses.q - missing for missing in chain(masses.left, reversed(masses.right)))
             pooled = chain(masses.extra, [outer], reversed(masses.extra), [outer])
-            self._below, self._pooled = (np.array([_number(x, kind) for x in column]) for column in (below, pooled))
+            self._below, self._pooled = _numbers(below, kind), _numbers(pooled, kind)
         # Downwards first, then the mirror image.
         lows = np.concatenate([lattice.lows, -lattice.highs[::-1]])
         highs = np.concatenate([lattice.highs, -lattice.lows[::-1]])
@@ -205,6 +204,16 @@ def _number(ball_: arb, kind: Floating) -> Any:
     """Return the middle of a ball, rounded to a kind of float."""
     head = float(ball_)
     return kind(head) + kind(float(ball_ - head))
+
+
+def _numbers(balls: Iterable[arb], kind: Floating) -> NDArray[Any]:
+    """Return the middles of balls, rounded to a kind of float."""
+    balls = list(balls)
+    heads = [float(x) for x in balls]
+    if kind is np.float64:
+        return np.array(heads)
+    tails = [float(x - head) for x, head in zip(balls, heads, strict=True)]
+    return np.array(heads, dtype=kind) + np.array(tails, dtype=kind)
 
 
 def _moved(centres: NDArray[Any], distance: NDArray[Any]) -> NDArray[Any]:
