@@ -23,6 +23,12 @@ NODES = 12
 CONTINUOUS = 2**17
 """From so many points on, the nodes for sums over points are those for integrals, to 1e-12."""
 
+ANY = 0.0
+"""Stands for any number of points from there on."""
+
+PIECE = 2048
+"""Panels to look at together."""
+
 
 @dataclass(frozen=True, eq=False)
 class Panels:
@@ -42,37 +48,52 @@ def mean_error(accuracy: Accuracy) -> float:
     Sums over many points are Gauss sums: `NODES` weighted values, exact for polynomials of twice that degree.
     """
     panels = _panels(accuracy)
-    counts = np.where(panels.count > CONTINUOUS, np.inf, panels.count)
+    counts = np.where(panels.count > CONTINUOUS, ANY, panels.count)
+    order = np.argsort(counts)
     total = 0.0
-    for count in np.unique(counts):
+    for same in np.split(order, np.flatnonzero(np.diff(counts[order])) + 1):
+        count = counts[same[0]]
         nodes, weights = _gauss(count)
-        these = np.flatnonzero(counts == count)
-        run = panels.count[these, None]
-        at = (run - 1) / 2 + (run / 2 * nodes if count == np.inf else nodes)
-        total += float((_errors(accuracy, panels, these, at) @ weights * (run[:, 0] if count == np.inf else 1)).sum())
+        for some in _pieces(same):
+            run = panels.count[some, None]
+            stretch = run / 2 if count == ANY else 1.0
+            found = _errors(accuracy, panels, some, (run - 1) / 2 + stretch * nodes) @ weights
+            total += float((found * run[:, 0] if count == ANY else found).sum())
     return total / accuracy.lattice.points
 
 
 def worst_error(accuracy: Accuracy) -> float:
     """Return the greatest expected distance over all true answers: nine points in each run, the best then refined."""
     panels = _panels(accuracy)
-    every = np.arange(len(panels.span))
-    steps = np.rint((panels.count[:, None] - 1) * np.linspace(0, 1, 9))
-    found = _errors(accuracy, panels, every, steps)
-    best = np.unravel_index(np.argmax(found), found.shape)
-    panel, at = every[best[0] : best[0] + 1], float(steps[best])
-    width = np.ceil(panels.count[panel[0]] / 8)
-    low = max(at - width, -float(panels.start[panel[0]]))
-    high = min(at + width, float(panels.length[panel[0]] - panels.start[panel[0]]))
-    while high - low > 2:  # the error has one peak between neighbours of the best
+    best, panel, at = -1.0, 0, 0.0
+    for some in _pieces(np.arange(len(panels.span))):
+        places = np.rint((panels.count[some, None] - 1) * np.linspace(0, 1, 9))
+        found = _errors(accuracy, panels, some, places)
+        i, j = np.unravel_index(np.argmax(found), found.shape)
+        if found[i, j] > best:
+            best, panel, at = float(found[i, j]), int(some[i]), float(places[i, j])
+    return max(best, _refined(accuracy, panels, panel, at))
+
+
+def _refined(accuracy: Accuracy, panels: Panels, panel: int, at: float) -> float:
+    """Return the greatest expected distance between the neighbours of the best place found, where it has one peak."""
+    width, start = np.ceil(panels.count[panel] / 8), panels.start[panel]
+    low, high = max(at - width, -start), min(at + width, panels.length[panel] - start)
+    which = np.array([panel])
+    while high - low > 2:
         third = (high - low) // 3
-        left, right = _errors(accuracy, panels, panel, np.array([[low + third, high - third]]))[0]
+        left, right = _errors(accuracy, panels, which, np.array([[low + third, high - third]]))[0]
         low, high = (low + third, high) if left < right else (low, high - third)
-    return float(max(found.max(), _errors(accuracy, panels, panel, np.array([[low, (low + high) // 2, high]])).max()))
+    return float(_errors(accuracy, panels, which, np.array([[low, (low + high) // 2, high]])).max())
+
+
+def _pieces(panels: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return the panels in pieces whose temporary arrays stay in the processor's cache."""
+    return np.array_split(panels, -(-len(panels) // PIECE))
 
 
 def _errors(accuracy: Accuracy, panels: Panels, which: NDArray[np.intp], at: Floats) -> Floats:
-    """Return the expected distances for true answers at these places of some runs."""
+    """Return the expected distances for true answers at these places of some panels."""
     below = panels.start[which, None] + at
     above = panels.length[which, None] - below
     spans = np.broadcast_to(panels.span[which, None], below.shape)
@@ -108,11 +129,11 @@ def _gauss(count: float) -> tuple[Floats, Floats]:
     The nodes are the eigenvalues of the Jacobi matrix of the polynomials orthogonal on the points (Golub & Welsch;
     on points at unit distance they are the discrete Chebyshev polynomials).
     """
-    if count <= NODES:
-        return np.arange(count) - (count - 1) / 2, np.ones(int(count))
     k = np.arange(1, NODES)
-    if count == np.inf:
+    if count == ANY:
         off_diagonal, total = k / np.sqrt(4 * k**2 - 1), 1.0
+    elif count <= NODES:
+        return np.arange(count) - (count - 1) / 2, np.ones(int(count))
     else:
         off_diagonal, total = k / 2 * np.sqrt((count**2 - k**2) / (4 * k**2 - 1)), count
     nodes, vectors = np.linalg.eigh(np.diag(off_diagonal, 1) + np.diag(off_diagonal, -1))
