@@ -17,7 +17,7 @@ import numpy as np
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidAnswer
 from inbounds.lattice import FAR, Lattice
-from inbounds.rational import Number, finite_ratio, infinity, is_number
+from inbounds.rational import Number, finite_ratio, infinity, is_number, is_power_of_two
 
 VAST = 10_000
 """A Decimal of more digits than this before the point counts as infinite, and after it as zero."""
@@ -33,12 +33,17 @@ class Answers:
         self.is_dates = bounds.is_dates
         self.lattice = lattice
         self.factor, self.shift, self.divisor = lattice.writing
+        dyadic = is_power_of_two(lattice.step) and lattice.offset == 0 and not bounds.is_dates
+        self._per_step = float(1 / lattice.step) if dyadic and lattice.step > 2**-300 else None
         self._plain = self._as_int if self.divisor == 1 else self._as_float
 
     def index(self, answer: Any) -> int:
         """Return the index of the lattice point nearest to an answer, not yet projected into the bounds."""
-        if type(answer) is float and answer - answer == 0 and not self.is_dates:  # finite: the usual case
-            return self.lattice.index(*answer.as_integer_ratio())
+        if self._per_step and type(answer) is float and -1e200 < answer < 1e200:
+            # The usual case.  The product is exact, and takes the same time for every answer.
+            scaled = answer * self._per_step
+            whole = scaled // 1.0
+            return int(whole + (scaled - whole >= 0.5))
         if self.is_dates:
             return _ordinal(answer)
         if not is_number(answer):

@@ -6,7 +6,6 @@ Drawing upwards is drawing downwards in a mirror, so there is only one direction
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from flint import arb
@@ -16,8 +15,9 @@ from inbounds.lattice import FAR
 from inbounds.law import Law
 from inbounds.loss import FloatMasses
 
-NUDGE = Fraction(1, 3)
-"""Added to every exponent and divided out beforehand: an exponent of 0, at an end, would be quicker than others."""
+HEAD_START = 64
+"""Scales added to every distance and divided out beforehand: the small numbers that occur near an end would be quicker
+to compute with than others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,17 +27,17 @@ class Side:
     lows: list[int]
     highs: list[int]
     rate: arb
-    nudge: arb
+    head_start: int
     missing: list[arb]
-    """The mass missing below each span, seen from its lower end; nudged."""
+    """The mass missing below each span, seen from its lower end; with the head start."""
     beyond: list[arb]
-    """The mass of all spans below each span, seen from its lower end; nudged."""
+    """The mass of all spans below each span, seen from its lower end; with the head start."""
     keys: list[float]
     """Rising: the logarithm of all mass up to the upper end of each span, seen from index 0.  Approximate."""
 
     def seen(self, centre: int, masses: list[arb], span: int) -> arb:
         """Return a mass that stands at the lower end of a span as seen from `centre`, which is not below it."""
-        return (self.nudge + (self.lows[span] - centre) * self.rate).exp() * masses[span]
+        return ((self.lows[span] - self.head_start - centre) * self.rate).exp() * masses[span]
 
     def clip(self, span: int, index: int) -> int:
         """Return the index of a span that is nearest to an index."""
@@ -52,14 +52,14 @@ def sides(law: Law, bits: int) -> tuple[Side, Side]:
     masses, lattice = law.masses(bits), law.lattice
     mirrored_lows, mirrored_highs = [-h for h in reversed(lattice.high_list)], [-n for n in reversed(lattice.low_list)]
     down_keys, up_keys = _keys(law)
+    head_start = int(HEAD_START / law.rate) | 1
     with precision(bits):
-        nudge = ball(NUDGE)
-        undo = (-nudge).exp()
+        undo = (head_start * masses.rate).exp()
         outer = ball(law.pooling) * masses.q
 
         def side(lows: list[int], highs: list[int], missing: list[arb], extra: list[arb], keys: list[float]) -> Side:
             beyond = [(masses.q - m - e) * undo for m, e in zip(missing, [outer, *extra], strict=True)]
-            return Side(lows, highs, masses.rate, nudge, [m * undo for m in missing], beyond, keys)
+            return Side(lows, highs, masses.rate, head_start, [m * undo for m in missing], beyond, keys)
 
         return (
             side(lattice.low_list, lattice.high_list, masses.left, masses.extra, down_keys),
