@@ -244,9 +244,8 @@ class Bounds:
         """Return the text of these bounds, at a length for a message."""
         if len(self) < 4:
             return cut(repr(self), 100)
-        first = Span(self.low, self._at(cast("int", self.ends[1])))
-        last = Span(self._at(cast("int", self.ends[-2])), self.high)
-        return f"{cut(notation.write_span(first), 30)} | ... | {cut(notation.write_span(last), 30)} ({len(self)} spans)"
+        low, high = (cut(notation.write_end(end), 30) for end in (self.low, self.high))
+        return f"{len(self)} spans from {low} to {high}"
 
 
 def _read_lattice(step: Number | None, offset: Number) -> _Lattice:

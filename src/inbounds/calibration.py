@@ -13,7 +13,7 @@ import numpy as np
 
 from inbounds.certificate import Certificate, prove
 from inbounds.claim import Claim, Promise
-from inbounds.errors import InvalidParameter
+from inbounds.errors import InvalidParameter, LatticeTooFine
 from inbounds.guarantee import Pairs
 from inbounds.lattice import fine_step
 from inbounds.loss import float_losses
@@ -27,6 +27,9 @@ TOLERANCE = 2.0**-40
 
 LOOSE_TOLERANCE = 2.0**-22
 """The same where every evaluation is long: far below the one millionth that is promised."""
+
+WIDEST_NOISE = 52
+"""On unbounded bounds the scale may be two to this many steps."""
 
 MANY_SPANS = 500
 """From here on a search in doubles narrows the range before anything is proved."""
@@ -50,13 +53,24 @@ def calibrate(promise: Promise) -> Calibrated:
     plain = promise.sensitivity / promise.epsilon
     if not Fraction(1, 2**960) < plain < 2**960:
         raise InvalidParameter("sensitivity / epsilon is beyond what a double can hold; use other units")
-    if promise.bounds.step is not None:
-        return _on_lattice(promise, promise.bounds.step)
-    found = _on_lattice(promise, fine_step(promise.bounds, plain))
-    while (finer := fine_step(promise.bounds, found.claim.scale)) * 2**4 < found.claim.lattice.step:
+    found = _on_lattice(promise, promise.bounds.step or fine_step(promise.bounds, plain))
+    while promise.bounds.step is None:
+        finer = fine_step(promise.bounds, found.claim.scale)
+        if finer * 2**4 >= found.claim.lattice.step:
+            break
         # Gaps made the scale far smaller than the plain one: take a step to suit.
         found = _on_lattice(promise, finer)
+    _refuse_wide_noise(found.claim)
     return found
+
+
+def _refuse_wide_noise(claim: Claim) -> None:
+    """Refuse noise that would leave int64 more often than once in e**500 draws, where no end stops it."""
+    if not claim.lattice.bounded and claim.law.rate < Fraction(1, 2**WIDEST_NOISE):
+        raise LatticeTooFine(
+            f"noise of scale {float(claim.scale):g} on unbounded bounds needs more than 62 bits to count in steps of "
+            f"{claim.lattice.step}; give the bounds a larger step, or ends"
+        )
 
 
 def _on_lattice(promise: Promise, step: Fraction) -> Calibrated:

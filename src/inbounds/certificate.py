@@ -63,8 +63,12 @@ class Certificate:
             finding = f"not proved: loss <= {round_up(self.bound)!r}"
         return (
             f"{finding}; worst between {first} and {second}\n"
-            f"({self.guarantee} guarantee, {self.pairs} pairs, {self.precision}-bit balls, by {self.method})"
+            f"({self.guarantee} guarantee, by {self.method}: {_counted(self.pairs)}, {self.precision}-bit balls)"
         )
+
+
+def _counted(pairs: int) -> str:
+    return f"{pairs} pair{'' if pairs == 1 else 's'}"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.guarantee import GuaranteeName, Pairs, deciding_pairs
 from inbounds.lattice import Lattice, fine_step
 from inbounds.law import Law
-from inbounds.rational import exact
+from inbounds.rational import exact, shown
 
 LEAST_EPSILON = Fraction(1, 10**9)
 GREATEST_EPSILON = Fraction(1000)
@@ -45,7 +45,7 @@ class Promise:
             _epsilon(epsilon),
             _guarantee(guarantee),
             _pooling(pooling),
-            bool(trusted),
+            _trusted(trusted),
         )
 
 
@@ -75,7 +75,7 @@ class Claim:
         promise = Promise.of(bounds, sensitivity, epsilon, guarantee, pooling, trusted)
         noise = exact(scale, "scale", InvalidParameter)
         if noise <= 0:
-            raise InvalidParameter(f"scale must be positive, got {scale!r}")
+            raise InvalidParameter(f"scale must be positive, got {shown(scale)}")
         return cls.on(promise, bounds.step or fine_step(bounds, noise), noise)
 
     @classmethod
@@ -98,7 +98,7 @@ class Claim:
 def _epsilon(epsilon: Any) -> Fraction:
     found = exact(epsilon, "epsilon", InvalidParameter)
     if not LEAST_EPSILON <= found <= GREATEST_EPSILON:
-        raise InvalidParameter(f"epsilon must be from 1e-9 to 1000, got {epsilon!r}")
+        raise InvalidParameter(f"epsilon must be from 1e-9 to 1000, got {shown(epsilon)}")
     return found
 
 
@@ -110,7 +110,8 @@ def _sensitivity(sensitivity: Any, bounds: Bounds) -> Fraction:
     found = exact(sensitivity, "sensitivity", InvalidParameter)
     if found <= 0:
         raise InvalidParameter(
-            f"sensitivity must be positive, got {sensitivity!r}; it is the most that one person can change the answer"
+            f"sensitivity must be positive, got {shown(sensitivity)}; "
+            "it is the most that one person can change the answer"
         )
     return found
 
@@ -118,12 +119,18 @@ def _sensitivity(sensitivity: Any, bounds: Bounds) -> Fraction:
 def _pooling(pooling: Any) -> Fraction:
     found = exact(pooling, "pooling", InvalidParameter)
     if not 0 <= found <= 1:
-        raise InvalidParameter(f"pooling must be from 0 (normalise) to 1 (snap to the ends), got {pooling!r}")
+        raise InvalidParameter(f"pooling must be from 0 (normalise) to 1 (snap to the ends), got {shown(pooling)}")
     return found
+
+
+def _trusted(trusted: bool) -> bool:
+    if not isinstance(trusted, bool):
+        raise InvalidParameter(f"trusted must be True or False, got {shown(trusted)}")
+    return trusted
 
 
 def _guarantee(guarantee: str) -> GuaranteeName:
     for name in get_args(GuaranteeName):
         if guarantee == name:
             return name
-    raise InvalidParameter(f"guarantee must be 'standard' or 'distance', got {guarantee!r}")
+    raise InvalidParameter(f"guarantee must be 'standard' or 'distance', got {shown(guarantee)}")

@@ -32,8 +32,8 @@ this and a finite end are still within int64."""
 FINENESS = 34
 """A chosen step is about 2**-34 of the noise: too fine to see in an answer, or in the scale to 1e-10."""
 
-COARSEST = 20
-"""A chosen step is never above 2**-20 of the noise."""
+COARSEST = 10
+"""A chosen step is never above 2**-10 of the noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,17 +211,22 @@ def _refuse_too_fine(finite: list[int], step: Fraction) -> None:
 def fine_step(bounds: Bounds, noise: Fraction) -> Fraction:
     """Choose a power of two far below the noise and below the narrowest span, for bounds without a step.
 
-    Where it can, the step is one at which every possible answer is exactly a double (docs/decisions/0002-step.md).
+    Every multiple of it within the bounds is exactly a double (docs/decisions/0002-step.md).
     """
     finite = [end for end in bounds.ends if end is not None]
     spans = zip(bounds.ends[0::2], bounds.ends[1::2], strict=True)
     widths = [high - low for low, high in spans if low is not None and high is not None]
     spread = min(noise, (finite[-1] - finite[0]) * bounds.unit) if bounds.bounded else noise
     narrowest = min(widths) * bounds.unit if widths else spread
-    wanted = min(spread / 2**FINENESS, narrowest / 2**10)
-    coarsest = min(spread / 2**COARSEST, narrowest / 2**4)
+    finest, coarsest = min(spread / 2**FINENESS, narrowest / 2**10), min(spread / 2**COARSEST, narrowest / 2**4)
     farthest = max((abs(end) for end in finite), default=0) * bounds.unit
-    return _power_of_two_below(max(wanted, min(farthest / 2**52, coarsest)))
+    step = _power_of_two_below(max(finest, min(farthest / 2**52, coarsest)))
+    if farthest > step * 2**53:
+        raise LatticeTooFine(
+            f"bounds as far from zero as {float(farthest):g} leave doubles no room for a step well below a noise of "
+            f"about {float(noise):g} and below the narrowest span, {float(narrowest):g}; give the bounds a step"
+        )
+    return step
 
 
 def _power_of_two_below(limit: Fraction) -> Fraction:

@@ -167,10 +167,7 @@ class BoundedLaplace(Expectations):
             *([f"pooling={self.pooling!r}"] if promise.pooling else []),
             *(["trusted=True"] if promise.trusted else []),
         ]
-        return f"<BoundedLaplace({', '.join(shown)}): scale {self.scale:.6g}, {self._verdict()}>"
-
-    def _verdict(self) -> str:
-        return f"loss <= epsilon proved over {self.certificate.pairs} pairs"
+        return f"<BoundedLaplace({', '.join(shown)}): scale {self.scale:.6g}, proved>"
 
     def __eq__(self, other: object) -> bool:
         return self.claim.promise == other.claim.promise if isinstance(other, BoundedLaplace) else NotImplemented

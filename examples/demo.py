@@ -1,0 +1,85 @@
+"""Sensitive answers, released in bounds, next to what plain Laplace noise would have said."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from inbounds import BoundedLaplace, Bounds, Claim, NotPrivate, certify
+
+QUESTIONS: list[tuple[str, Any, BoundedLaplace, BoundedLaplace]] = [
+    (
+        "patients with a rare diagnosis",
+        2,
+        BoundedLaplace(Bounds(0, None, step=1), sensitivity=1, epsilon=0.5),
+        BoundedLaplace(Bounds(None, None, step=1), sensitivity=1, epsilon=0.5),
+    ),
+    (
+        "satisfied, per cent",
+        97.0,
+        BoundedLaplace(Bounds(0, 100), sensitivity=2, epsilon=0.5),
+        BoundedLaplace(Bounds.everything(), sensitivity=2, epsilon=0.5),
+    ),
+    (
+        "median day of the visits",
+        date(2026, 8, 17),
+        BoundedLaplace(
+            Bounds.dates("2026-01-01", "2026-12-31", weekdays="Mon-Fri", closed=[("2026-08-03", "2026-08-14")]),
+            sensitivity=3,
+            epsilon=1,
+            trusted=True,  # the median visit is a visit, so its day was open
+        ),
+        BoundedLaplace(Bounds.dates("2025-01-01", "2027-12-31"), sensitivity=3, epsilon=1),
+    ),
+]
+
+DRAWS = 1000
+
+
+def main() -> None:
+    """Print the demonstration."""
+    print("Each answer released five times; * marks what everyone knows is impossible.\n")
+    for name, truth, bounded, plain in QUESTIONS:
+        impossible = sum(plain.release(truth) not in bounded.bounds for _ in range(DRAWS))
+        released = bounded.release(truth)
+        low, high = bounded.interval(released, 0.9)
+        print(f"{name}: {truth}")
+        print(f"  possible      {bounded.bounds.brief()}")
+        print(f"  in bounds     {row(bounded, truth, bounded.bounds)}")
+        print(f"  plain Laplace {row(plain, truth, bounded.bounds)}")
+        print(f"  impossible    plain {impossible / DRAWS:.0%} of {DRAWS} releases; in bounds 0%")
+        error, scale = bounded.error(truth), bounded.scale
+        print(f"  error         {error:.3g} expected, at scale {scale:.4g}, epsilon {bounded.epsilon}")
+        print(f"  conclusion    from {shown(released)}: {shown(low)} to {shown(high)}, 90% confidence")
+        print(f"  certificate   {first_line(bounded)}\n")
+    refuse_the_naive_way()
+
+
+def refuse_the_naive_way() -> None:
+    """Show that cutting the noise off without a larger scale is caught."""
+    print("Cutting plain noise off at zero and renormalising, without a larger scale:")
+    try:
+        certify(Claim.of(Bounds(0, None), sensitivity=1, epsilon=1, scale=1))
+    except NotPrivate as refusal:
+        finding, worst, *_ = str(refusal.certificate).splitlines()[0].split("; ")
+        print(f"  certificate   {finding}\n                {worst}")
+
+
+def row(mechanism: BoundedLaplace, truth: Any, possible: Bounds) -> str:
+    """Return five releases, the impossible ones marked."""
+    released = [mechanism.release(truth) for _ in range(5)]
+    return "  ".join(shown(answer) + ("" if answer in possible else "*") for answer in released)
+
+
+def shown(answer: Any) -> str:
+    """Return an answer at a length for reading."""
+    return f"{answer:.2f}" if isinstance(answer, float) else str(answer)
+
+
+def first_line(mechanism: BoundedLaplace) -> str:
+    """Return the finding of a certificate."""
+    return str(mechanism.certificate).split(";")[0]
+
+
+if __name__ == "__main__":
+    main()
