@@ -59,7 +59,6 @@ def test_the_table_of_what_goes_wrong_is_true() -> None:
     cut_off = q**2 / (1 + q + q**2 + q / (1 - q))
     with pytest.raises(NotPrivate) as refused:
         certify(Claim.of(Bounds(0, None, step=1), 1, 0.5, scale=2))
-    loss = float(refused.value.certificate.witnessed) / 0.5
     assert f"| {plain.cdf(-1, 2):.1%} | {plain.pmf(0, 2):.1%} | ε |".replace("%", " %") in readme
     assert f"| none | {snapped.pmf(0, 2):.1%} | ε |".replace("%", " %") in readme
     assert (

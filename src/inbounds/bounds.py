@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Any, NamedTuple, cast, final
+from typing import Any, NamedTuple, final
 
 from inbounds import notation
 from inbounds.days import Closed, Day, Weekdays, day_number, open_runs

@@ -133,7 +133,10 @@ class BoundedLaplace(Expectations):
     def _release_array(self, answers: Any, entropy: Entropy) -> Any:
         if isinstance(answers, np.ma.MaskedArray):
             raise InvalidAnswer("an array of answers must not be masked; fill it or compress it first")
-        array = np.asarray(answers)
+        try:
+            array = np.asarray(answers)
+        except ValueError:  # numpy's own message tells how the answers are nested; that much is not for it to say
+            raise InvalidAnswer("a list of answers must be a rectangular array, got one of uneven rows") from None
         flat = array.ravel()
         read = self._arrays.reader(flat)
         if isinstance(read, list):
