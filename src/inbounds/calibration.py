@@ -28,7 +28,7 @@ TOLERANCE = 2.0**-40
 LOOSE_TOLERANCE = 2.0**-22
 """The same where every evaluation is long: far below the one millionth that is promised."""
 
-WIDEST_NOISE = 52
+WIDEST_NOISE = 54
 """On unbounded bounds the scale may be two to this many steps."""
 
 MANY_SPANS = 500
@@ -36,6 +36,9 @@ MANY_SPANS = 500
 
 WORST = 4096
 """So many pairs take part in the search in doubles, unless another turns out to be worse."""
+
+RETRIES = 3
+"""How often the step may be chosen anew for the scale that was found."""
 
 _log = logging.getLogger("inbounds")
 
@@ -53,19 +56,20 @@ def calibrate(promise: Promise) -> Calibrated:
     plain = promise.sensitivity / promise.epsilon
     if not Fraction(1, 2**960) < plain < 2**960:
         raise InvalidParameter("sensitivity / epsilon is beyond what a double can hold; use other units")
-    found = _on_lattice(promise, promise.bounds.step or fine_step(promise.bounds, plain))
-    while promise.bounds.step is None:
-        finer = fine_step(promise.bounds, found.claim.scale)
-        if finer * 2**4 >= found.claim.lattice.step:
+    bounds, sensitivity = promise.bounds, promise.sensitivity
+    found = _on_lattice(promise, bounds.step or fine_step(bounds, plain, sensitivity))
+    for _ in range(RETRIES if bounds.step is None else 0):
+        suited = fine_step(bounds, found.claim.scale, sensitivity)
+        if suited <= found.claim.lattice.step <= 2**4 * suited:
             break
-        # Gaps made the scale far smaller than the plain one: take a step to suit.
-        found = _on_lattice(promise, finer)
+        # Gaps made the scale far larger or smaller than the plain one: take a step to suit.
+        found = _on_lattice(promise, suited)
     _refuse_wide_noise(found.claim)
     return found
 
 
 def _refuse_wide_noise(claim: Claim) -> None:
-    """Refuse noise that would leave int64 more often than once in e**500 draws, where no end stops it."""
+    """Refuse noise that would leave int64 more often than once in e**250 draws, where no end stops it."""
     if not claim.lattice.bounded and claim.law.rate < Fraction(1, 2**WIDEST_NOISE):
         raise LatticeTooFine(
             f"noise of scale {float(claim.scale):g} on unbounded bounds needs more than 62 bits to count in steps of "
@@ -112,7 +116,9 @@ class _Prover:
 
     def excess(self, scale: float) -> float:
         """How far the proven loss is above epsilon; not positive if, and only if, the promise is proved."""
-        return float(self.certified(scale).certificate.bound - self.epsilon)
+        certificate = self.certified(scale).certificate
+        excess = float(certificate.bound - self.epsilon)
+        return min(excess, 0.0) if certificate.holds else max(excess, math.ulp(0.0))
 
     def raised(self, scale: float, by: float) -> float:
         """Raise a scale, faster and faster, until the promise is proved."""

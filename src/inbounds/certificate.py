@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+VAGUE = Fraction(1, 2**60)
+"""A loss that is enclosed more widely than this, relative to epsilon, is worth computing with more bits."""
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -125,14 +128,19 @@ def _ratios(law: Law, pairs: Pairs, bits: int) -> Iterator[arb]:
 
 
 def prove(claim: Claim, bits: int = PRECISION) -> Certificate:
-    """Prove a claim from its deciding pairs, or say what stands against it."""
-    worst = worst_loss(claim.law, claim.pairs, bits)
-    return certificate_of(claim, worst, "deciding pairs", bits)
+    """Prove a claim from its deciding pairs, or say what stands against it.
+
+    Where balls of so many bits are too wide to tell, they get more.
+    """
+    found = certificate_of(claim, worst_loss(claim.law, claim.pairs, bits), "deciding pairs", bits)
+    vague = found.bound - found.witnessed > VAGUE * claim.promise.epsilon
+    return prove(claim, 2 * bits) if vague and not found.holds and not found.refuted else found
 
 
 def certificate_of(claim: Claim, worst: Worst, method: str, bits: int) -> Certificate:
     """Write down what a greatest loss says about a claim."""
-    bound, witnessed = upper(worst.loss), lower(worst.loss)
+    with precision(bits):  # lest the caller's precision round the ends
+        bound, witnessed = upper(worst.loss), lower(worst.loss)
     if claim.law.constant:  # then the loss is the distance times the rate, a rational number
         bound = witnessed = claim.law.rate * claim.pairs.reach
     return Certificate(

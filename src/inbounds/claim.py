@@ -76,7 +76,7 @@ class Claim:
         noise = exact(scale, "scale", InvalidParameter)
         if noise <= 0:
             raise InvalidParameter(f"scale must be positive, got {shown(scale)}")
-        return cls.on(promise, bounds.step or fine_step(bounds, noise), noise)
+        return cls.on(promise, bounds.step or fine_step(bounds, noise, promise.sensitivity), noise)
 
     @classmethod
     def on(cls, promise: Promise, step: Fraction, scale: Fraction) -> Claim:

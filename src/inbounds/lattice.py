@@ -30,7 +30,10 @@ FAR = 3 * 2**61
 this and a finite end are still within int64."""
 
 FINENESS = 34
-"""A chosen step is about 2**-34 of the noise: too fine to see in an answer, or in the scale to 1e-10."""
+"""A chosen step is about 2**-34 of the noise: too fine to see in an answer, or in the scale."""
+
+FINEST = 50
+"""It is finer, though never below 2**-50 of the noise, where the sensitivity is very small against the noise."""
 
 COARSEST = 10
 """A chosen step is never above 2**-10 of the noise."""
@@ -208,8 +211,8 @@ def _refuse_too_fine(finite: list[int], step: Fraction) -> None:
         )
 
 
-def fine_step(bounds: Bounds, noise: Fraction) -> Fraction:
-    """Choose a power of two far below the noise and below the narrowest span, for bounds without a step.
+def fine_step(bounds: Bounds, noise: Fraction, sensitivity: Fraction) -> Fraction:
+    """Choose a power of two far below the noise, the sensitivity and the narrowest span, for bounds without a step.
 
     Every multiple of it within the bounds is exactly a double (docs/decisions/0002-step.md).
     """
@@ -218,8 +221,11 @@ def fine_step(bounds: Bounds, noise: Fraction) -> Fraction:
     widths = [high - low for low, high in spans if low is not None and high is not None]
     spread = min(noise, (finite[-1] - finite[0]) * bounds.unit) if bounds.bounded else noise
     narrowest = min(widths) * bounds.unit if widths else spread
-    finest, coarsest = min(spread / 2**FINENESS, narrowest / 2**10), min(spread / 2**COARSEST, narrowest / 2**4)
     farthest = max((abs(end) for end in finite), default=0) * bounds.unit
+    # A sensitivity is rounded up to whole steps: 2**-20 of it keeps that below a millionth.
+    of_sensitivity = max(sensitivity / 2**20, spread / 2**FINEST)
+    finest = min(spread / 2**FINENESS, narrowest / 2**10, of_sensitivity)
+    coarsest = min(spread / 2**COARSEST, narrowest / 2**4)
     step = _power_of_two_below(max(finest, min(farthest / 2**52, coarsest)))
     if farthest > step * 2**53:
         raise LatticeTooFine(

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     Proposal = tuple[NDArray[Any], NDArray[np.bool_]]
 
 
+_EXACT = {np.dtype(np.int64): 2.0**62, np.dtype(np.float64): 2.0**53}
+"""Distances from here on cannot be added to centres without rounding, which would tell something of the centre."""
+
+
 class Rung(Protocol):
     """One way to propose draws."""
 
@@ -77,8 +81,9 @@ class OneSpan:
         distance -= 0.5
         np.abs(distance, out=distance)
         distance += np.divide(self._doubt, nearer, out=nearer)
+        settled = (distance < 0.5) & (whole < _EXACT[centres.dtype])
         drawn = _moved(centres, np.copysign(whole, side, out=whole))
-        return np.clip(drawn, lows, highs, out=drawn), distance < 0.5
+        return np.clip(drawn, lows, highs, out=drawn), settled
 
     def _missing(self, distance: NDArray[Any], mass: Any) -> NDArray[Any]:
         exponent = np.multiply(distance, self._rate, dtype=self._kind)
@@ -161,7 +166,7 @@ class Spans:
         distance = np.floor(np.log1p(-np.clip(beneath, 0, 1)) / -self._rate)
         start = np.where(stays, np.where(down, centre - 1, centre), high)
         drawn = np.clip(_moved(start, -distance), lows[target], highs[target])
-        return np.where(down, drawn, -drawn), certain
+        return np.where(down, drawn, -drawn), certain & (distance < _EXACT[centres.dtype])
 
     def _span(
         self, logarithm: NDArray[Any], centre: NDArray[Any], own: NDArray[np.intp], down: NDArray[np.bool_]

@@ -1,0 +1,8 @@
+"""What every test shares: Hypothesis may take its time, for a mechanism is proved before it is used."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+settings.register_profile("inbounds", deadline=None, max_examples=100)
+settings.load_profile("inbounds")
