@@ -60,7 +60,7 @@ def calibrate(promise: Promise) -> Calibrated:
     found = _on_lattice(promise, bounds.step or fine_step(bounds, plain, sensitivity))
     for _ in range(RETRIES if bounds.step is None else 0):
         suited = fine_step(bounds, found.claim.scale, sensitivity)
-        if suited <= found.claim.lattice.step <= 2**4 * suited:
+        if suited / 2**3 <= found.claim.lattice.step <= suited * 2**3:
             break
         # Gaps made the scale far larger or smaller than the plain one: take a step to suit.
         found = _on_lattice(promise, suited)
