@@ -26,6 +26,9 @@ CONTINUOUS = 2**17
 ANY = 0.0
 """Stands for any number of points from there on."""
 
+HALVINGS = 110
+"""Enough steps, each to two thirds, to get from 2**62 points to one."""
+
 PIECE = 2048
 """Panels to look at together."""
 
@@ -80,7 +83,7 @@ def _refined(accuracy: Accuracy, panels: Panels, panel: int, at: float) -> float
     width, start = np.ceil(panels.count[panel] / 8), panels.start[panel]
     low, high = max(at - width, -start), min(at + width, panels.length[panel] - start)
     which = np.array([panel])
-    while high - low > 2:
+    for _ in range(HALVINGS):
         third = (high - low) // 3
         left, right = _errors(accuracy, panels, which, np.array([[low + third, high - third]]))[0]
         low, high = (low + third, high) if left < right else (low, high - third)
