@@ -47,7 +47,7 @@ class Certificate:
     pairs: int
     """How many pairs were compared."""
     method: str
-    """By which road: `deciding pairs`, or `every pair, every output`."""
+    """By which road: `deciding pairs`, `deciding pairs, summed` or `every pair, every output`."""
     precision: int
     """Bits of the ball arithmetic."""
 

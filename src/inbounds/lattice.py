@@ -214,7 +214,7 @@ def _refuse_too_fine(finite: list[int], step: Fraction) -> None:
 def fine_step(bounds: Bounds, noise: Fraction, sensitivity: Fraction) -> Fraction:
     """Choose a power of two far below the noise, the sensitivity and the narrowest span, for bounds without a step.
 
-    Every multiple of it within the bounds is exactly a double (docs/decisions/0002-step.md).
+    Between the ends of bounds, every multiple of it is exactly a double (docs/decisions/0002-step.md).
     """
     finite = [end for end in bounds.ends if end is not None]
     spans = zip(bounds.ends[0::2], bounds.ends[1::2], strict=True)

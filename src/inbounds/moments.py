@@ -132,7 +132,7 @@ def _outside(
 
 def _series(n: Floats, rate: float, power: int) -> Floats:
     """Return `sum(d**power * exp(-rate * d))` over `d` from 1 to `n`, for small `n * rate`, by powers of it."""
-    inverse = 1 / np.maximum(n, 1.0)
+    inverse = 1 / np.where(n > 0, n, 1.0)
     terms = None if n.min() < MANY_POINTS else 6  # then the terms after these are below 1e-16
     total = np.zeros_like(n)
     for j in range(TERMS):

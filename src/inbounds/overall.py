@@ -21,7 +21,7 @@ NODES = 12
 """Nodes for the mean over one scale, across which the error is a smooth function of the true answer."""
 
 CONTINUOUS = 2**17
-"""From so many points on, the nodes for sums over points are those for integrals, to 1e-12."""
+"""From so many points on, the nodes for sums over points are those for integrals, to 1e-11."""
 
 ANY = 0.0
 """Stands for any number of points from there on."""

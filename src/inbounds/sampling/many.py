@@ -3,9 +3,8 @@
 Each draw inverts the distribution function at a uniform number, like a single draw, and of the same 64 random bits.
 Floating point only proposes: a proposal stands if every number within an error bound of the one computed would have
 led to the same index.  The bound covers the rounding of every operation, with exp and log up to 4 units in the last
-place off (numpy and the C libraries claim 1; seen: below 1), several times over.  What doubles do not settle is
-proposed again in the platform's extended precision, if it has one, and what is left is decided in ball arithmetic
-(docs/sampling.md).
+place off (numpy and the C libraries claim 1; seen: below 1).  What doubles do not settle is proposed again in the
+platform's extended precision, if it has one, and what is left is decided in ball arithmetic (docs/sampling.md).
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class ArraySampler:
 
         `words` are the first 64 bits of the uniform numbers, `entropy` is where more come from.  `centres` is a flat
         array of int64, or of float64 that hold integers; the result is of the same kind.  An int64 beyond ±FAR comes
-        back as that; no law that is accepted has it more than once in e**1000 draws.
+        back as that; no law that is accepted has it more than once in e**250 draws.
         """
         drawn, settled = self._rungs[0].propose(words, centres, spans)
         rest = np.flatnonzero(~settled)

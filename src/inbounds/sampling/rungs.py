@@ -38,7 +38,8 @@ class OneSpan:
 
     Error bound: the position is a sum of a few terms of size at most 2, each off by at most a few units of 2^-p (4 for
     an exponential, 1 for its exponent, 1 for the constant; 1 for each product and sum; 1 for the bits not looked at),
-    together under 16; the logarithm and the division add less than 2.5 / position.  32 units are allowed for.
+    and the logarithm and the division add less than 4 / position: together under 24 (docs/sampling.md adds them up).
+    32 units are allowed for.
     """
 
     ALLOWED = 5
@@ -65,8 +66,8 @@ class OneSpan:
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
         uniform = _uniform(words, self._kind, self._bits)
         lows, highs = self._ends[centres.dtype]
-        left = self._missing(centres - lows, self._left)
-        right = self._missing(highs - centres, self._right)
+        left = self._missing(_apart(centres, lows, self._kind), self._left)
+        right = self._missing(_apart(highs, centres, self._kind), self._right)
         position = self._total - left
         position -= right
         position *= uniform
@@ -74,7 +75,8 @@ class OneSpan:
         mirrored = np.subtract(self._total, position, out=right)
         nearer = np.minimum(position, mirrored, out=left)
         side = np.subtract(position, mirrored, out=position)
-        distance = np.log(nearer, out=mirrored)
+        with np.errstate(divide="ignore"):  # of 0, beside the words 0 and 2**64 - 1; infinitely doubtful
+            distance = np.log(nearer, out=mirrored)
         distance *= self._per_rate
         whole = np.floor(distance)
         distance -= whole
@@ -96,18 +98,18 @@ class OneSpan:
 class Spans:
     """Proposals on any spans, from sums of positive terms, so that nothing cancels however narrow the spans are.
 
-    Error bound: every quantity below is computed with a relative error of a few units, so the index found is the right
-    one for a uniform number at most 64 units away; it stands if 128 units less and 128 units more lead to the same.
-    Inverting is monotone, so everything between leads there too.
+    Error bound: every quantity below is computed with a small relative error, so the index found is the right one for a
+    uniform number at most 1024 units of 2^-p away; it stands if so much less and so much more lead to the same, for
+    inverting is monotone.  docs/sampling.md adds up the errors.
     """
 
-    ALLOWED = 7
+    ALLOWED = 10
 
     def __init__(self, law: Law, kind: Floating) -> None:
-        masses, lattice, n = law.masses(), law.lattice, len(law.lattice)
+        masses, lattice, n = law.masses(2 * PRECISION), law.lattice, len(law.lattice)
         self._kind, self._bits, self._n = kind, _bits(kind), n
         self._tau = kind(2) ** (self.ALLOWED - self._bits)
-        with precision(PRECISION):
+        with precision(2 * PRECISION):  # much of it cancels below, where gaps are wide against the noise
             self._rate, self._q = _number(masses.rate, kind), _number(masses.q, kind)
             self._single = _number(-(-masses.rate).expm1(), kind)
             outer = ball(law.pooling) * masses.q
@@ -129,15 +131,15 @@ class Spans:
             uniform = _uniform(words, self._kind, self._bits)
             left = self._mass(centres, spans)
             right = self._mass(-centres, 2 * self._n - 1 - spans) + self._single
-            least, certain = self._invert(uniform - 2 * self._tau, centres, spans, left, right)
-            most, too = self._invert(uniform + 2 * self._tau, centres, spans, left, right)
-        inside = (uniform > 2 * self._tau) & (uniform < 1 - 2 * self._tau)
+            least, certain = self._invert(uniform - self._tau, centres, spans, left, right)
+            most, too = self._invert(uniform + self._tau, centres, spans, left, right)
+        inside = (uniform > self._tau) & (uniform < 1 - self._tau)
         return least, (least == most) & certain & too & inside
 
     def _mass(self, centres: NDArray[Any], spans: NDArray[np.intp]) -> NDArray[Any]:
         """Return the mass of all that lies below each centre."""
         lows, _ = self._ends[centres.dtype]
-        exponent = np.multiply(lows[spans] - centres, self._rate, dtype=self._kind)
+        exponent = np.multiply(_apart(lows[spans], centres, self._kind), self._rate, dtype=self._kind)
         return np.exp(exponent) * self._below[spans] - self._q * np.expm1(exponent)
 
     def _invert(
@@ -160,12 +162,13 @@ class Spans:
         # From the centre down within its own span, or else from the upper end of the span that was reached.
         stays = target == own
         high = highs[target]
-        reached = np.exp(np.log(outside) + np.multiply(centre - high, self._rate, dtype=self._kind))
+        beyond = np.multiply(_apart(centre, high, self._kind), self._rate, dtype=self._kind)
+        reached = np.exp(np.log(outside) + beyond)
         from_centre = np.where(down, depth / self._q, depth)
         beneath = np.where(stays, from_centre, self._whole[target] - reached - self._pooled[target])
         distance = np.floor(np.log1p(-np.clip(beneath, 0, 1)) / -self._rate)
-        start = np.where(stays, np.where(down, centre - 1, centre), high)
-        drawn = np.clip(_moved(start, -distance), lows[target], highs[target])
+        distance += stays & down
+        drawn = np.clip(_moved(np.where(stays, centre, high), -distance), lows[target], highs[target])
         return np.where(down, drawn, -drawn), certain & (distance < _EXACT[centres.dtype])
 
     def _span(
@@ -188,7 +191,13 @@ class Spans:
     def _key(self, span: NDArray[np.intp], centre: NDArray[Any]) -> NDArray[Any]:
         """Return the logarithm of all mass up to the upper end of a span, seen from the centre."""
         _, highs = self._ends[centre.dtype]
-        return self._log_whole[span] + np.multiply(highs[span] - centre, self._rate, dtype=self._kind)
+        apart = _apart(highs[span], centre, self._kind)
+        return self._log_whole[span] + np.multiply(apart, self._rate, dtype=self._kind)
+
+
+def _apart(high: NDArray[Any], low: NDArray[Any], kind: Floating) -> NDArray[Any]:
+    """Return the difference of indices: exact for integers, rounded once for floats."""
+    return high - low if low.dtype == np.int64 else np.subtract(high, low, dtype=kind)
 
 
 def _bits(kind: Floating) -> int:
