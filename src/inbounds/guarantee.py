@@ -37,6 +37,10 @@ class Pairs:
     allowance: Fraction | None
     """What a distance of one index is worth, in epsilons; None if every pair is worth one epsilon."""
 
+    def __post_init__(self) -> None:
+        for column in (self.first, self.second, self.first_span, self.second_span):
+            column.flags.writeable = False  # a proof may rest on them
+
     def __len__(self) -> int:
         return len(self.first)
 

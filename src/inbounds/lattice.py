@@ -50,6 +50,9 @@ class Lattice:
     ends_kept: bool
     """Whether every end next to an inner gap is itself a lattice point."""
 
+    def __post_init__(self) -> None:
+        self.lows.flags.writeable = self.highs.flags.writeable = False  # a proof may rest on them
+
     @classmethod
     def of(cls, bounds: Bounds, step: Fraction) -> Lattice:
         """Put `bounds` on the lattice with this step: their own, or a fine one when they have none."""
