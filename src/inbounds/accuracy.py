@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from inbounds.lattice import FAR
 from inbounds.law import Law
 from inbounds.loss import FloatMasses
 from inbounds.moments import Moments, MomentTables
@@ -31,24 +32,23 @@ class Accuracy:
     def moments(self, centre: int) -> Moments:
         """Return the moments of a release around a feasible centre."""
         span = self._span(centre)
-        below, above = centre - self.lattice.low_list[span], self.lattice.high_list[span] - centre
+        low, high = self.lattice.low_list[span], self.lattice.high_list[span]
+        below, above = FAR if low == -FAR else centre - low, FAR if high == FAR else high - centre
         return self.tables.at(np.array([span]), np.array([float(below)]), np.array([float(above)]))
 
-    def error(self, centre: int, offset: float) -> float:
-        """Return the expected distance from a true answer that is `offset` above the centre it was projected to."""
-        moments = self.moments(centre)
-        here = self._weight(centre, self._span(centre))
+    def sides(self, centre: int) -> tuple[float, float, float]:
+        """Return the probabilities that a release is below a feasible centre, at it, and above it."""
+        moments, span = self.moments(centre), self._span(centre)
         z, below, above = (float(x[0]) for x in (moments.z, moments.below[0], moments.above[0]))
-        pooled_low, pooled_high = self._pooled(centre, self._span(centre))
-        sideways = offset * ((below - pooled_low) - (above - pooled_high)) / z if offset else 0.0
-        return float(moments.error[0]) + sideways + abs(offset) * here / z
+        pooled_low, pooled_high = self._pooled(centre, span)
+        return (below - pooled_low) / z, self._weight(centre, span) / z, (above - pooled_high) / z
 
     def pmf(self, index: int, centre: int) -> float:
         """Return the probability that a release around a centre is this index."""
         span = self._span(index)
         if index != self.lattice.project(index)[0]:
             return 0.0
-        return self._weight(index, span) * math.exp(-abs(index - centre) * self.rate) / self._z(centre)
+        return self._weight(index, span) * self._fade(abs(index - centre)) / self._z(centre)
 
     def cdf(self, index: int, centre: int) -> float:
         """Return the probability that a release around a centre is at most this index."""
@@ -101,27 +101,33 @@ class Accuracy:
     def _weight(self, index: int, span: int) -> float:
         return self._masses.single + sum(self._pooled(index, span))
 
+    def _fade(self, distance: int) -> float:
+        """Return `q ** distance`, also for distances beyond all doubles."""
+        return math.exp(-min(distance, FAR) * self.rate)
+
     def _z(self, centre: int) -> float:
         return float(self.moments(centre).z[0])
 
     def _up_to(self, index: int, centre: int) -> float:
         """Return the probability of at most an index that is below the centre."""
-        if index < self.lattice.low_list[0]:
+        if index < self.lattice.low_list[0] != -FAR:
             return 0.0
         span = self._span(index)
         low, high = self.lattice.low_list[span], self.lattice.high_list[span]
-        top = min(index, high)
-        mass = math.exp((low - top) * self.rate) * float(self._masses.outside_left[span])
-        mass += -math.expm1((low - top - 1) * self.rate) + self._pooled(top, span)[1]
-        return mass * math.exp((top - centre) * self.rate) / self._z(centre)
+        top = index if high == FAR else min(index, high)
+        length = FAR if low == -FAR else top - low
+        mass = self._fade(length) * float(self._masses.outside_left[span])
+        mass += -math.expm1(-(length + 1) * self.rate) + self._pooled(top, span)[1]
+        return mass * self._fade(centre - top) / self._z(centre)
 
     def _from(self, index: int, centre: int) -> float:
         """Return the probability of at least an index that is above the centre."""
-        if index > self.lattice.high_list[-1]:
+        if index > self.lattice.high_list[-1] != FAR:
             return 0.0
-        span = bisect_left(self.lattice.high_list, index)
+        span = min(bisect_left(self.lattice.high_list, index), len(self.lattice) - 1)
         low, high = self.lattice.low_list[span], self.lattice.high_list[span]
-        bottom = max(index, low)
-        mass = math.exp((bottom - high) * self.rate) * float(self._masses.outside_right[span])
-        mass += -math.expm1((bottom - high - 1) * self.rate) + self._pooled(bottom, span)[0]
-        return mass * math.exp((centre - bottom) * self.rate) / self._z(centre)
+        bottom = index if low == -FAR else max(index, low)
+        length = FAR if high == FAR else high - bottom
+        mass = self._fade(length) * float(self._masses.outside_right[span])
+        mass += -math.expm1(-(length + 1) * self.rate) + self._pooled(bottom, span)[0]
+        return mass * self._fade(bottom - centre) / self._z(centre)

@@ -22,6 +22,9 @@ from inbounds.rational import Number, finite_ratio, infinity, is_number, is_powe
 VAST = 10_000
 """A Decimal of more digits than this before the point counts as infinite, and after it as zero."""
 
+BEYOND_DOUBLES = 2**1023
+"""Integers from here on count as infinite where answers are floats."""
+
 EPOCH = date(1970, 1, 1).toordinal()
 """The ordinal of numpy's day 0."""
 
@@ -65,6 +68,8 @@ class Answers:
     def _number(self, answer: Number) -> int:
         if isinstance(answer, Decimal) and answer.is_finite() and abs(answer.adjusted()) > VAST:
             answer = float(answer.copy_sign(Decimal("inf"))) if answer.adjusted() > 0 and answer else 0
+        if isinstance(answer, int | np.integer) and abs(int(answer)) >= BEYOND_DOUBLES and self.divisor != 1:
+            return self.end(1 if answer > 0 else -1)  # it would be written as a float
         ratio = finite_ratio(answer)
         return self.lattice.index(*ratio) if ratio is not None else self.end(infinity(answer))
 
@@ -100,7 +105,7 @@ class Answers:
 def _ordinal(answer: Any) -> int:
     if isinstance(answer, date) and not isinstance(answer, datetime):
         return answer.toordinal()
-    if isinstance(answer, np.datetime64) and np.datetime_data(answer)[0] == "D":
+    if isinstance(answer, np.datetime64) and np.datetime_data(answer) == ("D", 1):
         if np.isnat(answer):
             raise InvalidAnswer("an answer must not be NaT; decide what a missing answer means before releasing it")
         return int(answer.astype(np.int64)) + EPOCH

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 CLAMP = 2**61 - 2**10
 """How many steps from zero an answer can be, in an array, on an unbounded lattice that is counted in int64."""
 
+LARGEST = float(np.finfo(np.float64).max)
+
 COARSE = Fraction(1, 2**8)
 """From this step on, CLAMP steps are beyond 2**53, where doubles have no fractions left: clamping there is harmless."""
 
@@ -40,12 +42,13 @@ class AnswerArrays:
         self._answers, self._lattice = answers, lattice
         ends = np.abs(np.concatenate([lattice.lows, lattice.highs]))
         reach = int(ends[ends != FAR].max(initial=0))
-        largest = (reach if lattice.bounded else CLAMP) * answers.factor + answers.shift
+        self._clamp = 2**61 if lattice.bounded else CLAMP
         self._counts = not answers.is_dates and (answers.factor, answers.shift, answers.divisor) == (1, 0, 1)
         self._doubles = is_power_of_two(lattice.step) and lattice.offset == 0 and lattice.step < 1 and reach < 2**53
-        self._int64 = answers.divisor == 1 and largest < 2**62
-        self._exact_quotient = max(largest, answers.divisor) < 2**53
-        self._fits_int64 = lattice.bounded or lattice.step >= COARSE
+        # The largest index that can be written: as an int64, or as a quotient of integers that are doubles.
+        self._writable = ((2**63 - 1 if answers.divisor == 1 else 2**53) - answers.shift) // answers.factor
+        self._quotient = answers.divisor < 2**53 and lattice.bounded and reach <= self._writable
+        self._int64 = answers.divisor == 1 and (reach <= self._writable or not lattice.bounded)
 
     def reader(self, answers: NDArray[Any]) -> Reader | list[int]:
         """Check all answers, then return what reads a part of them; or their indices, if these may not fit int64."""
@@ -59,14 +62,20 @@ class AnswerArrays:
             self._check_finite(answers)
             return lambda part: self._nearest(answers[part].astype(np.float64, copy=False))
         if kind in "iu" and self._counts:
-            return lambda part: np.clip(answers[part], *_within(answers.dtype, CLAMP)).astype(np.int64)
+            return lambda part: np.clip(answers[part], *_within(answers.dtype, self._clamp)).astype(np.int64)
         if kind in "iu" and self._doubles and (size <= 4 or self._lattice.bounded):
             # Beyond 2**53 is beyond every end.
             return lambda part: self._nearest(np.clip(answers[part], *_within(answers.dtype, 2**53)).astype(np.float64))
+        return self._read_each(answers)
+
+    def _read_each(self, answers: NDArray[Any]) -> Reader | list[int]:
+        for type_ in set(map(type, answers.tolist())):
+            self._answers.writer(type_)  # so that what cannot be written is refused before anything is drawn
         indices = [self._answers.index(answer) for answer in answers.tolist()]
-        if not self._fits_int64:
+        coarse = self._lattice.step >= COARSE and answers.dtype.kind != "O"
+        if not (self._lattice.bounded or coarse):
             return indices
-        fitting = np.array([max(-CLAMP, min(CLAMP, index)) for index in indices], dtype=np.int64)
+        fitting = np.array([max(-self._clamp, min(self._clamp, index)) for index in indices], dtype=np.int64)
         return lambda part: fitting[part]
 
     def write(self, indices: NDArray[Any], answers: NDArray[Any]) -> NDArray[Any]:
@@ -79,8 +88,8 @@ class AnswerArrays:
             return indices * float(self._lattice.step)
         factor, shift, divisor = self._answers.factor, self._answers.shift, self._answers.divisor
         if self._int64:
-            return indices * factor + shift
-        if self._exact_quotient:  # of integers that are doubles, so the quotient is the nearest double
+            return np.clip(indices, -self._writable, self._writable) * factor + shift
+        if self._quotient:  # of integers that are doubles, so it is the nearest double
             return (indices * factor + shift) / divisor
         return self.write_each(indices.tolist(), answers)
 
@@ -104,17 +113,17 @@ class AnswerArrays:
     def _nearest(self, answers: NDArray[np.float64]) -> NDArray[Any]:
         """Return `floor(answer / step + 1/2)`, exactly, or at least something beyond the same end."""
         lows, highs = self._lattice.ends[answers.dtype]
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", under="ignore"):
             scaled = answers * float(1 / self._lattice.step)
-        np.clip(scaled, max(lows[0] - 1, -1e300), min(highs[-1] + 1, 1e300), out=scaled)
+        np.clip(scaled, max(lows[0] - 1, -LARGEST), min(highs[-1] + 1, LARGEST), out=scaled)
         whole = np.floor(scaled)
         scaled -= whole
         whole += scaled >= 0.5
-        return np.clip(whole, -CLAMP, CLAMP).astype(np.int64) if self._counts else whole
+        return np.clip(whole, -self._clamp, self._clamp).astype(np.int64) if self._counts else whole
 
 
 def _days(answers: NDArray[np.datetime64]) -> NDArray[np.int64]:
-    if np.datetime_data(answers.dtype)[0] != "D":
+    if np.datetime_data(answers.dtype) != ("D", 1):
         raise InvalidAnswer(f"dates in an array must be datetime64[D], got {answers.dtype}; use .astype")
     if np.isnat(answers).any():
         raise InvalidAnswer("an answer must not be NaT; decide what a missing answer means before releasing it")

@@ -40,12 +40,13 @@ class Expectations:
     def error(self, value: Any) -> float:
         """Return the expected absolute error of a release if the true answer is `value`; in days for dates."""
         centre, offset = self._centre(value)
-        return self._accuracy.error(centre, float(offset)) * self._step
+        below, at, above = self._accuracy.sides(centre)
+        return float(self._accuracy.moments(centre).error[0]) * self._step + offset * (below - above) + abs(offset) * at
 
     def bias(self, value: Any) -> float:
         """Return by how much releases are too high on average if the true answer is `value`; in days for dates."""
         centre, offset = self._centre(value)
-        return (float(self._accuracy.moments(centre).bias[0]) - float(offset)) * self._step
+        return float(self._accuracy.moments(centre).bias[0]) * self._step - offset
 
     def mean(self, value: Any) -> Any:
         """Return the mean of releases if the true answer is `value`: a float, or for dates a datetime."""
@@ -122,13 +123,13 @@ class Expectations:
             return end
         return round_down(end) if sign < 0 else round_up(end)
 
-    def _centre(self, value: Any) -> tuple[int, Fraction]:
-        """Return the index that a true answer is projected to, and how many steps above it the answer is."""
+    def _centre(self, value: Any) -> tuple[int, float]:
+        """Return the index that a true answer is projected to, and how far above it the answer is."""
         lattice, index = self.claim.lattice, self._answers.index(value)
         centre, _ = lattice.project(index)
         if self._answers.is_dates:
-            return centre, Fraction(index - centre)
-        return centre, (exact(value, "value", InvalidParameter, echo=False) - lattice.value(centre)) / lattice.step
+            return centre, float(index - centre)
+        return centre, float(exact(value, "value", InvalidParameter, echo=False) - lattice.value(centre))
 
     def _point(self, released: Any) -> int | None:
         """Return the index of a value that can be written for one, None for any other value."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 class FloatMasses:
     """Masses beside every span, in doubles, in units in which an ordinary index has mass `1 - q`."""
 
+    @np.errstate(under="ignore")  # whatever the caller has set
     def __init__(self, lattice: Lattice, rate: float, pooling: float) -> None:
         self.lattice, self.rate = lattice, rate
         self.q, self.single = float(np.exp(-rate)), float(-np.expm1(-rate))
@@ -47,11 +48,13 @@ class FloatMasses:
             self.extra_high[-1],
         )[::-1]
 
+    @np.errstate(under="ignore")
     def left(self, indices: NDArray[np.int64], spans: NDArray[np.intp]) -> Floats:
         """Return the mass below each feasible index, with what is pooled at the lower end of its span."""
         exponent = self.lattice.below(indices, spans) * -self.rate
         return np.exp(exponent) * self.outside_left[spans] - self.q * np.expm1(exponent)
 
+    @np.errstate(under="ignore")
     def right(self, indices: NDArray[np.int64], spans: NDArray[np.intp]) -> Floats:
         """Return the mass above each feasible index, with what is pooled at the upper end of its span."""
         exponent = self.lattice.above(indices, spans) * -self.rate
@@ -61,10 +64,12 @@ class FloatMasses:
         """Return `Z` at feasible indices."""
         return self.single + self.left(indices, spans) + self.right(indices, spans)
 
+    @np.errstate(under="ignore")
     def up_to_high(self) -> Floats:
         """Return all mass up to the upper end of each span, seen from there."""
         return self.inside + self.through * self.outside_left + self.extra_high
 
+    @np.errstate(under="ignore")
     def down_to_low(self) -> Floats:
         """Return all mass from the lower end of each span on, seen from there."""
         return self.inside + self.through * self.outside_right + self.extra_low

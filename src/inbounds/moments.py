@@ -63,6 +63,7 @@ class Moments:
 class MomentTables:
     """What a law's moments need, computed once for all centres."""
 
+    @np.errstate(under="ignore")  # whatever the caller has set
     def __init__(self, masses: FloatMasses) -> None:
         self._rate, self._q, self._single = masses.rate, masses.q, masses.single
         lengths = masses.lattice.lengths.astype(float)
@@ -82,6 +83,7 @@ class MomentTables:
         )
         self._right = mirrored[0][::-1], mirrored[1][::-1], mirrored[2][::-1]
 
+    @np.errstate(under="ignore")
     def at(self, spans: NDArray[np.intp], below: Floats, above: Floats) -> Moments:
         """Return the moments around centres at these distances from the lower and upper ends of their spans."""
         return Moments(self._side(self._left, spans, below), self._side(self._right, spans, above), self._single)

@@ -12,6 +12,7 @@ import numpy as np
 from inbounds.errors import InboundsError, InvalidBounds
 
 Number: TypeAlias = "int | float | Fraction | Decimal | np.integer[Any] | np.floating[Any]"
+_NOT_NUMBERS = (bool, np.timedelta64)  # though Python and NumPy count them among the integers
 _KINDS = (int, float, Fraction, Decimal, np.integer, np.floating)
 
 # Every double fits, and the digits of every number that fits are within what Python will print.
@@ -23,7 +24,7 @@ _LIMIT_EXPONENT = 10_000
 
 def is_number(value: object) -> TypeGuard[Number]:
     """Return whether `value` is of a kind that stands for one real number; NaN and the infinities are such."""
-    return isinstance(value, _KINDS) and not isinstance(value, bool)
+    return isinstance(value, _KINDS) and not isinstance(value, _NOT_NUMBERS)
 
 
 def infinity(value: object) -> int:

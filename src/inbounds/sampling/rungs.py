@@ -62,6 +62,7 @@ class OneSpan:
         with precision(PRECISION):
             return len(law.lattice) == 1 and bool(masses.z_at_low(0) > 0.25)
 
+    @np.errstate(all="ignore")  # beside the words 0 and 2**64 - 1 there are zeros and infinities, never settled
     def propose(self, words: NDArray[np.uint64], centres: NDArray[Any], spans: NDArray[np.intp]) -> Proposal:
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
         uniform = _uniform(words, self._kind, self._bits)
@@ -75,8 +76,7 @@ class OneSpan:
         mirrored = np.subtract(self._total, position, out=right)
         nearer = np.minimum(position, mirrored, out=left)
         side = np.subtract(position, mirrored, out=position)
-        with np.errstate(divide="ignore"):  # of 0, beside the words 0 and 2**64 - 1; infinitely doubtful
-            distance = np.log(nearer, out=mirrored)
+        distance = np.log(nearer, out=mirrored)
         distance *= self._per_rate
         whole = np.floor(distance)
         distance -= whole
@@ -105,6 +105,7 @@ class Spans:
 
     ALLOWED = 10
 
+    @np.errstate(all="ignore")
     def __init__(self, law: Law, kind: Floating) -> None:
         masses, lattice, n = law.masses(2 * PRECISION), law.lattice, len(law.lattice)
         self._kind, self._bits, self._n = kind, _bits(kind), n
@@ -125,14 +126,14 @@ class Spans:
         self._log_whole = np.log(self._whole)
         self._keys = (self._log_whole[:n] + self._rate * highs[:n], self._log_whole[n:] + self._rate * highs[n:])
 
+    @np.errstate(all="ignore")
     def propose(self, words: NDArray[np.uint64], centres: NDArray[Any], spans: NDArray[np.intp]) -> Proposal:
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
-        with np.errstate(all="ignore"):
-            uniform = _uniform(words, self._kind, self._bits)
-            left = self._mass(centres, spans)
-            right = self._mass(-centres, 2 * self._n - 1 - spans) + self._single
-            least, certain = self._invert(uniform - self._tau, centres, spans, left, right)
-            most, too = self._invert(uniform + self._tau, centres, spans, left, right)
+        uniform = _uniform(words, self._kind, self._bits)
+        left = self._mass(centres, spans)
+        right = self._mass(-centres, 2 * self._n - 1 - spans) + self._single
+        least, certain = self._invert(uniform - self._tau, centres, spans, left, right)
+        most, too = self._invert(uniform + self._tau, centres, spans, left, right)
         inside = (uniform > self._tau) & (uniform < 1 - self._tau)
         return least, (least == most) & certain & too & inside
 
