@@ -110,9 +110,9 @@ class BruteForce:
         return self._greatest((moved[x], moved[y]) for x, y in combinations(answers, 2) if abs(x - y) <= sensitivity)
 
     def worst_distance(self, sensitivity: Fraction) -> float:
-        """Return the greatest loss between possible indices, per `sensitivity` steps of the distance between them."""
+        """Return the greatest loss between possible indices, per as many steps as a sensitivity is rounded up to."""
         per_step = (self.loss(i, j) / (j - i) for i, j in combinations(self.points, 2))
-        return max(per_step, default=0.0) * float(sensitivity)
+        return max(per_step, default=0.0) * math.ceil(sensitivity)
 
     def _greatest(self, pairs: Iterable[tuple[int, int]]) -> float:
         return max((self.loss(i, j) for i, j in set(pairs)), default=0.0)

@@ -183,9 +183,9 @@ def test_an_interval_is_no_wider_than_it_must_be(world: World, confidence: float
     at_least = np.cumsum(table[:, ::-1], axis=1)[:, ::-1]
     assume(min(abs(at_most - tail).min(), abs(at_least - tail).min()) > REL)
     for i, released in enumerate(world.points):
-        # If the release is in a tail of every answer, the answer at that end is the one left.
-        low = [*np.flatnonzero(at_least[:, i] > tail), -1][0]
-        high = [0, *np.flatnonzero(at_most[:, i] > tail)][-1]
+        # If the release is in a tail of every answer, or of those around it, it still holds itself.
+        low = min([*np.flatnonzero(at_least[:, i] > tail), len(world.points) - 1][0], i)
+        high = max([0, *np.flatnonzero(at_most[:, i] > tail)][-1], i)
         assert world.made.interval(released, confidence) == (world.points[low], world.points[high])
 
 
@@ -200,7 +200,7 @@ def test_an_interval_on_a_fine_lattice_is_exact(name: str) -> None:
             tail = (1 - confidence) / 2
             before = Fraction(released) - made.step
             for end, probability in ((low, 1 - made.cdf(before, low)), (high, made.cdf(released, high))):
-                at_an_end = any(abs(end - x) <= made.step for x in last)
+                at_an_end = any(abs(end - x) <= made.step for x in (*last, released))
                 assert at_an_end or probability == pytest.approx(tail, rel=1e-6)
 
 
@@ -315,7 +315,6 @@ def test_nothing_missing_is_the_plain_discrete_laplace_law() -> None:
     assert made.worst_error() == near(2 * q / (1 - q * q))
 
 
-@pytest.mark.xfail(reason="an open end counts as one 3 * 2**61 steps away", raises=(OverflowError, RuntimeWarning))
 @pytest.mark.parametrize("value", [1e9, 1e12, 1e17, -1e17, 1e300])
 def test_far_out_on_an_open_side_all_is_as_near_by(value: float) -> None:
     """Accuracy does not depend on where a true answer is on a line without ends, however large it is."""
@@ -331,7 +330,6 @@ def test_far_out_on_an_open_side_all_is_as_near_by(value: float) -> None:
     assert (low - Fraction(value), high - Fraction(value)) == made.interval(Fraction(0))
 
 
-@pytest.mark.xfail(reason="the distance in steps is beyond doubles", raises=OverflowError)
 def test_a_true_answer_far_outside_has_an_error_as_large_as_its_distance() -> None:
     """An answer at 1e300 that counts as 10 is released 1e300 off."""
     made = BoundedLaplace(Bounds(0, 10), 1, 1)

@@ -24,7 +24,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from inbounds import BoundedLaplace, Bounds, InvalidAnswer, LatticeTooFine
-from inbounds.balls import precision
+from inbounds.balls import lock, workprec
 from inbounds.errors import InboundsError, InvalidBounds
 from inbounds.sampling.one import EXTENSION, WORD
 from inbounds.sampling.side import Side
@@ -258,7 +258,7 @@ def test_a_fork_while_another_thread_computes_leaves_the_child_able_to_release()
     holding, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with precision(64):
+        with lock(), workprec(64):
             holding.set()
             done.wait(60)
 

@@ -148,7 +148,7 @@ def test_full_pooling_needs_exactly_the_plain_scale(scene: Scene) -> None:
     mechanism = scene.mechanism()
     if not len(mechanism.claim.pairs):
         return
-    reach = scene.sensitivity
+    reach = Fraction(math.ceil(scene.sensitivity))
     if scene.kind != "distance":
         pairs = scene.brute_force(Fraction(1)).neighbours(scene.sensitivity, trusted=scene.kind == "trusted")
         reach = Fraction(max(abs(i - j) for i, j in pairs))
@@ -246,7 +246,7 @@ def test_the_scale_is_between_the_plain_one_and_twice_that(scene: Scene) -> None
     mechanism = scene.mechanism()
     if not len(mechanism.claim.pairs):
         return
-    reach = scene.sensitivity
+    reach = Fraction(math.ceil(scene.sensitivity))
     if scene.kind != "distance":
         pairs = scene.brute_force(Fraction(1)).neighbours(scene.sensitivity, trusted=scene.kind == "trusted")
         reach = Fraction(max(abs(i - j) for i, j in pairs))

@@ -86,7 +86,7 @@ def assert_encloses(certificate: Certificate, claim: Claim, spans: Spans) -> Non
     first, second = (int((Fraction(x) - claim.lattice.offset) / claim.lattice.step) for x in certificate.worst_pair)
     low, high = Enclosure(spans, claim.lattice.step / claim.scale, claim.promise.pooling).loss(first, second)
     if claim.promise.guarantee == "distance":
-        allowed = abs(first - second) * claim.lattice.step / claim.promise.sensitivity
+        allowed = Fraction(abs(first - second), math.ceil(claim.promise.sensitivity / claim.lattice.step))
         low, high = low / allowed, high / allowed
     assert certificate.witnessed <= high
     assert low <= certificate.bound
@@ -252,7 +252,7 @@ def test_certifying_is_comparing_with_the_definition(scene: Scene, scale: Fracti
         first, second = (int((Fraction(x) - scene.offset) / scene.step) for x in refused.value.certificate.worst_pair)
         lost = scene.brute_force(scale).loss(first, second)
         if scene.kind == "distance":
-            lost *= float(scene.sensitivity) / abs(first - second)
+            lost *= math.ceil(scene.sensitivity) / abs(first - second)
         assert lost == pytest.approx(worst, rel=1e-9)
 
 

@@ -212,7 +212,7 @@ def test_a_bad_scale_is_refused_by_name(scale: Any) -> None:
 @pytest.mark.parametrize("sensitivity", [Fraction(1, 2**1000), 2**1000])
 def test_a_scale_beyond_the_doubles_is_refused(sensitivity: Any) -> None:
     """Where the scale would not be a double, the message names what makes it so."""
-    with pytest.raises(InvalidParameter, match=r"^sensitivity / epsilon is beyond"):
+    with pytest.raises(InvalidParameter, match=r"^sensitivity / epsilon must be from .* use other units"):
         BoundedLaplace(Bounds(None, None), sensitivity, 1)
 
 
@@ -220,3 +220,29 @@ def test_a_scale_beyond_the_doubles_is_refused(sensitivity: Any) -> None:
 def test_every_kind_of_number_will_do(number: Any) -> None:
     """The same number of another type makes the same promise."""
     assert BoundedLaplace(Bounds(0, 5), number, number, pooling=number) == BoundedLaplace(Bounds(0, 5), 1, 1, pooling=1)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "sensitivity"),
+    [
+        (Bounds(-20, 20, step=1), Fraction(1, 2)),
+        (Bounds(0, 40, step=1), Fraction(3, 2)),
+        (Bounds(0, 12, step=Fraction(1, 3)), Fraction(1, 2)),
+        (Bounds(0, 30, step=2), 1),
+    ],
+)
+def test_the_distance_guarantee_implies_the_standard_one(bounds: Bounds, sensitivity: Any) -> None:
+    """Real answers within a sensitivity lose at most epsilon, also where that is not a whole number of steps."""
+    made = BoundedLaplace(bounds, sensitivity, 1, guarantee="distance")
+    points = [
+        made.claim.lattice.value(k) for k in range(made.claim.lattice.low_list[0], made.claim.lattice.high_list[0] + 1)
+    ]
+    answers = [points[0] + made.step * Fraction(i, 4) for i in range(4 * len(points))]
+    laws = [[made.pmf(point, answer) for point in points] for answer in answers]
+    for i, answer in enumerate(answers):
+        for j in range(i + 1, len(answers)):
+            apart = math.ceil((answers[j] - answer) / Fraction(sensitivity))
+            if apart > 3:
+                break
+            loss = max(abs(math.log(p / r)) for p, r in zip(laws[i], laws[j], strict=True))
+            assert loss <= apart * (1 + 1e-9)

@@ -100,7 +100,7 @@ def test_losses_in_doubles_are_those_in_balls(scene: Scene, scale: Fraction) -> 
     assert float(found.max(initial=0.0)) == pytest.approx(float(proved.loss), rel=1e-11, abs=1e-14)
     brute = scene.brute_force(scale)
     for loss, first, second in zip(found, claim.pairs.first.tolist(), claim.pairs.second.tolist(), strict=True):
-        allowed = float(claim.pairs.allowed(abs(first - second)))
+        allowed = float((claim.pairs.allowance or Fraction(1, abs(first - second))) * abs(first - second))
         assert loss * allowed == pytest.approx(brute.loss(first, second), rel=1e-11, abs=1e-13)
 
 

@@ -286,9 +286,6 @@ def test_the_outermost_words_draw_the_outermost_indices(name: str, dtype: type) 
     assert 1 - law.cdf(int(most) - 1, centre) < one_in or most == law.spans[-1][1]
 
 
-@pytest.mark.xfail(
-    reason="a word of ones is rounded up to 1, and the logarithm of nothing taken", raises=RuntimeWarning
-)
 def test_no_word_makes_numpy_complain() -> None:
     """Neither the first nor the last word leads to a warning, which would tell where the noise fell."""
     for name in KINDS:

@@ -75,7 +75,8 @@ class Accuracy:
 
         least = self._least(lambda index: self.survival(released, centre(index)) > tail, released)
         beyond = self._least(lambda index: self.cdf(released, centre(index)) <= tail, released)
-        return centre(least), self.lattice.project(beyond - 1)[0]
+        low, high = centre(least), self.lattice.project(beyond - 1)[0]
+        return min(low, released), max(high, released)  # a release in a tail of every centre is no evidence for one
 
     def _least(self, reached: Callable[[int], bool], near: int) -> int:
         """Return the least index at which a monotone predicate holds; one above the last index if it never does."""

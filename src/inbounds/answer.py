@@ -7,7 +7,7 @@ side that has no end, are refused.  Messages name kinds, never values.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import date
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from inbounds.bounds import Bounds
+from inbounds.days import EPOCH, day_number
 from inbounds.errors import InvalidAnswer
 from inbounds.lattice import FAR, Lattice
 from inbounds.rational import Number, finite_ratio, infinity, is_number, is_power_of_two
@@ -24,9 +25,6 @@ VAST = 10_000
 
 BEYOND_DOUBLES = 2**1023
 """Integers from here on count as infinite where answers are floats."""
-
-EPOCH = date(1970, 1, 1).toordinal()
-"""The ordinal of numpy's day 0."""
 
 
 class Answers:
@@ -51,7 +49,8 @@ class Answers:
             return _ordinal(answer)
         if not is_number(answer):
             raise InvalidAnswer(
-                f"an answer must be an int, float, Fraction or Decimal, or an array of them, got {_kind(answer)}"
+                f"an answer must be an int, float, Fraction or Decimal, or an array of them, got {_kind(answer)}; "
+                "convert it"
             )
         return self._number(answer)
 
@@ -79,7 +78,9 @@ class Answers:
             raise InvalidAnswer("an answer must not be NaN; decide what a missing answer means before releasing it")
         end = self.lattice.low_list[0] if sign < 0 else self.lattice.high_list[-1]
         if abs(end) == FAR:
-            raise InvalidAnswer("an answer may be infinite only on a side where the bounds have an end")
+            raise InvalidAnswer(
+                "an answer may be infinite only on a side where the bounds have an end; give them one, or clip it first"
+            )
         return end
 
     def _as_int(self, index: int) -> int:
@@ -103,13 +104,15 @@ class Answers:
 
 
 def _ordinal(answer: Any) -> int:
-    if isinstance(answer, date) and not isinstance(answer, datetime):
-        return answer.toordinal()
-    if isinstance(answer, np.datetime64) and np.datetime_data(answer) == ("D", 1):
-        if np.isnat(answer):
-            raise InvalidAnswer("an answer must not be NaT; decide what a missing answer means before releasing it")
-        return int(answer.astype(np.int64)) + EPOCH
-    raise InvalidAnswer(f"an answer to a question about dates must be a date or a datetime64[D], got {_kind(answer)}")
+    if isinstance(answer, np.datetime64) and np.isnat(answer):
+        raise InvalidAnswer("an answer must not be NaT; decide what a missing answer means before releasing it")
+    number = day_number(answer)
+    if number is None:
+        raise InvalidAnswer(
+            f"an answer to a question about dates must be a date or a datetime64[D], got {_kind(answer)}; "
+            "drop the time of day, or convert it"
+        )
+    return number
 
 
 def _as_day(ordinal: int) -> np.datetime64:

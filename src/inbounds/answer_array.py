@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds.answer import EPOCH, Answers
+from inbounds.answer import Answers
+from inbounds.days import EPOCH
 from inbounds.errors import InvalidAnswer
 from inbounds.lattice import FAR
 from inbounds.rational import is_power_of_two
@@ -25,6 +26,13 @@ CLAMP = 2**61 - 2**10
 """How many steps from zero an answer can be, in an array, on an unbounded lattice that is counted in int64."""
 
 LARGEST = float(np.finfo(np.float64).max)
+
+INT64 = 2**63 - 1
+
+PLAIN = {int, float}
+"""The kinds whose releases make an array of numbers."""
+
+TINY = Fraction(1, 2**960)
 
 COARSE = Fraction(1, 2**8)
 """From this step on, CLAMP steps are beyond 2**53, where doubles have no fractions left: clamping there is harmless."""
@@ -44,7 +52,9 @@ class AnswerArrays:
         reach = int(ends[ends != FAR].max(initial=0))
         self._clamp = 2**61 if lattice.bounded else CLAMP
         self._counts = not answers.is_dates and (answers.factor, answers.shift, answers.divisor) == (1, 0, 1)
-        self._doubles = is_power_of_two(lattice.step) and lattice.offset == 0 and lattice.step < 1 and reach < 2**53
+        self._doubles = (
+            is_power_of_two(lattice.step) and lattice.offset == 0 and TINY < lattice.step < 1 and reach < 2**53
+        )
         # The largest index that can be written: as an int64, or as a quotient of integers that are doubles.
         self._writable = ((2**63 - 1 if answers.divisor == 1 else 2**53) - answers.shift) // answers.factor
         self._quotient = answers.divisor < 2**53 and lattice.bounded and reach <= self._writable
@@ -54,7 +64,7 @@ class AnswerArrays:
         """Check all answers, then return what reads a part of them; or their indices, if these may not fit int64."""
         kind, size = answers.dtype.kind, answers.dtype.itemsize
         if kind not in "iufOM":
-            raise InvalidAnswer(f"an array of answers must hold numbers or dates, got dtype {answers.dtype}")
+            raise InvalidAnswer(f"an array of answers must hold numbers or dates, got {answers.dtype.type.__name__}")
         if self._answers.is_dates and kind == "M":
             days = _days(answers)
             return lambda part: days[part]
@@ -94,12 +104,15 @@ class AnswerArrays:
         return self.write_each(indices.tolist(), answers)
 
     def write_each(self, indices: list[int], answers: NDArray[Any]) -> NDArray[Any]:
-        """`write`, one by one, each as the kind of its own answer."""
-        integral = self._answers.divisor == 1
-        written = np.empty(len(indices), dtype=object if answers.dtype.kind == "O" or integral else np.float64)
-        for i, (index, answer) in enumerate(zip(indices, answers.tolist(), strict=True)):
-            written[i] = self._answers.writer(type(answer))(index)
-        return written
+        """`write`, one by one: each as the kind of its own answer, if they are not all plain numbers."""
+        kinds = [type(answer) for answer in answers.tolist()]
+        written = [self._answers.writer(kind)(index) for index, kind in zip(indices, kinds, strict=True)]
+        if not set(kinds) <= PLAIN:
+            return _objects(written)
+        if self._answers.divisor != 1:
+            return np.array(written, dtype=np.float64)
+        # Never wider than int64, lest the dtype tell how large an answer was.
+        return np.array([max(-INT64, min(INT64, value)) for value in written], dtype=np.int64)
 
     def _check_finite(self, answers: NDArray[Any]) -> None:
         if np.isfinite(answers).all():
@@ -113,9 +126,10 @@ class AnswerArrays:
     def _nearest(self, answers: NDArray[np.float64]) -> NDArray[Any]:
         """Return `floor(answer / step + 1/2)`, exactly, or at least something beyond the same end."""
         lows, highs = self._lattice.ends[answers.dtype]
+        least, most = (-LARGEST, LARGEST) if self._counts else (lows[0] - 1, highs[-1] + 1)
         with np.errstate(over="ignore", under="ignore"):
             scaled = answers * float(1 / self._lattice.step)
-        np.clip(scaled, max(lows[0] - 1, -LARGEST), min(highs[-1] + 1, LARGEST), out=scaled)
+        np.clip(scaled, max(least, -LARGEST), min(most, LARGEST), out=scaled)
         whole = np.floor(scaled)
         scaled -= whole
         whole += scaled >= 0.5
@@ -134,3 +148,27 @@ def _within(dtype: np.dtype[Any], limit: int) -> tuple[int, int]:
     """Return the part of ±limit that an integer dtype can hold."""
     info = np.iinfo(dtype)
     return max(int(info.min), -limit), min(int(info.max), limit)
+
+
+def as_array(answers: Any) -> NDArray[Any]:
+    """Return answers as an array whose dtype depends on their kinds, never on their values."""
+    if isinstance(answers, np.ma.MaskedArray):
+        raise InvalidAnswer("an array of answers must not be masked; fill it or compress it first")
+    if not isinstance(answers, list | tuple):
+        return np.asarray(answers)
+    try:
+        array = np.array(answers, dtype=object)
+    except ValueError:  # its message tells how the answers are nested
+        array = _objects([answers])
+    kinds = set(map(type, array.ravel().tolist()))
+    if kinds & {list, tuple}:
+        raise InvalidAnswer(
+            "a list of answers must be a rectangular array, got rows of different lengths; pad or split it"
+        )
+    return array.astype(np.float64) if kinds <= {float} else array
+
+
+def _objects(items: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array

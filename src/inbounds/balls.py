@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import AbstractContextManager
 from fractions import Fraction
 
 from flint import arb, ctx, fmpq
+
+VAST = Fraction(2**1100)
+"""Beyond all doubles."""
 
 _lock = threading.RLock()
 
@@ -25,26 +29,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_lock)
 
 
-class precision:
-    """Compute with balls of this many bits, then restore what was set before.
+def lock() -> AbstractContextManager[bool]:
+    """Return the lock to hold while computing with balls: `with lock(), workprec(bits):`.
 
-    The setting is global in python-flint, hence the lock.  Another thread that changes it meanwhile can make our balls
-    wider, never wrong.
+    The precision is a global setting of python-flint.  Both context managers are compiled, so that an interrupt cannot
+    come between taking and giving back.  A thread that changes the precision without the lock can make our balls wider,
+    never wrong.
     """
+    return _lock
 
-    __slots__ = ("_before", "_bits")
 
-    def __init__(self, bits: int) -> None:
-        self._bits = bits
-
-    def __enter__(self) -> None:
-        _lock.acquire()
-        self._before = ctx.prec
-        ctx.prec = self._bits
-
-    def __exit__(self, *_: object) -> None:
-        ctx.prec = self._before
-        _lock.release()
+workprec = ctx.workprec
 
 
 def ball(number: Fraction) -> arb:
@@ -53,13 +48,13 @@ def ball(number: Fraction) -> arb:
 
 
 def upper(ball_: arb) -> Fraction:
-    """Return the upper end of a ball, exactly."""
-    return _rational(ball_.upper())
+    """Return the upper end of a ball, exactly; something vast for one that says nothing."""
+    return _rational(ball_.upper()) if ball_.is_finite() else VAST
 
 
 def lower(ball_: arb) -> Fraction:
-    """Return the lower end of a ball, exactly."""
-    return _rational(ball_.lower())
+    """Return the lower end of a ball, exactly; minus something vast for one that says nothing."""
+    return _rational(ball_.lower()) if ball_.is_finite() else -VAST
 
 
 def _rational(exact: arb) -> Fraction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import repeat
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from inbounds.balls import ball, lower, precision, upper
+from inbounds.balls import ball, lock, lower, upper, workprec
 from inbounds.claim import Claim
 from inbounds.guarantee import GuaranteeName, Pairs
 from inbounds.law import PRECISION, Law
@@ -20,6 +20,10 @@ from inbounds.rational import round_down, round_up
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+ROAD = "deciding pairs"
+
+MOST_BITS = 8192
 
 VAGUE = Fraction(1, 2**60)
 """A loss that is enclosed more widely than this, relative to epsilon, is worth computing with more bits."""
@@ -91,7 +95,7 @@ def worst_loss(law: Law, pairs: Pairs, bits: int = PRECISION) -> Worst:
     """
     rate, allowance = law.masses(bits).rate, pairs.allowance
     worst, witness, reach = arb(0), None, -1
-    with precision(bits):
+    with lock(), workprec(bits):
         least = most = arb(1)
         distances = abs(pairs.first - pairs.second).tolist()
         for i, (distance, ratio) in enumerate(zip(distances, _ratios(law, pairs, bits), strict=True)):
@@ -132,17 +136,24 @@ def prove(claim: Claim, bits: int = PRECISION) -> Certificate:
 
     Where balls of so many bits are too wide to tell, they get more.
     """
-    found = certificate_of(claim, worst_loss(claim.law, claim.pairs, bits), "deciding pairs", bits)
-    vague = found.bound - found.witnessed > VAGUE * claim.promise.epsilon
-    return prove(claim, 2 * bits) if vague and not found.holds and not found.refuted else found
+    return sharpened(lambda bits: certificate_of(claim, worst_loss(claim.law, claim.pairs, bits), ROAD, bits), bits)
+
+
+def sharpened(attempt: Callable[[int], Certificate], bits: int) -> Certificate:
+    """Try to prove with more and more bits until something is proved or more bits would tell no more."""
+    found = attempt(bits)
+    vague = found.bound - found.witnessed > VAGUE * found.epsilon
+    undecided = not found.holds and not found.refuted
+    return sharpened(attempt, 2 * bits) if vague and undecided and bits < MOST_BITS else found
 
 
 def certificate_of(claim: Claim, worst: Worst, method: str, bits: int) -> Certificate:
     """Write down what a greatest loss says about a claim."""
-    with precision(bits):  # lest the caller's precision round the ends
+    with lock(), workprec(bits):  # lest the caller's precision round the ends
         bound, witnessed = upper(worst.loss), lower(worst.loss)
-    if claim.law.constant:  # then the loss is the distance times the rate, a rational number
-        bound = witnessed = claim.law.rate * claim.pairs.reach
+        if claim.law.constant:  # then it is a distance times the rate, a rational number, and need not be enclosed
+            rational = claim.law.rate * claim.pairs.reach
+            bound, witnessed = (rational, rational) if worst.loss.overlaps(ball(rational)) else (bound, witnessed)
     return Certificate(
         holds=bound <= claim.promise.epsilon,
         bound=bound,

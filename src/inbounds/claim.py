@@ -85,6 +85,9 @@ class Claim:
         pairs = deciding_pairs(lattice, promise.sensitivity, promise.guarantee, promise.trusted)
         return cls(promise, lattice, pairs, scale)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Claim.on, (self.promise, self.lattice.step, self.scale)
+
     def rescaled(self, scale: float) -> Claim:
         """Claim the same of another scale."""
         return replace(self, scale=Fraction(scale))
@@ -98,7 +101,7 @@ class Claim:
 def _epsilon(epsilon: Any) -> Fraction:
     found = exact(epsilon, "epsilon", InvalidParameter)
     if not LEAST_EPSILON <= found <= GREATEST_EPSILON:
-        raise InvalidParameter(f"epsilon must be from 1e-9 to 1000, got {shown(epsilon)}")
+        raise InvalidParameter(f"epsilon must be from 1e-9 to 1000, got {shown(epsilon)}; common choices are 0.1 to 3")
     return found
 
 
@@ -129,8 +132,8 @@ def _trusted(trusted: bool) -> bool:
     return trusted
 
 
-def _guarantee(guarantee: str) -> GuaranteeName:
+def _guarantee(guarantee: object) -> GuaranteeName:
     for name in get_args(GuaranteeName):
-        if guarantee == name:
+        if isinstance(guarantee, str) and guarantee == name:
             return name
     raise InvalidParameter(f"guarantee must be 'standard' or 'distance', got {shown(guarantee)}")

@@ -17,7 +17,9 @@ Weekdays: TypeAlias = "str | Iterable[str | int]"
 Closed: TypeAlias = "Iterable[Day | tuple[Day, Day]]"
 
 _NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_EPOCH = date(1970, 1, 1).toordinal()  # where numpy counts from
+EPOCH = date(1970, 1, 1).toordinal()
+"""The day number of NumPy's day 0."""
+
 _LAST = date.max.toordinal()
 
 
@@ -26,7 +28,7 @@ def day_number(value: object) -> int | None:
     if isinstance(value, date) and not isinstance(value, datetime):
         return value.toordinal()
     if isinstance(value, np.datetime64) and value.dtype == np.dtype("datetime64[D]"):
-        return int(value.astype(np.int64)) + _EPOCH
+        return int(value.astype(np.int64)) + EPOCH
     return None
 
 

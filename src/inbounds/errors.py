@@ -45,3 +45,6 @@ class NotPrivate(InboundsError):
     def __init__(self, message: str, certificate: Certificate) -> None:
         super().__init__(message)
         self.certificate = certificate
+
+    def __reduce__(self) -> tuple[type[NotPrivate], tuple[str, Certificate]]:
+        return NotPrivate, (str(self), self.certificate)

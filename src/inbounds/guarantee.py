@@ -1,7 +1,8 @@
 """What is promised, and between which pairs of answers it has to be checked.
 
 * `standard`: answers at most one sensitivity apart have a loss of at most epsilon.  This is epsilon-DP.
-* `distance`: answers `i` sensitivities apart have a loss of at most `i * epsilon`, for every real `i`.
+* `distance`: answers `i` sensitivities apart have a loss of at most `i * epsilon`, for every whole number `i`, and for
+  every other up to the rounding to a step.
 
 Only finitely many pairs decide, at most four for each span: docs/mathematics.md, "Which pairs decide".
 """
@@ -16,6 +17,7 @@ import numpy as np
 
 from inbounds.errors import InvalidParameter, LatticeTooFine
 from inbounds.lattice import FAR, LIMIT, Lattice
+from inbounds.rational import round_nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +29,7 @@ GuaranteeName = Literal["standard", "distance"]
 class Pairs:
     """Pairs of feasible indices whose losses decide a guarantee.
 
-    The guarantee holds when `loss(first[j], second[j]) <= epsilon * allowance[j]` for every `j`.
+    The guarantee holds when the loss of each is at most epsilon, or `allowance` times their distance of it.
     """
 
     first: NDArray[np.int64]
@@ -43,10 +45,6 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.first)
-
-    def allowed(self, distance: int) -> Fraction:
-        """Return how many epsilons a pair at this distance may lose."""
-        return Fraction(1) if self.allowance is None else self.allowance * distance
 
     def only(self, chosen: NDArray[np.intp]) -> Pairs:
         """Return some of the pairs."""
@@ -75,7 +73,8 @@ def deciding_pairs(lattice: Lattice, sensitivity: Fraction, guarantee: Guarantee
                 "because projection moves two answers a hair apart to the two ends of a gap; "
                 "pass trusted=True if every answer is possible, or use guarantee='standard'"
             )
-        return _paired(lattice, *_neighbours(lattice), lattice.step / sensitivity)
+        # Rounding brings answers a sensitivity apart to that many whole steps, all of which may cost one epsilon.
+        return _paired(lattice, *_neighbours(lattice), Fraction(1, whole_steps(lattice, sensitivity)))
     distance = _distance_in_steps(lattice, sensitivity)
     if trusted:
         # An answer beside an end that is not a lattice point may round into the gap and be pushed back, on either side.
@@ -83,13 +82,18 @@ def deciding_pairs(lattice: Lattice, sensitivity: Fraction, guarantee: Guarantee
     return _paired(lattice, *_projected(lattice, distance), None)
 
 
+def whole_steps(lattice: Lattice, sensitivity: Fraction) -> int:
+    """Return how many steps apart answers within one sensitivity of each other can be after rounding."""
+    return -(-sensitivity // lattice.step)
+
+
 def _distance_in_steps(lattice: Lattice, sensitivity: Fraction) -> int:
-    distance = -(-sensitivity // lattice.step)
+    distance = whole_steps(lattice, sensitivity)
     if lattice.bounded:
         return min(distance, int(lattice.highs[-1] - lattice.lows[0]))
     if distance > LIMIT:
         raise LatticeTooFine(
-            f"a sensitivity of {float(sensitivity):g} is more than 2**61 steps of {lattice.step}; "
+            f"a sensitivity of {round_nearest(sensitivity):g} is more than 2**61 steps of {lattice.step}; "
             "give the bounds a larger step"
         )
     return distance

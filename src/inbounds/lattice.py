@@ -7,15 +7,18 @@ intervals, shrunk inward, so that no index ever stands for an impossible value.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import gcd
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from inbounds.errors import LatticeTooFine
+from inbounds.rational import round_nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -110,14 +113,14 @@ class Lattice:
         return sum((self.highs - self.lows + 1).tolist())
 
     @cached_property
-    def low_list(self) -> list[int]:
+    def low_list(self) -> tuple[int, ...]:
         """The lower ends as Python ints, for the draws of one value."""
-        return [int(low) for low in self.lows]
+        return tuple(self.lows.tolist())
 
     @cached_property
-    def high_list(self) -> list[int]:
+    def high_list(self) -> tuple[int, ...]:
         """The upper ends as Python ints."""
-        return [int(high) for high in self.highs]
+        return tuple(self.highs.tolist())
 
     @cached_property
     def _rounding(self) -> tuple[int, int, int]:
@@ -163,7 +166,7 @@ class Lattice:
         return nearest, i + nearer_next
 
     @cached_property
-    def ends(self) -> dict[np.dtype[Any], tuple[NDArray[Any], NDArray[Any]]]:
+    def ends(self) -> Mapping[np.dtype[Any], tuple[NDArray[Any], NDArray[Any]]]:
         """The lower and upper ends for indices held as int64 or as doubles; infinite doubles where there is no end."""
         return ends_by_dtype(self.lows, self.highs)
 
@@ -194,10 +197,12 @@ class Lattice:
 
 def ends_by_dtype(
     lows: NDArray[np.int64], highs: NDArray[np.int64]
-) -> dict[np.dtype[Any], tuple[NDArray[Any], NDArray[Any]]]:
+) -> Mapping[np.dtype[Any], tuple[NDArray[Any], NDArray[Any]]]:
     """Return ends as they are, for indices of int64, and as doubles."""
     doubles = [np.where(np.abs(ends) == FAR, np.copysign(np.inf, ends), ends) for ends in (lows, highs)]
-    return {np.dtype(np.int64): (lows, highs), np.dtype(np.float64): (doubles[0], doubles[1])}
+    for ends in doubles:
+        ends.flags.writeable = False
+    return MappingProxyType({np.dtype(np.int64): (lows, highs), np.dtype(np.float64): (doubles[0], doubles[1])})
 
 
 def _merged(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -231,9 +236,10 @@ def fine_step(bounds: Bounds, noise: Fraction, sensitivity: Fraction) -> Fractio
     coarsest = min(spread / 2**COARSEST, narrowest / 2**4)
     step = _power_of_two_below(max(finest, min(farthest / 2**52, coarsest)))
     if farthest > step * 2**53:
+        far, about, narrow = (round_nearest(x) for x in (farthest, noise, narrowest))
         raise LatticeTooFine(
-            f"bounds as far from zero as {float(farthest):g} leave doubles no room for a step well below a noise of "
-            f"about {float(noise):g} and below the narrowest span, {float(narrowest):g}; give the bounds a step"
+            f"bounds as far from zero as {far:g} leave doubles no room for a step well below a noise of about {about:g}"
+            f" and below the narrowest span, {narrow:g}; give the bounds a step"
         )
     return step
 

@@ -18,7 +18,7 @@ from functools import cached_property
 
 from flint import arb
 
-from inbounds.balls import ball, precision
+from inbounds.balls import ball, lock, workprec
 from inbounds.lattice import FAR, Lattice
 
 PRECISION = 128
@@ -33,7 +33,7 @@ class Masses:
     def __init__(self, law: Law, bits: int) -> None:
         lattice = law.lattice
         self.bits = bits
-        with precision(bits):
+        with lock(), workprec(bits):
             self.rate = ball(law.rate)
             self.q = self.power(1)
             self.total = 1 + self.q

@@ -10,12 +10,11 @@ from typing import Any, final
 import numpy as np
 
 from inbounds.answer import Answers
-from inbounds.answer_array import AnswerArrays
+from inbounds.answer_array import AnswerArrays, as_array
 from inbounds.bounds import Bounds
 from inbounds.calibration import calibrate
 from inbounds.certificate import Certificate
 from inbounds.claim import Claim, Promise
-from inbounds.errors import InvalidAnswer
 from inbounds.expectation import Expectations
 from inbounds.guarantee import GuaranteeName
 from inbounds.sampling.entropy import Entropy, system
@@ -121,7 +120,8 @@ class BoundedLaplace(Expectations):
 
         Answers outside the bounds are projected to the nearest possible one first.
         """
-        if isinstance(answer, np.ndarray | list | tuple) or (hasattr(answer, "__array__") and not _is_scalar(answer)):
+        is_array = hasattr(answer, "__array__") and not isinstance(answer, np.generic)
+        if is_array or isinstance(answer, list | tuple):
             return self._release_array(answer, system)
         return self._release_one(answer, system)
 
@@ -131,12 +131,7 @@ class BoundedLaplace(Expectations):
         return write(self._draw(index, entropy))
 
     def _release_array(self, answers: Any, entropy: Entropy) -> Any:
-        if isinstance(answers, np.ma.MaskedArray):
-            raise InvalidAnswer("an array of answers must not be masked; fill it or compress it first")
-        try:
-            array = np.asarray(answers)
-        except ValueError:  # numpy's own message tells how the answers are nested; that much is not for it to say
-            raise InvalidAnswer("a list of answers must be a rectangular array, got one of uneven rows") from None
+        array = as_array(answers)
         flat = array.ravel()
         read = self._arrays.reader(flat)
         if isinstance(read, list):
@@ -192,7 +187,3 @@ class BoundedLaplace(Expectations):
 
 def _make(bounds: Bounds, given: dict[str, Any], guarantee: GuaranteeName, trusted: bool) -> BoundedLaplace:
     return BoundedLaplace(bounds, **given, guarantee=guarantee, trusted=trusted)
-
-
-def _is_scalar(answer: Any) -> bool:
-    return isinstance(answer, np.generic)

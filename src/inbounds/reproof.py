@@ -7,17 +7,20 @@ span as positive terms instead of through the recurrences.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
+from math import ceil
 from typing import Protocol
 
 from flint import arb
 
-from inbounds.balls import ball, precision
-from inbounds.certificate import Certificate, Worst, certificate_of, worst_loss
+from inbounds.balls import ball, lock, workprec
+from inbounds.certificate import ROAD, Certificate, Worst, certificate_of, sharpened, worst_loss
 from inbounds.claim import Claim
-from inbounds.errors import NotPrivate
+from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.lattice import FAR
 from inbounds.law import PRECISION, Law
+from inbounds.rational import round_nearest
 
 SMALL = 48
 """Up to this many indices between the ends of the lattice, the definition is checked."""
@@ -41,34 +44,38 @@ def certify(mechanism: Claimant | Claim) -> Certificate:
 
     Nothing that the mechanism computed or stored is used but the exact scale, the step and the promise.
     """
-    claim = mechanism if isinstance(mechanism, Claim) else mechanism.claim
+    claim = mechanism if isinstance(mechanism, Claim) else getattr(mechanism, "claim", None)
+    if not isinstance(claim, Claim):
+        raise InvalidParameter(f"only a mechanism or a Claim can be certified, got {type(mechanism).__name__}")
     fresh = Claim.on(claim.promise, claim.lattice.step, claim.scale)
-    certificate = _prove_again(fresh)
-    if not certificate.holds:
-        raise NotPrivate(f"scale {float(claim.scale):g} does not keep the promise. {certificate}", certificate)
-    return certificate
+    certificate = sharpened(lambda bits: _prove_again(fresh, bits), BITS)
+    if certificate.holds:
+        return certificate
+    finding = "does not keep" if certificate.refuted else "could not be proved to keep"
+    raise NotPrivate(f"scale {round_nearest(claim.scale):g} {finding} the promise. {certificate}", certificate)
 
 
-def _prove_again(claim: Claim) -> Certificate:
+def _prove_again(claim: Claim, bits: int) -> Certificate:
     lattice = claim.lattice
     if lattice.bounded and lattice.high_list[-1] - lattice.low_list[0] < SMALL:
-        worst, method = _by_definition(claim), "every pair, every output"
+        worst, method = _by_definition(claim, bits), "every pair, every output"
     elif len(lattice) <= SUMMED:
-        worst, method = _by_sums(claim), "deciding pairs, summed"
+        worst, method = _by_sums(claim, bits), "deciding pairs, summed"
     else:
-        worst, method = worst_loss(claim.law, claim.pairs, BITS), "deciding pairs"
-    return certificate_of(claim, worst, method, BITS)
+        worst, method = worst_loss(claim.law, claim.pairs, bits), ROAD
+    return certificate_of(claim, worst, method, bits)
 
 
-def _by_definition(claim: Claim) -> Worst:
+def _by_definition(claim: Claim, bits: int) -> Worst:
     """Enclose the greatest `|ln P_x(k) - ln P_y(k)|` over all neighbouring answers `x` and `y` and all outputs `k`."""
     lattice, promise = claim.lattice, claim.promise
     spans = [range(low, high + 1) for low, high in zip(lattice.low_list, lattice.high_list, strict=True)]
     feasible = [index for span in spans for index in span]
-    allowance = lattice.step / promise.sensitivity if promise.guarantee == "distance" else None
-    reach = -(-promise.sensitivity // lattice.step) + (2 if promise.trusted and not lattice.ends_kept else 0)
+    steps = ceil(promise.sensitivity / lattice.step)
+    allowance = Fraction(1, steps) if promise.guarantee == "distance" else None
+    reach = steps + (2 if promise.trusted and not lattice.ends_kept else 0)
     answers = feasible if promise.trusted else range(feasible[0], feasible[-1] + 1)
-    with precision(BITS):
+    with lock(), workprec(bits):
         logarithms = _log_probabilities(claim.law, feasible)
         worst, witness, count = arb(0), None, 0
         for x, y in combinations(answers, 2):
@@ -95,10 +102,10 @@ def _log_probabilities(law: Law, feasible: list[int]) -> dict[int, list[arb]]:
     return table
 
 
-def _by_sums(claim: Claim) -> Worst:
+def _by_sums(claim: Claim, bits: int) -> Worst:
     """Enclose the greatest loss over the deciding pairs, with `Z` as a sum over the spans of what each one holds."""
     law, pairs = claim.law, claim.pairs
-    with precision(BITS):
+    with lock(), workprec(bits):
         weights = _weights(law)
         worst, witness = arb(0), None
         for first, second in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True):

@@ -20,7 +20,7 @@ from inbounds.lattice import FAR
 from inbounds.law import Law
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.one import Sampler
-from inbounds.sampling.rungs import OneSpan, Rung, Spans
+from inbounds.sampling.rungs import Imprecise, OneSpan, Rung, Spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,11 +48,14 @@ class ArraySampler:
         array of int64, or of float64 that hold integers; the result is of the same kind.  An int64 beyond ±FAR comes
         back as that; no law that is accepted has it more than once in e**250 draws.
         """
-        drawn, settled = self._rungs[0].propose(words, centres, spans)
-        rest = np.flatnonzero(~settled)
-        for rung in self._rungs[1:]:
-            drawn[rest], settled = rung.propose(words[rest], centres[rest], spans[rest])
-            rest = rest[~settled]
+        drawn, rest = np.empty_like(centres), np.arange(len(centres))
+        for rung in self._rungs:
+            if len(rest) == len(centres):  # the first one, for all
+                drawn, settled = rung.propose(words, centres, spans)
+                rest = np.flatnonzero(~settled)
+            else:
+                drawn[rest], settled = rung.propose(words[rest], centres[rest], spans[rest])
+                rest = rest[~settled]
         for i in rest.tolist():
             exact = self._sampler.extend(int(centres[i]), int(spans[i]), int(words[i]), 64, entropy)
             drawn[i] = max(-FAR, min(FAR, exact)) if drawn.dtype == np.int64 else exact
@@ -90,4 +93,7 @@ def _ladder(law: Law) -> list[Rung]:
     if np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant:
         kinds.append(np.longdouble)
     rung = OneSpan if OneSpan.suits(law) else Spans
-    return [rung(law, kind) for kind in kinds]
+    try:
+        return [rung(law, kind) for kind in kinds]
+    except Imprecise:
+        return []  # then every draw is made in balls, which notice by themselves

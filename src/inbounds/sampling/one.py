@@ -7,7 +7,7 @@ from functools import cache
 
 from flint import arb
 
-from inbounds.balls import precision
+from inbounds.balls import lock, workprec
 from inbounds.law import PRECISION, Law
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.side import Side, sides
@@ -70,7 +70,7 @@ class Inverse:
 
     def at(self, centre: int, span: int, word: int, bits: int) -> int | None:
         """Return the index where the distribution function passes the number that begins with `word`, if settled."""
-        with precision(self.bits):
+        with lock(), workprec(self.bits):
             left = self.down.seen(centre, self.down.missing, span)
             right = self.up.seen(-centre, self.up.missing, self.last - span)
             position = left + _uniform(word, bits) * (self.total - left - right)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from flint import arb
 
-from inbounds.balls import ball, precision
+from inbounds.balls import ball, lock, workprec
 from inbounds.lattice import ends_by_dtype
 from inbounds.law import PRECISION, Law
 
@@ -48,7 +48,7 @@ class OneSpan:
         masses, lattice = law.masses(), law.lattice
         self._kind, self._bits = kind, _bits(kind)
         self._ends = lattice.ends
-        with precision(PRECISION):
+        with lock(), workprec(PRECISION):
             self._rate = _number(-masses.rate, kind)
             self._per_rate = _number(-1 / masses.rate, kind)
             self._left, self._right = _number(masses.left[0], kind), _number(masses.right[0], kind)
@@ -59,7 +59,7 @@ class OneSpan:
     def suits(law: Law) -> bool:
         """Whether there is one span, and no centre from which most of the mass is missing."""
         masses = law.masses()
-        with precision(PRECISION):
+        with lock(), workprec(PRECISION):
             return len(law.lattice) == 1 and bool(masses.z_at_low(0) > 0.25)
 
     @np.errstate(all="ignore")  # beside the words 0 and 2**64 - 1 there are zeros and infinities, never settled
@@ -110,7 +110,7 @@ class Spans:
         masses, lattice, n = law.masses(2 * PRECISION), law.lattice, len(law.lattice)
         self._kind, self._bits, self._n = kind, _bits(kind), n
         self._tau = kind(2) ** (self.ALLOWED - self._bits)
-        with precision(2 * PRECISION):  # much of it cancels below, where gaps are wide against the noise
+        with lock(), workprec(2 * PRECISION):  # much of it cancels below, where gaps are wide against the noise
             self._rate, self._q = _number(masses.rate, kind), _number(masses.q, kind)
             self._single = _number(-(-masses.rate).expm1(), kind)
             outer = ball(law.pooling) * masses.q
@@ -215,15 +215,24 @@ def _uniform(words: NDArray[np.uint64], kind: Floating, bits: int) -> NDArray[An
     return uniform
 
 
+NOTHING = arb((1, -180))
+"""A mass below this is as good as none."""
+
+
+class Imprecise(Exception):
+    """A constant is not known well enough, because another thread changed python-flint's precision meanwhile."""
+
+
 def _number(ball_: arb, kind: Floating) -> Any:
-    """Return the middle of a ball, rounded to a kind of float."""
-    head = float(ball_)
-    return kind(head) + kind(float(ball_ - head))
+    """Return a ball that encloses one number of a kind of float, and hardly more, as that."""
+    return _numbers([ball_], kind)[0]
 
 
 def _numbers(balls: Iterable[arb], kind: Floating) -> NDArray[Any]:
-    """Return the middles of balls, rounded to a kind of float."""
+    """`_number` of many balls."""
     balls = list(balls)
+    if any(x.rel_accuracy_bits() < _bits(kind) + 2 and not x.abs_upper() < NOTHING for x in balls):
+        raise Imprecise
     heads = [float(x) for x in balls]
     if kind is np.float64:
         return np.array(heads)

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from inbounds.balls import ball, precision
+from inbounds.balls import ball, lock, workprec
 from inbounds.lattice import FAR
 from inbounds.law import Law
 from inbounds.loss import FloatMasses
+
+Ints = tuple[int, ...]
 
 HEAD_START = 64
 """Scales added to every distance and divided out beforehand: the small numbers that occur near an end would be quicker
@@ -24,8 +26,8 @@ to compute with than others."""
 class Side:
     """What lies below each span of a law, or of its mirror image, in balls of one precision."""
 
-    lows: list[int]
-    highs: list[int]
+    lows: Ints
+    highs: Ints
     rate: arb
     head_start: int
     missing: list[arb]
@@ -50,14 +52,14 @@ class Side:
 def sides(law: Law, bits: int) -> tuple[Side, Side]:
     """Return the law seen downwards, and the mirrored law seen downwards."""
     masses, lattice = law.masses(bits), law.lattice
-    mirrored_lows, mirrored_highs = [-h for h in reversed(lattice.high_list)], [-n for n in reversed(lattice.low_list)]
+    mirrored_lows, mirrored_highs = (tuple(-n for n in reversed(e)) for e in (lattice.high_list, lattice.low_list))
     down_keys, up_keys = _keys(law)
     head_start = int(HEAD_START / law.rate) | 1
-    with precision(bits):
+    with lock(), workprec(bits):
         undo = (head_start * masses.rate).exp()
         outer = ball(law.pooling) * masses.q
 
-        def side(lows: list[int], highs: list[int], missing: list[arb], extra: list[arb], keys: list[float]) -> Side:
+        def side(lows: Ints, highs: Ints, missing: list[arb], extra: list[arb], keys: list[float]) -> Side:
             beyond = [(masses.q - m - e) * undo for m, e in zip(missing, [outer, *extra], strict=True)]
             return Side(lows, highs, masses.rate, head_start, [m * undo for m in missing], beyond, keys)
 
