@@ -40,18 +40,18 @@ def main() -> None:
     """Print the demonstration."""
     print("Each answer released five times; * marks what everyone knows is impossible.\n")
     for name, truth, bounded, plain in QUESTIONS:
-        impossible = sum(plain.release(truth) not in bounded.bounds for _ in range(DRAWS))
-        released = bounded.release(truth)
-        low, high = bounded.interval(released, 0.9)
+        five = [bounded.release(truth) for _ in range(5)]
+        low, high = bounded.interval(five[0], 0.9)
         print(f"{name}: {truth}")
         print(f"  possible      {bounded.bounds.brief()}")
-        print(f"  in bounds     {row(bounded, truth, bounded.bounds)}")
-        print(f"  plain Laplace {row(plain, truth, bounded.bounds)}")
-        print(f"  impossible    plain {impossible / DRAWS:.0%} of {DRAWS} releases; in bounds 0%")
+        print(f"  in bounds     {row(five, bounded.bounds)}")
+        print(f"  plain Laplace {row([plain.release(truth) for _ in range(5)], bounded.bounds)}")
+        print(f"  impossible    plain {impossible(plain, truth, bounded.bounds):.0%} of {DRAWS} releases", end="; ")
+        print(f"in bounds {impossible(bounded, truth, bounded.bounds):.0%}")
         error, scale = bounded.error(truth), bounded.scale
         print(f"  error         {error:.3g} expected, at scale {scale:.4g}, epsilon {bounded.epsilon}")
-        print(f"  conclusion    from {shown(released)}: {shown(low)} to {shown(high)}, 90% confidence")
-        print(f"  certificate   {first_line(bounded)}\n")
+        print(f"  conclusion    from {shown(five[0])}: {shown(low)} to {shown(high)}, 90% confidence")
+        print(f"  certificate   {first_line(bounded)} = {bounded.epsilon}\n")
     refuse_the_naive_way()
 
 
@@ -65,10 +65,14 @@ def refuse_the_naive_way() -> None:
         print(f"  certificate   {finding}\n                {worst}")
 
 
-def row(mechanism: BoundedLaplace, truth: Any, possible: Bounds) -> str:
-    """Return five releases, the impossible ones marked."""
-    released = [mechanism.release(truth) for _ in range(5)]
+def row(released: list[Any], possible: Bounds) -> str:
+    """Return releases in a row, the impossible ones marked."""
     return "  ".join(shown(answer) + ("" if answer in possible else "*") for answer in released)
+
+
+def impossible(mechanism: BoundedLaplace, truth: Any, possible: Bounds) -> float:
+    """Return which share of many releases is impossible."""
+    return sum(mechanism.release(truth) not in possible for _ in range(DRAWS)) / DRAWS
 
 
 def shown(answer: Any) -> str:

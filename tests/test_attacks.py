@@ -6,6 +6,7 @@ import gc
 import math
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from collections import Counter
@@ -488,3 +489,51 @@ def test_bounds_that_make_others_hang_are_refused() -> None:
     for low, high in ((nan, 1), (0, nan), (nan, nan), (0, 0)):
         with pytest.raises(InvalidBounds, match=";"):
             Bounds(low, high)
+
+
+def test_what_a_proof_rests_on_cannot_be_changed() -> None:
+    """The ends and pairs that a certificate is about are read-only, however one gets hold of them."""
+    claim = BoundedLaplace(Bounds(0, 5, step=1) | Bounds(9, 50, step=1), 1, 1).claim
+    arrays = [claim.lattice.lows, claim.lattice.highs, claim.pairs.first, claim.pairs.second]
+    for ends in claim.lattice.ends.values():
+        arrays += ends
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = -(10**6)
+    assert isinstance(claim.lattice.low_list, tuple)
+    assert isinstance(claim.lattice.high_list, tuple)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="interrupts are timed with setitimer")
+def test_an_interrupt_leaves_nothing_behind() -> None:
+    """However often releases are interrupted, the lock is free and python-flint's precision as before."""
+    made = mechanism("no step")
+    before, interrupted = ctx.prec, 0
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    old = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for i in range(150):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0003 + 0.00001 * (i % 37))
+                while True:
+                    made.release(0.5)
+            except KeyboardInterrupt:
+                interrupted += 1
+            with ThreadPoolExecutor(1) as other:
+                assert other.submit(made.release, 0.5).result(timeout=20) in made.bounds
+            assert ctx.prec == before
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert interrupted == 150
+
+
+def test_constants_spoilt_by_another_thread_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If balls are too wide to make doubles of, arrays are drawn in balls, by the same law."""
+    made = BoundedLaplace(Bounds(0, 20, step=1), 1, 1)
+    monkeypatch.setattr("inbounds.sampling.rungs.workprec", lambda _: ctx.workprec(4))
+    assert made._array_sampler._rungs == []
+    assert set(made.release(np.full(50, 3)).tolist()) <= set(range(21))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from brute_force import Spans
-from inbounds import BoundedLaplace, Bounds, Certificate, Claim, InboundsError, NotPrivate, certify
+from inbounds import BoundedLaplace, Bounds, Certificate, Claim, InboundsError, InvalidParameter, NotPrivate, certify
 from inbounds.certificate import prove
 from scenes import Scene, scales, scenes
 
@@ -291,3 +292,44 @@ def test_a_text_never_claims_more_than_was_proved() -> None:
     assert str(replace(refuted, witnessed=Fraction(0))).startswith("not proved: loss <= 0.3333333333333333")
     for unsure in (proved, refuted):
         assert "10 and 20" in str(replace(unsure, worst_pair=(10, 20)))
+
+
+def test_a_shortcut_that_its_own_sums_contradict_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the law is taken to be constant where it is not, certify still sees what it summed."""
+    monkeypatch.setattr("inbounds.law.Law.constant", True)
+    with pytest.raises(NotPrivate) as refused:
+        certify(Claim.of(HALF_LINE, 1, 1, scale=1))
+    assert refused.value.certificate.refuted
+
+
+@pytest.mark.parametrize(("bounds", "sensitivity"), [(Bounds(0, 3), 2**130), (Bounds(0, 3, step=1), 2**300)])
+def test_balls_that_say_nothing_get_more_bits(bounds: Bounds, sensitivity: int) -> None:
+    """Where 128 bits cannot tell Z from 0, the proof takes as many as it needs, the first time and the second."""
+    made = BoundedLaplace(bounds, sensitivity, 1, guarantee="distance")
+    assert made.certificate.holds
+    assert made.certificate.precision > 128
+    assert certify(made).holds
+
+
+def test_what_is_true_but_cannot_be_proved_is_not_called_false() -> None:
+    """At exact equality no precision decides, and the refusal says so."""
+    with pytest.raises(NotPrivate, match="could not be proved to keep the promise") as refused:
+        certify(Claim.of(Bounds(0, 1), 1, 1, scale=1))
+    assert not refused.value.certificate.refuted
+
+
+def test_claims_and_refusals_travel_between_processes() -> None:
+    """A claim, used or not, and a refusal with its witness can be pickled."""
+    claim = Claim.of(HALF_LINE, 1, 1, scale=1)
+    with pytest.raises(NotPrivate) as refused:
+        certify(claim)
+    assert pickle.loads(pickle.dumps(refused.value)).certificate == refused.value.certificate
+    assert claim.law.masses().bits == 128
+    assert pickle.loads(pickle.dumps(claim)).scale == claim.scale
+
+
+@pytest.mark.parametrize("thing", [None, 3, Bounds(0, 1)])
+def test_only_what_makes_a_claim_can_be_certified(thing: Any) -> None:
+    """Anything else is refused by name."""
+    with pytest.raises(InvalidParameter, match=f"got {type(thing).__name__}"):
+        certify(thing)

@@ -36,7 +36,8 @@ class BoundedLaplace(Expectations):
     * `sensitivity`: the most that one person can change the answer; for dates in days, or a timedelta.
     * `epsilon`: the privacy loss of one release, from 1e-9 to 1000.
     * `guarantee`: "standard" is epsilon-DP.  "distance" promises a loss of `i * epsilon` for answers `i` sensitivities
-      apart, which is what adds up when one person can change several answers a little each.
+      apart (whole `i`; in between up to the rounding to a step), which is what adds up when one person can change
+      several answers a little each.
     * `pooling`: what happens to noise that would leave the bounds, from 0 (the law is normalised without it) to 1 (it
       stays at the end it would have left by).
     * `trusted`: whether you vouch that every answer is possible.  If not, answers outside the bounds are projected to
