@@ -57,6 +57,13 @@ class Scene:
         """The law with a scale, in steps, written out."""
         return BruteForce(self.spans, float(1 / scale), self.pooling, pad=2 * math.ceil(self.sensitivity) + 3)
 
+    def reach(self) -> int:
+        """How many steps apart answers that owe each other one epsilon can be."""
+        if self.kind == "distance":
+            return math.ceil(self.sensitivity)
+        pairs = self.brute_force(Fraction(1)).neighbours(self.sensitivity, trusted=self.kind == "trusted")
+        return max(abs(i - j) for i, j in pairs)
+
     def worst(self, scale: Fraction) -> float:
         """The greatest loss at a scale, in steps, by definition; per sensitivity for the distance guarantee."""
         law = self.brute_force(scale)

@@ -148,11 +148,7 @@ def test_full_pooling_needs_exactly_the_plain_scale(scene: Scene) -> None:
     mechanism = scene.mechanism()
     if not len(mechanism.claim.pairs):
         return
-    reach = Fraction(math.ceil(scene.sensitivity))
-    if scene.kind != "distance":
-        pairs = scene.brute_force(Fraction(1)).neighbours(scene.sensitivity, trusted=scene.kind == "trusted")
-        reach = Fraction(max(abs(i - j) for i, j in pairs))
-    assert mechanism.scale == least_double(reach * scene.step / Fraction(scene.epsilon))
+    assert mechanism.scale == least_double(scene.reach() * scene.step / Fraction(scene.epsilon))
 
 
 @pytest.mark.parametrize("bounds", [Bounds(0, 100), HALF_LINE, Bounds(None, 0), Bounds(None, None)])
@@ -246,11 +242,7 @@ def test_the_scale_is_between_the_plain_one_and_twice_that(scene: Scene) -> None
     mechanism = scene.mechanism()
     if not len(mechanism.claim.pairs):
         return
-    reach = Fraction(math.ceil(scene.sensitivity))
-    if scene.kind != "distance":
-        pairs = scene.brute_force(Fraction(1)).neighbours(scene.sensitivity, trusted=scene.kind == "trusted")
-        reach = Fraction(max(abs(i - j) for i, j in pairs))
-    plain = reach * scene.step / Fraction(scene.epsilon)
+    plain = scene.reach() * scene.step / Fraction(scene.epsilon)
     assert plain <= mechanism.claim.scale <= 2 * plain * (1 + Fraction(1, 10**9))
 
 

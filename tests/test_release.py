@@ -440,7 +440,7 @@ def test_what_is_no_number_is_refused_and_nothing_is_drawn(name: str, answer: An
         datetime(2026, 3, 4, 5, 6),
         np.datetime64("2026-03-04T05"),
         np.datetime64("2026-03"),
-        np.datetime64("NaT"),
+        np.datetime64("NaT", "D"),
         np.datetime64("NaT", "D"),
         None,
         [5],
@@ -461,7 +461,7 @@ def test_what_is_no_day_is_refused_and_nothing_is_drawn(answer: Any) -> None:
         draw(answer, no_entropy)
 
 
-@pytest.mark.parametrize("answer", [np.timedelta64(5, "D"), np.timedelta64(5), np.timedelta64("NaT")])
+@pytest.mark.parametrize("answer", [np.timedelta64(5, "D"), np.timedelta64(5, "s"), np.timedelta64("NaT", "D")])
 def test_a_duration_is_refused(answer: Any) -> None:
     """A number of days is neither a number nor a day."""
     for name in ("one span", "no step"):
