@@ -441,7 +441,6 @@ def test_what_is_no_number_is_refused_and_nothing_is_drawn(name: str, answer: An
         np.datetime64("2026-03-04T05"),
         np.datetime64("2026-03"),
         np.datetime64("NaT", "D"),
-        np.datetime64("NaT", "D"),
         None,
         [5],
         [5.0],
@@ -575,3 +574,22 @@ def test_all_that_is_public_is_listed() -> None:
     """`__all__` names what the package exports, no more and no less, in order."""
     public = [n for n, x in vars(inbounds).items() if not n.startswith("_") and not isinstance(x, ModuleType)]
     assert sorted(public) == inbounds.__all__ == sorted(inbounds.__all__)
+
+
+@pytest.mark.parametrize("bounds", [Bounds.everything(), Bounds(0, None), Bounds(0, 1e15)])
+def test_without_a_step_releases_are_floats_however_wide_the_noise(bounds: Bounds) -> None:
+    """A chosen step may be a whole number; releases are floats all the same, alone and in arrays."""
+    made = BoundedLaplace(bounds, 2**45, 1)
+    assert made.step >= 1
+    assert type(made.release(2**40)) is float
+    for answers in ([2.0**40], [2**40], np.array([2**40]), np.array([2.0**40], dtype=np.float32)):
+        assert made.release(answers).dtype == np.float64
+
+
+def test_steps_beyond_int64_give_integers_all_the_same() -> None:
+    """Where no int64 could hold a neighbour of 0, arrays are of Python's integers."""
+    made = BoundedLaplace(Bounds(None, None, step=2**70), 2**70, 1)
+    for answers in ([0, 2**71], np.zeros(3), np.zeros(3, dtype=np.int64)):
+        released = made.release(answers)
+        assert released.dtype == object
+        assert all(type(answer) is int and answer % 2**70 == 0 for answer in released.tolist())

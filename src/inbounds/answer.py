@@ -36,7 +36,9 @@ class Answers:
         self.factor, self.shift, self.divisor = lattice.writing
         dyadic = is_power_of_two(lattice.step) and lattice.offset == 0 and not bounds.is_dates
         self._per_step = float(1 / lattice.step) if dyadic and lattice.step > 2**-300 else None
-        self._plain = self._as_int if self.divisor == 1 else self._as_float
+        # Integers are for lattices that the caller gave; a chosen step may happen to be a large integer.
+        self.integral = self.divisor == 1 and bounds.step is not None
+        self._plain = self._as_int if self.integral else self._as_float
 
     def index(self, answer: Any) -> int:
         """Return the index of the lattice point nearest to an answer, not yet projected into the bounds."""
@@ -67,7 +69,7 @@ class Answers:
     def _number(self, answer: Number) -> int:
         if isinstance(answer, Decimal) and answer.is_finite() and abs(answer.adjusted()) > VAST:
             answer = float(answer.copy_sign(Decimal("inf"))) if answer.adjusted() > 0 and answer else 0
-        if isinstance(answer, int | np.integer) and abs(int(answer)) >= BEYOND_DOUBLES and self.divisor != 1:
+        if isinstance(answer, int | np.integer) and abs(int(answer)) >= BEYOND_DOUBLES and not self.integral:
             return self.end(1 if answer > 0 else -1)  # it would be written as a float
         ratio = finite_ratio(answer)
         return self.lattice.index(*ratio) if ratio is not None else self.end(infinity(answer))

@@ -51,14 +51,13 @@ class AnswerArrays:
         ends = np.abs(np.concatenate([lattice.lows, lattice.highs]))
         reach = int(ends[ends != FAR].max(initial=0))
         self._clamp = 2**61 if lattice.bounded else CLAMP
-        self._counts = not answers.is_dates and (answers.factor, answers.shift, answers.divisor) == (1, 0, 1)
-        self._doubles = (
-            is_power_of_two(lattice.step) and lattice.offset == 0 and TINY < lattice.step < 1 and reach < 2**53
-        )
+        self._counts = answers.integral and not answers.is_dates and (answers.factor, answers.shift) == (1, 0)
+        dyadic = is_power_of_two(lattice.step) and lattice.offset == 0 and TINY < lattice.step < 1 / TINY
+        self._doubles = dyadic and not answers.integral and reach < 2**53
         # The largest index that can be written: as an int64, or as a quotient of integers that are doubles.
-        self._writable = ((2**63 - 1 if answers.divisor == 1 else 2**53) - answers.shift) // answers.factor
+        self._writable = ((INT64 if answers.integral else 2**53) - answers.shift) // answers.factor
         self._quotient = answers.divisor < 2**53 and lattice.bounded and reach <= self._writable
-        self._int64 = answers.divisor == 1 and (reach <= self._writable or not lattice.bounded)
+        self._int64 = answers.integral and (reach <= self._writable if lattice.bounded else answers.factor < 2**32)
 
     def reader(self, answers: NDArray[Any]) -> Reader | list[int]:
         """Check all answers, then return what reads a part of them; or their indices, if these may not fit int64."""
@@ -109,8 +108,10 @@ class AnswerArrays:
         written = [self._answers.writer(kind)(index) for index, kind in zip(indices, kinds, strict=True)]
         if not set(kinds) <= PLAIN:
             return _objects(written)
-        if self._answers.divisor != 1:
+        if not self._answers.integral:
             return np.array(written, dtype=np.float64)
+        if not self._int64:
+            return _objects(written)
         # Never wider than int64, lest the dtype tell how large an answer was.
         return np.array([max(-INT64, min(INT64, value)) for value in written], dtype=np.int64)
 

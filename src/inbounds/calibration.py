@@ -13,7 +13,7 @@ import numpy as np
 
 from inbounds.certificate import Certificate, prove
 from inbounds.claim import Claim, Promise
-from inbounds.errors import InvalidParameter, LatticeTooFine
+from inbounds.errors import InvalidParameter, LatticeTooFine, NotPrivate
 from inbounds.guarantee import Pairs
 from inbounds.lattice import fine_step
 from inbounds.loss import float_losses
@@ -36,6 +36,9 @@ MANY_SPANS = 500
 
 WORST = 4096
 """So many pairs take part in the search in doubles, unless another turns out to be worse."""
+
+RAISES = 32
+"""How often a scale may be raised in search of a proof."""
 
 RETRIES = 3
 """How often the step may be chosen anew for the scale that was found."""
@@ -68,6 +71,8 @@ def calibrate(promise: Promise) -> Calibrated:
         # Gaps made the scale far larger or smaller than the plain one: take a step to suit.
         found = _on_lattice(promise, suited)
     _refuse_wide_noise(found.claim)
+    if not found.certificate.holds:
+        raise NotPrivate(f"no scale could be proved to keep the promise. {found.certificate}", found.certificate)
     return found
 
 
@@ -124,8 +129,10 @@ class _Prover:
         return min(excess, 0.0) if certificate.holds else max(excess, math.ulp(0.0))
 
     def raised(self, scale: float, by: float) -> float:
-        """Raise a scale, faster and faster, until the promise is proved."""
-        while self.excess(scale) > 0:
+        """Raise a scale, faster and faster, until the promise is proved, or give up."""
+        for _ in range(RAISES):
+            if self.excess(scale) <= 0:
+                break
             scale, by = scale * (1 + by), 2 * by
         return scale
 

@@ -17,6 +17,7 @@ from inbounds.certificate import Certificate
 from inbounds.claim import Claim, Promise
 from inbounds.expectation import Expectations
 from inbounds.guarantee import GuaranteeName
+from inbounds.rational import shown
 from inbounds.sampling.entropy import Entropy, system
 from inbounds.sampling.many import ArraySampler, chunks
 from inbounds.sampling.one import Sampler
@@ -48,6 +49,8 @@ class BoundedLaplace(Expectations):
     """What is promised, and the exact law that keeps it."""
     certificate: Certificate
     """The proof that it does."""
+    _given: dict[str, Any]
+    _sampler: Sampler
 
     def __init__(
         self,
@@ -67,9 +70,6 @@ class BoundedLaplace(Expectations):
             _given={"sensitivity": sensitivity, "epsilon": epsilon, "pooling": pooling},
             _sampler=Sampler(found.claim.law),
         )
-
-    _given: dict[str, Any]
-    _sampler: Sampler
 
     @property
     def bounds(self) -> Bounds:
@@ -158,15 +158,15 @@ class BoundedLaplace(Expectations):
 
     def __repr__(self) -> str:
         promise = self.claim.promise
-        shown = [
+        parts = [
             self.bounds.brief(),
-            f"sensitivity={self.sensitivity!r}",
-            f"epsilon={self.epsilon!r}",
+            f"sensitivity={shown(self.sensitivity)}",
+            f"epsilon={shown(self.epsilon)}",
             *([f"guarantee={promise.guarantee!r}"] if promise.guarantee != "standard" else []),
-            *([f"pooling={self.pooling!r}"] if promise.pooling else []),
+            *([f"pooling={shown(self.pooling)}"] if promise.pooling else []),
             *(["trusted=True"] if promise.trusted else []),
         ]
-        return f"<BoundedLaplace({', '.join(shown)}): scale {self.scale:.6g}, proved>"
+        return f"<BoundedLaplace({', '.join(parts)}): scale {self.scale:.6g}, proved>"
 
     def __eq__(self, other: object) -> bool:
         return self.claim.promise == other.claim.promise if isinstance(other, BoundedLaplace) else NotImplemented
