@@ -36,9 +36,9 @@ class Accuracy:
         below, above = FAR if low == -FAR else centre - low, FAR if high == FAR else high - centre
         return self.tables.at(np.array([span]), np.array([float(below)]), np.array([float(above)]))
 
-    def sides(self, centre: int) -> tuple[float, float, float]:
-        """Return the probabilities that a release is below a feasible centre, at it, and above it."""
-        moments, span = self.moments(centre), self._span(centre)
+    def sides(self, centre: int, moments: Moments) -> tuple[float, float, float]:
+        """Return the probabilities that a release is below a feasible centre, at it, and above it, by its moments."""
+        span = self._span(centre)
         z, below, above = (float(x[0]) for x in (moments.z, moments.below[0], moments.above[0]))
         pooled_low, pooled_high = self._pooled(centre, span)
         return (below - pooled_low) / z, self._weight(centre, span) / z, (above - pooled_high) / z

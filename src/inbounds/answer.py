@@ -26,6 +26,8 @@ VAST = 10_000
 BEYOND_DOUBLES = 2**1023
 """Integers from here on count as infinite where answers are floats."""
 
+NO_DAY = "an answer must not be NaT; decide what a missing answer means before releasing it"
+
 
 class Answers:
     """Reads and writes the answers to questions with these bounds, on this lattice."""
@@ -34,8 +36,8 @@ class Answers:
         self.is_dates = bounds.is_dates
         self.lattice = lattice
         self.factor, self.shift, self.divisor = lattice.writing
-        dyadic = is_power_of_two(lattice.step) and lattice.offset == 0 and not bounds.is_dates
-        self._per_step = float(1 / lattice.step) if dyadic and lattice.step > 2**-300 else None
+        self.dyadic = is_power_of_two(lattice.step) and lattice.offset == 0 and not bounds.is_dates
+        self._per_step = float(1 / lattice.step) if self.dyadic and lattice.step > 2**-300 else None
         # Integers are for lattices that the caller gave; a chosen step may happen to be a large integer.
         self.integral = self.divisor == 1 and bounds.step is not None
         self._plain = self._as_int if self.integral else self._as_float
@@ -107,7 +109,7 @@ class Answers:
 
 def _ordinal(answer: Any) -> int:
     if isinstance(answer, np.datetime64) and np.isnat(answer):
-        raise InvalidAnswer("an answer must not be NaT; decide what a missing answer means before releasing it")
+        raise InvalidAnswer(NO_DAY)
     number = day_number(answer)
     if number is None:
         raise InvalidAnswer(

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds.answer import Answers
+from inbounds.answer import NO_DAY, Answers
 from inbounds.days import EPOCH
 from inbounds.errors import InvalidAnswer
 from inbounds.lattice import FAR
-from inbounds.rational import is_power_of_two
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,8 +51,7 @@ class AnswerArrays:
         reach = int(ends[ends != FAR].max(initial=0))
         self._clamp = 2**61 if lattice.bounded else CLAMP
         self._counts = answers.integral and not answers.is_dates and (answers.factor, answers.shift) == (1, 0)
-        dyadic = is_power_of_two(lattice.step) and lattice.offset == 0 and TINY < lattice.step < 1 / TINY
-        self._doubles = dyadic and not answers.integral and reach < 2**53
+        self._doubles = answers.dyadic and not answers.integral and TINY < lattice.step < 1 / TINY and reach < 2**53
         # The largest index that can be written: as an int64, or as a quotient of integers that are doubles.
         self._writable = ((INT64 if answers.integral else 2**53) - answers.shift) // answers.factor
         self._quotient = answers.divisor < 2**53 and lattice.bounded and reach <= self._writable
@@ -141,7 +139,7 @@ def _days(answers: NDArray[np.datetime64]) -> NDArray[np.int64]:
     if np.datetime_data(answers.dtype) != ("D", 1):
         raise InvalidAnswer(f"dates in an array must be datetime64[D], got {answers.dtype}; use .astype")
     if np.isnat(answers).any():
-        raise InvalidAnswer("an answer must not be NaT; decide what a missing answer means before releasing it")
+        raise InvalidAnswer(NO_DAY)
     return np.clip(answers.astype(np.int64), -CLAMP, CLAMP) + EPOCH
 
 

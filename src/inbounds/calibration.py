@@ -87,10 +87,10 @@ def _refuse_wide_noise(claim: Claim) -> None:
 
 def _on_lattice(promise: Promise, step: Fraction) -> Calibrated:
     claim = Claim.on(promise, step, promise.sensitivity / promise.epsilon)
+    prover = _Prover(claim)
     if not len(claim.pairs):
         # Neighbours always have the same answer, so every scale will do: take the plain one.
-        return _Prover(claim).certified(round_up(claim.scale))
-    prover = _Prover(claim)
+        return prover.certified(round_up(claim.scale))
     # The loss is at least rate * distance, and at most twice that.
     least = round_up(step * claim.pairs.reach / promise.epsilon)
     if len(claim.lattice) >= MANY_SPANS and not claim.law.constant:
@@ -170,12 +170,14 @@ def _guessed(prover: _Prover, least: float) -> float:
 def _least_safe(excess: Callable[[float], float], unsafe: float, safe: float, tolerance: float) -> float:
     """Return a scale with `excess(scale) <= 0`, as near as `tolerance` to one where that does not hold.
 
+    If `safe` is not safe after all, it is returned as it is, for the caller to refuse.
+
     Only scales that were evaluated are returned; nothing is assumed about the shape of `excess`.  The steps are those
     of the Illinois variant of regula falsi in `1 / scale`, in which the loss is nearly a straight line.
     """
     above, below = excess(unsafe), excess(safe)
-    if above <= 0:
-        return unsafe
+    if above <= 0 or below > 0:
+        return unsafe if above <= 0 else safe
     moved = 0  # which end moved last: +1 safe, -1 unsafe
     while safe - unsafe > tolerance * safe:
         weight = above / (above - below)

@@ -40,8 +40,9 @@ class Expectations:
     def error(self, value: Any) -> float:
         """Return the expected absolute error of a release if the true answer is `value`; in days for dates."""
         centre, offset = self._centre(value)
-        below, at, above = self._accuracy.sides(centre)
-        return float(self._accuracy.moments(centre).error[0]) * self._step + offset * (below - above) + abs(offset) * at
+        moments = self._accuracy.moments(centre)
+        below, at, above = self._accuracy.sides(centre, moments)
+        return float(moments.error[0]) * self._step + offset * (below - above) + abs(offset) * at
 
     def bias(self, value: Any) -> float:
         """Return by how much releases are too high on average if the true answer is `value`; in days for dates."""

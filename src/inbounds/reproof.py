@@ -7,7 +7,9 @@ span as positive terms instead of through the recurrences.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations
 from math import ceil
 from typing import Protocol
@@ -29,6 +31,8 @@ SUMMED = 100
 """Up to this many spans, `Z` is summed anew for each pair, which takes a time that grows with their square."""
 
 BITS = 2 * PRECISION
+
+Pair = tuple[int, int]
 
 
 class Claimant(Protocol):
@@ -75,20 +79,34 @@ def _by_definition(claim: Claim, bits: int) -> Worst:
     allowance = Fraction(1, steps) if promise.guarantee == "distance" else None
     reach = steps + (2 if promise.trusted and not lattice.ends_kept else 0)
     answers = feasible if promise.trusted else range(feasible[0], feasible[-1] + 1)
-    with lock(), workprec(bits):
+
+    def losses() -> Iterator[tuple[Pair, arb]]:
         logarithms = _log_probabilities(claim.law, feasible)
-        worst, witness, count = arb(0), None, 0
         for x, y in combinations(answers, 2):
             first, second = lattice.project(x)[0], lattice.project(y)[0]
             if first == second or (allowance is None and y - x > reach):
                 continue
+            loss = _max_of(abs(p - r) for p, r in zip(logarithms[first], logarithms[second], strict=True))
+            yield (first, second), loss if allowance is None else loss / ball(allowance * (y - x))
+
+    return _greatest(losses(), bits)
+
+
+def _greatest(losses: Iterable[tuple[Pair, arb]], bits: int) -> Worst:
+    """Enclose the greatest of some losses, computed with so many bits, and name its pair."""
+    worst, witness, count = arb(0), None, 0
+    with lock(), workprec(bits):
+        for pair, loss in losses:
             count += 1
-            for p, r in zip(logarithms[first], logarithms[second], strict=True):
-                loss = abs(p - r) if allowance is None else abs(p - r) / ball(allowance * (y - x))
-                if witness is None or loss > worst:
-                    witness = (first, second)
-                worst = worst.max(loss)
+            if witness is None or loss > worst:
+                witness = pair
+            worst = worst.max(loss)
     return Worst(worst, witness, count)
+
+
+def _max_of(balls: Iterable[arb]) -> arb:
+    """Return a ball around the greatest of some numbers that are not negative."""
+    return reduce(arb.max, balls, arb(0))
 
 
 def _log_probabilities(law: Law, feasible: list[int]) -> dict[int, list[arb]]:
@@ -105,18 +123,15 @@ def _log_probabilities(law: Law, feasible: list[int]) -> dict[int, list[arb]]:
 def _by_sums(claim: Claim, bits: int) -> Worst:
     """Enclose the greatest loss over the deciding pairs, with `Z` as a sum over the spans of what each one holds."""
     law, pairs = claim.law, claim.pairs
-    with lock(), workprec(bits):
+
+    def losses() -> Iterator[tuple[Pair, arb]]:
         weights = _weights(law)
-        worst, witness = arb(0), None
         for first, second in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True):
             distance = abs(first - second)
             loss = distance * ball(law.rate) + abs((_z(law, weights, first) / _z(law, weights, second)).log())
-            if pairs.allowance is not None:
-                loss /= ball(pairs.allowance * distance)
-            if witness is None or loss > worst:
-                witness = (first, second)
-            worst = worst.max(loss)
-    return Worst(worst, witness, len(pairs))
+            yield (first, second), loss if pairs.allowance is None else loss / ball(pairs.allowance * distance)
+
+    return _greatest(losses(), bits)
 
 
 def _z(law: Law, weights: dict[int, arb], centre: int) -> arb:

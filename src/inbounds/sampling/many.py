@@ -68,9 +68,8 @@ def chunks(count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[np.uin
     For large arrays a second thread asks the operating system for the next words meanwhile: it takes about as long to
     make random words as to use them.
     """
-    parts = [
-        slice(start, min(start + CHUNK, count)) for start in range(0, max(count, 1), CHUNK)
-    ]  # one, empty, for none
+    starts = range(0, count, CHUNK) or [0]  # nothing to draw is one empty part
+    parts = [slice(start, min(start + CHUNK, count)) for start in starts]
 
     def words(part: slice) -> NDArray[np.uint64]:
         return np.frombuffer(entropy(8 * (part.stop - part.start)), dtype="<u8")
