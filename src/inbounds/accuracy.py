@@ -8,13 +8,21 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from inbounds.lattice import FAR
 from inbounds.law import Law
-from inbounds.loss import FloatMasses
+from inbounds.loss import FloatMasses, linear_scan
 from inbounds.moments import Moments, MomentTables
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Spans = NDArray[np.intp]
 
 SLACK = 1e-11
 """Relative room for rounding: a confidence interval is rather too wide than too narrow."""
@@ -35,6 +43,27 @@ class Accuracy:
         low, high = self.lattice.low_list[span], self.lattice.high_list[span]
         below, above = FAR if low == -FAR else centre - low, FAR if high == FAR else high - centre
         return self.tables.at(np.array([span]), np.array([float(below)]), np.array([float(above)]))
+
+    @np.errstate(under="ignore")
+    def at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
+        """Return the probabilities that releases are ends of spans, for true answers so far from those of theirs."""
+        left, right = self._end_masses
+        found = np.exp(-below * self.rate) * left[spans] + np.exp(-above * self.rate) * right[spans]
+        twice = np.where(self.lattice.lengths[spans] == 0, self._masses.single, 0.0)  # one point is both ends
+        return (found - twice) / self.tables.at(spans, below, above).z
+
+    @cached_property
+    @np.errstate(under="ignore")
+    def _end_masses(self) -> tuple[Floats, Floats]:
+        """The mass of all ends up to the lower end of each span, seen from there, and from the upper end on."""
+        masses, lattice = self._masses, self.lattice
+        low, high = masses.single + masses.extra_low, masses.single + masses.extra_high
+        low[0], high[-1] = (0 if lattice.unbounded_below else low[0]), (0 if lattice.unbounded_above else high[-1])
+        twice = np.where(lattice.lengths == 0, masses.single, 0.0)
+        through, across = masses.through, masses.across
+        left = linear_scan(across * through[:-1], low[1:] + across * (high - twice)[:-1], low[0])
+        right = linear_scan((across * through[1:])[::-1], (high[:-1] + across * (low - twice)[1:])[::-1], high[-1])
+        return left, right[::-1]
 
     def sides(self, centre: int, moments: Moments) -> tuple[float, float, float]:
         """Return the probabilities that a release is below a feasible centre, at it, and above it, by its moments."""

@@ -16,9 +16,9 @@ import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.days import EPOCH, day_number
-from inbounds.errors import InvalidAnswer
+from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.lattice import FAR, Lattice
-from inbounds.rational import Number, finite_ratio, infinity, is_number, is_power_of_two
+from inbounds.rational import Number, exact, finite_ratio, infinity, is_number, is_power_of_two
 
 VAST = 10_000
 """A Decimal of more digits than this before the point counts as infinite, and after it as zero."""
@@ -67,6 +67,26 @@ class Answers:
         if issubclass(kind, Decimal):
             return self._decimal_writer()
         return self._plain
+
+    def centre(self, value: Any) -> tuple[int, float]:
+        """Return the index that a true answer is projected to, and how far above it the answer is."""
+        index = self.index(value)
+        centre, _ = self.lattice.project(index)
+        return centre, self.excess(value, centre)
+
+    def excess(self, value: Any, index: int) -> float:
+        """Return how far a true answer is above what an index stands for; in days for dates."""
+        if self.is_dates:
+            return float(self.index(value) - index)
+        return float(exact(value, "value", InvalidParameter, echo=False) - self.lattice.value(index))
+
+    def point(self, released: Any) -> int | None:
+        """Return the index of a value that can be written for one, None for any other value."""
+        if infinity(released):
+            return None
+        index = self.index(released)
+        kinds: tuple[type, ...] = (type(released), Fraction)
+        return index if any(released == self.writer(kind)(index) for kind in kinds) else None
 
     def _number(self, answer: Number) -> int:
         if isinstance(answer, Decimal) and answer.is_finite() and abs(answer.adjusted()) > VAST:

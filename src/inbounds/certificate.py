@@ -47,14 +47,17 @@ class Certificate:
     """The two possible answers between which the loss is greatest; None twice if no two answers are neighbours."""
     epsilon: Fraction
     guarantee: GuaranteeName
-    scale: Fraction
+    scale: Fraction | None
+    """The scale of the law, if it is a truncated Laplace law."""
     step: Fraction
     pairs: int
     """How many pairs were compared."""
     method: str
-    """By which road: `deciding pairs`, `deciding pairs, summed` or `every pair, every output`."""
+    """By which road: `deciding pairs`, `deciding pairs, summed`, `every pair, every output` or `noise alone`."""
     precision: int
     """Bits of the ball arithmetic."""
+    delta: Fraction = Fraction(0)
+    """Proved from above: what is exempt from the bound on the loss; 0 for a pure guarantee."""
 
     @property
     def refuted(self) -> bool:
@@ -65,6 +68,7 @@ class Certificate:
         first, second = self.worst_pair
         if self.holds:
             finding = f"proved: loss <= {round_up(self.bound)!r} <= epsilon"
+            finding += f" but for delta <= {round_up(self.delta):.4g}" if self.delta else ""
         elif self.refuted:
             finding = f"REFUTED: loss >= {round_down(self.witnessed)!r} > epsilon = {float(self.epsilon)!r}"
         else:

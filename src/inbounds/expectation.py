@@ -6,17 +6,22 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from inbounds.accuracy import Accuracy
 from inbounds.answer import Answers
+from inbounds.averages import Averages
+from inbounds.bounds import Bounds
 from inbounds.claim import Claim
 from inbounds.errors import InvalidParameter
-from inbounds.overall import mean_error, worst_error
+from inbounds.overall import FLAT, TrueAnswers
 from inbounds.rational import exact, infinity, round_down, round_up
 
+if TYPE_CHECKING:
+    from inbounds.averages import Floats, Spans
 
-class Expectations:
+
+class Expectations(Averages):
     """Closed forms for the distribution of a release around a true answer.
 
     None of this costs privacy as long as the true answers asked about are not the secret one: `error(97)` says how far
@@ -24,7 +29,6 @@ class Expectations:
     """
 
     claim: Claim
-    _answers: Answers
 
     def __init__(self, claim: Claim, answers: Answers) -> None:
         self.__dict__.update(claim=claim, _answers=answers)
@@ -33,25 +37,36 @@ class Expectations:
     def _accuracy(self) -> Accuracy:
         return Accuracy(self.claim.law)
 
-    @cached_property
-    def _step(self) -> float:
-        return float(self.claim.lattice.step)
+    @property
+    def bounds(self) -> Bounds:
+        """Which answers are possible."""
+        return self.claim.promise.bounds
+
+    def _errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
+        return self._accuracy.tables.at(spans, below, above).error
+
+    def _at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
+        return self._accuracy.at_ends(spans, below, above)
+
+    def _looked_at(self, first: int, last: int) -> TrueAnswers:
+        scale = max(1.0, 1 / self._accuracy.rate)
+        return TrueAnswers(self.claim.lattice, scale, FLAT * scale, first, last)
 
     def error(self, value: Any) -> float:
         """Return the expected absolute error of a release if the true answer is `value`; in days for dates."""
-        centre, offset = self._centre(value)
+        centre, offset = self._answers.centre(value)
         moments = self._accuracy.moments(centre)
         below, at, above = self._accuracy.sides(centre, moments)
         return float(moments.error[0]) * self._step + offset * (below - above) + abs(offset) * at
 
     def bias(self, value: Any) -> float:
         """Return by how much releases are too high on average if the true answer is `value`; in days for dates."""
-        centre, offset = self._centre(value)
+        centre, offset = self._answers.centre(value)
         return float(self._accuracy.moments(centre).bias[0]) * self._step - offset
 
     def mean(self, value: Any) -> Any:
         """Return the mean of releases if the true answer is `value`: a float, or for dates a datetime."""
-        centre, _ = self._centre(value)
+        centre, _ = self._answers.centre(value)
         bias = float(self._accuracy.moments(centre).bias[0])
         if self._answers.is_dates:
             return datetime.fromordinal(centre) + timedelta(days=bias)
@@ -59,42 +74,29 @@ class Expectations:
 
     def variance(self, value: Any) -> float:
         """Return the variance of releases if the true answer is `value`; in squared days for dates."""
-        centre, _ = self._centre(value)
+        centre, _ = self._answers.centre(value)
         return float(self._accuracy.moments(centre).variance[0]) * self._step**2
 
     def pmf(self, released: Any, value: Any) -> float:
         """Return the probability that `released` is released if the true answer is `value`."""
-        index = self._point(released)
-        return 0.0 if index is None else self._accuracy.pmf(index, self._centre(value)[0])
+        index = self._answers.point(released)
+        return 0.0 if index is None else self._accuracy.pmf(index, self._answers.centre(value)[0])
 
     def cdf(self, released: Any, value: Any) -> float:
         """Return the probability that at most `released` is released if the true answer is `value`."""
         if infinity(released):
             return float(infinity(released) > 0)
-        index = self._point(released)
+        index = self._answers.point(released)
         if index is None:
             lattice = self.claim.lattice
             index = int((exact(released, "released", InvalidParameter) - lattice.offset) // lattice.step)
-        return self._accuracy.cdf(index, self._centre(value)[0])
+        return self._accuracy.cdf(index, self._answers.centre(value)[0])
 
     def quantile(self, probability: float, value: Any) -> Any:
         """Return the least answer that releases exceed with probability at most `1 - probability`."""
         _check_probability(probability, "probability")
-        index = self._accuracy.quantile(float(probability), self._centre(value)[0])
+        index = self._accuracy.quantile(float(probability), self._answers.centre(value)[0])
         return self._answers.writer(type(value))(index)
-
-    def worst_error(self) -> float:
-        """Return the greatest expected absolute error over all possible true answers."""
-        return worst_error(self._accuracy) * self._step
-
-    def mean_error(self) -> float:
-        """Return the expected absolute error averaged over all possible true answers, each counted alike."""
-        if not self.claim.lattice.bounded:
-            raise InvalidParameter(
-                f"mean_error averages over all possible answers, and {self.claim.promise.bounds.brief()} has "
-                "infinitely many; use error(value) or worst_error()"
-            )
-        return mean_error(self._accuracy) * self._step
 
     def interval(self, released: Any, confidence: float = 0.95) -> tuple[Any, Any]:
         """Return the ends of an interval that holds the true answer with at least this confidence.
@@ -123,22 +125,6 @@ class Expectations:
         if issubclass(kind, Fraction):
             return end
         return round_down(end) if sign < 0 else round_up(end)
-
-    def _centre(self, value: Any) -> tuple[int, float]:
-        """Return the index that a true answer is projected to, and how far above it the answer is."""
-        lattice, index = self.claim.lattice, self._answers.index(value)
-        centre, _ = lattice.project(index)
-        if self._answers.is_dates:
-            return centre, float(index - centre)
-        return centre, float(exact(value, "value", InvalidParameter, echo=False) - lattice.value(centre))
-
-    def _point(self, released: Any) -> int | None:
-        """Return the index of a value that can be written for one, None for any other value."""
-        if infinity(released):
-            return None
-        index = self._answers.index(released)
-        kinds: tuple[type, ...] = (type(released), Fraction)
-        return index if any(released == self._answers.writer(kind)(index) for kind in kinds) else None
 
 
 def _check_probability(value: float, name: str) -> None:

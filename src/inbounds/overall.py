@@ -1,24 +1,28 @@
-"""The error of a law over all true answers: its mean and its worst."""
+"""A quantity that depends on the true answer, such as the expected error, over all true answers: mean and greatest."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.accuracy import Accuracy
+from inbounds.lattice import FAR, Lattice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
+    Curve = Callable[[NDArray[np.intp], Floats, Floats], Floats]
+    """The quantity for true answers in these spans, at these distances from the lower and the upper end of them."""
+
 FLAT = 40
 """So many scales from every end, the error no longer depends on the true answer (to 1e-17)."""
 
 NODES = 12
-"""Nodes for the mean over one scale, across which the error is a smooth function of the true answer."""
+"""Nodes for the mean over one run, across which the error is a smooth function of the true answer."""
 
 CONTINUOUS = 2**17
 """From so many points on, the nodes for sums over points are those for integrals, to 1e-11."""
@@ -30,100 +34,128 @@ HALVINGS = 110
 """Enough steps, each to two thirds, to get from 2**62 points to one."""
 
 PIECE = 2048
-"""Panels to look at together."""
+"""Runs to look at together."""
 
 
 @dataclass(frozen=True, eq=False)
-class Panels:
-    """Runs of consecutive points, each at most a scale long or far from every end."""
+class TrueAnswers:
+    """Which true answers to look at, and how closely."""
+
+    lattice: Lattice
+    run: float
+    """So many steps at a time, the quantity is a smooth function of the true answer."""
+    flat: float
+    """So many steps from every end of a span, it no longer depends on the true answer."""
+    first: int = -FAR
+    """The least index to look at."""
+    last: int = FAR
+
+    @property
+    def count(self) -> float:
+        """How many possible answers there are to look at."""
+        return float(self._counts().sum())
+
+    def _counts(self) -> Floats:
+        lows, highs = self._clipped()
+        return np.maximum(highs - lows.astype(float) + 1, 0)
+
+    def _clipped(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return np.maximum(self.lattice.lows, self.first), np.minimum(self.lattice.highs, self.last)
+
+    def runs(self) -> Runs:
+        """Cut the answers into runs across which the quantity is smooth, or far from every end."""
+        lattice, flat, length = self.lattice, np.floor(self.flat), np.floor(max(1.0, self.run))
+        lows, highs = self._clipped()
+        counts = self._counts()
+        to_low = np.where(lattice.lows == -FAR, flat, (lows - lattice.lows).astype(float))
+        to_high = np.where(lattice.highs == FAR, flat, (lattice.highs - highs).astype(float))
+        near_low = np.clip(flat - to_low, 0, counts)
+        near_high = np.clip(flat - to_high, 0, counts - near_low)
+        middle = counts - near_low - near_high
+        spans = np.arange(len(lattice))
+        segments = [
+            (spans, np.zeros(len(spans)), near_low, np.ceil(near_low / length)),
+            (spans, near_low, middle, np.minimum(middle, 1)),
+            (spans, near_low + middle, near_high, np.ceil(near_high / length)),
+        ]
+        span, start, count, pieces = (np.concatenate(column) for column in zip(*segments, strict=True))
+        repeat = pieces.astype(np.intp)
+        number = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
+        span, start, count, pieces = (np.repeat(column, repeat) for column in (span, start, count, pieces))
+        base, rest = count // pieces, count % pieces
+        first = start + number * base + np.minimum(number, rest)
+        below = np.where(lattice.lows == -FAR, float(FAR), to_low)[span] + first
+        above = np.where(lattice.highs == FAR, float(FAR), to_high)[span] + (counts[span] - 1 - first)
+        return Runs(span, below, above, base + (number < rest), first, counts[span] - 1 - first)
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs of consecutive possible answers."""
 
     span: NDArray[np.intp]
-    start: Floats
-    """The distance of the first point of each run from the lower end of its span."""
+    below: Floats
+    """The distance of the first answer of each run from the lower end of its span; FAR if it has none."""
+    above: Floats
     count: Floats
-    length: Floats
-    """The distance between the ends of the span."""
+    before: Floats
+    """How many answers to look at come before the first one, in its span."""
+    after: Floats
+
+    def values(self, curve: Curve, which: NDArray[np.intp], at: Floats) -> Floats:
+        """Return the quantity for true answers at these places of some runs."""
+        below, above = self.below[which, None] + at, self.above[which, None] - at
+        return curve(np.broadcast_to(self.span[which, None], at.shape), below, above)
 
 
-def mean_error(accuracy: Accuracy) -> float:
-    """Return the expected distance of a release from the true answer, averaged over all points of a bounded lattice.
+def mean(answers: TrueAnswers, curve: Curve) -> float:
+    """Return the mean of the quantity over true answers, each counted alike.
 
-    Sums over many points are Gauss sums: `NODES` weighted values, exact for polynomials of twice that degree.
+    Sums over many answers are Gauss sums: `NODES` weighted values, exact for polynomials of twice that degree.
     """
-    panels = _panels(accuracy)
-    counts = np.where(panels.count > CONTINUOUS, ANY, panels.count)
+    runs = answers.runs()
+    counts = np.where(runs.count > CONTINUOUS, ANY, runs.count)
     order = np.argsort(counts)
     total = 0.0
     for same in np.split(order, np.flatnonzero(np.diff(counts[order])) + 1):
         count = counts[same[0]]
         nodes, weights = _gauss(count)
         for some in _pieces(same):
-            run = panels.count[some, None]
+            run = runs.count[some, None]
             stretch = run / 2 if count == ANY else 1.0
-            found = _errors(accuracy, panels, some, (run - 1) / 2 + stretch * nodes) @ weights
+            found = runs.values(curve, some, (run - 1) / 2 + stretch * nodes) @ weights
             total += float((found * run[:, 0] if count == ANY else found).sum())
-    return total / accuracy.lattice.points
+    return total / answers.count
 
 
-def worst_error(accuracy: Accuracy) -> float:
-    """Return the greatest expected distance over all true answers: nine points in each run, the best then refined."""
-    panels = _panels(accuracy)
-    best, panel, at = -1.0, 0, 0.0
-    for some in _pieces(np.arange(len(panels.span))):
-        places = np.rint((panels.count[some, None] - 1) * np.linspace(0, 1, 9))
-        found = _errors(accuracy, panels, some, places)
+def greatest(answers: TrueAnswers, curve: Curve) -> float:
+    """Return the greatest value of the quantity: nine answers in each run, the best then refined."""
+    runs = answers.runs()
+    best, run, at = -1.0, 0, 0.0
+    for some in _pieces(np.arange(len(runs.span))):
+        places = np.rint((runs.count[some, None] - 1) * np.linspace(0, 1, 9))
+        found = runs.values(curve, some, places)
         i, j = np.unravel_index(np.argmax(found), found.shape)
         if found[i, j] > best:
-            best, panel, at = float(found[i, j]), int(some[i]), float(places[i, j])
-    return max(best, _refined(accuracy, panels, panel, at))
+            best, run, at = float(found[i, j]), int(some[i]), float(places[i, j])
+    return max(best, _refined(runs, curve, run, at))
 
 
-def _refined(accuracy: Accuracy, panels: Panels, panel: int, at: float) -> float:
-    """Return the greatest expected distance between the neighbours of the best place found, where it has one peak."""
-    width, start = np.ceil(panels.count[panel] / 8), panels.start[panel]
-    low, high = max(at - width, -start), min(at + width, panels.length[panel] - start)
-    which = np.array([panel])
+def _refined(runs: Runs, curve: Curve, run: int, at: float) -> float:
+    """Return the greatest value between the neighbours of the best place found, where it has one peak."""
+    width = np.ceil(runs.count[run] / 8)
+    low, high = max(at - width, -runs.before[run]), min(at + width, runs.after[run])
+    which = np.array([run])
     for _ in range(HALVINGS):
         third = (high - low) // 3
-        left, right = _errors(accuracy, panels, which, np.array([[low + third, high - third]]))[0]
+        left, right = runs.values(curve, which, np.array([[low + third, high - third]]))[0]
         low, high = (low + third, high) if left < right else (low, high - third)
-    return float(_errors(accuracy, panels, which, np.array([[low, (low + high) // 2, high]])).max())
+    return float(runs.values(curve, which, np.array([[low, (low + high) // 2, high]])).max())
 
 
-def _pieces(panels: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Return the panels in pieces whose temporary arrays stay in the processor's cache."""
-    return np.array_split(panels, -(-len(panels) // PIECE))
-
-
-def _errors(accuracy: Accuracy, panels: Panels, which: NDArray[np.intp], at: Floats) -> Floats:
-    """Return the expected distances for true answers at these places of some panels."""
-    below = panels.start[which, None] + at
-    above = panels.length[which, None] - below
-    spans = np.broadcast_to(panels.span[which, None], below.shape)
-    return accuracy.tables.at(spans, below, above).error
-
-
-def _panels(accuracy: Accuracy) -> Panels:
-    lattice, scale = accuracy.lattice, np.floor(max(1.0, 1 / accuracy.rate))
-    length = lattice.lengths.astype(float)
-    points, spans = length + 1, np.arange(len(lattice))
-    edge = FLAT * scale
-    long = points > (2 * FLAT + 1) * scale
-    zero = np.zeros(len(lattice))
-    # A long span: its two edges in runs of a scale, and the middle in one.
-    segments = [
-        (spans[~long], zero[~long], points[~long], np.ceil(points[~long] / scale)),
-        (spans[long], zero[long], np.full(long.sum(), edge), np.full(long.sum(), float(FLAT))),
-        (spans[long], zero[long] + edge, points[long] - 2 * edge, np.ones(long.sum())),
-        (spans[long], points[long] - edge, np.full(long.sum(), edge), np.full(long.sum(), float(FLAT))),
-    ]
-    span, start, count, runs = (np.concatenate(column) for column in zip(*segments, strict=True))
-    repeat = runs.astype(np.intp)
-    number = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
-    span, start, count, runs = (np.repeat(column, repeat) for column in (span, start, count, runs))
-    base, rest = count // runs, count % runs
-    first = start + number * base + np.minimum(number, rest)
-    return Panels(span, first, base + (number < rest), length[span])
+def _pieces(runs: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return runs in pieces whose temporary arrays stay in the processor's cache."""
+    return np.array_split(runs, -(-len(runs) // PIECE))
 
 
 def _gauss(count: float) -> tuple[Floats, Floats]:

@@ -7,12 +7,12 @@ span as positive terms instead of through the recurrences.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations
 from math import ceil
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from flint import arb
 
@@ -43,20 +43,35 @@ class Claimant(Protocol):
         """What it claims."""
 
 
-def certify(mechanism: Claimant | Claim) -> Certificate:
+@runtime_checkable
+class Provable(Protocol):
+    """Anything that can prove its privacy by itself, by a second road."""
+
+    def prove_again(self) -> Certificate:
+        """Return what was proved."""
+
+
+def certify(mechanism: Claimant | Provable | Claim) -> Certificate:
     """Prove a mechanism's claim again, from its description alone; raise `NotPrivate`, with a witness, if it is false.
 
     Nothing that the mechanism computed or stored is used but the exact scale, the step and the promise.
     """
+    if isinstance(mechanism, Provable):
+        return _kept(mechanism.prove_again())
     claim = mechanism if isinstance(mechanism, Claim) else getattr(mechanism, "claim", None)
     if not isinstance(claim, Claim):
         raise InvalidParameter(f"only a mechanism or a Claim can be certified, got {type(mechanism).__name__}")
     fresh = Claim.on(claim.promise, claim.lattice.step, claim.scale)
-    certificate = sharpened(lambda bits: _prove_again(fresh, bits), BITS)
+    return _kept(sharpened(lambda bits: _prove_again(fresh, bits), BITS))
+
+
+def _kept(certificate: Certificate) -> Certificate:
+    """Return a certificate that holds; refuse any other."""
     if certificate.holds:
         return certificate
     finding = "does not keep" if certificate.refuted else "could not be proved to keep"
-    raise NotPrivate(f"scale {round_nearest(claim.scale):g} {finding} the promise. {certificate}", certificate)
+    what = "the law" if certificate.scale is None else f"scale {round_nearest(certificate.scale):g}"
+    raise NotPrivate(f"{what} {finding} the promise. {certificate}", certificate)
 
 
 def _prove_again(claim: Claim, bits: int) -> Certificate:
@@ -79,17 +94,41 @@ def _by_definition(claim: Claim, bits: int) -> Worst:
     allowance = Fraction(1, steps) if promise.guarantee == "distance" else None
     reach = steps + (2 if promise.trusted and not lattice.ends_kept else 0)
     answers = feasible if promise.trusted else range(feasible[0], feasible[-1] + 1)
+    with lock(), workprec(bits):
+        table = _probabilities(claim.law, feasible)
+    worst = worst_by_definition(
+        answers, lambda answer: table[lattice.project(answer)[0]], None if allowance else reach, bits, allowance
+    )
+    pair = worst.pair and (lattice.project(worst.pair[0])[0], lattice.project(worst.pair[1])[0])
+    return Worst(worst.loss, pair, worst.count)
+
+
+def worst_by_definition(
+    answers: Sequence[int],
+    law: Callable[[int], list[arb]],
+    reach: int | None,
+    bits: int,
+    allowance: Fraction | None = None,
+) -> Worst:
+    """Enclose the greatest `|ln P_x(k) - ln P_y(k)|` over answers `x`, `y` at most `reach` apart, and all outputs `k`.
+
+    With an allowance, over all answers, and each loss divided by the allowance times the distance.
+    """
 
     def losses() -> Iterator[tuple[Pair, arb]]:
-        logarithms = _log_probabilities(claim.law, feasible)
         for x, y in combinations(answers, 2):
-            first, second = lattice.project(x)[0], lattice.project(y)[0]
-            if first == second or (allowance is None and y - x > reach):
+            first, second = law(x), law(y)
+            if first is second or (reach is not None and y - x > reach):
                 continue
-            loss = _max_of(abs(p - r) for p, r in zip(logarithms[first], logarithms[second], strict=True))
-            yield (first, second), loss if allowance is None else loss / ball(allowance * (y - x))
+            loss = _max_of(_log_ratio(p, r) for p, r in zip(first, second, strict=True))
+            yield (x, y), loss if allowance is None else loss / ball(allowance * (y - x))
 
     return _greatest(losses(), bits)
+
+
+def _log_ratio(p: arb, r: arb) -> arb:
+    """Return `|ln p - ln r|`, nothing if neither ever happens."""
+    return arb(0) if p.is_zero() and r.is_zero() else abs((p / r).log())
 
 
 def _greatest(losses: Iterable[tuple[Pair, arb]], bits: int) -> Worst:
@@ -109,14 +148,14 @@ def _max_of(balls: Iterable[arb]) -> arb:
     return reduce(arb.max, balls, arb(0))
 
 
-def _log_probabilities(law: Law, feasible: list[int]) -> dict[int, list[arb]]:
-    """Return `ln P_m(k)` for every centre `m`, over all `k`."""
+def _probabilities(law: Law, feasible: list[int]) -> dict[int, list[arb]]:
+    """Return `P_m(k)` for every centre `m`, over all `k`."""
     weights = _weights(law)
     table = {}
     for centre in feasible:
         row = [_power(law, abs(index - centre)) * weights.get(index, arb(1)) for index in feasible]
         total = sum(row, arb(0))
-        table[centre] = [(mass / total).log() for mass in row]
+        table[centre] = [mass / total for mass in row]
     return table
 
 

@@ -1,0 +1,267 @@
+"""Noise that does not depend on the answer, and then a rule for what falls outside the bounds.
+
+Adding the noise is private on the whole line; the rule is post-processing, so the result is as private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb
+
+from inbounds.answer import Answers
+from inbounds.answer_array import AnswerArrays, Reader
+from inbounds.balls import lock, workprec
+from inbounds.certificate import Certificate
+from inbounds.lattice import FAR, Lattice
+from inbounds.law import PRECISION
+from inbounds.overall import TrueAnswers
+from inbounds.published.definition import SMALL, prove_by_definition
+from inbounds.published.ends import BEYOND, Ends, Piece
+from inbounds.published.mechanism import Ground, Mechanism
+from inbounds.published.noise import Noise
+from inbounds.sampling.entropy import Entropy
+from inbounds.sampling.many import ArraySampler, chunks
+
+if TYPE_CHECKING:
+    from inbounds.averages import Floats, Spans
+    from inbounds.releases import Indices
+
+ELEMENTS = 2**19
+"""Numbers to compute with at a time."""
+
+MOST_IMAGES = 20_000
+"""Up to so many outcomes of the noise, a proof by definition adds up where each of them goes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The pieces of a rule around some true answers, in doubles, relative to one index."""
+
+    start: Floats
+    stop: Floats
+    slope: Floats
+    intercept: Floats
+    ends: Floats
+    """Which integers go to an end of a span, other than by constant pieces."""
+
+    @classmethod
+    def of(cls, pieces: list[Piece], origin: int, ends: list[int]) -> Table:
+        """Take pieces relative to an index: there the map is `y -> map(y + origin) - origin`."""
+        return cls(
+            np.array([float(piece.start - origin) for piece in pieces]),
+            np.array([float(piece.stop - origin) for piece in pieces]),
+            np.array([float(piece.slope) for piece in pieces]),
+            np.array([float(piece.intercept + (piece.slope - 1) * origin) for piece in pieces]),
+            np.array([float(end - origin) for end in ends]),
+        )
+
+
+class Additive(Mechanism):
+    """A mechanism that adds noise, the same law everywhere, and then applies a rule at the ends."""
+
+    noise: Noise
+    ends: Ends
+    _tables: dict[int, Table]
+
+    def __init__(self, ground: Ground, noise: Noise, ends: object) -> None:
+        rule = Ends.of(ends, ground.lattice)
+        super().__init__(ground, _proved(ground, noise), noise=noise, ends=rule, _tables={})
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called in a comparison."""
+        manner = {"leave": "plain", "snap": "snapped", "fold": "folded"}[self.ends.name]
+        return f"{manner} {self.noise_name}"
+
+    @property
+    def noise_name(self) -> str:
+        """What its noise is called."""
+        return type(self).__name__
+
+    @property
+    def in_range(self) -> bool:  # type: ignore[override]
+        """Whether every release is a possible answer."""
+        lattice = self._ground.lattice
+        everything = len(lattice) == 1 and lattice.unbounded_below and lattice.unbounded_above
+        return everything or self.ends.name != "leave"
+
+    @property
+    def scale(self) -> float:
+        """Over which distance the noise falls by a factor e, in the units of the answer."""
+        return self.noise.scale * self._step
+
+    def _draw(self, index: int, entropy: Entropy) -> int:
+        return self.ends.apply(self._ground.clipped(index) + self.noise.draw(entropy))
+
+    def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
+        if self.noise.sampler is None:
+            yield from super()._drawn(read, count, entropy)
+            return
+        for part, words in chunks(count, entropy):
+            indices = read(part)
+            lows, highs = self._ground.lattice.ends[indices.dtype]
+            centres = np.clip(indices, lows[0], highs[-1])
+            drawn = self._array_sampler.draw(words, centres, np.zeros(len(centres), dtype=np.intp), entropy)
+            yield part, self.ends.apply_many(drawn)
+
+    @cached_property
+    def _array_sampler(self) -> ArraySampler:
+        assert self.noise.sampler is not None
+        return ArraySampler(self.noise.sampler)
+
+    @cached_property
+    def _outputs(self) -> Answers:
+        if self.ends.name != "leave":
+            return self._answers
+        lattice = self._ground.lattice
+        everywhere = Lattice(lattice.step, lattice.offset, np.array([-FAR]), np.array([FAR]), ends_kept=True)
+        return Answers(self.bounds, everywhere)
+
+    @cached_property
+    def _output_arrays(self) -> AnswerArrays:
+        return AnswerArrays(self._outputs)
+
+    # Errors: sums over the pieces of the rule.
+
+    def _looked_at(self, first: int, last: int) -> TrueAnswers:
+        return TrueAnswers(self._ground.lattice, self.noise.smooth, self.noise.reach, first, last)
+
+    def _errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
+        return self._by_span(spans, below, above, self._expected)
+
+    def _at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
+        return self._by_span(spans, below, above, self._probable)
+
+    def _by_span(self, spans: Spans, below: Floats, above: Floats, found: Any) -> Floats:
+        results = np.empty(below.shape)
+        for span in np.unique(spans).tolist():
+            chosen = spans == span
+            places = -above[chosen] if self._ground.lattice.low_list[span] == -FAR else below[chosen]
+            if self._ground.lattice.high_list[span] == FAR and self._ground.lattice.low_list[span] == -FAR:
+                places = np.zeros_like(places)
+            table = self._table(span)
+            size = max(1, ELEMENTS // (len(table.start) + len(table.ends) + 1))
+            parts = np.split(places, range(size, len(places), size))
+            results[chosen] = np.concatenate([found(table, part, 0.0) for part in parts])
+        return results
+
+    def _table(self, span: int) -> Table:
+        """Return the pieces around a span, relative to its lower end, or its upper end, or zero: the first there is."""
+        if span not in self._tables:
+            low, high = self._ground.lattice.low_list[span], self._ground.lattice.high_list[span]
+            origin = low if low != -FAR else high if high != FAR else 0
+            self._tables[span] = self._around(low, high, origin)
+        return self._tables[span]
+
+    def _around(self, first: int, last: int, origin: int) -> Table:
+        """Return the pieces that noise can reach from some indices, relative to an index."""
+        reach = int(self.noise.reach) + 1
+        start = -BEYOND if first == -FAR else first - reach
+        stop = BEYOND if last == FAR else last + reach
+        pieces = self.ends.pieces(start, stop)
+        return Table.of(pieces, origin, _images_of_ends(pieces, self._finite_ends(start, stop)))
+
+    def _finite_ends(self, start: int, stop: int) -> list[int]:
+        lattice = self._ground.lattice
+        found = {end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR}
+        return sorted(end for end in found if start <= end <= stop)
+
+    def _expected(self, table: Table, places: Floats, excess: float) -> Floats:
+        """Return the expected distances from true answers at these places."""
+        at = places[:, None]
+        start, stop = table.start - at, table.stop - at
+        constant = table.intercept + (table.slope - 1) * at - excess  # the map minus the truth, where there is no noise
+        turning = np.where(table.slope == 0, np.inf, -constant * table.slope)  # where the map meets the truth
+        middle = np.clip(np.floor(turning), start - 1, stop)
+        mass_below, moment_below = self.noise.between(start, middle)
+        mass_above, moment_above = self.noise.between(middle + 1, stop)
+        distance = abs(constant * mass_below + table.slope * moment_below)
+        distance += abs(constant * mass_above + table.slope * moment_above)
+        return distance.sum(1) / (mass_below + mass_above).sum(1)
+
+    def _probable(self, table: Table, places: Floats, _excess: float) -> Floats:
+        """Return the probabilities that the rule gives an end of a span."""
+        at = places[:, None]
+        snapped = table.slope == 0
+        mass, _ = self.noise.between(table.start[snapped] - at, table.stop[snapped] - at)
+        return mass.sum(1) + self.noise.probability(table.ends - at).sum(1)
+
+    def _error(self, centre: int, excess: float) -> float:
+        return float(self._expected(self._around(centre, centre, centre), np.zeros(1), excess)[0])
+
+    def _probability(self, index: int, centre: int) -> float:
+        reach = int(self.noise.reach) + abs(index - centre) + 1
+        total = 0.0
+        for piece in self.ends.pieces(centre - reach, centre + reach):
+            if piece.slope == 0 and piece.intercept == index:
+                first, last = (np.array(float(end - centre)) for end in (piece.start, piece.stop))
+                total += float(self.noise.between(first, last)[0])
+            elif piece.slope and piece.start <= (source := (index - piece.intercept) * piece.slope) <= piece.stop:
+                total += float(self.noise.probability(np.array(float(source - centre))))
+        return total
+
+    # The second proof: by definition, from where every outcome of the noise goes.
+
+    def prove_again(self) -> Certificate:
+        """Compare every pair of neighbouring answers and every release, where they are few; else trust the noise."""
+        lattice = self._ground.lattice
+        small = lattice.bounded and lattice.high_list[-1] - lattice.low_list[0] < SMALL
+        if small and self.in_range and self.noise.reach * 3 < MOST_IMAGES and not self.noise.delta:
+            return prove_by_definition(self._ground, self._row)
+        return _proved(self._ground, self.noise)
+
+    def _row(self, centre: int, bits: int) -> list[arb]:
+        """Return balls around the probabilities of all possible answers."""
+        reach = 3 * int(self.noise.reach) + 1
+        found: dict[int, arb] = {}
+        with lock(), workprec(bits):
+            tails = [self.noise.tail(k, bits) for k in range(1, reach + 2)]
+            singles = [1 - 2 * tails[0], *(near - far for near, far in pairwise(tails))]
+            for noise in range(-reach, reach + 1):
+                released = self.ends.apply(centre + noise)
+                found[released] = found.get(released, arb(0)) + singles[abs(noise)]
+            rest = arb(0).union(2 * tails[-1])  # where this goes was not looked at
+            return [found.get(index, arb(0)) + rest for index in _points(self._ground.lattice)]
+
+
+def _points(lattice: Lattice) -> list[int]:
+    spans = zip(lattice.low_list, lattice.high_list, strict=True)
+    return [index for low, high in spans for index in range(low, high + 1)]
+
+
+def _images_of_ends(pieces: list[Piece], ends: list[int]) -> list[int]:
+    """Return which integers the pieces that are not constant send to an end."""
+    found: list[int] = []
+    for piece in pieces:
+        if piece.slope:
+            sources = ((end - piece.intercept) * piece.slope for end in ends)
+            found.extend(source for source in sources if piece.start <= source <= piece.stop)
+    return found
+
+
+def _proved(ground: Ground, noise: Noise) -> Certificate:
+    """Write down what the noise alone guarantees."""
+    lattice, bounds = ground.lattice, ground.bounds
+    first = next((end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR), 0)
+    second = first + ground.distance if first + ground.distance <= lattice.high_list[-1] else first - ground.distance
+    pair = (bounds.as_answer(lattice.value(first)), bounds.as_answer(lattice.value(second)))
+    return Certificate(
+        holds=noise.loss <= ground.epsilon,
+        bound=noise.loss,
+        witnessed=noise.loss,
+        worst_pair=pair,
+        epsilon=ground.epsilon,
+        guarantee="standard",
+        scale=None,
+        step=lattice.step,
+        pairs=1,
+        method="noise alone",
+        precision=PRECISION,
+        delta=noise.delta,
+    )

@@ -1,0 +1,49 @@
+"""Privacy checked by its definition: every pair of neighbouring answers, every release, the whole law written out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+
+from flint import arb
+
+from inbounds.balls import lower, upper
+from inbounds.certificate import Certificate, sharpened
+from inbounds.published.mechanism import Ground
+from inbounds.reproof import BITS, SMALL, worst_by_definition
+
+__all__ = ["SMALL", "prove_by_definition"]
+
+Row = Callable[[int, int], list[arb]]
+"""The probabilities of all possible releases for the index of a true answer, as balls of so many bits."""
+
+
+def prove_by_definition(ground: Ground, row: Row, scale: Fraction | None = None) -> Certificate:
+    """Prove or refute that a law on a bounded lattice keeps epsilon."""
+    lattice, bounds = ground.lattice, ground.bounds
+
+    def attempt(bits: int) -> Certificate:
+        @cache
+        def law(answer: int) -> list[arb]:
+            return row(answer, bits)
+
+        answers = range(lattice.low_list[0], lattice.high_list[-1] + 1)
+        worst = worst_by_definition(answers, law, ground.distance, bits)
+        first, second = worst.pair or (answers[0], answers[-1])
+        bound, witnessed = upper(worst.loss), lower(worst.loss)
+        return Certificate(
+            holds=bound <= ground.epsilon,
+            bound=bound,
+            witnessed=witnessed,
+            worst_pair=(bounds.as_answer(lattice.value(first)), bounds.as_answer(lattice.value(second))),
+            epsilon=ground.epsilon,
+            guarantee="standard",
+            scale=scale,
+            step=lattice.step,
+            pairs=worst.count,
+            method="every pair, every output",
+            precision=bits,
+        )
+
+    return sharpened(attempt, BITS)

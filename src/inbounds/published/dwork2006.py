@@ -1,0 +1,27 @@
+"""The Laplace mechanism: Dwork, McSherry, Nissim & Smith, "Calibrating noise to sensitivity in private data analysis",
+TCC 2006.
+
+Noise of density `exp(-|x| / s) / (2 s)` with scale `s = sensitivity / epsilon`, here on a lattice far finer than the
+noise.  On a lattice of a given step the same law is the two-sided geometric one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from inbounds.bounds import Bounds
+from inbounds.published.additive import Additive
+from inbounds.published.ends import EndsName
+from inbounds.published.ghosh2009 import GeometricNoise
+from inbounds.published.mechanism import Ground
+
+
+class Laplace(Additive):
+    """Plain Laplace noise, left where it falls, snapped to the nearest possible answer, or folded into the bounds."""
+
+    paper: ClassVar[str] = "Dwork et al. 2006"
+    noise: GeometricNoise
+
+    def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, ends: EndsName = "leave") -> None:
+        ground = Ground.of(bounds, sensitivity, epsilon)
+        super().__init__(ground, GeometricNoise(ground.distance, ground.epsilon), ends)

@@ -1,0 +1,154 @@
+"""The staircase mechanism: Geng & Viswanath, "The optimal mechanism in differential privacy", ISIT 2014 and IEEE
+Transactions on Information Theory 62(2), 2016.
+
+Among all noise that does not depend on the answer, the least expected distance.  Its probabilities are stairs: with
+sensitivity `D` steps, `b = exp(-epsilon)` and a first stair of `r` steps on either side of zero,
+
+    p(k) = a           for 0 <= k < r
+    p(k) = a b         for r <= k < D
+    p(k + D) = b p(k)  and  p(-k) = p(k),      a = (1 - b) / (2 r + 2 b (D - r) - (1 - b))
+
+(their discrete setting; as the step goes to zero it becomes the continuous one with `gamma = r / D`).  The noise is
+private because going `d <= D` steps never changes the number of stairs by more than one, up or down.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from flint import arb
+
+from inbounds.balls import ball, lock, workprec
+from inbounds.bounds import Bounds
+from inbounds.errors import InvalidParameter
+from inbounds.published.additive import Additive
+from inbounds.published.ends import EndsName
+from inbounds.published.mechanism import Ground
+from inbounds.published.noise import Noise
+from inbounds.rational import exact, shown
+
+if TYPE_CHECKING:
+    from inbounds.published.noise import Floats
+
+SLACK = Fraction(1, 2**48)
+"""Stairs are this much lower than epsilon allows, relatively, so that a proof in balls can confirm them."""
+
+
+class StaircaseNoise(Noise):
+    """Noise whose probability falls in stairs, by a factor of `exp(-epsilon)` every `distance` steps."""
+
+    def __init__(self, distance: int, epsilon: Fraction, first: int) -> None:
+        self.distance, self.first = distance, first
+        self.loss = epsilon * (1 - SLACK)
+        self._epsilon = float(self.loss)
+        self.scale = distance / self._epsilon
+        self.reach = distance * (math.ceil(42 / self._epsilon) + 1)
+        self.smooth = max(1.0, distance / 16)
+        self._b = math.exp(-self._epsilon)
+        self._rise = -math.expm1(-self._epsilon)
+        self._stair = first + self._b * (distance - first)
+        self._a = self._rise / (2 * self._stair - self._rise)
+        self._balls: dict[int, tuple[arb, arb, arb]] = {}
+
+    def tail(self, index: int, bits: int) -> arb:
+        """Return a ball around the probability of at least `index`: the rest of its flight of stairs, and the next."""
+        flight, stair = divmod(index, self.distance)
+        b, all_flights, height = self._at(bits)
+        with lock(), workprec(bits):
+            if stair < self.first:
+                rest = (self.first - stair) + b * (self.distance - self.first)
+            else:
+                rest = b * (self.distance - stair)
+            return height * (-flight * ball(self.loss)).exp() * (rest + b * all_flights)
+
+    def _at(self, bits: int) -> tuple[arb, arb, arb]:
+        """Return `b`, the sum of one flight and all that follow, and `a`."""
+        if bits not in self._balls:
+            with lock(), workprec(bits):
+                b = (-ball(self.loss)).exp()
+                all_flights = (self.first + b * (self.distance - self.first)) / (1 - b)
+                self._balls[bits] = b, all_flights, 1 / (2 * all_flights - 1)
+        return self._balls[bits]
+
+    def guess_tail(self, probability: float) -> int:
+        """Return about the greatest positive index from which on there is this probability."""
+        all_flights = self._stair / self._rise
+        flight = max(math.floor(-math.log(probability / (self._a * all_flights)) / self._epsilon), 0)
+        rest = probability / self._a * math.exp(min(flight * self._epsilon, 700.0)) - self._b * all_flights
+        lower = self._b * (self.distance - self.first)
+        stair = self.first - (rest - lower) if rest >= lower else self.distance - rest / max(self._b, 1e-300)
+        return flight * self.distance + min(max(math.floor(stair), 0), self.distance)
+
+    def tails(self, index: Floats) -> tuple[Floats, Floats]:
+        """Return the sums of `p(k)` and `k * p(k)` over `k >= index`, for positive integers."""
+        d, r, b = float(self.distance), float(self.first), self._b
+        flight = np.floor(index / d)
+        stair = index - flight * d
+        fade = np.exp(-flight * self._epsilon)
+        upper, lower = np.maximum(r - stair, 0), d - np.maximum(stair, r)
+        mass = upper + b * lower
+        moment = upper * (stair + r - 1) / 2 + b * lower * (np.maximum(stair, r) + d - 1) / 2
+        flight_mass = self._stair
+        flight_moment = r * (r - 1) / 2 + b * (d - r) * (d + r - 1) / 2
+        following = b / self._rise
+        base = np.where(fade == 0, 0.0, flight) * d
+        total = mass + following * flight_mass
+        first = base * total + moment + following * (flight_moment + d * flight_mass / self._rise)
+        return self._a * fade * total, self._a * fade * first
+
+    def probability(self, index: Floats) -> Floats:
+        """Return `p(index)`."""
+        flight = np.floor(abs(index) / self.distance)
+        on_upper = abs(index) - flight * self.distance < self.first
+        return self._a * np.exp(-flight * self._epsilon) * np.where(on_upper, 1.0, self._b)
+
+    @property
+    def mean_distance(self) -> float:
+        """The expected distance from zero, in steps."""
+        return 2 * float(self.tails(np.array([1.0]))[1][0])
+
+
+def best_first_stair(distance: int, epsilon: Fraction) -> int:
+    """Return the length of the first stair that makes the expected distance least.
+
+    In the continuous limit that is `1 / (1 + exp(epsilon / 2))` of the sensitivity (their equation for the magnitude
+    cost); on a lattice it is next to it.
+    """
+    near = distance / (1 + math.exp(min(float(epsilon) / 2, 700.0)))
+    candidates = {min(max(math.floor(near) + shift, 1), distance) for shift in range(-2, 4)}
+    return min(sorted(candidates), key=lambda first: StaircaseNoise(distance, epsilon, first).mean_distance)
+
+
+class Staircase(Additive):
+    """Staircase noise, left where it falls, snapped to the nearest possible answer, or folded into the bounds.
+
+    `width` is the length of the first stair as a part of the sensitivity, above 0 and at most 1: their gamma.  If it is
+    not given, it is the one with which the noise has the least expected distance.
+    """
+
+    paper: ClassVar[str] = "Geng & Viswanath 2014"
+    noise: StaircaseNoise
+
+    def __init__(
+        self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, ends: EndsName = "leave", width: Any = None
+    ) -> None:
+        ground = Ground.of(bounds, sensitivity, epsilon)
+        first = best_first_stair(ground.distance, ground.epsilon) if width is None else _steps(width, ground.distance)
+        super().__init__(ground, StaircaseNoise(ground.distance, ground.epsilon, first), ends)
+
+    @property
+    def width(self) -> float:
+        """The length of the first stair, as a part of the sensitivity."""
+        return self.noise.first / self.noise.distance
+
+
+def _steps(width: Any, distance: int) -> int:
+    part = exact(width, "width", InvalidParameter)
+    if not 0 < part <= 1:
+        raise InvalidParameter(
+            f"width must be above 0 and at most 1, got {shown(width)}; it is the first stair as part of the sensitivity"
+        )
+    return min(max(math.floor(part * distance + Fraction(1, 2)), 1), distance)

@@ -1,0 +1,121 @@
+"""The truncated Laplacian mechanism: Geng, Ding, Guo & Kumar, "Truncated Laplacian mechanism for approximate
+differential privacy", 2018 (AISTATS 2020: "Tight analysis of privacy and utility tradeoff in approximate differential
+privacy").
+
+Laplace noise that never exceeds `A = s ln(1 + (exp(epsilon) - 1) / (2 delta))`, `s = sensitivity / epsilon`.  What is
+cut off is the same wherever the answer is, so the loss stays at most epsilon where the laws overlap, and the rest has
+probability `delta`: (epsilon, delta)-differential privacy, not epsilon.  On a lattice of `D` steps to the sensitivity,
+with `q = exp(-epsilon / D)` and noise up to `n` steps,
+
+    p(k) = (1 - q) q^|k| / (1 + q - 2 q^(n+1)),      delta = q^(n+1-D) (1 - q^D) / (1 + q - 2 q^(n+1))
+
+the probability of the `D` largest outcomes, which the neighbour cannot have.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from flint import arb
+
+from inbounds.balls import ball, lock, upper, workprec
+from inbounds.bounds import Bounds
+from inbounds.errors import InvalidParameter
+from inbounds.law import PRECISION
+from inbounds.published.additive import Additive
+from inbounds.published.ends import EndsName
+from inbounds.published.mechanism import Ground
+from inbounds.published.noise import Noise
+from inbounds.rational import exact, shown
+
+if TYPE_CHECKING:
+    from inbounds.published.noise import Floats
+
+
+class CutNoise(Noise):
+    """Geometric noise that never exceeds a limit, private but for `delta`."""
+
+    def __init__(self, distance: int, epsilon: Fraction, delta: Fraction) -> None:
+        self.distance, self.loss = distance, epsilon
+        self.rate = epsilon / distance
+        self._rate, self._q, self._single = float(self.rate), math.exp(-self.rate), -math.expm1(-self.rate)
+        self.limit, self.delta = self._least_limit(delta)
+        self.scale, self.smooth = 1 / self._rate, max(1.0, min(1 / self._rate, distance / 16))
+        self.reach = float(self.limit + 1)
+        self._beyond = math.exp(-(self.limit + 1) * self._rate)
+        self._total = 1 + self._q - 2 * self._beyond
+
+    def _least_limit(self, delta: Fraction) -> tuple[int, Fraction]:
+        """Return a limit near the least that leaves at most delta, and what it leaves, proved."""
+        ratio = math.expm1(min(float(self.loss), 700.0)) / (2 * float(delta))
+        limit = max(math.ceil(math.log1p(ratio) / self._rate) - 2, self.distance)
+        while (left := self._left(limit)) > delta:
+            limit += max(1, math.floor(2**-40 / self._rate))
+        return limit, left
+
+    def _left(self, limit: int) -> Fraction:
+        with lock(), workprec(PRECISION):
+            rate = ball(self.rate)
+            q, beyond = (-rate).exp(), (-(limit + 1) * rate).exp()
+            lost = ((self.distance - limit - 1) * rate).exp() * -(-self.distance * rate).expm1()
+            return upper(lost / (1 + q - 2 * beyond))
+
+    def tail(self, index: int, bits: int) -> arb:
+        """Return a ball around the probability of at least `index`."""
+        with lock(), workprec(bits):
+            rate = ball(self.rate)
+            beyond = (-(self.limit + 1) * rate).exp()
+            if index > self.limit:
+                return arb(0)
+            return ((-index * rate).exp() - beyond) / (1 + (-rate).exp() - 2 * beyond)
+
+    def guess_tail(self, probability: float) -> int:
+        """Return about the greatest positive index from which on there is this probability."""
+        return min(math.floor(-math.log(probability * self._total + self._beyond) / self._rate), self.limit)
+
+    def tails(self, index: Floats) -> tuple[Floats, Floats]:
+        """Return the sums of `p(k)` and `k * p(k)` over `k >= index`, for positive integers."""
+        start, end = np.minimum(index, self.limit + 1), self.limit + 1
+        fade, mean = np.exp(-start * self._rate), self._q / self._single
+        moment = (start + mean) * fade - (end + mean) * self._beyond
+        return (fade - self._beyond) / self._total, moment / self._total
+
+    def probability(self, index: Floats) -> Floats:
+        """Return `p(index)`."""
+        inside = abs(index) <= self.limit
+        return np.where(inside, np.exp(-abs(index) * self._rate) * self._single / self._total, 0.0)
+
+    @property
+    def mean_distance(self) -> float:
+        """The expected distance from zero, in steps."""
+        return 2 * float(self.tails(np.array([1.0]))[1][0])
+
+
+class TruncatedLaplacian(Additive):
+    """Laplace noise of bounded size: (epsilon, delta)-private.  The noise is bounded, which does not keep it in range.
+
+    `delta`, above 0 and below 1/2, is the probability that is exempt from epsilon.
+    """
+
+    paper: ClassVar[str] = "Geng et al. 2018"
+    noise: CutNoise
+
+    def __init__(
+        self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, delta: Any = 1e-6, ends: EndsName = "leave"
+    ) -> None:
+        ground = Ground.of(bounds, sensitivity, epsilon)
+        allowed = exact(delta, "delta", InvalidParameter)
+        if not Fraction(1, 10**300) <= allowed < Fraction(1, 2):
+            raise InvalidParameter(
+                f"delta must be from 1e-300 to below 1/2, got {shown(delta)}; "
+                "it should be far below one over the number of people"
+            )
+        super().__init__(ground, CutNoise(ground.distance, ground.epsilon, allowed), ends)
+
+    @property
+    def limit(self) -> float:
+        """The greatest noise there is, in the units of the answer."""
+        return self.noise.limit * self._step

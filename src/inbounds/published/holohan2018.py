@@ -1,0 +1,115 @@
+"""The bounded Laplace mechanism on one interval: Holohan, Antonatos, Braghin & Mac Aonghusa, "The bounded Laplace
+mechanism in differential privacy", 2018 (Journal of Privacy and Confidentiality 10(1), 2020).
+
+The scale `b` of the truncated and normalised law on `[l, u]` solves their fixed-point equation
+
+    b = dQ / (epsilon - ln C(l + dQ)/C(l) - ln(1 - delta)),      C(x) = 1 - (exp(-(x-l)/b) + exp(-(u-x)/b)) / 2
+
+in continuous terms.  With a delta it keeps `epsilon - ln(1 - delta)`, which implies (epsilon, delta).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, ClassVar, cast
+
+from inbounds.balls import ball, lock, lower, workprec
+from inbounds.bounds import Bounds
+from inbounds.certificate import Certificate, prove
+from inbounds.claim import Claim, Promise
+from inbounds.errors import InvalidParameter, NotPrivate
+from inbounds.label import Label
+from inbounds.lattice import fine_step
+from inbounds.law import PRECISION
+from inbounds.mechanism import TruncatedLaplace
+from inbounds.rational import exact, shown
+
+HAIRS = 40
+"""How often the scale may be raised by twice as little as before, to make up for rounding, in search of a proof."""
+
+
+class HolohanLaplace(TruncatedLaplace):
+    """Laplace noise truncated to one interval and normalised, at the scale of Holohan et al.
+
+    The answers must be continuous: bounds without a step.  `delta` relaxes the guarantee as in their paper.
+    """
+
+    paper: ClassVar[str] = "Holohan et al. 2018"
+    name: ClassVar[str] = "Holohan's bounded Laplace"
+    delta: Fraction
+
+    def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, delta: Any = 0) -> None:
+        promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
+        allowed = _delta(delta)
+        _need_one_continuous_interval(bounds)
+        kept = replace(promise, epsilon=_relaxed(promise.epsilon, allowed))
+        claim, certificate = _safe(kept, published_scale(bounds, promise.sensitivity, promise.epsilon, allowed))
+        super().__init__(claim, certificate, {"sensitivity": sensitivity, "epsilon": epsilon})
+        self.__dict__.update(delta=allowed, _epsilon=promise.epsilon)
+
+    @property
+    def label(self) -> Label:
+        """The privacy that was proved; its certificate is for `epsilon - ln(1 - delta)`."""
+        return Label(self.__dict__["_epsilon"], self.delta)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} on {self.bounds.brief()}, scale {self.scale:.6g}: {self.label}>"
+
+
+def published_scale(bounds: Bounds, sensitivity: Fraction, epsilon: Fraction, delta: Fraction = Fraction(0)) -> float:
+    """Return the least double at which their condition holds, by bisection as in their algorithm.
+
+    A sensitivity above the width of the interval is that width: no two answers are farther apart.
+    """
+    low_end, high_end = (cast("int", end) * bounds.unit for end in bounds.ends)
+    width = float(high_end - low_end)
+    reach = min(float(sensitivity), width)
+    budget = float(epsilon) - math.log1p(-float(delta))
+
+    def enough(scale: float) -> bool:
+        at_low = -math.expm1(-width / scale)
+        beyond = -math.expm1(-reach / scale) - math.expm1(-(width - reach) / scale)
+        return reach / scale + math.log(beyond / at_low) <= budget
+
+    low = reach / budget
+    high = 2 * low * (1 + 2**-50)
+    while (middle := (low + high) / 2) not in (low, high):
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _safe(promise: Promise, scale: float) -> tuple[Claim, Certificate]:
+    """Return the claim for a scale that is no more than a hair above, with its proof."""
+    step = fine_step(promise.bounds, Fraction(scale), promise.sensitivity)
+    claim = Claim.on(promise, step, Fraction(scale))
+    for hair in range(HAIRS, 0, -1):
+        certificate = prove(claim)
+        if certificate.holds:
+            return claim, certificate
+        claim = claim.rescaled(scale * (1 + 2.0**-hair / 2))
+    raise NotPrivate(f"the published scale could not be proved. {certificate}", certificate)
+
+
+def _need_one_continuous_interval(bounds: Bounds) -> None:
+    if bounds.step is not None or not bounds.bounded or len(bounds.ends) != 2:
+        raise InvalidParameter(
+            f"Holohan's bounded Laplace is for one bounded interval without a step, and {bounds.brief()} is none; "
+            "use BoundedLaplace, which is for any bounds"
+        )
+
+
+def _delta(delta: Any) -> Fraction:
+    found = exact(delta, "delta", InvalidParameter)
+    if not 0 <= found < Fraction(1, 2):
+        raise InvalidParameter(f"delta must be from 0 to below 1/2, got {shown(delta)}")
+    return found
+
+
+def _relaxed(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return `epsilon - ln(1 - delta)`, rounded down."""
+    if not delta:
+        return epsilon
+    with lock(), workprec(PRECISION):
+        return lower(ball(epsilon) - ball(1 - delta).log())

@@ -1,0 +1,55 @@
+"""The leaky one: Laplace noise of the plain scale, truncated to the possible answers and normalised.
+
+What Croft, Sack & Shi 2022 correct (their motivating example, section 3.6).  The factor that makes the truncated law
+add up to one depends on the true answer, so two neighbouring answers differ by more than the noise alone tells: beside
+a single end the loss is `ln(2 exp(epsilon) - 1)`, nearly twice epsilon where that is small.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from inbounds.bounds import Bounds
+from inbounds.certificate import prove
+from inbounds.claim import Claim
+from inbounds.errors import NotPrivate
+from inbounds.mechanism import TruncatedLaplace
+from inbounds.rational import round_up
+from inbounds.sampling.entropy import Entropy
+
+
+class NaiveLaplace(TruncatedLaplace):
+    """Truncated and normalised at the plain scale.  It can be analysed; to release from it, say `leaky=True`."""
+
+    paper: ClassVar[str] = "corrected by Croft et al. 2022"
+    name: ClassVar[str] = "naively normalised Laplace"
+    leaky: bool
+    """Whether the caller knows that releases are not as private as they were asked to be."""
+
+    def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, leaky: bool = False) -> None:
+        plain = Claim.of(bounds, sensitivity, epsilon, scale=1).promise
+        # A hair more than the plain scale: where normalising is harmless, the loss is then below epsilon, and provably.
+        scale = math.nextafter(round_up(plain.sensitivity / plain.epsilon), math.inf)
+        claim = Claim.of(bounds, sensitivity, epsilon, scale=scale)
+        super().__init__(claim, prove(claim), {"sensitivity": sensitivity, "epsilon": epsilon})
+        self.__dict__.update(leaky=leaky is True)
+
+    def _release_one(self, answer: Any, entropy: Entropy) -> Any:
+        self._refuse()
+        return super()._release_one(answer, entropy)
+
+    def _release_array(self, answers: Any, entropy: Entropy) -> Any:
+        self._refuse()
+        return super()._release_array(answers, entropy)
+
+    def _refuse(self) -> None:
+        if not self.certificate.holds and not self.leaky:
+            raise NotPrivate(
+                "normalising at the plain scale does not keep epsilon; use BoundedLaplace, or pass leaky=True to "
+                f"release all the same. {self.certificate}",
+                self.certificate,
+            )
+
+    def __repr__(self) -> str:
+        return f"<{self.name} on {self.bounds.brief()}, scale {self.scale:.6g}: {self.label}>"

@@ -1,0 +1,88 @@
+"""Noise: a law on the integers, symmetric about zero, that is added to an answer whatever the answer is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from flint import arb
+
+from inbounds.balls import lock, workprec
+from inbounds.sampling.entropy import Entropy
+from inbounds.sampling.inverse import draw
+from inbounds.sampling.one import Sampler
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+class Noise(ABC):
+    """Noise in whole steps, private for answers at most `distance` steps apart."""
+
+    distance: int
+    loss: Fraction
+    """Proved: the greatest privacy loss between answers at most `distance` apart, apart from `delta`."""
+    delta: Fraction = Fraction(0)
+    """Proved: the probability, at most, that is exempt from that."""
+    scale: float
+    """Over how many steps the noise falls by a factor e."""
+    reach: float
+    """Noise beyond this many steps has a probability below 1e-17."""
+    sampler: Sampler | None = None
+    """What draws it for many answers at once, if there is such a thing."""
+    smooth: float
+    """Over so many steps, quantities are smooth functions of where the noise is centred."""
+
+    @abstractmethod
+    def tail(self, index: int, bits: int) -> arb:
+        """Return a ball around the probability of at least `index`, which is positive."""
+
+    @abstractmethod
+    def guess_tail(self, probability: float) -> int:
+        """Return about the greatest positive index from which on there is this probability."""
+
+    @abstractmethod
+    def tails(self, index: Floats) -> tuple[Floats, Floats]:
+        """Return, in doubles, the sums of `p(k)` and `k * p(k)` over `k >= index`, for positive integers."""
+
+    @abstractmethod
+    def probability(self, index: Floats) -> Floats:
+        """Return, in doubles, `p(index)` for integers of either sign."""
+
+    @property
+    @abstractmethod
+    def mean_distance(self) -> float:
+        """The expected distance from zero, in steps."""
+
+    def below(self, index: int, bits: int) -> arb:
+        """Return a ball around the probability of at most `index`."""
+        with lock(), workprec(bits):
+            return self.tail(-index, bits) if index < 0 else 1 - self.tail(index + 1, bits)
+
+    def guess(self, probability: float, rest: float) -> int:
+        """Return about the least index up to which there is this probability."""
+        if probability < rest:
+            return -max(self.guess_tail(probability), 0)
+        return max(self.guess_tail(rest), 0)
+
+    def draw(self, entropy: Entropy) -> int:
+        """Return one draw of exactly this law."""
+        return draw(self, entropy)
+
+    def between(self, first: Floats, last: Floats) -> tuple[Floats, Floats]:
+        """Return the sums of `p(k)` and `k * p(k)` over `first <= k <= last`; nothing cancels but where it must."""
+        is_above, is_below = first > 0, last < 0
+        near = np.where(is_below, -last, np.where(is_above, first, 1.0))
+        far = np.where(is_below, 1 - first, last + 1)
+        near_mass, near_moment = self.tails(np.maximum(near, 1.0))
+        far_mass, far_moment = self.tails(np.maximum(far, 1.0))
+        other_mass, other_moment = self.tails(np.maximum(1 - first, 1.0))
+        across = ~is_above & ~is_below
+        mass = np.where(across, 1 - far_mass - other_mass, near_mass - far_mass)
+        moment = np.where(across, other_moment - far_moment, (near_moment - far_moment) * np.where(is_below, -1.0, 1.0))
+        empty = last < first
+        return np.where(empty, 0.0, mass), np.where(empty, 0.0, moment)
