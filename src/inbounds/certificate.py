@@ -16,6 +16,7 @@ from flint import arb
 from inbounds.balls import ball, lock, lower, upper, workprec
 from inbounds.claim import Claim
 from inbounds.guarantee import GuaranteeName, Pairs
+from inbounds.label import written_up
 from inbounds.law import PRECISION, Law
 from inbounds.rational import round_down, round_up
 
@@ -65,10 +66,10 @@ class Certificate:
         return self.witnessed > self.epsilon
 
     def __str__(self) -> str:
-        first, second = self.worst_pair
+        first, second = (brief(answer) for answer in self.worst_pair)
         if self.holds:
             finding = f"proved: loss <= {round_up(self.bound)!r} <= epsilon"
-            finding += f" but for delta <= {round_up(self.delta):.4g}" if self.delta else ""
+            finding += f" but for delta <= {written_up(self.delta, 4)}" if self.delta else ""
         elif self.refuted:
             finding = f"REFUTED: loss >= {round_down(self.witnessed)!r} > epsilon = {float(self.epsilon)!r}"
         else:
@@ -77,6 +78,12 @@ class Certificate:
             f"{finding}; worst between {first} and {second}\n"
             f"({self.guarantee} guarantee, by {self.method}: {_counted(self.pairs)}, {self.precision}-bit balls)"
         )
+
+
+def brief(answer: Any) -> str:
+    """Write an answer of a worst pair, a long fraction as a decimal number."""
+    is_long = isinstance(answer, Fraction) and answer.denominator > 10_000
+    return f"{float(answer):.6g}" if is_long else str(answer)
 
 
 def _counted(pairs: int) -> str:

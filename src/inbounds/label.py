@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-
-from inbounds.rational import round_up
+from math import ceil
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,14 @@ class Label:
         if self.loss is not None:
             return f"not private: loss {float(self.loss):.4g} > {float(self.epsilon):.4g}"
         if self.delta:
-            return f"ε = {float(self.epsilon):.4g}, δ = {_rounded_up(self.delta)}"
+            return f"ε = {float(self.epsilon):.4g}, δ = {written_up(self.delta, 4)}"
         return f"ε = {float(self.epsilon):.4g}"
 
 
-def _rounded_up(delta: Fraction) -> str:
-    """Write a delta with four digits, never less than it is."""
-    digits = f"{float(delta):.3e}"
-    if Fraction(digits) >= delta:
-        return digits
-    return f"{round_up(delta) * (1 + 5e-4):.3e}"
+def written_up(number: Fraction, digits: int) -> str:
+    """Write a number between 0 and 1 with so many digits, never less than it is."""
+    exponent = 0
+    while number * 10**exponent < 1:
+        exponent += 1
+    mantissa = ceil(number * 10 ** (exponent + digits - 1))
+    return f"{Decimal(mantissa).scaleb(1 - digits - exponent):.{digits - 1}e}"

@@ -30,8 +30,8 @@ CONTINUOUS = 2**17
 ANY = 0.0
 """Stands for any number of points from there on."""
 
-HALVINGS = 110
-"""Enough steps, each to two thirds, to get from 2**62 points to one."""
+THIRDS = 110
+"""Enough steps, each to two thirds, to get from 2**62 answers to one."""
 
 PIECE = 2048
 """Runs to look at together."""
@@ -146,11 +146,13 @@ def _refined(runs: Runs, curve: Curve, run: int, at: float) -> float:
     width = np.ceil(runs.count[run] / 8)
     low, high = max(at - width, -runs.before[run]), min(at + width, runs.after[run])
     which = np.array([run])
-    for _ in range(HALVINGS):
+    for _ in range(THIRDS):
         third = (high - low) // 3
+        if third < 1:
+            break
         left, right = runs.values(curve, which, np.array([[low + third, high - third]]))[0]
         low, high = (low + third, high) if left < right else (low, high - third)
-    return float(runs.values(curve, which, np.array([[low, (low + high) // 2, high]])).max())
+    return float(runs.values(curve, which, low + np.arange(min(high - low, 3.0) + 1)[None]).max())
 
 
 def _pieces(runs: NDArray[np.intp]) -> list[NDArray[np.intp]]:

@@ -1,5 +1,6 @@
 """Other mechanisms, as their papers give them: one module a paper."""
 
+from inbounds.published.adaptive import AdaptiveLaplace
 from inbounds.published.cormode2018 import ExplicitFair
 from inbounds.published.dwork2006 import Laplace
 from inbounds.published.geng2014 import Staircase
@@ -9,6 +10,7 @@ from inbounds.published.holohan2018 import HolohanLaplace
 from inbounds.published.naive import NaiveLaplace
 
 __all__ = [
+    "AdaptiveLaplace",
     "ExplicitFair",
     "Geometric",
     "HolohanLaplace",

@@ -1,0 +1,34 @@
+"""Telling a person that something long is still going on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Progress = Callable[[str], None]
+"""Takes one short line of text now and then."""
+
+WIDTH = 79
+
+
+@contextmanager
+def reporting(progress: Progress | None) -> Iterator[Progress]:
+    """Yield where to report: to the caller's function, or on one line of the terminal, or nowhere if there is none."""
+    if progress is not None:
+        yield progress
+        return
+    terminal = sys.stderr
+    if terminal is None or not terminal.isatty():
+        yield lambda text: None
+        return
+    try:
+        yield _rewrite
+    finally:
+        _rewrite("")
+
+
+def _rewrite(text: str) -> None:
+    """Put a text in place of the last line."""
+    sys.stderr.write(f"\r{text[:WIDTH]:<{WIDTH}}" + ("" if text else "\r"))
+    sys.stderr.flush()
