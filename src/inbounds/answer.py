@@ -68,10 +68,13 @@ class Answers:
             return self._decimal_writer()
         return self._plain
 
+    def projected(self, value: Any) -> int:
+        """Return the index that a true answer is projected to."""
+        return self.lattice.project(self.index(value))[0]
+
     def centre(self, value: Any) -> tuple[int, float]:
         """Return the index that a true answer is projected to, and how far above it the answer is."""
-        index = self.index(value)
-        centre, _ = self.lattice.project(index)
+        centre = self.projected(value)
         return centre, self.excess(value, centre)
 
     def excess(self, value: Any, index: int) -> float:

@@ -66,7 +66,7 @@ class Expectations(Averages):
 
     def mean(self, value: Any) -> Any:
         """Return the mean of releases if the true answer is `value`: a float, or for dates a datetime."""
-        centre, _ = self._answers.centre(value)
+        centre = self._answers.projected(value)
         bias = float(self._accuracy.moments(centre).bias[0])
         if self._answers.is_dates:
             return datetime.fromordinal(centre) + timedelta(days=bias)
@@ -74,13 +74,13 @@ class Expectations(Averages):
 
     def variance(self, value: Any) -> float:
         """Return the variance of releases if the true answer is `value`; in squared days for dates."""
-        centre, _ = self._answers.centre(value)
+        centre = self._answers.projected(value)
         return float(self._accuracy.moments(centre).variance[0]) * self._step**2
 
     def pmf(self, released: Any, value: Any) -> float:
         """Return the probability that `released` is released if the true answer is `value`."""
         index = self._answers.point(released)
-        return 0.0 if index is None else self._accuracy.pmf(index, self._answers.centre(value)[0])
+        return 0.0 if index is None else self._accuracy.pmf(index, self._answers.projected(value))
 
     def cdf(self, released: Any, value: Any) -> float:
         """Return the probability that at most `released` is released if the true answer is `value`."""
@@ -90,12 +90,12 @@ class Expectations(Averages):
         if index is None:
             lattice = self.claim.lattice
             index = int((exact(released, "released", InvalidParameter) - lattice.offset) // lattice.step)
-        return self._accuracy.cdf(index, self._answers.centre(value)[0])
+        return self._accuracy.cdf(index, self._answers.projected(value))
 
     def quantile(self, probability: float, value: Any) -> Any:
         """Return the least answer that releases exceed with probability at most `1 - probability`."""
         _check_probability(probability, "probability")
-        index = self._accuracy.quantile(float(probability), self._answers.centre(value)[0])
+        index = self._accuracy.quantile(float(probability), self._answers.projected(value))
         return self._answers.writer(type(value))(index)
 
     def interval(self, released: Any, confidence: float = 0.95) -> tuple[Any, Any]:

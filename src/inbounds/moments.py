@@ -138,18 +138,18 @@ def _series(n: Floats, rate: float, power: int) -> Floats:
     terms = None if n.min() < MANY_POINTS else 6  # then the terms after these are below 1e-16
     total = np.zeros_like(n)
     for j in range(TERMS):
-        coefficients = [float(c) for c in _POWER_SUMS[power + j][:terms]]
+        coefficients = _POWER_SUMS[power + j][:terms]
         total += (-n * rate) ** j / factorial(j) * np.polynomial.polynomial.polyval(inverse, coefficients)
     return np.where(n > 0, n ** (power + 1) * total, 0.0)
 
 
-def _power_sums(highest: int) -> list[list[Fraction]]:
+def _power_sums(highest: int) -> list[list[float]]:
     """Return Faulhaber's polynomials: `sum(d**k, d=1..n) = n**(k+1) * sum(c[r] / n**r)`, for each k."""
     bernoulli = [Fraction(1)]
     for m in range(1, highest + 1):
         bernoulli.append(-sum((comb(m + 1, j) * bernoulli[j] for j in range(m)), Fraction(0)) / (m + 1))
     bernoulli[1] = Fraction(1, 2)
-    return [[comb(k + 1, r) * bernoulli[r] / (k + 1) for r in range(k + 1)] for k in range(highest + 1)]
+    return [[float(comb(k + 1, r) * bernoulli[r] / (k + 1)) for r in range(k + 1)] for k in range(highest + 1)]
 
 
 _POWER_SUMS = _power_sums(TERMS + 2)

@@ -1,7 +1,7 @@
 """The privacy of the adaptive law: (epsilon, delta), with delta proved from above and from below.
 
 The delta of two locations is the most by which the probability of an event at one of them exceeds `e^epsilon` times its
-probability at the other.  For locations `m < n`, at most the sensitivity `D` apart, it is proved by hand that
+probability at the other.  For locations `m < n`, at most the sensitivity `D` apart, docs/erratum.md proves that
 
 * nothing is too likely at `n`.  At `m` too likely are only the border, if `n - m = D`, and the far tail beyond `n`;
 * the tail's part, `far`, taken over all real outputs, falls as both locations move away from the border together;

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from flint import arb
@@ -22,7 +22,7 @@ from inbounds.lattice import FAR, Lattice
 from inbounds.law import PRECISION
 from inbounds.overall import TrueAnswers
 from inbounds.published.definition import SMALL, prove_by_definition
-from inbounds.published.ends import BEYOND, Ends, Piece
+from inbounds.published.ends import BEYOND, Ends, EndsName, Piece
 from inbounds.published.mechanism import Ground, Mechanism
 from inbounds.published.noise import Noise
 from inbounds.sampling.entropy import Entropy
@@ -31,6 +31,9 @@ from inbounds.sampling.many import ArraySampler, chunks
 if TYPE_CHECKING:
     from inbounds.averages import Floats, Spans
     from inbounds.releases import Indices
+
+MANNERS: dict[EndsName, str] = {"leave": "plain", "snap": "snapped", "fold": "folded"}
+"""What noise is called with each rule at the ends."""
 
 ELEMENTS = 2**19
 """Numbers to compute with at a time."""
@@ -65,6 +68,8 @@ class Table:
 class Additive(Mechanism):
     """A mechanism that adds noise, the same law everywhere, and then applies a rule at the ends."""
 
+    noise_name: ClassVar[str]
+    """What its noise is called."""
     noise: Noise
     ends: Ends
     _tables: dict[int, Table]
@@ -76,13 +81,7 @@ class Additive(Mechanism):
     @property
     def name(self) -> str:  # type: ignore[override]
         """What it is called in a comparison."""
-        manner = {"leave": "plain", "snap": "snapped", "fold": "folded"}[self.ends.name]
-        return f"{manner} {self.noise_name}"
-
-    @property
-    def noise_name(self) -> str:
-        """What its noise is called."""
-        return type(self).__name__
+        return f"{MANNERS[self.ends.name]} {self.noise_name}"
 
     @property
     def in_range(self) -> bool:  # type: ignore[override]

@@ -20,6 +20,7 @@ class Laplace(Additive):
     """Plain Laplace noise, left where it falls, snapped to the nearest possible answer, or folded into the bounds."""
 
     paper: ClassVar[str] = "Dwork et al. 2006"
+    noise_name: ClassVar[str] = "Laplace"
     noise: GeometricNoise
 
     def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, ends: EndsName = "leave") -> None:

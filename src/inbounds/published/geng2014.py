@@ -130,6 +130,7 @@ class Staircase(Additive):
     """
 
     paper: ClassVar[str] = "Geng & Viswanath 2014"
+    noise_name: ClassVar[str] = "staircase"
     noise: StaircaseNoise
 
     def __init__(

@@ -101,6 +101,7 @@ class TruncatedLaplacian(Additive):
     """
 
     paper: ClassVar[str] = "Geng et al. 2018"
+    noise_name: ClassVar[str] = "truncated Laplacian"
     noise: CutNoise
 
     def __init__(

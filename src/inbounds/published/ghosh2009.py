@@ -89,6 +89,7 @@ class Geometric(Additive):
     """
 
     paper: ClassVar[str] = "Ghosh et al. 2009"
+    noise_name: ClassVar[str] = "geometric"
     noise: GeometricNoise
 
     def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, ends: EndsName = "leave") -> None:
