@@ -61,7 +61,7 @@ class Answers:
     def writer(self, kind: type) -> Callable[[int], Any]:
         """Return the function that writes an index as an answer of this kind."""
         if self.is_dates:
-            return _as_day if issubclass(kind, np.datetime64) else date.fromordinal
+            return _as_day if issubclass(kind, np.datetime64) else _as_date
         if issubclass(kind, Fraction):
             return self.lattice.value
         if issubclass(kind, Decimal):
@@ -140,6 +140,11 @@ def _ordinal(answer: Any) -> int:
             "drop the time of day, or convert it"
         )
     return number
+
+
+def _as_date(ordinal: int) -> date:
+    """Return a day, the first or the last one of the calendar for what is beyond it."""
+    return date.fromordinal(min(max(ordinal, 1), date.max.toordinal()))
 
 
 def _as_day(ordinal: int) -> np.datetime64:

@@ -73,20 +73,24 @@ class TrueAnswers:
         near_high = np.clip(flat - to_high, 0, counts - near_low)
         middle = counts - near_low - near_high
         spans = np.arange(len(lattice))
+        # Where each segment starts, counted from below, and where it ends, counted from above: both small near an end,
+        # so that neither is rounded.
         segments = [
-            (spans, np.zeros(len(spans)), near_low, np.ceil(near_low / length)),
-            (spans, near_low, middle, np.minimum(middle, 1)),
-            (spans, near_low + middle, near_high, np.ceil(near_high / length)),
+            (spans, np.zeros(len(spans)), middle + near_high, near_low, np.ceil(near_low / length)),
+            (spans, near_low, near_high, middle, np.minimum(middle, 1)),
+            (spans, near_low + middle, np.zeros(len(spans)), near_high, np.ceil(near_high / length)),
         ]
-        span, start, count, pieces = (np.concatenate(column) for column in zip(*segments, strict=True))
+        span, start, stop, count, pieces = (np.concatenate(column) for column in zip(*segments, strict=True))
         repeat = pieces.astype(np.intp)
         number = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
-        span, start, count, pieces = (np.repeat(column, repeat) for column in (span, start, count, pieces))
+        columns = (span, start, stop, count, pieces)
+        span, start, stop, count, pieces = (np.repeat(column, repeat) for column in columns)
         base, rest = count // pieces, count % pieces
-        first = start + number * base + np.minimum(number, rest)
+        passed = number * base + np.minimum(number, rest)
+        first, after = start + passed, stop + count - 1 - passed
         below = np.where(lattice.lows == -FAR, float(FAR), to_low)[span] + first
-        above = np.where(lattice.highs == FAR, float(FAR), to_high)[span] + (counts[span] - 1 - first)
-        return Runs(span, below, above, base + (number < rest), first, counts[span] - 1 - first)
+        above = np.where(lattice.highs == FAR, float(FAR), to_high)[span] + after
+        return Runs(span, below, above, base + (number < rest), first, after)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,8 @@ def indices_of(window: Window | None, bounds: Bounds, lattice: Lattice) -> tuple
     low, high = (_value(end, bounds) for end in window)
     first = max(-FAR, -(-(low - lattice.offset) // lattice.step))
     last = min(FAR, (high - lattice.offset) // lattice.step)
+    if low <= high:  # beyond FAR all is as there
+        first, last = min(first, FAR), max(last, -FAR)
     if not any(max(first, a) <= min(last, b) for a, b in zip(lattice.low_list, lattice.high_list, strict=True)):
         raise InvalidParameter(
             f"window must hold at least one possible answer of {bounds.brief()}, got {shown(tuple(window))}"

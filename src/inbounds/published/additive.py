@@ -5,8 +5,10 @@ Adding the noise is private on the whole line; the rule is post-processing, so t
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,9 +22,9 @@ from inbounds.balls import lock, workprec
 from inbounds.certificate import Certificate
 from inbounds.lattice import FAR, Lattice
 from inbounds.law import PRECISION
-from inbounds.overall import TrueAnswers
+from inbounds.overall import NODES, TrueAnswers
 from inbounds.published.definition import SMALL, prove_by_definition
-from inbounds.published.ends import BEYOND, Ends, EndsName, Piece
+from inbounds.published.ends import BEYOND, Ends, EndsName, Piece, Rest
 from inbounds.published.mechanism import Ground, Mechanism
 from inbounds.published.noise import Noise
 from inbounds.sampling.entropy import Entropy
@@ -38,6 +40,9 @@ MANNERS: dict[EndsName, str] = {"leave": "plain", "snap": "snapped", "fold": "fo
 ELEMENTS = 2**19
 """Numbers to compute with at a time."""
 
+MOST_POINTS = 4096
+"""On a bounded lattice of up to so many points, a mean looks at each of them."""
+
 MOST_IMAGES = 20_000
 """Up to so many outcomes of the noise, a proof by definition adds up where each of them goes."""
 
@@ -52,9 +57,13 @@ class Table:
     intercept: Floats
     ends: Floats
     """Which integers go to an end of a span, other than by constant pieces."""
+    origin: int
+    """The index that all is relative to."""
+    rests: list[tuple[Rest, float]]
+    """What is folded too often to be followed, and where that begins."""
 
     @classmethod
-    def of(cls, pieces: list[Piece], origin: int, ends: list[int]) -> Table:
+    def of(cls, pieces: list[Piece], origin: int, ends: list[int], rests: list[Rest]) -> Table:
         """Take pieces relative to an index: there the map is `y -> map(y + origin) - origin`."""
         return cls(
             np.array([float(piece.start - origin) for piece in pieces]),
@@ -62,6 +71,8 @@ class Table:
             np.array([float(piece.slope) for piece in pieces]),
             np.array([float(piece.intercept + (piece.slope - 1) * origin) for piece in pieces]),
             np.array([float(end - origin) for end in ends]),
+            origin,
+            [(rest, float(rest.start - origin)) for rest in rests],
         )
 
 
@@ -76,12 +87,16 @@ class Additive(Mechanism):
 
     def __init__(self, ground: Ground, noise: Noise, ends: object) -> None:
         rule = Ends.of(ends, ground.lattice)
-        super().__init__(ground, _proved(ground, noise), noise=noise, ends=rule, _tables={})
+        super().__init__(ground, _proved(ground, noise, rule), noise=noise, ends=rule, _tables={})
 
     @property
     def name(self) -> str:  # type: ignore[override]
         """What it is called in a comparison."""
         return f"{MANNERS[self.ends.name]} {self.noise_name}"
+
+    @property
+    def _choices(self) -> dict[str, Any]:
+        return {"ends": self.ends.name}
 
     @property
     def in_range(self) -> bool:  # type: ignore[override]
@@ -99,7 +114,10 @@ class Additive(Mechanism):
         return self.ends.apply(self._ground.clipped(index) + self.noise.draw(entropy))
 
     def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
-        if self.noise.sampler is None:
+        # Doubles hold no odd integers beyond 2**53, and folding would bring what was rounded back to near zero.
+        indices = read(slice(0, 0))
+        rounded = indices.dtype == np.float64 and self.noise.reach > 2**52 and self.ends.name == "fold"
+        if self.noise.sampler is None or rounded:
             yield from super()._drawn(read, count, entropy)
             return
         for part, words in chunks(count, entropy):
@@ -129,7 +147,9 @@ class Additive(Mechanism):
     # Errors: sums over the pieces of the rule.
 
     def _looked_at(self, first: int, last: int) -> TrueAnswers:
-        return TrueAnswers(self._ground.lattice, self.noise.smooth, self.noise.reach, first, last)
+        lattice = self._ground.lattice
+        few = lattice.bounded and lattice.points <= MOST_POINTS  # then each of them is looked at
+        return TrueAnswers(lattice, NODES if few else self.noise.smooth, self.noise.reach, first, last)
 
     def _errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         return self._by_span(spans, below, above, self._expected)
@@ -141,14 +161,17 @@ class Additive(Mechanism):
         results = np.empty(below.shape)
         for span in np.unique(spans).tolist():
             chosen = spans == span
-            places = -above[chosen] if self._ground.lattice.low_list[span] == -FAR else below[chosen]
-            if self._ground.lattice.high_list[span] == FAR and self._ground.lattice.low_list[span] == -FAR:
-                places = np.zeros_like(places)
-            table = self._table(span)
+            table, places = self._table(span), self._places(span, below[chosen], above[chosen])
             size = max(1, ELEMENTS // (len(table.start) + len(table.ends) + 1))
             parts = np.split(places, range(size, len(places), size))
             results[chosen] = np.concatenate([found(table, part, 0.0) for part in parts])
         return results
+
+    def _places(self, span: int, below: Floats, above: Floats) -> Floats:
+        """Return where true answers are, relative to what the table of their span is relative to."""
+        if self._ground.lattice.low_list[span] != -FAR:
+            return below
+        return -above if self._ground.lattice.high_list[span] != FAR else np.zeros_like(above)
 
     def _table(self, span: int) -> Table:
         """Return the pieces around a span, relative to its lower end, or its upper end, or zero: the first there is."""
@@ -164,32 +187,48 @@ class Additive(Mechanism):
         start = -BEYOND if first == -FAR else first - reach
         stop = BEYOND if last == FAR else last + reach
         pieces = self.ends.pieces(start, stop)
-        return Table.of(pieces, origin, _images_of_ends(pieces, self._finite_ends(start, stop)))
+        return Table.of(pieces, origin, _images_of_ends(pieces, self._finite_ends(start, stop)), self.ends.rests())
 
     def _finite_ends(self, start: int, stop: int) -> list[int]:
-        lattice = self._ground.lattice
-        found = {end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR}
-        return sorted(end for end in found if start <= end <= stop)
+        ends = self._all_ends
+        return ends[bisect_left(ends, start) : bisect_right(ends, stop)]
 
+    @cached_property
+    def _all_ends(self) -> list[int]:
+        lattice = self._ground.lattice
+        return sorted({end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR})
+
+    @np.errstate(under="ignore")
     def _expected(self, table: Table, places: Floats, excess: float) -> Floats:
         """Return the expected distances from true answers at these places."""
         at = places[:, None]
         start, stop = table.start - at, table.stop - at
-        constant = table.intercept + (table.slope - 1) * at - excess  # the map minus the truth, where there is no noise
-        turning = np.where(table.slope == 0, np.inf, -constant * table.slope)  # where the map meets the truth
-        middle = np.clip(np.floor(turning), start - 1, stop)
+        meeting = table.intercept + (table.slope - 1) * at  # the map minus the truth, where there is no noise
+        constant = meeting - excess
+        # Where the map meets the truth: an integer if the place is one, and a smooth function of the place.
+        turning = np.where(table.slope == 0, np.inf, np.floor(excess * table.slope) - meeting * table.slope)
+        middle = np.clip(turning, start - 1, stop)
         mass_below, moment_below = self.noise.between(start, middle)
         mass_above, moment_above = self.noise.between(middle + 1, stop)
         distance = abs(constant * mass_below + table.slope * moment_below)
         distance += abs(constant * mass_above + table.slope * moment_above)
-        return distance.sum(1) / (mass_below + mass_above).sum(1)
+        total, mass = distance.sum(1), (mass_below + mass_above).sum(1)
+        for rest, relative in table.rests:
+            far = self.noise.tails(np.maximum(rest.sign * (relative - places), 1.0))[0]
+            span = rest.low - table.origin, rest.high - table.origin
+            total, mass = total + far * _from_uniform(places + excess, *span), mass + far
+        return total / mass
 
     def _probable(self, table: Table, places: Floats, _excess: float) -> Floats:
         """Return the probabilities that the rule gives an end of a span."""
         at = places[:, None]
         snapped = table.slope == 0
         mass, _ = self.noise.between(table.start[snapped] - at, table.stop[snapped] - at)
-        return mass.sum(1) + self.noise.probability(table.ends - at).sum(1)
+        found = mass.sum(1) + self.noise.probability(table.ends - at).sum(1)
+        for rest, relative in table.rests:
+            far = self.noise.tails(np.maximum(rest.sign * (relative - places), 1.0))[0]
+            found = found + far / (rest.high - rest.low)
+        return found
 
     def _error(self, centre: int, excess: float) -> float:
         return float(self._expected(self._around(centre, centre, centre), np.zeros(1), excess)[0])
@@ -203,6 +242,10 @@ class Additive(Mechanism):
                 total += float(self.noise.between(first, last)[0])
             elif piece.slope and piece.start <= (source := (index - piece.intercept) * piece.slope) <= piece.stop:
                 total += float(self.noise.probability(np.array(float(source - centre))))
+        for rest in self.ends.rests():
+            if rest.low <= index <= rest.high:
+                far = float(self.noise.tails(np.array([max(float(rest.sign * (rest.start - centre)), 1.0)]))[0][0])
+                total += far / (rest.high - rest.low) / (2 if index in (rest.low, rest.high) else 1)
         return total
 
     # The second proof: by definition, from where every outcome of the noise goes.
@@ -213,11 +256,12 @@ class Additive(Mechanism):
         small = lattice.bounded and lattice.high_list[-1] - lattice.low_list[0] < SMALL
         if small and self.in_range and self.noise.reach * 3 < MOST_IMAGES and not self.noise.delta:
             return prove_by_definition(self._ground, self._row)
-        return _proved(self._ground, self.noise)
+        return _proved(self._ground, self.noise, self.ends)
 
     def _row(self, centre: int, bits: int) -> list[arb]:
         """Return balls around the probabilities of all possible answers."""
-        reach = 3 * int(self.noise.reach) + 1
+        lattice = self._ground.lattice  # every release must be reached, the rarest too
+        reach = 3 * int(self.noise.reach) + 1 + lattice.high_list[-1] - lattice.low_list[0]
         found: dict[int, arb] = {}
         with lock(), workprec(bits):
             tails = [self.noise.tail(k, bits) for k in range(1, reach + 2)]
@@ -227,6 +271,15 @@ class Additive(Mechanism):
                 found[released] = found.get(released, arb(0)) + singles[abs(noise)]
             rest = arb(0).union(2 * tails[-1])  # where this goes was not looked at
             return [found.get(index, arb(0)) + rest for index in _points(self._ground.lattice)]
+
+
+def _from_uniform(truth: Floats, low: int, high: int) -> Floats:
+    """Return the mean distance from what is uniform between two ends, these at half weight."""
+    inside = np.clip(truth, low, high)
+    part = inside - np.floor(inside)
+    return ((inside - low) ** 2 + (high - inside) ** 2 + 2 * part * (1 - part)) / (2 * (high - low)) + abs(
+        truth - inside
+    )
 
 
 def _points(lattice: Lattice) -> list[int]:
@@ -239,21 +292,23 @@ def _images_of_ends(pieces: list[Piece], ends: list[int]) -> list[int]:
     found: list[int] = []
     for piece in pieces:
         if piece.slope:
-            sources = ((end - piece.intercept) * piece.slope for end in ends)
-            found.extend(source for source in sources if piece.start <= source <= piece.stop)
+            low, high = sorted(piece.intercept + piece.slope * index for index in (piece.start, piece.stop))
+            hit = ends[bisect_left(ends, low) : bisect_right(ends, high)]
+            found.extend((end - piece.intercept) * piece.slope for end in hit)
     return found
 
 
-def _proved(ground: Ground, noise: Noise) -> Certificate:
-    """Write down what the noise alone guarantees."""
+def _proved(ground: Ground, noise: Noise, ends: Ends) -> Certificate:
+    """Write down what the noise alone guarantees, whatever happens at the ends; less may be lost there, never more."""
     lattice, bounds = ground.lattice, ground.bounds
     first = next((end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR), 0)
+    loss = noise.loss * -(-ground.distance // noise.distance)
     second = first + ground.distance if first + ground.distance <= lattice.high_list[-1] else first - ground.distance
     pair = (bounds.as_answer(lattice.value(first)), bounds.as_answer(lattice.value(second)))
     return Certificate(
-        holds=noise.loss <= ground.epsilon,
-        bound=noise.loss,
-        witnessed=noise.loss,
+        holds=loss <= ground.epsilon,
+        bound=loss,
+        witnessed=loss if ends.name == "leave" else Fraction(0),
         worst_pair=pair,
         epsilon=ground.epsilon,
         guarantee="standard",

@@ -136,6 +136,7 @@ class ExplicitFair(Listed):
         drawn = draw(Column(self.top, count, self.rate), entropy)
         return self._ground.lattice.low_list[0] + (self.top - drawn if mirrored else drawn)
 
+    @np.errstate(under="ignore")
     def _powers(self, count: int) -> Floats:
         """Return `a` to the exponents for a true count, over all outputs."""
         output = np.arange(self.top + 1.0)
@@ -148,6 +149,7 @@ class ExplicitFair(Listed):
         return float(self._powers(0).sum())
 
     @cached_property
+    @np.errstate(under="ignore")
     def errors(self) -> Floats:
         """The expected distance in steps for every true answer."""
         count = np.arange(self.top // 2 + 1.0)
@@ -161,6 +163,7 @@ class ExplicitFair(Listed):
         return np.concatenate([lower, lower[: (self.top + 1) // 2][::-1]])
 
     @cached_property
+    @np.errstate(under="ignore")
     def ends(self) -> Floats:
         """The probability that a release is the least or the greatest answer, for every true answer."""
         count = np.arange(self.top + 1.0)
@@ -169,11 +172,13 @@ class ExplicitFair(Listed):
         farther = np.exp(-np.ceil(self.top / 2) * float(self.rate))
         return (nearer + farther) / self._whole if self.top else np.ones(1)
 
+    @np.errstate(under="ignore")
     def _error(self, centre: int, excess: float) -> float:
         count = centre - self._ground.lattice.low_list[0]
         distances = abs(np.arange(self.top + 1.0) - count - excess)
         return float(self._powers(count) @ distances / self._whole)
 
+    @np.errstate(under="ignore")
     def _probability(self, index: int, centre: int) -> float:
         low = self._ground.lattice.low_list[0]
         if not 0 <= index - low <= self.top:
@@ -183,7 +188,7 @@ class ExplicitFair(Listed):
     def prove_again(self) -> Certificate:
         """Compare every pair of neighbouring answers and every release, where they are few."""
         if self.top >= SMALL:
-            return self.certificate
+            return _proved(self._ground, self.rate, self.top)
         return prove_by_definition(self._ground, self._row)
 
     def _row(self, centre: int, bits: int) -> list[arb]:

@@ -8,7 +8,7 @@ from functools import cache
 
 from flint import arb
 
-from inbounds.balls import lower, upper
+from inbounds.balls import lock, lower, upper, workprec
 from inbounds.certificate import Certificate, sharpened
 from inbounds.published.mechanism import Ground
 from inbounds.reproof import BITS, SMALL, worst_by_definition
@@ -31,7 +31,8 @@ def prove_by_definition(ground: Ground, row: Row, scale: Fraction | None = None)
         answers = range(lattice.low_list[0], lattice.high_list[-1] + 1)
         worst = worst_by_definition(answers, law, ground.distance, bits)
         first, second = worst.pair or (answers[0], answers[-1])
-        bound, witnessed = upper(worst.loss), lower(worst.loss)
+        with lock(), workprec(bits):  # lest the caller's precision round the ends
+            bound, witnessed = upper(worst.loss), lower(worst.loss)
         return Certificate(
             holds=bound <= ground.epsilon,
             bound=bound,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EndsName = Literal["leave", "snap", "fold"]
 
-BEYOND = 2**80
+BEYOND = 2**120
 """Farther than any index."""
 
 MOST_FOLDS = 4096
@@ -38,6 +38,16 @@ class Piece:
     stop: int
     slope: int
     intercept: int
+
+
+@dataclass(frozen=True)
+class Rest:
+    """All integers from `start` on, downwards or upwards, that go to a span from `low` to `high`."""
+
+    start: int
+    sign: int
+    low: int
+    high: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +95,17 @@ class Ends:
         found = (piece for span in range(begin, end + 1) for piece in cut(span, first, last))
         clipped = (Piece(max(p.start, first), min(p.stop, last), p.slope, p.intercept) for p in found)
         return [piece for piece in clipped if piece.start <= piece.stop]
+
+    def rests(self) -> list[Rest]:
+        """Return what lies beyond the reflections that are followed, below and above: folded, it is all but uniform."""
+        if self.name != "fold":
+            return []
+        found = []
+        for span, sign in ((0, -1), (-1, 1)):
+            low, high = self.lattice.low_list[span], self.lattice.high_list[span]
+            if low != high and abs(end := (low if sign < 0 else high)) != FAR and -FAR not in (low, -high):
+                found.append(Rest(end + sign * (MOST_FOLDS * (high - low) + 1), sign, low, high))
+        return found
 
     def catchment(self, span: int) -> tuple[int, int]:
         """Return the first and the last integer that are nearest to a span."""

@@ -46,7 +46,7 @@ class StaircaseNoise(Noise):
         self._epsilon = float(self.loss)
         self.scale = distance / self._epsilon
         self.reach = distance * (math.ceil(42 / self._epsilon) + 1)
-        self.smooth = max(1.0, distance / 16)
+        self.smooth = max(1.0, distance / 16, self.scale / 2**12)
         self._b = math.exp(-self._epsilon)
         self._rise = -math.expm1(-self._epsilon)
         self._stair = first + self._b * (distance - first)
@@ -82,6 +82,7 @@ class StaircaseNoise(Noise):
         stair = self.first - (rest - lower) if rest >= lower else self.distance - rest / max(self._b, 1e-300)
         return flight * self.distance + min(max(math.floor(stair), 0), self.distance)
 
+    @np.errstate(under="ignore")
     def tails(self, index: Floats) -> tuple[Floats, Floats]:
         """Return the sums of `p(k)` and `k * p(k)` over `k >= index`, for positive integers."""
         d, r, b = float(self.distance), float(self.first), self._b
@@ -99,6 +100,7 @@ class StaircaseNoise(Noise):
         first = base * total + moment + following * (flight_moment + d * flight_mass / self._rise)
         return self._a * fade * total, self._a * fade * first
 
+    @np.errstate(under="ignore")
     def probability(self, index: Floats) -> Floats:
         """Return `p(index)`."""
         flight = np.floor(abs(index) / self.distance)
@@ -139,6 +141,10 @@ class Staircase(Additive):
         ground = Ground.of(bounds, sensitivity, epsilon)
         first = best_first_stair(ground.distance, ground.epsilon) if width is None else _steps(width, ground.distance)
         super().__init__(ground, StaircaseNoise(ground.distance, ground.epsilon, first), ends)
+
+    @property
+    def _choices(self) -> dict[str, Any]:
+        return {**super()._choices, "width": Fraction(self.noise.first, self.noise.distance)}
 
     @property
     def width(self) -> float:

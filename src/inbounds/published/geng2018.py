@@ -43,15 +43,22 @@ class CutNoise(Noise):
         self.rate = epsilon / distance
         self._rate, self._q, self._single = float(self.rate), math.exp(-self.rate), -math.expm1(-self.rate)
         self.limit, self.delta = self._least_limit(delta)
-        self.scale, self.smooth = 1 / self._rate, max(1.0, min(1 / self._rate, distance / 16))
+        self.scale, self.smooth = 1 / self._rate, max(1.0, min(1 / self._rate, max(distance / 16, 2**-12 / self._rate)))
         self.reach = float(self.limit + 1)
         self._beyond = math.exp(-(self.limit + 1) * self._rate)
-        self._total = 1 + self._q - 2 * self._beyond
+        # 1 + q - 2 q^(n+1), of positive terms
+        self._total = -math.expm1(-(self.limit + 1) * self._rate) - self._q * math.expm1(-self.limit * self._rate)
 
     def _least_limit(self, delta: Fraction) -> tuple[int, Fraction]:
         """Return a limit near the least that leaves at most delta, and what it leaves, proved."""
-        ratio = math.expm1(min(float(self.loss), 700.0)) / (2 * float(delta))
-        limit = max(math.ceil(math.log1p(ratio) / self._rate) - 2, self.distance)
+        # ln(1 + (exp(e) - 1) / 2d), so that nothing overflows
+        loss, twice = float(self.loss), 2 * float(delta)
+        logarithm = (
+            math.log1p(math.expm1(loss) / twice)
+            if loss < 1
+            else (loss - math.log(twice) + math.log(twice * math.exp(-loss) - math.expm1(-loss)))
+        )
+        limit = max(math.ceil(logarithm / self._rate) - 2, self.distance)
         while (left := self._left(limit)) > delta:
             limit += max(1, math.floor(2**-40 / self._rate))
         return limit, left
@@ -79,19 +86,30 @@ class CutNoise(Noise):
     def tails(self, index: Floats) -> tuple[Floats, Floats]:
         """Return the sums of `p(k)` and `k * p(k)` over `k >= index`, for positive integers."""
         start, end = np.minimum(index, self.limit + 1), self.limit + 1
-        fade, mean = np.exp(-start * self._rate), self._q / self._single
-        moment = (start + mean) * fade - (end + mean) * self._beyond
-        return (fade - self._beyond) / self._total, moment / self._total
+        with np.errstate(under="ignore"):
+            count = end - start
+            mass = np.exp(-start * self._rate) * -np.expm1(-count * self._rate) / self._total
+            further = _excess(np.array(self._rate)) - count * _excess(count * self._rate)
+            return mass, np.where(count > 0, mass * (start + further), 0.0)
 
     def probability(self, index: Floats) -> Floats:
         """Return `p(index)`."""
         inside = abs(index) <= self.limit
-        return np.where(inside, np.exp(-abs(index) * self._rate) * self._single / self._total, 0.0)
+        with np.errstate(under="ignore"):
+            return np.where(inside, np.exp(-abs(index) * self._rate) * self._single / self._total, 0.0)
 
     @property
     def mean_distance(self) -> float:
         """The expected distance from zero, in steps."""
         return 2 * float(self.tails(np.array([1.0]))[1][0])
+
+
+def _excess(x: Floats) -> Floats:
+    """Return `1 / (exp(x) - 1) - 1 / x`; nothing cancels."""
+    small = np.minimum(x, 0.1)
+    series = -0.5 + small / 12 - small**3 / 720 + small**5 / 30240
+    large = np.minimum(np.maximum(x, 0.1), 700.0)
+    return np.where(x < 0.1, series, 1 / np.expm1(large) - 1 / np.maximum(x, 0.1))
 
 
 class TruncatedLaplacian(Additive):
@@ -115,6 +133,10 @@ class TruncatedLaplacian(Additive):
                 "it should be far below one over the number of people"
             )
         super().__init__(ground, CutNoise(ground.distance, ground.epsilon, allowed), ends)
+
+    @property
+    def _choices(self) -> dict[str, Any]:
+        return {**super()._choices, "delta": self.noise.delta}
 
     @property
     def limit(self) -> float:

@@ -62,12 +62,14 @@ class GeometricNoise(Noise):
         """Return about the greatest positive index from which on there is this probability."""
         return math.floor(-(math.log(probability) + math.log1p(math.exp(-self._rate))) / self._rate)
 
+    @np.errstate(under="ignore")
     def tails(self, index: Floats) -> tuple[Floats, Floats]:
         """Return the sums of `p(k)` and `k * p(k)` over `k >= index`, for positive integers."""
         mass = np.exp(-index * self._rate) / (1 + math.exp(-self._rate))
         with np.errstate(invalid="ignore"):
             return mass, np.where(mass == 0, 0.0, mass * (index + _inverse_expm1(self._rate)))
 
+    @np.errstate(under="ignore")
     def probability(self, index: Floats) -> Floats:
         """Return `p(index)`."""
         return np.exp(-abs(index) * self._rate) * math.tanh(self._rate / 2)

@@ -24,6 +24,7 @@ from inbounds.label import Label
 from inbounds.lattice import fine_step
 from inbounds.law import PRECISION
 from inbounds.mechanism import TruncatedLaplace
+from inbounds.published.mechanism import again
 from inbounds.rational import exact, shown
 
 HAIRS = 40
@@ -53,6 +54,10 @@ class HolohanLaplace(TruncatedLaplace):
     def label(self) -> Label:
         """The privacy that was proved; its certificate is for `epsilon - ln(1 - delta)`."""
         return Label(self.__dict__["_epsilon"], self.delta)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what was asked for; whoever unpickles proves it again."""
+        return again, (type(self), self.bounds, {**self._given, "delta": self.delta})
 
     def __repr__(self) -> str:
         return f"<{self.name} on {self.bounds.brief()}, scale {self.scale:.6g}: {self.label}>"

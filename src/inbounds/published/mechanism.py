@@ -81,6 +81,11 @@ def need_one_span(ground: Ground, name: str, remedy: str) -> None:
         raise InvalidParameter(f"{name} is for one bounded interval, and {ground.bounds.brief()} is none; {remedy}")
 
 
+def again(kind: type, bounds: Bounds, given: dict[str, Any]) -> Any:
+    """Make a mechanism that was pickled."""
+    return kind(bounds, **given)
+
+
 class Mechanism(Averages, Releases):
     """A published mechanism on a lattice."""
 
@@ -151,6 +156,15 @@ class Mechanism(Averages, Releases):
     def prove_again(self) -> Certificate:
         """Prove its privacy by another road than the first time, where there is one."""
         raise NotImplementedError
+
+    @property
+    def _choices(self) -> dict[str, Any]:
+        """What it was made with, other than bounds, sensitivity and epsilon."""
+        return {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what was asked for; whoever unpickles proves it again."""
+        return again, (type(self), self.bounds, {**self._ground.given, **self._choices})
 
     def __repr__(self) -> str:
         scale = "" if self.scale is None else f", scale {self.scale:.6g}"

@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 from inbounds.bounds import Bounds
 from inbounds.certificate import prove
-from inbounds.claim import Claim
+from inbounds.claim import Claim, Promise
 from inbounds.errors import NotPrivate
 from inbounds.mechanism import TruncatedLaplace
+from inbounds.published.mechanism import again
 from inbounds.rational import round_up
 from inbounds.sampling.entropy import Entropy
 
@@ -28,7 +29,7 @@ class NaiveLaplace(TruncatedLaplace):
     """Whether the caller knows that releases are not as private as they were asked to be."""
 
     def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, leaky: bool = False) -> None:
-        plain = Claim.of(bounds, sensitivity, epsilon, scale=1).promise
+        plain = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
         # A hair more than the plain scale: where normalising is harmless, the loss is then below epsilon, and provably.
         scale = math.nextafter(round_up(plain.sensitivity / plain.epsilon), math.inf)
         claim = Claim.of(bounds, sensitivity, epsilon, scale=scale)
@@ -50,6 +51,10 @@ class NaiveLaplace(TruncatedLaplace):
                 f"release all the same. {self.certificate}",
                 self.certificate,
             )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what was asked for; whoever unpickles proves it again."""
+        return again, (type(self), self.bounds, {**self._given, "leaky": self.leaky})
 
     def __repr__(self) -> str:
         return f"<{self.name} on {self.bounds.brief()}, scale {self.scale:.6g}: {self.label}>"

@@ -73,6 +73,7 @@ class Noise(ABC):
         """Return one draw of exactly this law."""
         return draw(self, entropy)
 
+    @np.errstate(under="ignore")
     def between(self, first: Floats, last: Floats) -> tuple[Floats, Floats]:
         """Return the sums of `p(k)` and `k * p(k)` over `first <= k <= last`; nothing cancels but where it must."""
         is_above, is_below = first > 0, last < 0
@@ -84,5 +85,5 @@ class Noise(ABC):
         across = ~is_above & ~is_below
         mass = np.where(across, 1 - far_mass - other_mass, near_mass - far_mass)
         moment = np.where(across, other_moment - far_moment, (near_moment - far_moment) * np.where(is_below, -1.0, 1.0))
-        empty = last < first
+        empty = last <= first - 1
         return np.where(empty, 0.0, mass), np.where(empty, 0.0, moment)

@@ -40,7 +40,7 @@ def draw(law: Distribution, entropy: Entropy) -> int:
 def _settled(law: Distribution, word: int, bits: int, precision: int) -> int | None:
     """Return the index where the distribution function passes every number that begins with `word`, if there is one."""
     whole = 1 << bits
-    index = law.guess((word + 0.5) / whole, (whole - word - 0.5) / whole)
+    index = law.guess((2 * word + 1) / (2 * whole), (2 * (whole - word) - 1) / (2 * whole))  # of integers: of any size
     with lock(), workprec(precision):
         least, most = arb(fmpz(word)) / fmpz(whole), arb(fmpz(word + 1)) / fmpz(whole)
         low: int | None = None  # known to be too small
