@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import date
+from textwrap import fill
 from typing import Any
 
-from inbounds import BoundedLaplace, Bounds, Claim, NotPrivate, certify
+from inbounds import BoundedLaplace, Bounds, Claim, NotPrivate, certify, recommend
 
 QUESTIONS: list[tuple[str, Any, BoundedLaplace, BoundedLaplace]] = [
     (
@@ -53,6 +54,14 @@ def main() -> None:
         print(f"  conclusion    from {shown(five[0])}: {shown(low)} to {shown(high)}, 90% confidence")
         print(f"  certificate   {first_line(bounded)} = {bounded.epsilon}\n")
     refuse_the_naive_way()
+    recommend_one()
+
+
+def recommend_one() -> None:
+    """Show which mechanism is best for one of the questions, and why."""
+    print("\nThe best mechanism for the satisfied, per cent, of all that stay in range:")
+    reason = recommend(Bounds(0, 100), sensitivity=2, epsilon=0.5).reason
+    print(fill(reason, 76, initial_indent="  ", subsequent_indent="  "))
 
 
 def refuse_the_naive_way() -> None:

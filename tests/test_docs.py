@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 import inbounds
-from inbounds import BoundedLaplace, Bounds, Claim, NotPrivate, bounds, certify, mechanism
+from inbounds import BoundedLaplace, Bounds, Claim, NotPrivate, bounds, certify, compare, mechanism, recommend
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
@@ -66,6 +66,14 @@ def test_the_table_of_what_goes_wrong_is_true() -> None:
         in readme
     )
     assert f"| none | {ours.pmf(0, 2):.1%} | ε, proved |".replace("%", " %") in readme
+
+
+def test_the_readme_shows_the_comparison_that_it_makes() -> None:
+    """Every line of the README's comparison is one of the comparison beside it."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    block = readme[readme.index("mechanism                   privacy") :].split("\n…")[0]
+    assert set(block.splitlines()) <= set(str(compare(Bounds(0, 10, step=1), 1, 0.5)).splitlines())
+    assert recommend(Bounds(0, 100), 2, 0.5).reason.startswith("folded staircase has the least mean error, 3.8, of 57")
 
 
 def test_the_demonstration_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from inbounds.bounds import Bounds
 from inbounds.certificate import Certificate
 from inbounds.claim import Claim
+from inbounds.comparison import Comparison, compare
 from inbounds.errors import (
     InboundsError,
     InvalidAnswer,
@@ -12,6 +13,8 @@ from inbounds.errors import (
     NotPrivate,
 )
 from inbounds.mechanism import BoundedLaplace
+from inbounds.optimal import Optimal
+from inbounds.recommendation import Recommendation, recommend
 from inbounds.reproof import certify
 
 __all__ = [
@@ -19,13 +22,18 @@ __all__ = [
     "Bounds",
     "Certificate",
     "Claim",
+    "Comparison",
     "InboundsError",
     "InvalidAnswer",
     "InvalidBounds",
     "InvalidParameter",
     "LatticeTooFine",
     "NotPrivate",
+    "Optimal",
+    "Recommendation",
     "certify",
+    "compare",
+    "recommend",
 ]
 
 __version__ = "0.1.0"

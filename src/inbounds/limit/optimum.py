@@ -1,0 +1,69 @@
+"""The best of all private tables, found in doubles and made exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from inbounds.limit.exact_table import ExactTable, repaired
+from inbounds.limit.programme import Question
+from inbounds.limit.rays import Line
+from inbounds.limit.search import answer
+from inbounds.progress import Progress
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Minimise = Literal["mean", "worst"]
+
+MOST_POINTS = 400
+"""More than this many true answers are not asked about: it would take long, and memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The best table, and how good it is."""
+
+    table: ExactTable
+    limit: float
+    """No private table has an error below this, as far as doubles can tell: the bound of the programme's prices."""
+
+
+def solver_is_installed() -> bool:
+    """Return whether the optimum can be computed here."""
+    return find_spec("highspy") is not None
+
+
+def solve(
+    costs: Floats,
+    adjacent: NDArray[np.bool_],
+    epsilon: Fraction,
+    *,
+    minimise: Minimise,
+    prior: Floats,
+    progress: Progress | None = None,
+) -> Optimum:
+    """Return the table of probabilities with the least mean or worst cost that keeps epsilon between adjacent rows.
+
+    Rows are true answers and columns releases.  The rows adjacent to one are all rows from one before it to one after
+    it.  The prior is how much each row counts in the mean.
+    """
+    line = Line(np.where(adjacent.any(1), np.minimum(adjacent.argmax(1), np.arange(len(costs))), 0), float(epsilon))
+    if len(costs) == 1:
+        return Optimum(repaired((costs == costs.min()).astype(float), adjacent, epsilon), float(costs.min()))
+    weighed = costs if minimise == "worst" else costs * prior[:, None]
+    mirrored = _is_mirrored(weighed) and _is_mirrored(adjacent)
+    question = Question(line, weighed, minimise == "worst", mirrored)
+    found = answer(question, progress)
+    limit, _ = question.bound(found.prices)
+    return Optimum(repaired(found.table, adjacent, epsilon), limit)
+
+
+def _is_mirrored(table: NDArray[np.generic]) -> bool:
+    return bool(np.array_equal(table, table[::-1, ::-1]))

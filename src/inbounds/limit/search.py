@@ -1,0 +1,223 @@
+"""The search for the best table among all private ones, by rays that are looked up when they pay.
+
+There are far too many rays to list.  Each round solves the programme of those found so far, and looks up for each
+output the ray that would improve it most at the programme's prices: column generation (Gilmore & Gomory 1961).  Any
+prices also bound from below what is possible, so the search knows how far it is from the end.
+
+Prices jump about from round to round, which costs rounds; so rays are looked up at prices on the way from the best
+ones so far (Wentges 1997), and a search on many rows starts from the rays and prices of one on half as many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.errors import InvalidParameter
+from inbounds.limit.programme import Prices, Programme, Question, Rays
+from inbounds.limit.rays import Line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.intp]
+
+GAP = 1e-8
+"""A search ends when the error is at most this share above what is possible."""
+
+ACCEPTED = 1e-6
+"""One that gets no further, for rounding errors, must have come this close."""
+
+ROUGH = 1e-4
+"""Searches whose only use is to start another one may end here."""
+
+STEP = 0.2
+"""How far from the best prices towards those of the last round rays are looked up."""
+
+PATIENCE = 300
+"""Rounds without any progress before giving up."""
+
+KEPT = 8
+"""Rays that the programme may hold, for each of its rows."""
+
+FEW = 20
+"""Searches on so few rows need no other one to start from."""
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A table with rows for rows and columns for outputs, and prices that show how good it is."""
+
+    table: Floats
+    prices: Prices
+    rays: Rays
+
+
+def answer(question: Question, tell: Tell | None = None, gap: float = GAP) -> Answer:
+    """Return the best table."""
+    unit = _typical_error(question)
+    question = replace(question, costs=question.costs / unit)
+    found = _Search(question, *_start(question, tell), gap, tell).answer()
+    return replace(found, prices=replace(found.prices, rows=found.prices.rows * unit))
+
+
+def _start(question: Question, tell: Tell | None) -> tuple[Rays, Prices | None]:
+    """Return rays and prices to start from; the costs are in units of a typical error."""
+    rows, pairs = len(question.line), _pairs(len(question.line))
+    if rows > FEW and rows > 3 * question.line.levels_around(0)[-1]:
+        columns = _pairs(question.costs.shape[1])
+        coarse = _coarser(question, pairs, columns)
+        if _typical_error(coarse) < 1.5:
+            return _finer(question, answer(coarse, tell, ROUGH), pairs, columns)
+    if question.worst:
+        mean = replace(question, costs=question.costs / rows, worst=False)
+        found = _Search(mean, *_start(mean, tell), ROUGH, tell).answer()
+        return _simple_rays(question) + found.rays, replace(found.prices, errors=np.full(rows, 1 / rows))
+    return _simple_rays(question), None
+
+
+def _simple_rays(question: Question) -> Rays:
+    """Return the rays around rows, and the one that is the output best on the whole, whatever the row."""
+    best = question.costs.sum(axis=0, keepdims=True).argmin(axis=1)
+    constant = Rays(np.zeros((1, len(question.line)), np.intp), best)
+    return _rays_around_rows(question) + constant
+
+
+def _rays_around_rows(question: Question) -> Rays:
+    """Return the ray around each row, for the output that is best there."""
+    line = question.line
+    levels = [np.minimum(line.levels_around(row), line.deepest) for row in range(len(line))]
+    return Rays(np.array(levels), question.costs.argmin(axis=1))
+
+
+def _typical_error(question: Question) -> float:
+    """Return the error of a mixture of simple rays that is near the best one, though it may not be private."""
+    rays = _rays_around_rows(question)
+    shares = question.line.values[rays.levels]
+    errors = (shares / shares.sum(axis=0) * question.costs[:, rays.outputs].T).sum(axis=0)
+    return float(errors.max() if question.worst else errors.sum()) or 1.0
+
+
+def _pairs(count: int) -> Ints:
+    """Return the number of the pair that each of `count` neighbours is in; mirrored, the pairs are the same."""
+    places, half = np.arange(count), (count + 1) // 2
+    last = 2 * ((half - 1) // 2) if count % 2 else 2 * ((half + 1) // 2) - 1
+    return np.where(places < half, places // 2, last - places[::-1] // 2)
+
+
+def _coarser(question: Question, rows: Ints, columns: Ints) -> Question:
+    """Return the question with rows that stand for groups of rows, and one output for each group of outputs."""
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    costs = np.add.reduceat(question.costs, starts, axis=0)
+    if question.worst:
+        costs /= np.bincount(rows)[:, None]
+    kept = np.flatnonzero(np.diff(columns, prepend=-1))
+    kept[len(kept) // 2 :] = len(columns) - 1 - kept[: len(kept) - len(kept) // 2][::-1]
+    line = Line(rows[question.line.first[starts]], question.line.epsilon)
+    return replace(question, line=line, costs=costs[:, kept])
+
+
+def _finer(question: Question, coarse: Answer, rows: Ints, columns: Ints) -> tuple[Rays, Prices]:
+    """Return what is known about a question from the answer to a coarser one."""
+    levels = np.minimum(coarse.rays.levels[:, rows], question.line.deepest)
+    which, outputs = np.nonzero(coarse.rays.outputs[:, None] == columns)
+    sizes = np.bincount(rows)[rows]
+    errors = coarse.prices.errors[rows] / sizes if question.worst else np.ones(len(rows))
+    return Rays(levels[which], outputs), Prices(coarse.prices.rows[rows] / sizes, errors)
+
+
+class _Search:
+    """One search, on one set of rows."""
+
+    def __init__(self, question: Question, rays: Rays, prices: Prices | None, gap: float, tell: Tell | None) -> None:
+        self.question, self.gap, self.tell = question, gap, tell
+        self.programme = Programme(question)
+        self.value, self.bound, self.best = np.inf, -np.inf, prices
+        self.rounds = self.fruitless = 0
+        self.told = self.looked_up = 0.0
+        self._add(self._one_half(rays))
+        if prices is not None:
+            self._add(self._cheapest(prices))
+
+    def answer(self) -> Answer:
+        while self._round():
+            pass
+        if self.value - self.bound > max(self.gap, ACCEPTED) * self.value:
+            raise InvalidParameter(
+                f"the least error must be known to one part in a million, got from {self.bound:.9g} to {self.value:.9g}"
+                f" of a typical error after {self.rounds} rounds; take a coarser step, or an epsilon nearer 1"
+            )
+        return self._table()
+
+    def _round(self) -> bool:
+        """Solve the programme and add rays to it; return whether there is more to do."""
+        before = self.value, self.bound
+        self.rounds += 1
+        self.value, prices = self.programme.solve()
+        self._report()
+        rays = self._improving(prices)
+        if not len(rays) or self.value - self.bound <= self.gap * self.value:
+            return False
+        self.programme.forget(KEPT * self.programme.sums * (1 + self.question.worst))
+        self._add(rays)
+        small = 1e-12 * self.value
+        self.fruitless = 0 if self.value < before[0] - small or self.bound > before[1] + small else self.fruitless + 1
+        return self.fruitless < PATIENCE
+
+    def _improving(self, prices: Prices) -> Rays:
+        """Return rays that the programme lacks and that pay at its prices."""
+        near = [] if self.best is None else [self.best.towards(prices, STEP)]
+        for candidate in [*near, prices]:
+            rays = self._cheapest(candidate)
+            rays = rays.only(self.question.costs_of(rays, prices) < -1e-12)
+            rays = rays.only(np.array([key not in self.known for key in _keys(rays)], bool))
+            if len(rays):
+                break
+        return rays
+
+    def _cheapest(self, prices: Prices) -> Rays:
+        bound, rays = self.question.bound(prices)
+        self.looked_up += len(self.question.outputs) * len(self.question.line) * len(self.question.line.values)
+        if bound > self.bound:
+            self.bound, self.best = bound, prices
+        return rays
+
+    def _add(self, rays: Rays) -> None:
+        self.programme.add(rays)
+        self.known = set(_keys(self.programme.rays))
+
+    def _one_half(self, rays: Rays) -> Rays:
+        """Return each ray once, and only rays of the outputs that are looked at: mirror images where necessary."""
+        if self.question.mirrored:
+            far = rays.outputs > self.question.outputs[-1]
+            levels = np.where(far[:, None], rays.levels[:, ::-1], rays.levels)
+            rays = Rays(levels, np.where(far, self.question.costs.shape[1] - 1 - rays.outputs, rays.outputs))
+        once = np.unique(np.column_stack([rays.outputs, rays.levels]), axis=0)
+        return Rays(once[:, 1:], once[:, 0])
+
+    def _report(self) -> None:
+        spent = self.programme.seconds + self.looked_up * 1e-8
+        if self.tell and spent > self.told + 0.25:
+            self.told = spent
+            gap = (self.value - self.bound) / self.value
+            self.tell(f"least error on {len(self.question.line)} points: round {self.rounds}, gap {gap:.1e}")
+
+    def _table(self) -> Answer:
+        rays, shares = self.programme.mixture()
+        if self.question.mirrored:
+            rays = rays + Rays(rays.levels[:, ::-1], self.question.costs.shape[1] - 1 - rays.outputs)
+            shares = np.concatenate([shares, shares]) / 2
+        table = np.zeros(self.question.costs.shape)
+        np.add.at(table.T, rays.outputs, shares[:, None] * self.question.line.values[rays.levels])
+        assert self.best is not None
+        return Answer(table, self.best, rays)
+
+
+def _keys(rays: Rays) -> list[tuple[int, bytes]]:
+    return [(int(output), levels.tobytes()) for output, levels in zip(rays.outputs, rays.levels, strict=True)]

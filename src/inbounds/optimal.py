@@ -1,0 +1,242 @@
+"""The limit: the mechanism with the least error of all that keep epsilon, on a lattice of few points.
+
+Any mechanism on a finite lattice is a table of probabilities, the guarantee is linear in them, and so is the error.
+Linear programming finds the best (`limit`); the solution is repaired to exact integers and drawn from exactly.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
+
+import numpy as np
+
+from inbounds.balls import ball, lock, lower, upper, workprec
+from inbounds.bounds import Bounds
+from inbounds.certificate import Certificate
+from inbounds.errors import InvalidParameter, NotPrivate
+from inbounds.guarantee import whole_steps
+from inbounds.lattice import FAR, Lattice
+from inbounds.law import PRECISION
+from inbounds.limit.exact_table import BITS, ExactTable, greatest_ratio
+from inbounds.limit.optimum import MOST_POINTS, Minimise, solve, solver_is_installed
+from inbounds.progress import Progress, reporting
+from inbounds.published.ends import Ends
+from inbounds.published.listed import Listed
+from inbounds.published.mechanism import Ground, need_step
+from inbounds.rational import exact, shown
+from inbounds.sampling.entropy import Entropy
+from inbounds.window import Window, indices_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from inbounds.averages import Floats
+
+QUICK_POINTS = 64
+"""Up to so many points the programme is solved without being asked for: it takes seconds."""
+
+
+class Optimal(Listed):
+    """The least mean or worst error of all mechanisms that keep epsilon, on a bounded lattice of up to 400 points.
+
+    * `minimise`: the "mean" error, over true answers weighted by the prior, or the "worst".
+    * `prior`: how much each possible answer counts, in rising order; all alike if not given.  It must be public.
+    * `progress`: called with a line of text now and then.  If not given, a terminal shows it.
+
+    The best for the mean leans towards the middle where epsilon is small; the best for the worst does not.
+    """
+
+    paper: ClassVar[str] = "linear programming"
+    minimise: Minimise
+    limit: float
+    """The least error that any mechanism can have, as the solver found it: `error` of this one is a hair above."""
+
+    def __init__(
+        self,
+        bounds: Bounds,
+        sensitivity: Any,
+        epsilon: Any,
+        *,
+        minimise: Minimise = "mean",
+        prior: Sequence[Any] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        ground = Ground.of(bounds, sensitivity, epsilon)
+        _need_few_points(ground)
+        goal = checked_goal(minimise)
+        indices = _points(ground.lattice)
+        costs = abs(np.subtract.outer(indices, indices)).astype(float)
+        weights = _prior(prior, len(indices))
+        with reporting(progress) as report:
+            found = solve(costs, _adjacent(ground), ground.epsilon, minimise=goal, prior=weights, progress=report)
+        self._settle(ground, found.table, goal, found.limit * float(ground.lattice.step))
+
+    def _settle(self, ground: Ground, table: ExactTable, minimise: Minimise, limit: float) -> None:
+        """Become the mechanism of a table, or refuse to if the table does not keep epsilon."""
+        certificate = _proved(ground, table)
+        if not certificate.holds:
+            raise NotPrivate(f"the optimum could not be proved to keep epsilon. {certificate}", certificate)
+        indices = _points(ground.lattice)
+        super().__init__(ground, certificate, table=table, minimise=minimise, limit=limit, _indices=indices)
+
+    table: ExactTable
+    """The probabilities, exactly, in units of 2**-64: one row for each true answer, one column for each release."""
+    _indices: list[int]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called in a comparison."""
+        return optimal_name(self.minimise)
+
+    def _row(self, index: int) -> int:
+        """Return the number of the possible answer nearest to an index."""
+        nearest, span = self._ground.lattice.project(index)
+        return int(self._first[span]) + nearest - self._ground.lattice.low_list[span]
+
+    @cached_property
+    def _cumulative(self) -> list[list[int]]:
+        return [list(accumulate(row)) for row in self.table.weights]
+
+    def _draw(self, index: int, entropy: Entropy) -> int:
+        word = int.from_bytes(entropy(BITS // 8))
+        return self._indices[bisect_right(self._cumulative[self._row(index)], word)]
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The probabilities as doubles."""
+        return np.array([[weight / 2**BITS for weight in row] for row in self.table.weights])
+
+    @cached_property
+    def errors(self) -> Floats:
+        """The expected distance in steps for every possible true answer."""
+        distances = abs(np.subtract.outer(self._indices, self._indices))
+        return (self.probabilities * distances).sum(1)
+
+    @cached_property
+    def ends(self) -> Floats:
+        """The probability that a release is an end of a span, for every possible true answer."""
+        lattice = self._ground.lattice
+        return self.probabilities[:, np.isin(self._indices, [*lattice.low_list, *lattice.high_list])].sum(1)
+
+    def _error(self, centre: int, excess: float) -> float:
+        distances = abs(np.array(self._indices) - (centre + excess))
+        return float(self.probabilities[self._row(centre)] @ distances)
+
+    def _probability(self, index: int, centre: int) -> float:
+        if index not in self._indices:
+            return 0.0
+        return float(self.probabilities[self._row(centre), self._indices.index(index)])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the table too, lest it be searched for again; whoever unpickles proves it again."""
+        return _restored, (self.bounds, self._ground.given, self.table, self.minimise, self.limit)
+
+    def prove_again(self) -> Certificate:
+        """Compare every entry of the table with every other of its column that must be close, in exact integers."""
+        return _proved(self._ground, self.table)
+
+
+def optimal_name(minimise: Minimise) -> str:
+    """Return what the optimum is called."""
+    return f"optimal for the {minimise} error"
+
+
+def checked_goal(minimise: object) -> Minimise:
+    """Return what is to be least, or refuse it."""
+    for name in get_args(Minimise):
+        if isinstance(minimise, str) and minimise == name:
+            return name
+    raise InvalidParameter(f"minimise must be 'mean' or 'worst', got {shown(minimise)}")
+
+
+def optimum_is_offered(bounds: Bounds) -> bool:
+    """Return whether the optimum can be had for these bounds within seconds, without having been asked for."""
+    if bounds.step is None or not bounds.bounded or not solver_is_installed():
+        return False
+    return Lattice.of(bounds, bounds.step).points <= QUICK_POINTS
+
+
+def uniform_prior(bounds: Bounds, window: Window | None) -> list[int] | None:
+    """Return the prior that counts the possible answers in a window alike and no others; None for all of them."""
+    if window is None or bounds.step is None or not bounds.bounded:
+        return None
+    lattice = Lattice.of(bounds, bounds.step)
+    if lattice.points > MOST_POINTS:
+        return None
+    first, last = indices_of(window, bounds, lattice)
+    return [int(first <= index <= last) for index in _points(lattice)]
+
+
+def _need_few_points(ground: Ground) -> None:
+    need_step(ground, "the optimal mechanism", "use recommend without it")
+    if not ground.lattice.bounded or ground.lattice.points > MOST_POINTS:
+        raise InvalidParameter(
+            f"the optimal mechanism is for at most {MOST_POINTS} possible answers, and {ground.bounds.brief()} has "
+            "more; give the bounds ends or a larger step"
+        )
+
+
+def _points(lattice: Lattice) -> list[int]:
+    spans = zip(lattice.low_list, lattice.high_list, strict=True)
+    return [index for low, high in spans for index in range(low, high + 1)]
+
+
+def _adjacent(ground: Ground) -> NDArray[np.bool_]:
+    """Return which possible answers neighbours can be projected to: those that integers so close are nearest to."""
+    lattice = ground.lattice
+    ends = Ends.of("snap", lattice)
+    first, last = np.array(_points(lattice)), np.array(_points(lattice))
+    for span, (low, high) in enumerate(zip(lattice.low_list, lattice.high_list, strict=True)):
+        start, stop = ends.catchment(span)
+        first[first == low] = max(start, -FAR)
+        last[last == high] = min(stop, FAR)
+    apart = np.maximum.outer(first, first) - np.minimum.outer(last, last)
+    return (apart <= whole_steps(lattice, ground.promise.sensitivity)) & ~np.eye(len(first), dtype=bool)
+
+
+def _prior(prior: Sequence[Any] | None, count: int) -> Floats:
+    if prior is None:
+        return np.full(count, 1 / count)
+    weights = [exact(weight, "a weight of the prior", InvalidParameter) for weight in prior]
+    if len(weights) != count:
+        raise InvalidParameter(f"prior must have one weight for each of {count} possible answers, got {len(weights)}")
+    if min(weights) < 0 or not sum(weights):
+        raise InvalidParameter("prior must have weights that are not negative, and not all zero")
+    total = sum(weights, Fraction(0))
+    return np.array([float(weight / total) for weight in weights])
+
+
+def _proved(ground: Ground, table: ExactTable) -> Certificate:
+    """Write down the greatest ratio in a column between true answers that neighbours can have."""
+    adjacent, indices = _adjacent(ground), _points(ground.lattice)
+    ratio, first, second, _ = greatest_ratio(table, adjacent)
+    with lock(), workprec(PRECISION):
+        loss = ball(ratio).log()
+        bound, witnessed = upper(loss), lower(loss)
+    one, other = (ground.bounds.as_answer(ground.lattice.value(indices[which])) for which in (first, second))
+    return Certificate(
+        holds=bound <= ground.epsilon,
+        bound=bound,
+        witnessed=witnessed,
+        worst_pair=(one, other),
+        epsilon=ground.epsilon,
+        guarantee="standard",
+        scale=None,
+        step=ground.lattice.step,
+        pairs=int(adjacent.sum()) // 2,
+        method="every pair, every output",
+        precision=PRECISION,
+    )
+
+
+def _restored(bounds: Bounds, given: dict[str, Any], table: ExactTable, minimise: Minimise, limit: float) -> Optimal:
+    """Make a mechanism that was pickled, and prove it."""
+    made = object.__new__(Optimal)
+    made._settle(Ground.of(bounds, **given), table, minimise, limit)
+    return made

@@ -1,0 +1,175 @@
+"""A comparison as a table: plain text of 80 columns, HTML, or rich."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from inbounds.label import Label, written_up
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+WIDTH = 80
+
+COLUMNS = ("mechanism", "privacy", "in range", "scale", "mean error", "worst error", "at ends", "× limit")
+
+WIDTHS = (27, 12, 3, 7, 7, 7, 5, 5)
+
+LEFT, MEAN, WORST = 3, 4, 5
+"""How many columns are aligned to the left, and which hold the errors."""
+
+SHORT = ("mechanism", "privacy", "in", "scale", "mean", "worst", "ends", "×lim")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of one mechanism; nothing but a reason if it is not for these bounds."""
+
+    name: str
+    paper: str
+    not_applicable: str | None = None
+    mechanism: Any = None
+    label: Label | None = None
+    in_range: bool | None = None
+    scale: float | None = None
+    mean_error: float | None = None
+    worst_error: float | None = None
+    at_ends: float | None = None
+    """How probable it is that a release is an end of a span, averaged over true answers."""
+    mean_over_optimum: float | None = None
+    """The mean error, divided by the least that any mechanism can have, where that is known."""
+    worst_over_optimum: float | None = None
+
+    @property
+    def eligible(self) -> bool:
+        """Whether it is private without a delta, and every release is possible."""
+        return self.label is not None and self.label.pure and bool(self.in_range)
+
+    def data(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        plain = asdict(Row(**{**self.__dict__, "mechanism": None, "label": None}))
+        del plain["mechanism"]
+        label = self.label
+        return plain | {
+            "private": label and label.private,
+            "epsilon": label and float(label.epsilon),
+            "delta": label and float(label.delta),
+            "label": label and str(label),
+        }
+
+
+def as_text(title: str, caption: str, rows: Sequence[Row]) -> str:
+    """Write rows as plain text, at most 80 columns wide; the best errors carry an asterisk."""
+    best = _best(rows)
+    lines = [*wrap(title, WIDTH), "", _line(SHORT)]
+    lines += [_line(_starred(row, best)) for row in rows if row.not_applicable is None]
+    lines += ["", *wrap(_full(caption, rows) + "; * the least of all that are private and in range", WIDTH)]
+    for refused in _refused(rows):
+        lines += wrap(refused, WIDTH, subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def _refused(rows: Sequence[Row]) -> list[str]:
+    """Say why some mechanisms are not there, those for the same reason together."""
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.not_applicable is not None:
+            reasons.setdefault(row.not_applicable, []).append(row.name)
+    return [f"{', '.join(names)}: not applicable: {reason}" for reason, names in reasons.items()]
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    padded = [
+        cell.ljust(width) if column < LEFT else cell.rjust(width)
+        for column, (cell, width) in enumerate(zip(cells, WIDTHS, strict=True))
+    ]
+    return " ".join(padded).rstrip()
+
+
+def _starred(row: Row, best: tuple[Row | None, Row | None]) -> tuple[str, ...]:
+    cells = list(_cells(row))
+    for column, chosen in zip((MEAN, WORST), best, strict=True):
+        if row is chosen:
+            cells[column] = "*" + cells[column]
+    return tuple(cells)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    """Return one cell for each column."""
+    relative = "" if row.mean_over_optimum is None else f"{row.mean_over_optimum:.2f}"
+    at_ends = "" if row.at_ends is None else f"{row.at_ends:.1%}"
+    numbers = [_number(x) for x in (row.scale, row.mean_error, row.worst_error)]
+    return (row.name, _privacy(row), "yes" if row.in_range else "no", *numbers, at_ends, relative)
+
+
+def _privacy(row: Row) -> str:
+    """Return the label, short: epsilon is the one asked for."""
+    label = row.label
+    if label is None:
+        return ""
+    if label.loss is not None:
+        return f"NO: {float(label.loss / label.epsilon):.2f} ε"
+    return f"ε, δ {written_up(label.delta, 1)}" if label.delta else "ε"
+
+
+def _number(x: float | None) -> str:
+    return "" if x is None else f"{x:.4g}"
+
+
+def _best(rows: Sequence[Row]) -> tuple[Row | None, Row | None]:
+    """Return the rows with the least mean and the least worst error of all that are private and in range."""
+    eligible = [row for row in rows if row.eligible]
+    by_mean = min(eligible, key=lambda row: row.mean_error or 0.0, default=None)
+    by_worst = min(eligible, key=lambda row: row.worst_error or 0.0, default=None)
+    return by_mean, by_worst
+
+
+def _full(caption: str, rows: Sequence[Row]) -> str:
+    known = any(row.mean_over_optimum is not None for row in rows)
+    limit = "; × limit: mean error over the least that any mechanism can have" if known else ""
+    return caption + limit
+
+
+def as_html(title: str, caption: str, rows: Sequence[Row]) -> str:
+    """Write rows as an HTML table, for notebooks."""
+    best = _best(rows)
+    head = "".join(f"<th>{escape(column)}</th>" for column in COLUMNS)
+    body = "".join(_html_row(row, best) for row in rows)
+    foot = escape(f"{title}: {_full(caption, rows)}")
+    return f"<table><caption>{foot}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _html_row(row: Row, best: tuple[Row | None, Row | None]) -> str:
+    name = f'<td style="text-align:left" title="{escape(row.paper)}">{escape(row.name)}</td>'
+    if row.not_applicable is not None:
+        reason = escape(f"not applicable: {row.not_applicable}")
+        return f'<tr>{name}<td colspan="{len(COLUMNS) - 1}" style="text-align:left"><i>{reason}</i></td></tr>'
+    cells = [escape(cell) for cell in _cells(row)]
+    for column, chosen in zip((MEAN, WORST), best, strict=True):
+        cells[column] = f"<b>{cells[column]}</b>" if row is chosen else cells[column]
+    return f"<tr>{name}{''.join(f'<td>{cell}</td>' for cell in cells[1:])}</tr>"
+
+
+def as_rich(title: str, caption: str, rows: Sequence[Row]) -> RenderableType:
+    """Write rows as a table for rich."""
+    from rich.console import Group  # noqa: PLC0415  only whoever has rich comes here
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(title=title, caption=_full(caption, rows))
+    for column, name in enumerate(COLUMNS):
+        table.add_column(name, justify="left" if column < LEFT else "right")
+    best = _best(rows)
+    for row in rows:
+        if row.not_applicable is None:
+            cells = [Text(cell, "" if row.eligible else "dim") for cell in _cells(row)]
+            for column, chosen in zip((MEAN, WORST), best, strict=True):
+                cells[column].stylize("bold green" if row is chosen else "")
+            if row.label is not None and not row.label.private:
+                cells[1].stylize("bold red")
+            table.add_row(*cells)
+    return Group(table, *(Text(refused, "dim") for refused in _refused(rows)))
