@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from inbounds import BoundedLaplace, Bounds, InvalidAnswer, InvalidParameter, plot
+from inbounds.candidates import Comparable
 from inbounds.published import ExplicitFair, Geometric, Laplace, NaiveLaplace, Staircase
 from inbounds.published.adaptive import AdaptiveLaplace
 from inbounds.window import stated_window
@@ -31,7 +32,7 @@ UNION = Bounds(0, 5) | Bounds(7, 12)
 WEEKDAYS = Bounds.dates("2026-01-01", "2026-01-31", weekdays="Mon-Fri")
 ISLANDS = Bounds.union([(0, 1000), (1500, 1500), (1700, 1701)], step=1)
 
-WHOLE: dict[str, tuple[plot.Drawable, Any]] = {
+WHOLE: dict[str, tuple[Comparable, Any]] = {
     "pooling 0": (BoundedLaplace(UNION, 1, 1), 1),
     "pooling 0.5": (BoundedLaplace(UNION, 1, 1, pooling=0.5), 4.5),
     "pooling 1": (BoundedLaplace(Bounds(0, 10), 1, 1, pooling=1), 0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,27 +19,27 @@ if TYPE_CHECKING:
     Spans = NDArray[np.intp]
 
 
-class Averages:
+class Averages(ABC):
     """Mean and worst error of a mechanism, from its error at each true answer."""
 
     _answers: Answers
 
     @property
+    @abstractmethod
     def bounds(self) -> Bounds:
         """Which answers are possible."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the expected distances, in steps, for true answers so far from the ends of their spans."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the probabilities that a release is an end of a span."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _looked_at(self, first: int, last: int) -> TrueAnswers:
         """Return the true answers from one index to another, and how closely to look at them."""
-        raise NotImplementedError
 
     def worst_error(self, window: Window | None = None) -> float:
         """Return the greatest expected absolute error over all possible true answers, or those in a window."""

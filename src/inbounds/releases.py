@@ -5,6 +5,7 @@ What every mechanism that can be released from has in common, whatever its law.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
 from functools import cached_property
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
     Indices = NDArray[Any]  # int64, or float64 holding integers
 
 
-class Releases:
+class Releases(ABC):
     """A frozen mechanism that draws one index for another."""
 
     _answers: Answers
 
+    @abstractmethod
     def _draw(self, index: int, entropy: Entropy) -> int:
         """Return the index to release for the index of a true answer, which may be outside the bounds."""
-        raise NotImplementedError
 
     def release(self, answer: Any) -> Any:
         """Return a private answer in place of a true one.

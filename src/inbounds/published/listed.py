@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,14 +21,14 @@ class Listed(Mechanism):
     in_range = True
 
     @property
+    @abstractmethod
     def errors(self) -> Floats:
         """The expected distance in steps for every possible true answer."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def ends(self) -> Floats:
         """The probability that a release is an end of a span, for every possible true answer."""
-        raise NotImplementedError
 
     @cached_property
     def _first(self) -> Floats:

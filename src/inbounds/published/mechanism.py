@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -37,6 +38,7 @@ class Ground:
     """Sensitivity and epsilon as they were given."""
 
     @classmethod
+    @abstractmethod
     def of(cls, bounds: Bounds, sensitivity: Any, epsilon: Any) -> Ground:
         """Check what a caller passed, and put it on the lattice of the bounds or on one far finer than the noise."""
         promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
@@ -145,17 +147,17 @@ class Mechanism(Averages, Releases):
         centre = self._ground.clipped(self._answers.index(value))
         return 0.0 if index is None else self._probability(index, centre)
 
+    @abstractmethod
     def _error(self, centre: int, excess: float) -> float:
         """Return the expected distance, in steps, from a true answer so far above an index."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _probability(self, index: int, centre: int) -> float:
         """Return the probability that an index is released for another."""
-        raise NotImplementedError
 
+    @abstractmethod
     def prove_again(self) -> Certificate:
         """Prove its privacy by another road than the first time, where there is one."""
-        raise NotImplementedError
 
     @property
     def _choices(self) -> dict[str, Any]:
