@@ -38,7 +38,6 @@ class Ground:
     """Sensitivity and epsilon as they were given."""
 
     @classmethod
-    @abstractmethod
     def of(cls, bounds: Bounds, sensitivity: Any, epsilon: Any) -> Ground:
         """Check what a caller passed, and put it on the lattice of the bounds or on one far finer than the noise."""
         promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
