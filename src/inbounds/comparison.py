@@ -15,7 +15,7 @@ from inbounds.optimal import Optimal, optimal_name, optimum_is_offered, uniform_
 from inbounds.progress import Progress, reporting
 from inbounds.rational import shown
 from inbounds.table import Row, as_html, as_rich, as_text
-from inbounds.window import Window, stated_window
+from inbounds.window import Window, stated_window, written_end
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -62,7 +62,7 @@ class Comparison:
         """Over which true answers the means are."""
         if self.window is None:
             return "means over all possible true answers, each counted alike"
-        low, high = (_end(end) for end in self.window)
+        low, high = (written_end(end) for end in self.window)
         return f"means over the possible true answers from {low} to {high}, each counted alike"
 
     def __str__(self) -> str:
@@ -75,10 +75,6 @@ class Comparison:
 
     def __rich__(self) -> RenderableType:
         return as_rich(self.title, self.caption, self.rows)
-
-
-def _end(end: Any) -> str:
-    return str(end) if not hasattr(end, "denominator") else f"{float(end):g}"
 
 
 def compare(

@@ -7,6 +7,7 @@ Linear programming finds the best (`limit`); the solution is repaired to exact i
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
@@ -18,13 +19,11 @@ from inbounds.balls import ball, lock, lower, upper, workprec
 from inbounds.bounds import Bounds
 from inbounds.certificate import Certificate
 from inbounds.errors import InvalidParameter, NotPrivate
-from inbounds.guarantee import whole_steps
-from inbounds.lattice import FAR, Lattice
+from inbounds.lattice import Lattice
 from inbounds.law import PRECISION
 from inbounds.limit.exact_table import BITS, ExactTable, greatest_ratio
 from inbounds.limit.optimum import MOST_POINTS, Minimise, solve, solver_is_installed
 from inbounds.progress import Progress, reporting
-from inbounds.published.ends import Ends
 from inbounds.published.listed import Listed
 from inbounds.published.mechanism import Ground, need_step
 from inbounds.rational import exact, shown
@@ -32,8 +31,6 @@ from inbounds.sampling.entropy import Entropy
 from inbounds.window import Window, indices_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from inbounds.averages import Floats
@@ -70,9 +67,9 @@ class Optimal(Listed):
         ground = Ground.of(bounds, sensitivity, epsilon)
         _need_few_points(ground)
         goal = checked_goal(minimise)
-        indices = _points(ground.lattice)
-        costs = abs(np.subtract.outer(indices, indices)).astype(float)
-        weights = _prior(prior, len(indices))
+        weights, possible = _prior(prior, ground.lattice)
+        costs = abs(np.subtract.outer(_answers(ground.lattice), _points(ground.lattice))).astype(float)
+        costs[~possible] = 0.0  # what is released for an impossible answer is of no account, as long as it is private
         with reporting(progress) as report:
             found = solve(costs, _adjacent(ground), ground.epsilon, minimise=goal, prior=weights, progress=report)
         self._settle(ground, found.table, goal, found.limit * float(ground.lattice.step))
@@ -86,7 +83,11 @@ class Optimal(Listed):
         super().__init__(ground, certificate, table=table, minimise=minimise, limit=limit, _indices=indices)
 
     table: ExactTable
-    """The probabilities, exactly, in units of 2**-64: one row for each true answer, one column for each release."""
+    """The probabilities, exactly, in units of 2**-64.
+
+    One column for each possible answer; one row for each from the least to the greatest, the impossible ones between
+    them included, because a true answer that is not trusted may be one of those.
+    """
     _indices: list[int]
 
     @property
@@ -95,9 +96,8 @@ class Optimal(Listed):
         return optimal_name(self.minimise)
 
     def _row(self, index: int) -> int:
-        """Return the number of the possible answer nearest to an index."""
-        nearest, span = self._ground.lattice.project(index)
-        return int(self._first[span]) + nearest - self._ground.lattice.low_list[span]
+        """Return the row of an index, of the nearest end if it is beyond them."""
+        return self._ground.clipped(index) - self._ground.lattice.low_list[0]
 
     @cached_property
     def _cumulative(self) -> list[list[int]]:
@@ -116,13 +116,18 @@ class Optimal(Listed):
     def errors(self) -> Floats:
         """The expected distance in steps for every possible true answer."""
         distances = abs(np.subtract.outer(self._indices, self._indices))
-        return (self.probabilities * distances).sum(1)
+        return (self._possible * distances).sum(1)
+
+    @property
+    def _possible(self) -> Floats:
+        """The rows of possible answers."""
+        return self.probabilities[[self._row(index) for index in self._indices]]
 
     @cached_property
     def ends(self) -> Floats:
         """The probability that a release is an end of a span, for every possible true answer."""
         lattice = self._ground.lattice
-        return self.probabilities[:, np.isin(self._indices, [*lattice.low_list, *lattice.high_list])].sum(1)
+        return self._possible[:, np.isin(self._indices, [*lattice.low_list, *lattice.high_list])].sum(1)
 
     def _error(self, centre: int, excess: float) -> float:
         distances = abs(np.array(self._indices) - (centre + excess))
@@ -159,7 +164,12 @@ def optimum_is_offered(bounds: Bounds) -> bool:
     """Return whether the optimum can be had for these bounds within seconds, without having been asked for."""
     if bounds.step is None or not bounds.bounded or not solver_is_installed():
         return False
-    return Lattice.of(bounds, bounds.step).points <= QUICK_POINTS
+    return _size(Lattice.of(bounds, bounds.step)) <= QUICK_POINTS
+
+
+def refuse_many_points(bounds: Bounds, sensitivity: Any, epsilon: Any) -> None:
+    """Refuse bounds for which there is no optimum, to whoever asked for it."""
+    _need_few_points(Ground.of(bounds, sensitivity, epsilon))
 
 
 def uniform_prior(bounds: Bounds, window: Window | None) -> list[int] | None:
@@ -167,7 +177,7 @@ def uniform_prior(bounds: Bounds, window: Window | None) -> list[int] | None:
     if window is None or bounds.step is None or not bounds.bounded:
         return None
     lattice = Lattice.of(bounds, bounds.step)
-    if lattice.points > MOST_POINTS:
+    if _size(lattice) > MOST_POINTS:
         return None
     first, last = indices_of(window, bounds, lattice)
     return [int(first <= index <= last) for index in _points(lattice)]
@@ -175,46 +185,56 @@ def uniform_prior(bounds: Bounds, window: Window | None) -> list[int] | None:
 
 def _need_few_points(ground: Ground) -> None:
     need_step(ground, "the optimal mechanism", "use recommend without it")
-    if not ground.lattice.bounded or ground.lattice.points > MOST_POINTS:
+    if not ground.lattice.bounded or _size(ground.lattice) > MOST_POINTS:
         raise InvalidParameter(
-            f"the optimal mechanism is for at most {MOST_POINTS} possible answers, and {ground.bounds.brief()} has "
-            "more; give the bounds ends or a larger step"
+            f"the optimal mechanism is for at most {MOST_POINTS} answers from the least to the greatest, those in gaps "
+            f"too, and {ground.bounds.brief()} has more; give the bounds ends or a larger step"
         )
 
 
+def _size(lattice: Lattice) -> int:
+    return lattice.high_list[-1] - lattice.low_list[0] + 1
+
+
+def _answers(lattice: Lattice) -> list[int]:
+    """Return all indices from the least to the greatest possible one."""
+    return list(range(lattice.low_list[0], lattice.high_list[-1] + 1))
+
+
 def _points(lattice: Lattice) -> list[int]:
+    """Return the possible ones of them."""
     spans = zip(lattice.low_list, lattice.high_list, strict=True)
     return [index for low, high in spans for index in range(low, high + 1)]
 
 
 def _adjacent(ground: Ground) -> NDArray[np.bool_]:
-    """Return which possible answers neighbours can be projected to: those that integers so close are nearest to."""
-    lattice = ground.lattice
-    ends = Ends.of("snap", lattice)
-    first, last = np.array(_points(lattice)), np.array(_points(lattice))
-    for span, (low, high) in enumerate(zip(lattice.low_list, lattice.high_list, strict=True)):
-        start, stop = ends.catchment(span)
-        first[first == low] = max(start, -FAR)
-        last[last == high] = min(stop, FAR)
-    apart = np.maximum.outer(first, first) - np.minimum.outer(last, last)
-    return (apart <= whole_steps(lattice, ground.promise.sensitivity)) & ~np.eye(len(first), dtype=bool)
+    """Return which true answers neighbours can have."""
+    rows = np.arange(_size(ground.lattice))
+    apart = abs(np.subtract.outer(rows, rows))
+    return (apart <= ground.distance) & (apart > 0)
 
 
-def _prior(prior: Sequence[Any] | None, count: int) -> Floats:
-    if prior is None:
-        return np.full(count, 1 / count)
-    weights = [exact(weight, "a weight of the prior", InvalidParameter) for weight in prior]
+def _prior(prior: Sequence[Any] | None, lattice: Lattice) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return how much each true answer counts, nothing if it is impossible, and which are possible."""
+    possible = np.isin(_answers(lattice), _points(lattice))
+    count = int(possible.sum())
+    given: Any = [1] * count if prior is None else prior
+    if not isinstance(given, Iterable):
+        raise InvalidParameter(f"prior must be a list of weights, one for each possible answer, got {shown(given)}")
+    weights = [exact(weight, "a weight of the prior", InvalidParameter) for weight in given]
     if len(weights) != count:
         raise InvalidParameter(f"prior must have one weight for each of {count} possible answers, got {len(weights)}")
     if min(weights) < 0 or not sum(weights):
         raise InvalidParameter("prior must have weights that are not negative, and not all zero")
     total = sum(weights, Fraction(0))
-    return np.array([float(weight / total) for weight in weights])
+    counted = np.zeros(len(possible))
+    counted[possible] = [float(weight / total) for weight in weights]
+    return counted, possible
 
 
 def _proved(ground: Ground, table: ExactTable) -> Certificate:
     """Write down the greatest ratio in a column between true answers that neighbours can have."""
-    adjacent, indices = _adjacent(ground), _points(ground.lattice)
+    adjacent, indices = _adjacent(ground), _answers(ground.lattice)
     ratio, first, second, _ = greatest_ratio(table, adjacent)
     with lock(), workprec(PRECISION):
         loss = ball(ratio).log()

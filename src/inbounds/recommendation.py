@@ -15,11 +15,13 @@ from inbounds.errors import InvalidParameter
 from inbounds.guarantee import GuaranteeName
 from inbounds.limit.optimum import Minimise
 from inbounds.mechanism import BoundedLaplace
-from inbounds.optimal import Optimal, checked_goal, optimal_name, optimum_is_offered, uniform_prior
+from inbounds.optimal import Optimal, checked_goal, optimal_name, optimum_is_offered, refuse_many_points, uniform_prior
 from inbounds.progress import Progress, reporting
 from inbounds.published import ExplicitFair, Geometric, Laplace, Staircase
+from inbounds.published.additive import Additive
+from inbounds.published.ghosh2009 import GeometricNoise
 from inbounds.rational import exact, shown
-from inbounds.window import Window, stated_window
+from inbounds.window import Window, stated_window, written_end
 
 HUNDREDTHS = 100
 """Poolings to choose from are multiples of 1/100: nobody would see a finer choice in the error."""
@@ -57,6 +59,14 @@ class Tried:
     mechanism: Comparable
     error: float
 
+    @property
+    def pooling(self) -> Any:
+        """How much it pools at the ends; 1 for the optimum, which may."""
+        made: Any = self.mechanism
+        if isinstance(made, BoundedLaplace):
+            return made.pooling
+        return int(isinstance(made, Optimal) or (isinstance(made, Additive) and made.ends.name == "snap"))
+
 
 def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to us
     bounds: Bounds,
@@ -77,7 +87,8 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     * `pooling_limit`: how much of the noise that would leave the bounds may stay at their ends, from 0 to 1.  Snapping
       counts as 1, folding as 0.  The optimum pools as it likes, so it is considered only if the limit is 1.
     * `window`: over which true answers; see `compare`.
-    * `guarantee`, `trusted`: as for `BoundedLaplace`.  Noise that does not depend on the answer keeps both guarantees.
+    * `guarantee`, `trusted`: as for `BoundedLaplace`.  Only what keeps the distance guarantee is considered for it: of
+      the others, snapped and folded Laplace or geometric noise.
     * `optimum`: whether to consider the best of all mechanisms, by linear programming.  If not given, where the lattice
       is small enough for that to be quick and the solver is installed (`inbounds[optimal]`).
     """
@@ -85,18 +96,20 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     goal, limit = checked_goal(minimise), _limit(pooling_limit)
     if goal == "mean" and window is None:
         window = stated_window(bounds, promise.sensitivity / promise.epsilon)
+    if optimum:
+        refuse_many_points(bounds, sensitivity, epsilon)
     with_optimum = optimum_is_offered(bounds) if optimum is None else optimum
     with reporting(progress) as report:
         promised = {"guarantee": guarantee, "trusted": trusted}
         search = _Search(Question(bounds, sensitivity, epsilon), goal, limit, window, promised, report)
-        tried = list(search.everything(with_optimum=with_optimum and limit == 1 and guarantee == "standard"))
+        tried = list(search.everything(with_optimum=with_optimum and limit == 1))
     if not tried:
         raise InvalidParameter(
             f"no mechanism keeps the {guarantee} guarantee on {bounds.brief()}; with inner gaps and the distance "
             "guarantee pass trusted=True, or allow pooling_limit=1"
         )
     least = min(one.error for one in tried)
-    best = next(one for one in tried if one.error <= least * (1 + TIE))  # the first of those that are as good
+    best = min((one for one in tried if one.error <= least * (1 + TIE)), key=lambda one: one.pooling)
     considered = tuple((one.name, one.error) for one in sorted(tried, key=lambda one: one.error))
     return Recommendation(best.mechanism, search.reason(best, tried), best.error, considered)
 
@@ -126,7 +139,7 @@ class _Search:
         if self.limit == 1:
             yield from self._additive("snapped", "snap")
         yield from self._tried(ExplicitFair.name, ExplicitFair)
-        if with_optimum:
+        if with_optimum and self.promised["guarantee"] == "standard":
             prior = uniform_prior(self.question.bounds, self.window) if self.minimise == "mean" else None
             choices = {"minimise": self.minimise, "prior": prior, "progress": self.report}
             yield from self._tried(optimal_name(self.minimise), Optimal, **choices)
@@ -138,14 +151,25 @@ class _Search:
             made = self.question.make(kind, **choices)
         except NOT_APPLICABLE:
             return
-        yield Tried(name, made, self._error(made))
+        if self._keeps(made):
+            yield Tried(name, made, self._error(made))
+
+    def _keeps(self, made: Any) -> bool:
+        """Return whether a mechanism keeps the guarantee that was asked for; all keep the standard one.
+
+        The distance guarantee wants a loss in proportion to the distance.  A stair is lost whole, however short the
+        step that crosses it.
+        """
+        if self.promised["guarantee"] == "standard" or isinstance(made, BoundedLaplace):
+            return True
+        return isinstance(made, Additive) and isinstance(made.noise, GeometricNoise)
 
     def _error(self, made: Comparable) -> float:
         return made.mean_error(self.window) if self.minimise == "mean" else made.worst_error(self.window)
 
     def _poolings(self) -> Iterator[Tried]:
         """Yield the normalising, the snapping and the best mixture of the two."""
-        most = math.floor(self.limit * HUNDREDTHS)
+        most = max(part for part in range(HUNDREDTHS + 1) if Fraction(part / HUNDREDTHS) <= self.limit)
         found: dict[int, Tried | None] = {}
 
         def error(hundredths: int) -> float:
@@ -163,7 +187,7 @@ class _Search:
     def _additive(self, manner: str, ends: str) -> Iterator[Tried]:
         """Yield noise that does not depend on the answer, with one rule at the ends."""
         kind, name = (Laplace, "Laplace") if self.question.bounds.step is None else (Geometric, "geometric")
-        yield from self._tried(f"{manner} {name}", kind, ends=ends)
+        yield from self._tried(f"{manner} {name}", kind, ends=ends, guarantee=self.promised["guarantee"])
         yield from self._staircases(manner, ends)
 
     def _staircases(self, manner: str, ends: str) -> Iterator[Tried]:
@@ -218,8 +242,7 @@ def _is_better(error: float, other: float) -> bool:
 
 
 def _shown(window: Window) -> str:
-    low, high = (f"{float(end):g}" if hasattr(end, "denominator") else str(end) for end in window)
-    return f"{low} to {high}"
+    return " to ".join(written_end(end) for end in window)
 
 
 def _least(error: Callable[[int], float], grid: list[int]) -> int:

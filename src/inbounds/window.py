@@ -66,3 +66,10 @@ def stated_window(bounds: Bounds, plain_scale: Fraction) -> Window | None:
     low = ends[0] - beyond if bounds.ends[0] is None else ends[0]
     high = ends[-1] + beyond if bounds.ends[-1] is None else ends[-1]
     return bounds.as_answer(low), bounds.as_answer(high)
+
+
+def written_end(end: Any) -> str:
+    """Write an end of a window for people, whole numbers to the last digit."""
+    if isinstance(end, Fraction) and end.denominator != 1:
+        return f"{float(end):.10g}"
+    return str(end)

@@ -83,9 +83,9 @@ def _allowed(epsilon: Fraction) -> Fraction:
 def _with_spread(probabilities: Floats, spread: int) -> ExactTable:
     """Round a table down to whole units and fill every row up evenly, with at least `spread` units or nearly so."""
     rows = []
-    for row in probabilities:
-        kept = Fraction(TOTAL - spread, TOTAL) / Fraction(float(row.sum()))
-        units = [int(Fraction(float(max(p, 0.0))) * kept * TOTAL) for p in row]
+    for row in np.maximum(probabilities, 0.0):
+        kept = Fraction(TOTAL - spread) / sum(map(Fraction, row.tolist()), Fraction(0))
+        units = [int(Fraction(p) * kept) for p in row.tolist()]
         each, rest = divmod(TOTAL - sum(units), len(units))
         rows.append(tuple(unit + each + (place < rest) for place, unit in enumerate(units)))
     return ExactTable(tuple(rows))

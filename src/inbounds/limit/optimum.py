@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from inbounds.errors import InvalidParameter
 from inbounds.limit.exact_table import ExactTable, repaired
 from inbounds.limit.programme import Question
 from inbounds.limit.rays import Line
@@ -24,6 +25,10 @@ Minimise = Literal["mean", "worst"]
 
 MOST_POINTS = 400
 """More than this many true answers are not asked about: it would take long, and memory."""
+
+
+MOST_EPSILON = 15
+"""Beyond this the errors of a table are lost among the rounding errors of doubles."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +59,11 @@ def solve(
     Rows are true answers and columns releases.  The rows adjacent to one are all rows from one before it to one after
     it.  The prior is how much each row counts in the mean.
     """
+    if epsilon > MOST_EPSILON:
+        raise InvalidParameter(
+            f"the optimal mechanism is for epsilon up to {MOST_EPSILON}, got {float(epsilon):g}; beyond, errors are "
+            "lost among rounding errors: use recommend without it"
+        )
     line = Line(np.where(adjacent.any(1), np.minimum(adjacent.argmax(1), np.arange(len(costs))), 0), float(epsilon))
     if len(costs) == 1:
         return Optimum(repaired((costs == costs.min()).astype(float), adjacent, epsilon), float(costs.min()))

@@ -96,7 +96,8 @@ class Additive(Mechanism):
 
     @property
     def _choices(self) -> dict[str, Any]:
-        return {"ends": self.ends.name}
+        guarantee = self._ground.promise.guarantee
+        return {"ends": self.ends.name, **({} if guarantee == "standard" else {"guarantee": guarantee})}
 
     @property
     def in_range(self) -> bool:  # type: ignore[override]
@@ -253,7 +254,8 @@ class Additive(Mechanism):
     def prove_again(self) -> Certificate:
         """Compare every pair of neighbouring answers and every release, where they are few; else trust the noise."""
         lattice = self._ground.lattice
-        small = lattice.bounded and lattice.high_list[-1] - lattice.low_list[0] < SMALL
+        standard = self._ground.promise.guarantee == "standard"
+        small = standard and lattice.bounded and lattice.high_list[-1] - lattice.low_list[0] < SMALL
         if small and self.in_range and self.noise.reach * 3 < MOST_IMAGES and not self.noise.delta:
             return prove_by_definition(self._ground, self._row)
         return _proved(self._ground, self.noise, self.ends)
@@ -304,6 +306,7 @@ def _proved(ground: Ground, noise: Noise, ends: Ends) -> Certificate:
     first = next((end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR), 0)
     loss = noise.loss * -(-ground.distance // noise.distance)
     second = first + ground.distance if first + ground.distance <= lattice.high_list[-1] else first - ground.distance
+    second = ground.clipped(second)
     pair = (bounds.as_answer(lattice.value(first)), bounds.as_answer(lattice.value(second)))
     return Certificate(
         holds=loss <= ground.epsilon,
@@ -311,7 +314,7 @@ def _proved(ground: Ground, noise: Noise, ends: Ends) -> Certificate:
         witnessed=loss if ends.name == "leave" else Fraction(0),
         worst_pair=pair,
         epsilon=ground.epsilon,
-        guarantee="standard",
+        guarantee=ground.promise.guarantee,
         scale=None,
         step=lattice.step,
         pairs=1,

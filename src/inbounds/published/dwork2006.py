@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from inbounds.bounds import Bounds
+from inbounds.guarantee import GuaranteeName
 from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
 from inbounds.published.ghosh2009 import GeometricNoise
@@ -17,12 +18,24 @@ from inbounds.published.mechanism import Ground
 
 
 class Laplace(Additive):
-    """Plain Laplace noise, left where it falls, snapped to the nearest possible answer, or folded into the bounds."""
+    """Plain Laplace noise, left where it falls, snapped to the nearest possible answer, or folded into the bounds.
+
+    Its loss is in proportion to the distance between answers, so `guarantee="distance"` is kept by the same noise; only
+    where the sensitivity is above the width of the bounds does it need more than "standard" does.
+    """
 
     paper: ClassVar[str] = "Dwork et al. 2006"
     noise_name: ClassVar[str] = "Laplace"
     noise: GeometricNoise
 
-    def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, ends: EndsName = "leave") -> None:
-        ground = Ground.of(bounds, sensitivity, epsilon)
+    def __init__(
+        self,
+        bounds: Bounds,
+        sensitivity: Any,
+        epsilon: Any,
+        *,
+        ends: EndsName = "leave",
+        guarantee: GuaranteeName = "standard",
+    ) -> None:
+        ground = Ground.of(bounds, sensitivity, epsilon, guarantee)
         super().__init__(ground, GeometricNoise(ground.distance, ground.epsilon), ends)

@@ -16,6 +16,7 @@ from flint import arb
 
 from inbounds.balls import lock, workprec
 from inbounds.bounds import Bounds
+from inbounds.guarantee import GuaranteeName
 from inbounds.lattice import FAR, Lattice
 from inbounds.law import Law
 from inbounds.published.additive import Additive
@@ -88,13 +89,22 @@ class Geometric(Additive):
     """Two-sided geometric noise on the lattice of the bounds, which must have a step.
 
     `ends="snap"` is the truncated geometric mechanism; `"fold"` reflects at the ends; `"leave"` may leave the bounds.
+    `guarantee` as for `Laplace`.
     """
 
     paper: ClassVar[str] = "Ghosh et al. 2009"
     noise_name: ClassVar[str] = "geometric"
     noise: GeometricNoise
 
-    def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, ends: EndsName = "leave") -> None:
-        ground = Ground.of(bounds, sensitivity, epsilon)
+    def __init__(
+        self,
+        bounds: Bounds,
+        sensitivity: Any,
+        epsilon: Any,
+        *,
+        ends: EndsName = "leave",
+        guarantee: GuaranteeName = "standard",
+    ) -> None:
+        ground = Ground.of(bounds, sensitivity, epsilon, guarantee)
         need_step(ground, "the two-sided geometric mechanism", "use Laplace")
         super().__init__(ground, GeometricNoise(ground.distance, ground.epsilon), ends)

@@ -13,7 +13,7 @@ from inbounds.bounds import Bounds
 from inbounds.certificate import Certificate
 from inbounds.claim import Promise
 from inbounds.errors import InvalidParameter, LatticeTooFine
-from inbounds.guarantee import whole_steps
+from inbounds.guarantee import GuaranteeName, whole_steps
 from inbounds.label import Label
 from inbounds.lattice import Lattice, fine_step
 from inbounds.rational import shown
@@ -38,15 +38,18 @@ class Ground:
     """Sensitivity and epsilon as they were given."""
 
     @classmethod
-    def of(cls, bounds: Bounds, sensitivity: Any, epsilon: Any) -> Ground:
-        """Check what a caller passed, and put it on the lattice of the bounds or on one far finer than the noise."""
-        promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
+    def of(cls, bounds: Bounds, sensitivity: Any, epsilon: Any, guarantee: GuaranteeName = "standard") -> Ground:
+        """Check what a caller passed, and put it on the lattice of the bounds or on one far finer than the noise.
+
+        For the standard guarantee, a sensitivity above the width of the bounds is that width.
+        """
+        promise = Promise.of(bounds, sensitivity, epsilon, guarantee, 0, False)
         plain = promise.sensitivity / promise.epsilon
         lattice = Lattice.of(bounds, bounds.step or fine_step(bounds, plain, promise.sensitivity))
         distance = whole_steps(lattice, promise.sensitivity)
-        if lattice.bounded:
+        if lattice.bounded and guarantee == "standard":
             distance = min(distance, lattice.high_list[-1] - lattice.low_list[0])
-        elif distance / promise.epsilon > WIDEST:
+        if not lattice.bounded and distance / promise.epsilon > WIDEST:
             raise LatticeTooFine(
                 f"noise for sensitivity {shown(sensitivity)} and epsilon {shown(epsilon)} on unbounded bounds needs "
                 f"more than 62 bits to count in steps of {lattice.step}; give the bounds a larger step, or ends"
