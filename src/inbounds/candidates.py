@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from inbounds.bounds import Bounds
-from inbounds.errors import InvalidBounds, InvalidParameter, LatticeTooFine
+from inbounds.errors import InboundsError, InvalidParameter
 from inbounds.label import Label
 from inbounds.mechanism import BoundedLaplace
 from inbounds.published import (
@@ -130,5 +130,5 @@ def _continuous_laplace(bounds: Bounds, sensitivity: Any, epsilon: Any, **choice
     return Laplace(bounds, sensitivity, epsilon, **choices)
 
 
-NOT_APPLICABLE = (InvalidParameter, InvalidBounds, LatticeTooFine)
-"""What a mechanism raises when it is not for these bounds."""
+NOT_APPLICABLE = InboundsError
+"""What a mechanism raises when it is not for these bounds; the parameters were checked before."""

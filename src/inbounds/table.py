@@ -100,8 +100,8 @@ def _starred(row: Row, best: tuple[Row | None, Row | None]) -> tuple[str, ...]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     """Return one cell for each column."""
-    relative = "" if row.mean_over_optimum is None else f"{row.mean_over_optimum:.2f}"
-    at_ends = "" if row.at_ends is None else f"{row.at_ends:.1%}"
+    relative = "" if row.mean_over_optimum is None else _ratio(row.mean_over_optimum)
+    at_ends = "" if row.at_ends is None else "100%" if row.at_ends > 0.9994 else f"{row.at_ends:.1%}"
     numbers = [_number(x) for x in (row.scale, row.mean_error, row.worst_error)]
     return (row.name, _privacy(row), "yes" if row.in_range else "no", *numbers, at_ends, relative)
 
@@ -116,8 +116,18 @@ def _privacy(row: Row) -> str:
     return f"ε, δ {written_up(label.delta, 1)}" if label.delta else "ε"
 
 
-def _number(x: float | None) -> str:
-    return "" if x is None else f"{x:.4g}"
+def _ratio(x: float) -> str:
+    """Write how many times the limit an error is."""
+    return f"{x:.2f}" if x < 99 else _number(x, 5)
+
+
+def _number(x: float | None, width: int = 6) -> str:
+    """Write a number with four digits, or with as many as fit."""
+    if x is None:
+        return ""
+    written = [f"{x:.{digits}g}" for digits in (4, 3, 2, 1)]
+    short = [text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-") for text in written]
+    return next((text for text in short if len(text) <= width), short[-1])
 
 
 def _best(rows: Sequence[Row]) -> tuple[Row | None, Row | None]:
@@ -160,7 +170,7 @@ def as_rich(title: str, caption: str, rows: Sequence[Row]) -> RenderableType:
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    table = Table(title=title, caption=_full(caption, rows))
+    table = Table(title=Text(title), caption=Text(_full(caption, rows)))
     for column, name in enumerate(COLUMNS):
         table.add_column(name, justify="left" if column < LEFT else "right")
     best = _best(rows)
