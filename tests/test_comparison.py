@@ -310,7 +310,7 @@ def test_errors_are_related_to_the_least(name: str) -> None:
 @given(
     st.lists(st.integers(1, 6), min_size=1, max_size=5), st.integers(1, 9), st.sampled_from([0.1, 0.5, 1.0, 2.0, 4.0])
 )
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_nothing_is_below_the_least_on_any_lattice(lengths: list[int], sensitivity: int, epsilon: float) -> None:
     """Whatever the spans, no row that is private and in range has a ratio below one."""
     ends, at = [], 0

@@ -257,6 +257,8 @@ def _proved(ground: Ground, table: ExactTable) -> Certificate:
 
 def _restored(bounds: Bounds, given: dict[str, Any], table: ExactTable, minimise: Minimise, limit: float) -> Optimal:
     """Make a mechanism that was pickled, and prove it."""
+    if any(min(row) < 0 or sum(row) != 2**BITS for row in table.weights):
+        raise InvalidParameter("every row of the table of an optimum must add up to 2**64; make the mechanism anew")
     made = object.__new__(Optimal)
     made._settle(Ground.of(bounds, **given), table, minimise, limit)
     return made

@@ -231,7 +231,8 @@ class _Search:
                 beaten.append(f"{1 - best.error / error:.1%} below {name}")
         if beaten:
             text += f": {' and '.join(beaten)}"
-        if isinstance(best.mechanism, Optimal) and (self.minimise == "mean" or self.window is None):
+        everywhere = self.minimise == "mean" or self.window is None
+        if isinstance(best.mechanism, Optimal) and everywhere and not self.promised["trusted"]:
             text += ". No mechanism whatever can do better"
         return text + "."
 

@@ -28,6 +28,9 @@ ROUNDING = 2**20
 LEAST = 2**6
 """Units that every entry has at least, or nearly so: no release is impossible for one true answer only."""
 
+NEVER = Fraction(1, 2**4096)
+"""Stands for a release that is impossible for one true answer only: its loss is then beyond every epsilon."""
+
 DOUBT = 2.0**-48
 """Ratios in doubles that are this close, relatively, are compared as integers."""
 
@@ -114,7 +117,7 @@ def greatest_ratio(table: ExactTable, adjacent: Bools) -> Ratio:
             found.append((float(ratios[other, column]), row, int(others[other]), int(column)))
     for ratio, row, other, column in found:
         if ratio >= greatest * (1 - DOUBT):
-            over, under = weights[row][column], weights[other][column] or Fraction(1, TOTAL)  # none is as good as that
+            over, under = weights[row][column], weights[other][column] or NEVER
             if over * best.value.denominator > best.value.numerator * under:
                 best = Ratio(Fraction(over, under), row, other, column)
     return best
