@@ -486,3 +486,17 @@ def test_variances_are_never_negative(name: str, place: float) -> None:
     assert made.variance(value) >= 0
     assert made.error(value) >= 0
     assert index_spans(made.bounds, made.step)
+
+
+@pytest.mark.parametrize("answer", [1e308, 1e300, Fraction(10**400), Decimal("1e400")])
+@pytest.mark.parametrize("bounds", [Bounds(0, None), Bounds(0, None, step=1), Bounds(0, 1) | Bounds(5, None)], ids=str)
+def test_beyond_all_doubles_a_side_without_an_end_is_as_it_is_far_out(bounds: Bounds, answer: Any) -> None:
+    """On the side without an end the error is that far from the ends; on the other it is the distance, or infinite."""
+    made = BoundedLaplace(bounds, 1, 1)
+    far = 10**6
+    assert made.error(answer) == pytest.approx(made.error(far), rel=1e-9)
+    assert made.variance(answer) == pytest.approx(made.variance(far), rel=1e-9)
+    distance = float(answer) if abs(answer) < 10**309 else math.inf
+    assert made.error(-answer) == pytest.approx(distance, rel=1e-12)
+    assert made.bias(-answer) == pytest.approx(distance, rel=1e-12)
+    assert made.mean(answer) == distance

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from brute_force import Spans
 from inbounds import Bounds, InvalidParameter
 from inbounds.lattice import Lattice
-from inbounds.published.ends import BEYOND, Ends, EndsName
+from inbounds.published.ends import BEYOND, MOST_FOLDS, Ends, EndsName, Piece
+from inbounds.published.rest import Rest
 from scenes import spans
 
 RULES: tuple[EndsName, ...] = get_args(EndsName)
@@ -125,6 +126,38 @@ def test_pieces_without_end_are_few_and_meet(some: Spans, rule: EndsName) -> Non
     assert len(pieces) <= 3 * len(some)
     assert (pieces[0].start, pieces[-1].stop) == (-BEYOND, BEYOND)
     assert all(left.stop + 1 == right.start for left, right in pairwise(pieces))
+
+
+@given(spans(), st.integers(-3000, 3000), st.integers(-3000, 3000), st.sampled_from(RULES))
+def test_what_no_piece_holds_is_in_a_rest(some: Spans, one: int, other: int, rule: EndsName) -> None:
+    """Pieces and rests together hold each integer once, and what is in a rest is folded into its span."""
+    made, (first, last) = ends(rule, some), sorted((one, other))
+    rests = made.rests(first, last)
+    runs: list[Piece | Rest] = [*made.pieces(first, last), *rests]
+    held = [index for run in runs for index in range(max(run.start, first), min(run.stop, last) + 1)]
+    assert sorted(held) == list(range(first, last + 1))
+    for rest in rests:
+        assert nearest_span(some, max(rest.start, first)) == (rest.low, rest.high)
+        assert nearest_span(some, min(rest.stop, last)) == (rest.low, rest.high)
+
+
+@given(spans(), st.sampled_from(RULES))
+def test_there_are_never_more_than_so_many_pieces(some: Spans, rule: EndsName) -> None:
+    """However far they go, a span has at most a fixed number of pieces on each side, and one rest."""
+    made = ends(rule, some)
+    assert len(made.pieces(-BEYOND, BEYOND)) <= (2 * MOST_FOLDS + 1) * len(some)
+    assert len(made.rests(-BEYOND, BEYOND)) <= 2 * len(some)
+
+
+@given(spans(), integers, st.integers(0, 9))
+def test_parts_of_a_rest_beside_some_indices_are_the_rest_without_them(some: Spans, index: int, more: int) -> None:
+    """What is below and above some indices and these make up the whole, and no part is on both sides."""
+    for rest in ends("fold", some).rests(-1000, 1000):
+        for first in (index, 700, -700):
+            parts = rest.beside(first, first + more)
+            for place in (*range(first - 2, first + more + 3), rest.start, rest.stop):
+                inside = rest.start <= place <= rest.stop and not first <= place <= first + more
+                assert sum(part.start <= place <= part.stop for part in parts) == inside
 
 
 @given(spans(), integers)

@@ -20,6 +20,7 @@ from inbounds.published.geng2014 import StaircaseNoise, best_first_stair
 from inbounds.published.geng2018 import CutNoise
 from inbounds.published.ghosh2009 import GeometricNoise
 from inbounds.published.noise import Noise
+from inbounds.published.waves import Waves
 from inbounds.sampling.entropy import system
 from script import Script, word
 
@@ -155,6 +156,19 @@ def test_the_distribution_function_rises_from_tail_to_tail(name: str) -> None:
     noise, law = NOISES[name], book(name)
     for k in (-150, -8, -2, -1, 0, 1, 2, 8, 150):
         assert float(noise.below(k, BITS).mid()) == pytest.approx(float(law.below(k)), rel=1e-14, abs=1e-60)
+
+
+@pytest.mark.parametrize("name", NOISES)
+@pytest.mark.parametrize("length", [1, 2, 7, 20, 333])
+def test_waves_in_doubles_are_the_sums_of_the_formula(name: str, length: int) -> None:
+    """How much of each wave the noise holds from an index on is the sum over all that follows."""
+    noise, waves = NOISES[name], Waves.of(length, min(length, 40))
+    starts = np.array([1.0, 2.0, 5.0, 19.0, 60.0])
+    far = np.arange(int(noise.reach) + 100.0)
+    for start, found in zip(starts, noise.waves_from(starts, waves), strict=True):
+        chances = noise.probability(start + far)
+        expected = np.exp(1j * np.outer(waves.frequency, far)) @ chances
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
 
 @pytest.mark.parametrize("name", NOISES)

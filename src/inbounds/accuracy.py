@@ -41,7 +41,8 @@ class Accuracy:
         """Return the moments of a release around a feasible centre."""
         span = self._span(centre)
         low, high = self.lattice.low_list[span], self.lattice.high_list[span]
-        below, above = FAR if low == -FAR else centre - low, FAR if high == FAR else high - centre
+        below = FAR if low == -FAR else min(centre - low, FAR)  # an answer may be beyond all doubles
+        above = FAR if high == FAR else min(high - centre, FAR)
         return self.tables.at(np.array([span]), np.array([float(below)]), np.array([float(above)]))
 
     @np.errstate(under="ignore")

@@ -18,7 +18,7 @@ from inbounds.bounds import Bounds
 from inbounds.days import EPOCH, day_number
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.lattice import FAR, Lattice
-from inbounds.rational import Number, exact, finite_ratio, infinity, is_number, is_power_of_two
+from inbounds.rational import Number, exact, finite_ratio, infinity, is_number, is_power_of_two, round_nearest
 
 VAST = 10_000
 """A Decimal of more digits than this before the point counts as infinite, and after it as zero."""
@@ -78,10 +78,10 @@ class Answers:
         return centre, self.excess(value, centre)
 
     def excess(self, value: Any, index: int) -> float:
-        """Return how far a true answer is above what an index stands for; in days for dates."""
+        """Return how far a true answer is above what an index stands for; in days for dates, inf beyond doubles."""
         if self.is_dates:
             return float(self.index(value) - index)
-        return float(exact(value, "value", InvalidParameter, echo=False) - self.lattice.value(index))
+        return round_nearest(exact(value, "value", InvalidParameter, echo=False) - self.lattice.value(index))
 
     def point(self, released: Any) -> int | None:
         """Return the index of a value that can be written for one, None for any other value."""

@@ -54,7 +54,8 @@ class Certificate:
     pairs: int
     """How many pairs were compared."""
     method: str
-    """By which road: `deciding pairs`, `deciding pairs, summed`, `every pair, every output` or `noise alone`."""
+    """By which road: `deciding pairs`, `deciding pairs, summed` or `every pair, every output`; for published mechanisms
+    also `noise alone`, `tails of the noise`, `exponents` or `branch and bound`."""
     precision: int
     """Bits of the ball arithmetic."""
     delta: Fraction = Fraction(0)
@@ -67,13 +68,13 @@ class Certificate:
 
     def __str__(self) -> str:
         first, second = (brief(answer) for answer in self.worst_pair)
+        exempt = f" but for delta <= {written_up(self.delta, 4)}" if self.delta else ""
         if self.holds:
-            finding = f"proved: loss <= {round_up(self.bound)!r} <= epsilon"
-            finding += f" but for delta <= {written_up(self.delta, 4)}" if self.delta else ""
+            finding = f"proved: loss <= {round_up(self.bound)!r} <= epsilon{exempt}"
         elif self.refuted:
             finding = f"REFUTED: loss >= {round_down(self.witnessed)!r} > epsilon = {float(self.epsilon)!r}"
         else:
-            finding = f"not proved: loss <= {round_up(self.bound)!r}"
+            finding = f"not proved: loss <= {round_up(self.bound)!r}{exempt}"
         return (
             f"{finding}; worst between {first} and {second}\n"
             f"({self.guarantee} guarantee, by {self.method}: {_counted(self.pairs)}, {self.precision}-bit balls)"

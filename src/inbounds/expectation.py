@@ -15,7 +15,7 @@ from inbounds.bounds import Bounds
 from inbounds.claim import Claim
 from inbounds.errors import InvalidParameter
 from inbounds.overall import FLAT, TrueAnswers
-from inbounds.rational import exact, infinity, round_down, round_up
+from inbounds.rational import exact, infinity, round_down, round_nearest, round_up
 
 if TYPE_CHECKING:
     from inbounds.averages import Floats, Spans
@@ -70,7 +70,7 @@ class Expectations(Averages):
         bias = float(self._accuracy.moments(centre).bias[0])
         if self._answers.is_dates:
             return datetime.fromordinal(centre) + timedelta(days=bias)
-        return float(self.claim.lattice.value(centre)) + bias * self._step
+        return round_nearest(self.claim.lattice.value(centre)) + bias * self._step
 
     def variance(self, value: Any) -> float:
         """Return the variance of releases if the true answer is `value`; in squared days for dates."""

@@ -55,6 +55,11 @@ class TrueAnswers:
         """How many possible answers there are to look at."""
         return float(self._counts().sum())
 
+    @property
+    def varying(self) -> float:
+        """For how many answers the quantity can differ from that for the next one, at most."""
+        return float(np.minimum(self._counts(), 2 * np.floor(self.flat)).sum())
+
     def _counts(self) -> Floats:
         lows, highs = self._clipped()
         return np.maximum(highs - lows.astype(float) + 1, 0)

@@ -52,9 +52,12 @@ class Provable(Protocol):
 
 
 def certify(mechanism: Claimant | Provable | Claim) -> Certificate:
-    """Prove a mechanism's claim again, from its description alone; raise `NotPrivate`, with a witness, if it is false.
+    """Prove a mechanism's label again, by another road where there is one; raise `NotPrivate` if that does not succeed.
 
-    Nothing that the mechanism computed or stored is used but the exact scale, the step and the promise.
+    Of a `Claim`, and of a mechanism that has one, only the promise, the step and the exact scale are used.  A published
+    mechanism says for itself how it is proved again, from the law that it draws from and not from what it says of its
+    loss: by definition where answers are few, else noise from its tails and its form (`published/noise_proof.py`),
+    and others by the arguments of their first proof.  The certificate names the road.
     """
     if isinstance(mechanism, Provable):
         return _kept(mechanism.prove_again())

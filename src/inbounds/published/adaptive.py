@@ -44,6 +44,9 @@ class AdaptiveLaplace(Mechanism):
     * `bounds`: one half-line, such as `Bounds(0, None)` or `Bounds(None, 10)`.
     * `delta`: the greatest delta that is acceptable.  The mechanism has the delta it has: if that is more, and it is
       always more than 0, it is refused with the counterexample.  If none is given, whatever it has is accepted.
+
+    How long a release takes depends on the true answer: its scale is computed for each draw, with Lambert's W for most
+    answers but not for all.  Where releases can be timed, make them at fixed times, or use BoundedLaplace.
     """
 
     paper: ClassVar[str] = "Croft et al. 2022"

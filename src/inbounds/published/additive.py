@@ -24,9 +24,11 @@ from inbounds.lattice import FAR, Lattice
 from inbounds.law import PRECISION
 from inbounds.overall import NODES, TrueAnswers
 from inbounds.published.definition import SMALL, prove_by_definition
-from inbounds.published.ends import BEYOND, Ends, EndsName, Piece, Rest
+from inbounds.published.ends import BEYOND, Ends, EndsName, Piece
 from inbounds.published.mechanism import Ground, Mechanism
 from inbounds.published.noise import Noise
+from inbounds.published.noise_proof import neighbours, prove_by_tails
+from inbounds.published.rest import ALL_WAVES, MOST_WAVES, SeenRest
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.many import ArraySampler, chunks
 
@@ -43,6 +45,9 @@ ELEMENTS = 2**19
 MOST_POINTS = 4096
 """On a bounded lattice of up to so many points, a mean looks at each of them."""
 
+MOST_RUNS = 512
+"""Elsewhere it looks at no more runs of answers than this, unless spans are many and wide against the noise."""
+
 MOST_IMAGES = 20_000
 """Up to so many outcomes of the noise, a proof by definition adds up where each of them goes."""
 
@@ -57,13 +62,11 @@ class Table:
     intercept: Floats
     ends: Floats
     """Which integers go to an end of a span, other than by constant pieces."""
-    origin: int
-    """The index that all is relative to."""
-    rests: list[tuple[Rest, float]]
-    """What is folded too often to be followed, and where that begins."""
+    rests: list[SeenRest]
+    """What is folded too often to be followed."""
 
     @classmethod
-    def of(cls, pieces: list[Piece], origin: int, ends: list[int], rests: list[Rest]) -> Table:
+    def of(cls, pieces: list[Piece], origin: int, ends: list[int], rests: list[SeenRest]) -> Table:
         """Take pieces relative to an index: there the map is `y -> map(y + origin) - origin`."""
         return cls(
             np.array([float(piece.start - origin) for piece in pieces]),
@@ -71,8 +74,7 @@ class Table:
             np.array([float(piece.slope) for piece in pieces]),
             np.array([float(piece.intercept + (piece.slope - 1) * origin) for piece in pieces]),
             np.array([float(end - origin) for end in ends]),
-            origin,
-            [(rest, float(rest.start - origin)) for rest in rests],
+            rests,
         )
 
 
@@ -150,7 +152,13 @@ class Additive(Mechanism):
     def _looked_at(self, first: int, last: int) -> TrueAnswers:
         lattice = self._ground.lattice
         few = lattice.bounded and lattice.points <= MOST_POINTS  # then each of them is looked at
-        return TrueAnswers(lattice, NODES if few else self.noise.smooth, self.noise.reach, first, last)
+        run = NODES if few else self._run(TrueAnswers(lattice, 1.0, self.noise.reach, first, last).varying)
+        return TrueAnswers(lattice, run, self.noise.reach, first, last)
+
+    def _run(self, varying: float) -> float:
+        """Return over how many steps errors are smooth: in wide spans, the stairs of wide noise are too flat to see."""
+        noise = self.noise
+        return max(noise.smooth, min(noise.scale / 8, noise.reach / 8, varying / MOST_RUNS))
 
     def _errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         return self._by_span(spans, below, above, self._expected)
@@ -160,10 +168,15 @@ class Additive(Mechanism):
 
     def _by_span(self, spans: Spans, below: Floats, above: Floats, found: Any) -> Floats:
         results = np.empty(below.shape)
+        if self._common:  # one table, of what is around the first span and all others
+            below, spans = (
+                below + (self._ground.lattice.lows - self._ground.lattice.lows[0])[spans],
+                np.zeros_like(spans),
+            )
         for span in np.unique(spans).tolist():
             chosen = spans == span
             table, places = self._table(span), self._places(span, below[chosen], above[chosen])
-            size = max(1, ELEMENTS // (len(table.start) + len(table.ends) + 1))
+            size = max(1, ELEMENTS // (len(table.start) + len(table.ends) + MOST_WAVES))
             parts = np.split(places, range(size, len(places), size))
             results[chosen] = np.concatenate([found(table, part, 0.0) for part in parts])
         return results
@@ -174,10 +187,18 @@ class Additive(Mechanism):
             return below
         return -above if self._ground.lattice.high_list[span] != FAR else np.zeros_like(above)
 
+    @cached_property
+    def _common(self) -> bool:
+        """Whether all spans are so near to each other that one table does for all, and doubles hold all distances."""
+        low, high = self._ground.lattice.low_list[0], self._ground.lattice.high_list[-1]
+        near = high - low < min(2**40, 4 * self.noise.reach)
+        return self._ground.lattice.bounded and near and not self.ends.rests(low, high)
+
     def _table(self, span: int) -> Table:
         """Return the pieces around a span, relative to its lower end, or its upper end, or zero: the first there is."""
         if span not in self._tables:
             low, high = self._ground.lattice.low_list[span], self._ground.lattice.high_list[span]
+            high = self._ground.lattice.high_list[-1] if self._common else high
             origin = low if low != -FAR else high if high != FAR else 0
             self._tables[span] = self._around(low, high, origin)
         return self._tables[span]
@@ -187,12 +208,15 @@ class Additive(Mechanism):
         reach = int(self.noise.reach) + 1
         start = -BEYOND if first == -FAR else first - reach
         stop = BEYOND if last == FAR else last + reach
-        pieces = self.ends.pieces(start, stop)
-        return Table.of(pieces, origin, _images_of_ends(pieces, self._finite_ends(start, stop)), self.ends.rests())
+        pieces, rests = self.ends.pieces(start, stop), self._seen_rests(first, last, start, stop, origin)
+        if first == last and self.ends.rests(first, last):  # noise is centred in the midst of one
+            pieces.append(Piece(first, first, 1, self.ends.apply(first) - first))
+        return Table.of(pieces, origin, _images_of_ends(pieces, self._all_ends), rests)
 
-    def _finite_ends(self, start: int, stop: int) -> list[int]:
-        ends = self._all_ends
-        return ends[bisect_left(ends, start) : bisect_right(ends, stop)]
+    def _seen_rests(self, first: int, last: int, start: int, stop: int, origin: int) -> list[SeenRest]:
+        """Return how noise that is centred from `first` to `last` meets what is folded too often to be followed."""
+        parts = [part for rest in self.ends.rests(start, stop) for part in rest.beside(first, last)]
+        return [part.seen(self.noise, origin, above=part.start > last) for part in parts]
 
     @cached_property
     def _all_ends(self) -> list[int]:
@@ -214,10 +238,9 @@ class Additive(Mechanism):
         distance = abs(constant * mass_below + table.slope * moment_below)
         distance += abs(constant * mass_above + table.slope * moment_above)
         total, mass = distance.sum(1), (mass_below + mass_above).sum(1)
-        for rest, relative in table.rests:
-            far = self.noise.tails(np.maximum(rest.sign * (relative - places), 1.0))[0]
-            span = rest.low - table.origin, rest.high - table.origin
-            total, mass = total + far * _from_uniform(places + excess, *span), mass + far
+        for rest in table.rests:
+            met = rest.mass(places)
+            total, mass = total + rest.distance(places, excess, met), mass + met
         return total / mass
 
     def _probable(self, table: Table, places: Floats, _excess: float) -> Floats:
@@ -226,10 +249,7 @@ class Additive(Mechanism):
         snapped = table.slope == 0
         mass, _ = self.noise.between(table.start[snapped] - at, table.stop[snapped] - at)
         found = mass.sum(1) + self.noise.probability(table.ends - at).sum(1)
-        for rest, relative in table.rests:
-            far = self.noise.tails(np.maximum(rest.sign * (relative - places), 1.0))[0]
-            found = found + far / (rest.high - rest.low)
-        return found
+        return found + sum(rest.at_ends(places, rest.mass(places)) for rest in table.rests)
 
     def _error(self, centre: int, excess: float) -> float:
         return float(self._expected(self._around(centre, centre, centre), np.zeros(1), excess)[0])
@@ -243,22 +263,30 @@ class Additive(Mechanism):
                 total += float(self.noise.between(first, last)[0])
             elif piece.slope and piece.start <= (source := (index - piece.intercept) * piece.slope) <= piece.stop:
                 total += float(self.noise.probability(np.array(float(source - centre))))
-        for rest in self.ends.rests():
+        return total + self._far_probability(index, centre)
+
+    def _far_probability(self, index: int, centre: int) -> float:
+        """Return the probability that an index is released from where folds are not followed."""
+        here, total = np.zeros(1), 0.0
+        for rest in self.ends.rests(-BEYOND, BEYOND):
             if rest.low <= index <= rest.high:
-                far = float(self.noise.tails(np.array([max(float(rest.sign * (rest.start - centre)), 1.0)]))[0][0])
-                total += far / (rest.high - rest.low) / (2 if index in (rest.low, rest.high) else 1)
+                for part in rest.beside(centre, centre):
+                    seen = part.seen(self.noise, centre, above=part.start > centre, most=ALL_WAVES)
+                    total += float(seen.probability(here, float(index - rest.low), seen.mass(here))[0])
+                if rest.start <= centre <= rest.stop and self.ends.apply(centre) == index:
+                    total += float(self.noise.probability(here)[0])
         return total
 
-    # The second proof: by definition, from where every outcome of the noise goes.
+    # The second proof: by definition, from where every outcome of the noise goes, or from the tails of the noise.
 
     def prove_again(self) -> Certificate:
-        """Compare every pair of neighbouring answers and every release, where they are few; else trust the noise."""
+        """Compare every pair of neighbouring answers and every release, where they are few; else look at the tails."""
         lattice = self._ground.lattice
         standard = self._ground.promise.guarantee == "standard"
         small = standard and lattice.bounded and lattice.high_list[-1] - lattice.low_list[0] < SMALL
         if small and self.in_range and self.noise.reach * 3 < MOST_IMAGES and not self.noise.delta:
             return prove_by_definition(self._ground, self._row)
-        return _proved(self._ground, self.noise, self.ends)
+        return prove_by_tails(self._ground, self.noise, self.ends, self.certificate.delta)
 
     def _row(self, centre: int, bits: int) -> list[arb]:
         """Return balls around the probabilities of all possible answers."""
@@ -272,21 +300,7 @@ class Additive(Mechanism):
                 released = self.ends.apply(centre + noise)
                 found[released] = found.get(released, arb(0)) + singles[abs(noise)]
             rest = arb(0).union(2 * tails[-1])  # where this goes was not looked at
-            return [found.get(index, arb(0)) + rest for index in _points(self._ground.lattice)]
-
-
-def _from_uniform(truth: Floats, low: int, high: int) -> Floats:
-    """Return the mean distance from what is uniform between two ends, these at half weight."""
-    inside = np.clip(truth, low, high)
-    part = inside - np.floor(inside)
-    return ((inside - low) ** 2 + (high - inside) ** 2 + 2 * part * (1 - part)) / (2 * (high - low)) + abs(
-        truth - inside
-    )
-
-
-def _points(lattice: Lattice) -> list[int]:
-    spans = zip(lattice.low_list, lattice.high_list, strict=True)
-    return [index for low, high in spans for index in range(low, high + 1)]
+            return [found.get(index, arb(0)) + rest for index in self._ground.lattice.indices()]
 
 
 def _images_of_ends(pieces: list[Piece], ends: list[int]) -> list[int]:
@@ -294,29 +308,26 @@ def _images_of_ends(pieces: list[Piece], ends: list[int]) -> list[int]:
     found: list[int] = []
     for piece in pieces:
         if piece.slope:
-            low, high = sorted(piece.intercept + piece.slope * index for index in (piece.start, piece.stop))
+            low, high = piece.intercept + piece.slope * piece.start, piece.intercept + piece.slope * piece.stop
+            if piece.slope < 0:
+                low, high = high, low
             hit = ends[bisect_left(ends, low) : bisect_right(ends, high)]
             found.extend((end - piece.intercept) * piece.slope for end in hit)
     return found
 
 
 def _proved(ground: Ground, noise: Noise, ends: Ends) -> Certificate:
-    """Write down what the noise alone guarantees, whatever happens at the ends; less may be lost there, never more."""
-    lattice, bounds = ground.lattice, ground.bounds
-    first = next((end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR), 0)
+    """Write down what the noise says of itself, whatever happens at the ends; less may be lost there, never more."""
     loss = noise.loss * -(-ground.distance // noise.distance)
-    second = first + ground.distance if first + ground.distance <= lattice.high_list[-1] else first - ground.distance
-    second = ground.clipped(second)
-    pair = (bounds.as_answer(lattice.value(first)), bounds.as_answer(lattice.value(second)))
     return Certificate(
         holds=loss <= ground.epsilon,
         bound=loss,
         witnessed=loss if ends.name == "leave" else Fraction(0),
-        worst_pair=pair,
+        worst_pair=neighbours(ground, ground.distance),
         epsilon=ground.epsilon,
         guarantee=ground.promise.guarantee,
         scale=None,
-        step=lattice.step,
+        step=ground.lattice.step,
         pairs=1,
         method="noise alone",
         precision=PRECISION,

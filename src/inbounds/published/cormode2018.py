@@ -29,7 +29,7 @@ from inbounds.certificate import Certificate
 from inbounds.errors import InvalidParameter
 from inbounds.published.definition import prove_by_definition
 from inbounds.published.listed import Listed
-from inbounds.published.mechanism import Ground, need_one_span, need_step
+from inbounds.published.mechanism import SLACK, Ground, need_one_span, need_step
 from inbounds.reproof import SMALL
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.inverse import draw
@@ -37,10 +37,7 @@ from inbounds.sampling.inverse import draw
 if TYPE_CHECKING:
     from inbounds.averages import Floats
 
-SLACK = Fraction(1, 2**48)
-"""The rate is this much below what epsilon allows, relatively, so that a proof in balls can confirm it."""
-
-MOST_POINTS = 1_000_000
+MOST_LISTED = 1_000_000
 """Errors are listed for every point."""
 
 
@@ -102,9 +99,9 @@ class ExplicitFair(Listed):
         ground = Ground.of(bounds, sensitivity, epsilon)
         need_step(ground, "the explicit fair mechanism", "use BoundedLaplace")
         need_one_span(ground, "the explicit fair mechanism", "use BoundedLaplace, which is for any bounds")
-        if ground.lattice.points > MOST_POINTS:
+        if ground.lattice.points > MOST_LISTED:
             raise InvalidParameter(
-                f"the explicit fair mechanism is offered up to {MOST_POINTS:,} points, and {ground.bounds.brief()} has "
+                f"the explicit fair mechanism is offered up to {MOST_LISTED:,} points, and {ground.bounds.brief()} has "
                 "more; use BoundedLaplace"
             )
         top = ground.lattice.points - 1

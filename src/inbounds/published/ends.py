@@ -9,12 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from inbounds.errors import InvalidParameter
 from inbounds.lattice import FAR, Lattice
+from inbounds.published.rest import Rest
 from inbounds.rational import shown
 
 if TYPE_CHECKING:
@@ -25,29 +27,17 @@ EndsName = Literal["leave", "snap", "fold"]
 BEYOND = 2**120
 """Farther than any index."""
 
-MOST_FOLDS = 4096
-"""Reflections to follow on each side; what goes farther is left out of expected errors.  Noise needs more than this
-only where it is over a hundred times as wide as the span, and releases are all but uniform."""
+MOST_FOLDS = 128
+"""Reflections to follow on each side of a span, one piece for each; `rests` says what goes farther."""
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A run of integers `y` on which the map is `intercept + slope * y`."""
 
     start: int
     stop: int
     slope: int
     intercept: int
-
-
-@dataclass(frozen=True)
-class Rest:
-    """All integers from `start` on, downwards or upwards, that go to a span from `low` to `high`."""
-
-    start: int
-    sign: int
-    low: int
-    high: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,19 +83,22 @@ class Ends:
         end = min(bisect_right(lows, last), len(lows) - 1)
         cut = self._snapped if self.name == "snap" else self._folds
         found = (piece for span in range(begin, end + 1) for piece in cut(span, first, last))
-        clipped = (Piece(max(p.start, first), min(p.stop, last), p.slope, p.intercept) for p in found)
-        return [piece for piece in clipped if piece.start <= piece.stop]
+        return [_clipped(piece, first, last) for piece in found if _meets(piece, first, last)]
 
-    def rests(self) -> list[Rest]:
-        """Return what lies beyond the reflections that are followed, below and above: folded, it is all but uniform."""
+    def rests(self, first: int, last: int) -> list[Rest]:
+        """Return what lies from `first` to `last` or beyond, and is folded too often for `pieces`."""
         if self.name != "fold":
             return []
+        return [rest for rest in self._rests if rest.start <= last and first <= rest.stop]
+
+    @cached_property
+    def _rests(self) -> list[Rest]:
         found = []
-        for span, sign in ((0, -1), (-1, 1)):
-            low, high = self.lattice.low_list[span], self.lattice.high_list[span]
-            if low != high and abs(end := (low if sign < 0 else high)) != FAR and -FAR not in (low, -high):
-                found.append(Rest(end + sign * (MOST_FOLDS * (high - low) + 1), sign, low, high))
-        return found
+        for span, (low, high) in enumerate(zip(self.lattice.low_list, self.lattice.high_list, strict=True)):
+            (start, stop), followed = self.catchment(span), MOST_FOLDS * (high - low)
+            if low != high and -FAR not in (low, -high):
+                found += [Rest(start, low - followed - 1, low, high), Rest(high + followed + 1, stop, low, high)]
+        return [rest for rest in found if rest.start <= rest.stop]
 
     def catchment(self, span: int) -> tuple[int, int]:
         """Return the first and the last integer that are nearest to a span."""
@@ -145,6 +138,17 @@ class Ends:
             intercept = 2 * low - turns if fold % 2 == 0 else turns
             end = low - fold * length
             yield Piece(max(end - length, start), end - 1, -1 if fold % 2 == 0 else 1, intercept)
+
+
+def _meets(piece: Piece, first: int, last: int) -> bool:
+    return piece.start <= piece.stop and piece.start <= last and first <= piece.stop
+
+
+def _clipped(piece: Piece, first: int, last: int) -> Piece:
+    """Return the part of a piece from `first` to `last`; nearly always all of it."""
+    if first <= piece.start and piece.stop <= last:
+        return piece
+    return Piece(max(piece.start, first), min(piece.stop, last), piece.slope, piece.intercept)
 
 
 def _folded(index: int, low: int, high: int) -> int:

@@ -26,15 +26,13 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
 from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
-from inbounds.published.mechanism import Ground
-from inbounds.published.noise import Noise
+from inbounds.published.mechanism import SLACK, Ground
+from inbounds.published.noise import Form, Noise
 from inbounds.rational import exact, shown
 
 if TYPE_CHECKING:
     from inbounds.published.noise import Floats
-
-SLACK = Fraction(1, 2**48)
-"""Stairs are this much lower than epsilon allows, relatively, so that a proof in balls can confirm them."""
+    from inbounds.published.waves import Complex, Waves
 
 
 class StaircaseNoise(Noise):
@@ -46,12 +44,17 @@ class StaircaseNoise(Noise):
         self._epsilon = float(self.loss)
         self.scale = distance / self._epsilon
         self.reach = distance * (math.ceil(42 / self._epsilon) + 1)
-        self.smooth = max(1.0, distance / 16, self.scale / 2**12)
+        self.smooth = max(1.0, distance / 16)
         self._b = math.exp(-self._epsilon)
         self._rise = -math.expm1(-self._epsilon)
         self._stair = first + self._b * (distance - first)
         self._a = self._rise / (2 * self._stair - self._rise)
         self._balls: dict[int, tuple[arb, arb, arb]] = {}
+
+    @property
+    def form(self) -> Form:
+        """Two stairs, or one, which repeat themselves."""
+        return Form((0, self.first) if self.first < self.distance else (0,), self.distance)
 
     def tail(self, index: int, bits: int) -> arb:
         """Return a ball around the probability of at least `index`: the rest of its flight of stairs, and the next."""
@@ -99,6 +102,20 @@ class StaircaseNoise(Noise):
         total = mass + following * flight_mass
         first = base * total + moment + following * (flight_moment + d * flight_mass / self._rise)
         return self._a * fade * total, self._a * fade * first
+
+    @np.errstate(under="ignore")
+    def waves_from(self, index: Floats, waves: Waves) -> Complex:
+        """Return the sums of `p(index + j) * exp(i w j)` over `j >= 0`: the rest of a flight, and all that follow."""
+        d, r = float(self.distance), float(self.first)
+        flight = np.floor(index / d)
+        stair = index - flight * d
+        upper, start = np.maximum(r - stair, 0), np.maximum(stair, r)
+        lower = self._b * waves.turned(upper) * waves.summed(d - start)
+        flights = (waves.summed(r) + self._b * waves.turned(r) * waves.summed(d - r)) * waves.repeated(
+            self._epsilon, self.distance
+        )
+        total = waves.summed(upper) + lower + self._b * waves.turned(d - stair) * flights
+        return np.asarray(self._a * np.exp(-flight * self._epsilon)[:, None] * total)
 
     @np.errstate(under="ignore")
     def probability(self, index: Floats) -> Floats:

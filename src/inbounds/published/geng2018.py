@@ -27,24 +27,25 @@ from inbounds.errors import InvalidParameter
 from inbounds.law import PRECISION
 from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
-from inbounds.published.mechanism import Ground
-from inbounds.published.noise import Noise
+from inbounds.published.mechanism import SLACK, Ground
+from inbounds.published.noise import Form, Noise
 from inbounds.rational import exact, shown
 
 if TYPE_CHECKING:
     from inbounds.published.noise import Floats
+    from inbounds.published.waves import Complex, Waves
 
 
 class CutNoise(Noise):
     """Geometric noise that never exceeds a limit, private but for `delta`."""
 
     def __init__(self, distance: int, epsilon: Fraction, delta: Fraction) -> None:
-        self.distance, self.loss = distance, epsilon
-        self.rate = epsilon / distance
+        self.distance, self.loss = distance, epsilon * (1 - SLACK)
+        self.rate = self.loss / distance
         self._rate, self._q, self._single = float(self.rate), math.exp(-self.rate), -math.expm1(-self.rate)
         self.limit, self.delta = self._least_limit(delta)
-        self.scale, self.smooth = 1 / self._rate, max(1.0, min(1 / self._rate, max(distance / 16, 2**-12 / self._rate)))
-        self.reach = float(self.limit + 1)
+        self.scale, self.smooth = 1 / self._rate, max(1.0, min(1 / self._rate, distance / 16))
+        self.reach = min(self.limit, 42 * self.scale) + 1
         self._beyond = math.exp(-(self.limit + 1) * self._rate)
         # 1 + q - 2 q^(n+1), of positive terms
         self._total = -math.expm1(-(self.limit + 1) * self._rate) - self._q * math.expm1(-self.limit * self._rate)
@@ -70,6 +71,11 @@ class CutNoise(Noise):
             lost = ((self.distance - limit - 1) * rate).exp() * -(-self.distance * rate).expm1()
             return upper(lost / (1 + q - 2 * beyond))
 
+    @property
+    def form(self) -> Form:
+        """The same factor with every step up to the limit, and nothing beyond."""
+        return Form((0,), self.limit + 1, repeats=False)
+
     def tail(self, index: int, bits: int) -> arb:
         """Return a ball around the probability of at least `index`."""
         with lock(), workprec(bits):
@@ -91,6 +97,13 @@ class CutNoise(Noise):
             mass = np.exp(-start * self._rate) * -np.expm1(-count * self._rate) / self._total
             further = _excess(np.array(self._rate)) - count * _excess(count * self._rate)
             return mass, np.where(count > 0, mass * (start + further), 0.0)
+
+    def waves_from(self, index: Floats, waves: Waves) -> Complex:
+        """Return the sums of `p(index + j) * exp(i w j)` over `j >= 0`, for positive integers."""
+        count = np.maximum(self.limit + 1 - index, 0)
+        with np.errstate(under="ignore"):
+            missing = np.exp(-count * self._rate)[:, None] * waves.turned(count)
+            return np.asarray(self.probability(index)[:, None] * (1 - missing) * waves.repeated(self._rate, 1))
 
     def probability(self, index: Floats) -> Floats:
         """Return `p(index)`."""

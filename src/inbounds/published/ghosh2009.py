@@ -22,13 +22,14 @@ from inbounds.law import Law
 from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
 from inbounds.published.mechanism import WIDEST, Ground, need_step
-from inbounds.published.noise import Noise
+from inbounds.published.noise import Form, Noise
 from inbounds.rational import round_up
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.one import Sampler
 
 if TYPE_CHECKING:
     from inbounds.published.noise import Floats
+    from inbounds.published.waves import Complex, Waves
 
 
 class GeometricNoise(Noise):
@@ -53,6 +54,11 @@ class GeometricNoise(Noise):
         """Return one draw of exactly this law."""
         return self._one.draw(0, 0, entropy)
 
+    @property
+    def form(self) -> Form:
+        """The same factor with every step."""
+        return Form((0,), 1)
+
     def tail(self, index: int, bits: int) -> arb:
         """Return a ball around `q^index / (1 + q)`."""
         masses = self.law.masses(bits)
@@ -69,6 +75,10 @@ class GeometricNoise(Noise):
         mass = np.exp(-index * self._rate) / (1 + math.exp(-self._rate))
         with np.errstate(invalid="ignore"):
             return mass, np.where(mass == 0, 0.0, mass * (index + _inverse_expm1(self._rate)))
+
+    def waves_from(self, index: Floats, waves: Waves) -> Complex:
+        """Return the sums of `p(index + j) * exp(i w j)` over `j >= 0`, for positive integers."""
+        return np.asarray(self.probability(index)[:, None] * waves.repeated(self._rate, 1))
 
     @np.errstate(under="ignore")
     def probability(self, index: Floats) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from inbounds.answer import Answers
 from inbounds.averages import Averages
@@ -19,11 +19,14 @@ from inbounds.lattice import Lattice, fine_step
 from inbounds.rational import shown
 from inbounds.releases import Releases
 
-if TYPE_CHECKING:
-    pass
-
 WIDEST = 2**54
 """On unbounded bounds noise may be this many steps wide, so that it stays within 64 bits."""
+
+SLACK = Fraction(1, 2**48)
+"""Laws lose this much less than epsilon allows, relatively: a proof in balls confirms an inequality, no equality."""
+
+VAST = 1e290
+"""So many steps from every release, a true answer makes an error of its distance, to far below the last digit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +144,10 @@ class Mechanism(Averages, Releases):
     def error(self, value: Any) -> float:
         """Return the expected absolute error of a release if the true answer is `value`; in days for dates."""
         centre = self._ground.clipped(self._answers.index(value))
-        return self._error(centre, self._answers.excess(value, centre) / self._step) * self._step
+        excess = self._answers.excess(value, centre)
+        if abs(excess) > VAST * min(self._step, 1.0):  # in steps it may be beyond doubles
+            return abs(excess)
+        return self._error(centre, excess / self._step) * self._step
 
     def pmf(self, released: Any, value: Any) -> float:
         """Return the probability that `released` is released if the true answer is `value`."""

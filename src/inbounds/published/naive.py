@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 from inbounds.bounds import Bounds
 from inbounds.certificate import prove
 from inbounds.claim import Claim, Promise
-from inbounds.errors import NotPrivate
+from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.mechanism import TruncatedLaplace
 from inbounds.published.mechanism import again
-from inbounds.rational import round_up
+from inbounds.rational import round_up, shown
 from inbounds.sampling.entropy import Entropy
 
 
@@ -30,11 +30,13 @@ class NaiveLaplace(TruncatedLaplace):
 
     def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, leaky: bool = False) -> None:
         plain = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
+        if not isinstance(leaky, bool):
+            raise InvalidParameter(f"leaky must be True or False, got {shown(leaky)}")
         # A hair more than the plain scale: where normalising is harmless, the loss is then below epsilon, and provably.
         scale = math.nextafter(round_up(plain.sensitivity / plain.epsilon), math.inf)
         claim = Claim.of(bounds, sensitivity, epsilon, scale=scale)
         super().__init__(claim, prove(claim), {"sensitivity": sensitivity, "epsilon": epsilon})
-        self.__dict__.update(leaky=leaky is True)
+        self.__dict__.update(leaky=leaky)
 
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:
         self._refuse()

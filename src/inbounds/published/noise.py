@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,24 @@ from inbounds.sampling.one import Sampler
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from inbounds.published.waves import Complex, Waves
+
     Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the probabilities `p(k)`, `k >= 0`, of a noise are built: of runs, which repeat themselves.
+
+    From the first to the last index of a run, `p` changes by the same factor with each step.
+    """
+
+    starts: tuple[int, ...]
+    """Where the runs of the first period begin, the first of them at 0."""
+    period: int
+    """How many steps a period has."""
+    repeats: bool = True
+    """Whether `p(k + period)` is always the same factor times `p(k)`; else nothing is beyond the first period."""
 
 
 class Noise(ABC):
@@ -37,6 +55,11 @@ class Noise(ABC):
     smooth: float
     """Over so many steps, quantities are smooth functions of where the noise is centred."""
 
+    @property
+    @abstractmethod
+    def form(self) -> Form:
+        """How its probabilities are built, told by the numbers that `tail` uses; the second proof rests on it."""
+
     @abstractmethod
     def tail(self, index: int, bits: int) -> arb:
         """Return a ball around the probability of at least `index`, which is positive."""
@@ -48,6 +71,10 @@ class Noise(ABC):
     @abstractmethod
     def tails(self, index: Floats) -> tuple[Floats, Floats]:
         """Return, in doubles, the sums of `p(k)` and `k * p(k)` over `k >= index`, for positive integers."""
+
+    @abstractmethod
+    def waves_from(self, index: Floats, waves: Waves) -> Complex:
+        """Return the sums of `p(index + j) * exp(i w j)` over `j >= 0`, for positive integers: a row for each."""
 
     @abstractmethod
     def probability(self, index: Floats) -> Floats:
