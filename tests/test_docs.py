@@ -68,6 +68,21 @@ def test_the_table_of_what_goes_wrong_is_true() -> None:
     assert f"| none | {ours.pmf(0, 2):.1%} | ε, proved |".replace("%", " %") in readme
 
 
+def test_the_gain_of_the_optimum_is_that_of_the_table() -> None:
+    """What the optimum is said to gain over formulas is the least and the greatest gain in the table of limits."""
+    text = (ROOT / "docs" / "choosing.md").read_text("utf-8")
+    rows = [line.split("|") for line in text[text.index("| ε | B | m | s |") :].split("\n\n")[0].splitlines()[2:]]
+    gains = []
+    for cells in rows:
+        optima = map(float, cells[5].split("/"))
+        others = (float(cell.split(",")[0]) for cell in cells[6:8])
+        gains += [1 - optimum / other for optimum, other in zip(optima, others, strict=True)]
+    assert len(gains) == 14
+    said = re.search(r"a formula by (\d+) % to (\d+) %", " ".join(text.split()))
+    assert said is not None
+    assert [int(number) for number in said.groups()] == [round(100 * min(gains)), round(100 * max(gains))]
+
+
 def test_the_readme_shows_the_comparison_that_it_makes() -> None:
     """Every line of the README's comparison is one of the comparison beside it."""
     readme = (ROOT / "README.md").read_text("utf-8")

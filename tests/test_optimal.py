@@ -36,6 +36,7 @@ from inbounds import (
     compare,
     recommend,
 )
+from inbounds.limit import search
 from inbounds.limit.exact_table import BITS, TOTAL, ExactTable, greatest_ratio, repaired
 from inbounds.limit.optimum import Minimise as Goal
 from inbounds.published import ExplicitFair, Geometric, Staircase
@@ -407,7 +408,7 @@ def test_the_certificate_says_what_integers_say(bounds: Bounds, sensitivity: Any
     assert proof.witnessed <= proof.bound <= Fraction(epsilon) == proof.epsilon
     assert float(proof.bound) == pytest.approx(math.log(max(ratios)), rel=1e-12)
     assert found.label.pure
-    assert str(found.label) == f"ε = {float(epsilon):.4g}"
+    assert 0 <= Fraction(str(found.label).removeprefix("ε = ")) - Fraction(str(epsilon)) < Fraction(1, 1000)
     one, other = proof.worst_pair
     chances = [(found.pmf(k, one), found.pmf(k, other)) for k in points_of(bounds)]
     assert max(abs(math.log(p / q)) for p, q in chances) == pytest.approx(float(proof.bound), rel=1e-9, abs=1e-15)
@@ -773,6 +774,37 @@ def test_mistakes_are_named(make: Callable[[], Any], message: str) -> None:
     """A parameter that makes no sense, or bounds with too many answers, are refused by rule, with the remedy."""
     with pytest.raises(InvalidParameter, match=message):
         make()
+
+
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize(("constant", "value"), [("BUDGET", 90), ("PATIENCE", 1)])
+def test_a_search_that_gets_nowhere_is_given_up(
+    constant: str, value: int, goal: Goal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After so many rounds, or so many without progress, the optimum is refused: the same ones on every machine."""
+    monkeypatch.setattr(search, constant, value)
+    told = set()
+    for _ in range(2):
+        with pytest.raises(InvalidParameter, match=r"within \d+ rounds on \d+ points.* take a larger step") as refusal:
+            Optimal(Bounds(0, 44, step=1), 7, 0.2, minimise=goal)
+        told.add(str(refusal.value))
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("epsilon", [3, 4])
+def test_a_programme_that_the_solver_refuses_is_scaled(epsilon: float) -> None:
+    """Where HiGHS ends with an error on the programme as it is, it is asked again in another scaling."""
+    found = Optimal(Bounds(0, 199, step=1), 20, epsilon)
+    assert found.limit <= found.mean_error() * (1 + 1e-13)
+    assert found.mean_error() <= found.limit * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_a_search_on_a_plateau_gets_off_it(goal: Goal) -> None:
+    """Where many rounds bring nothing, as on wide ranges at small epsilon, the search goes on and ends."""
+    found = Optimal(Bounds(0, 119, step=1), 12, 0.2, minimise=goal)
+    assert found.limit <= error_of(found, goal) * (1 + 1e-13)
+    assert error_of(found, goal) <= found.limit * (1 + 1e-8)
 
 
 def test_without_the_solver_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

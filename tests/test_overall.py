@@ -280,7 +280,7 @@ def test_a_delta_is_written_with_four_digits_and_never_less_than_it_is(numerator
     ("label", "text", "private", "pure"),
     [
         (Label(Fraction(1)), "ε = 1", True, True),
-        (Label(Fraction(1, 3)), "ε = 0.3333", True, True),
+        (Label(Fraction(1, 3)), "ε = 0.3334", True, True),
         (Label(Fraction(1, 10**9)), "ε = 1e-09", True, True),
         (Label(Fraction(1), Fraction(1, 10**6)), "ε = 1, δ = 1.000e-6", True, False),
         (Label(Fraction(1), Fraction(10**9 + 1, 10**15)), "ε = 1, δ = 1.001e-6", True, False),
@@ -290,5 +290,5 @@ def test_a_delta_is_written_with_four_digits_and_never_less_than_it_is(numerator
     ],
 )
 def test_a_label_says_what_is_kept(label: Label, text: str, private: bool, pure: bool) -> None:
-    """Epsilon alone, epsilon and delta, or a loss that was proved to be above epsilon."""
+    """Epsilon alone, epsilon and delta, neither rounded down, or a loss that was proved to be above epsilon."""
     assert (str(label), label.private, label.pure) == (text, private, pure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from datetime import date, timedelta
@@ -203,7 +204,7 @@ def test_of_equals_the_one_without_spikes_is_taken(bounds: Bounds, choices: dict
     found = recommend(bounds, 1, 1, **choices)
     made = found.mechanism
     assert getattr(made, "pooling", 0) == 0
-    assert not isinstance(made, Additive) or made.ends.name == "fold"
+    assert not isinstance(made, Additive) or made.ends.name != "snap"
     least = min(error for _, error in found.considered)
     assert found.error <= least * (1 + 1e-8)
 
@@ -449,9 +450,47 @@ def test_every_epsilon_has_a_recommendation(bounds: Bounds, epsilon: float) -> N
         (lambda: recommend(WEEKDAYS, 1, 1, window=(0, 3)), "a window over dates must be a pair of dates, got 0"),
         (lambda: recommend(RANGE, 1, 1, optimum=True), "has no step"),
         (lambda: recommend(Bounds(0, 500, step=1), 1, 1, optimum=True), "has more; give the bounds ends or a larger"),
+        (lambda: recommend(COUNTS, 1, 1, optimum=1), "optimum must be True, False or None, got 1"),  # type: ignore[arg-type]
+        (lambda: recommend(COUNTS, 1, 1, optimum="yes"), "optimum must be True, False or None"),  # type: ignore[arg-type]
+        (lambda: recommend(COUNTS, 1, 1, progress=3), "progress must be a function .*, got 3; try print"),  # type: ignore[arg-type]
+        (lambda: recommend(COUNTS, 1, 1, optimum=True, pooling_limit=0.9), "optimum=True needs pooling_limit=1, got 0"),
+        (
+            lambda: recommend(COUNTS, 1, 1, optimum=True, guarantee="distance"),
+            "optimum=True needs guarantee='standard'",
+        ),
+        (lambda: recommend(COUNTS, 1, 20, optimum=True), "the optimal mechanism is for epsilon up to 15, got 20"),
     ],
 )
 def test_mistakes_are_named(ask: Callable[[], Any], message: str) -> None:
     """What makes no sense is refused by name, and so is an optimum that was asked for and cannot be had."""
     with pytest.raises(InvalidParameter, match=message):
         ask()
+
+
+def test_without_the_solver_an_optimum_that_was_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where HiGHS is not installed whoever asked for the optimum is told so; whoever did not gets another."""
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    with pytest.raises(InvalidParameter, match=r"not installed: pip install 'inbounds\[optimal\]'"):
+        recommend(COUNTS, 1, 1, optimum=True)
+    assert "optimal" not in str(recommend(COUNTS, 1, 1).considered)
+
+
+@both
+@pytest.mark.parametrize("guarantee", ["standard", "distance"])
+@pytest.mark.parametrize("bounds", [Bounds.everything(), Bounds(None, None, step=1)], ids=str)
+def test_where_everything_is_possible_noise_is_left_plain(bounds: Bounds, guarantee: Any, goal: Goal) -> None:
+    """On the whole line folding and snapping do nothing, so of the same law the one without them is recommended."""
+    found = recommend(bounds, 1, 1, minimise=goal, guarantee=guarantee)
+    assert isinstance(found.mechanism, Additive)
+    assert (found.mechanism.ends.name, found.mechanism.in_range) == ("leave", True)
+    assert found.reason.startswith("plain ")
+    errors = dict(found.considered)
+    for manner in ("folded", "snapped"):
+        twins = {name: error for name, error in errors.items() if name.startswith(manner)}
+        assert all(errors[name.replace(manner, "plain")] == pytest.approx(error) for name, error in twins.items())
+
+
+@pytest.mark.parametrize("bounds", [RANGE, COUNTS, ISLANDS, UPWARDS], ids=str)
+def test_where_something_is_impossible_no_noise_is_left_plain(bounds: Bounds) -> None:
+    """What could leave the bounds is not even considered."""
+    assert not [name for name, _ in recommend(bounds, 1, 1).considered if name.startswith("plain")]

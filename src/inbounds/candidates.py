@@ -23,6 +23,7 @@ from inbounds.published import (
     TruncatedLaplacian,
 )
 from inbounds.published.additive import MANNERS, Additive
+from inbounds.rational import exact, shown
 from inbounds.window import Window
 
 
@@ -122,6 +123,15 @@ def candidates(question: Question, delta: Any) -> Iterator[Candidate]:
         for ends, manner in MANNERS.items():
             yield Candidate(f"{manner} {kind.noise_name}", kind.paper, partial(make, making, ends=ends))
     yield Candidate(ExplicitFair.name, ExplicitFair.paper, partial(make, ExplicitFair))
+
+
+def refuse_delta(delta: Any) -> None:
+    """Refuse a delta that no mechanism could be made with."""
+    if not 0 < exact(delta, "delta", InvalidParameter) < Fraction(1, 2):
+        raise InvalidParameter(
+            f"delta must be above 0 and below 1/2, got {shown(delta)}; "
+            "it should be far below one over the number of people"
+        )
 
 
 def _continuous_laplace(bounds: Bounds, sensitivity: Any, epsilon: Any, **choices: Any) -> Laplace:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from inbounds.bounds import Bounds
-from inbounds.candidates import NOT_APPLICABLE, Candidate, Comparable, Question, candidates
+from inbounds.candidates import NOT_APPLICABLE, Candidate, Comparable, Question, candidates, refuse_delta
 from inbounds.claim import Promise
 from inbounds.limit.optimum import Minimise
-from inbounds.optimal import Optimal, optimal_name, optimum_is_offered, uniform_prior
+from inbounds.optimal import Optimal, optimal_name, uniform_prior, wants_optimum
 from inbounds.progress import Progress, reporting
 from inbounds.rational import shown
 from inbounds.table import Row, as_html, as_rich, as_text
@@ -19,6 +19,12 @@ from inbounds.window import Window, stated_window, written_end
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+TELLING = 0.01
+"""Errors are related to the limit where the optimum itself comes this close to it, relatively."""
+
+ROUNDING = 1e-9
+"""An error that is this much below the limit, relatively, is the limit: both were computed in doubles."""
 
 
 @dataclass(frozen=True)
@@ -91,15 +97,16 @@ def compare(
 
     * `window`: over which true answers to average, as a pair (low, high).  If the bounds have no end and no window is
       given, it reaches ten plain scales (sensitivity / epsilon) beyond their last end; the comparison says so.
-    * `delta`: for the mechanisms that need one.
+    * `delta`: for the mechanisms that need one, above 0 and below 1/2.
     * `optimum`: whether to compute the least error that any mechanism can have, by linear programming.  If not given,
       where the lattice is small enough for that to be quick and the solver is installed (`inbounds[optimal]`).
     * `progress`: called with a line of text now and then, while something takes long.
     """
     promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
+    refuse_delta(delta)
+    with_optimum = wants_optimum(optimum, bounds)
     stated = window if window is not None else stated_window(bounds, promise.sensitivity / promise.epsilon)
     question = Question(bounds, sensitivity, epsilon)
-    with_optimum = optimum_is_offered(bounds) if optimum is None else optimum
     with reporting(progress) as report:
         everything = [*candidates(question, delta), *(_optima(question, stated, report) if with_optimum else [])]
         found = {}
@@ -142,18 +149,42 @@ def measured(candidate: Candidate, mean_window: Window | None, worst_window: Win
 
 
 def _related(found: dict[str, Row], *, everywhere: bool) -> list[Row]:
-    """Relate all errors to those of the optima; that for the worst error is one over all true answers only."""
-    mean, worst = found[optimal_name("mean")].mean_error, found[optimal_name("worst")].worst_error
-    worst = worst if everywhere else None
+    """Relate the errors of all that keep epsilon to the least that such a mechanism can have.
+
+    The limit of the worst error is one over all true answers only.
+    """
+    mean_row, worst_row = (found[optimal_name(goal)] for goal in get_args(Minimise))
+    mean = _limit(mean_row, mean_row.mean_error)
+    worst = _limit(worst_row, worst_row.worst_error) if everywhere else None
 
     def related(row: Row) -> Row:
+        if row.label is None or not row.label.pure:
+            return row
         return replace(
             row,
-            mean_over_optimum=row.mean_error / mean if row.mean_error and mean else None,
-            worst_over_optimum=row.worst_error / worst if row.worst_error and worst else None,
+            mean_over_optimum=_times(row.mean_error, mean),
+            worst_over_optimum=_times(row.worst_error, worst),
         )
 
     return [related(row) for row in found.values()]
+
+
+def _limit(optimum: Row, error: float | None) -> float | None:
+    """Return the error that no mechanism is below, as the optimum's prices prove it; None if it says little.
+
+    Where epsilon is tiny, or the limit next to nothing, making the table exact costs more than there is to tell.
+    """
+    if optimum.mechanism is None or error is None:
+        return None
+    limit: float = optimum.mechanism.limit
+    return limit if 0 < error <= limit * (1 + TELLING) else None
+
+
+def _times(error: float | None, limit: float | None) -> float | None:
+    """Return how many times a limit an error is: at least once, but for the rounding errors of doubles."""
+    if error is None or limit is None:
+        return None
+    return max(error, limit) / limit if error > limit * (1 - ROUNDING) else error / limit
 
 
 def _order(row: Row) -> tuple[Any, ...]:

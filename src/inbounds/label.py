@@ -30,16 +30,33 @@ class Label:
 
     def __str__(self) -> str:
         if self.loss is not None:
-            return f"not private: loss {float(self.loss):.4g} > {float(self.epsilon):.4g}"
+            return f"not private: loss {float(self.loss):.4g} > {plain_up(self.epsilon, 4)}"
         if self.delta:
-            return f"ε = {float(self.epsilon):.4g}, δ = {written_up(self.delta, 4)}"
-        return f"ε = {float(self.epsilon):.4g}"
+            return f"ε = {plain_up(self.epsilon, 4)}, δ = {written_up(self.delta, 4)}"
+        return f"ε = {plain_up(self.epsilon, 4)}"
 
 
 def written_up(number: Fraction, digits: int) -> str:
-    """Write a number between 0 and 1 with so many digits, never less than it is."""
+    """Write a positive number with so many digits and an exponent, never less than it is."""
+    return f"{_rounded_up(number, digits):.{digits - 1}e}"
+
+
+def plain_up(number: Fraction, digits: int) -> str:
+    """Write a positive number with up to so many digits, never less than it is.
+
+    What is written may be read as a decimal or as a double: the double 0.1 is a hair above one tenth, and is "0.1".
+    """
+    nearest = f"{float(number):.{digits}g}"
+    if max(Fraction(nearest), Fraction(float(nearest))) >= number:
+        return nearest
+    return f"{float(_rounded_up(number, digits)):.{digits}g}"
+
+
+def _rounded_up(number: Fraction, digits: int) -> Decimal:
     exponent = 0
-    while number * 10**exponent < 1:
+    while number * Fraction(10) ** exponent < 1:
         exponent += 1
-    mantissa = ceil(number * 10 ** (exponent + digits - 1))
-    return f"{Decimal(mantissa).scaleb(1 - digits - exponent):.{digits - 1}e}"
+    while number * Fraction(10) ** exponent >= 10:
+        exponent -= 1
+    mantissa = ceil(number * Fraction(10) ** (exponent + digits - 1))
+    return Decimal(mantissa).scaleb(1 - digits - exponent)

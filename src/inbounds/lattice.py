@@ -112,6 +112,11 @@ class Lattice:
         """The number of possible values of a bounded lattice."""
         return sum((self.highs - self.lows + 1).tolist())
 
+    def indices(self) -> list[int]:
+        """Return the indices of all possible values of a bounded lattice, in rising order."""
+        spans = zip(self.low_list, self.high_list, strict=True)
+        return [index for low, high in spans for index in range(low, high + 1)]
+
     @cached_property
     def low_list(self) -> tuple[int, ...]:
         """The lower ends as Python ints, for the draws of one value."""

@@ -22,7 +22,8 @@ from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.lattice import Lattice
 from inbounds.law import PRECISION
 from inbounds.limit.exact_table import BITS, ExactTable, greatest_ratio
-from inbounds.limit.optimum import MOST_POINTS, Minimise, solve, solver_is_installed
+from inbounds.limit.optimum import MOST_TRUE_ANSWERS, Minimise, solve, solver_is_installed
+from inbounds.limit.programme import NOT_INSTALLED
 from inbounds.progress import Progress, reporting
 from inbounds.published.listed import Listed
 from inbounds.published.mechanism import Ground, need_step
@@ -47,6 +48,9 @@ class Optimal(Listed):
     * `progress`: called with a line of text now and then.  If not given, a terminal shows it.
 
     The best for the mean leans towards the middle where epsilon is small; the best for the worst does not.
+
+    Epsilon is at most 15.  Hundreds of points take seconds at an epsilon near 1, and more the smaller it is; a search
+    that takes too many rounds is refused (docs/choosing.md, "How it is found").
     """
 
     paper: ClassVar[str] = "linear programming"
@@ -68,7 +72,7 @@ class Optimal(Listed):
         _need_few_points(ground)
         goal = checked_goal(minimise)
         weights, possible = _prior(prior, ground.lattice)
-        costs = abs(np.subtract.outer(_answers(ground.lattice), _points(ground.lattice))).astype(float)
+        costs = abs(np.subtract.outer(_answers(ground.lattice), ground.lattice.indices())).astype(float)
         costs[~possible] = 0.0  # what is released for an impossible answer is of no account, as long as it is private
         with reporting(progress) as report:
             found = solve(costs, _adjacent(ground), ground.epsilon, minimise=goal, prior=weights, progress=report)
@@ -79,7 +83,7 @@ class Optimal(Listed):
         certificate = _proved(ground, table)
         if not certificate.holds:
             raise NotPrivate(f"the optimum could not be proved to keep epsilon. {certificate}", certificate)
-        indices = _points(ground.lattice)
+        indices = ground.lattice.indices()
         super().__init__(ground, certificate, table=table, minimise=minimise, limit=limit, _indices=indices)
 
     table: ExactTable
@@ -167,9 +171,20 @@ def optimum_is_offered(bounds: Bounds) -> bool:
     return _size(Lattice.of(bounds, bounds.step)) <= QUICK_POINTS
 
 
-def refuse_many_points(bounds: Bounds, sensitivity: Any, epsilon: Any) -> None:
-    """Refuse bounds for which there is no optimum, to whoever asked for it."""
+def wants_optimum(optimum: object, bounds: Bounds) -> bool:
+    """Return whether the optimum is to be computed: as the caller says; if they leave it open, where it is offered."""
+    if optimum is None:
+        return optimum_is_offered(bounds)
+    if not isinstance(optimum, bool):
+        raise InvalidParameter(f"optimum must be True, False or None, got {shown(optimum)}")
+    return optimum
+
+
+def refuse_without_optimum(bounds: Bounds, sensitivity: Any, epsilon: Any) -> None:
+    """Refuse bounds for which there is no optimum, or a place without the solver, to whoever asked for it."""
     _need_few_points(Ground.of(bounds, sensitivity, epsilon))
+    if not solver_is_installed():
+        raise InvalidParameter(NOT_INSTALLED)
 
 
 def uniform_prior(bounds: Bounds, window: Window | None) -> list[int] | None:
@@ -177,18 +192,18 @@ def uniform_prior(bounds: Bounds, window: Window | None) -> list[int] | None:
     if window is None or bounds.step is None or not bounds.bounded:
         return None
     lattice = Lattice.of(bounds, bounds.step)
-    if _size(lattice) > MOST_POINTS:
+    if _size(lattice) > MOST_TRUE_ANSWERS:
         return None
     first, last = indices_of(window, bounds, lattice)
-    return [int(first <= index <= last) for index in _points(lattice)]
+    return [int(first <= index <= last) for index in lattice.indices()]
 
 
 def _need_few_points(ground: Ground) -> None:
     need_step(ground, "the optimal mechanism", "use recommend without it")
-    if not ground.lattice.bounded or _size(ground.lattice) > MOST_POINTS:
+    if not ground.lattice.bounded or _size(ground.lattice) > MOST_TRUE_ANSWERS:
         raise InvalidParameter(
-            f"the optimal mechanism is for at most {MOST_POINTS} answers from the least to the greatest, those in gaps "
-            f"too, and {ground.bounds.brief()} has more; give the bounds ends or a larger step"
+            f"the optimal mechanism is for at most {MOST_TRUE_ANSWERS} answers from the least to the greatest, those "
+            f"in gaps too, and {ground.bounds.brief()} has more; give the bounds ends or a larger step"
         )
 
 
@@ -201,12 +216,6 @@ def _answers(lattice: Lattice) -> list[int]:
     return list(range(lattice.low_list[0], lattice.high_list[-1] + 1))
 
 
-def _points(lattice: Lattice) -> list[int]:
-    """Return the possible ones of them."""
-    spans = zip(lattice.low_list, lattice.high_list, strict=True)
-    return [index for low, high in spans for index in range(low, high + 1)]
-
-
 def _adjacent(ground: Ground) -> NDArray[np.bool_]:
     """Return which true answers neighbours can have."""
     rows = np.arange(_size(ground.lattice))
@@ -216,7 +225,7 @@ def _adjacent(ground: Ground) -> NDArray[np.bool_]:
 
 def _prior(prior: Sequence[Any] | None, lattice: Lattice) -> tuple[Floats, NDArray[np.bool_]]:
     """Return how much each true answer counts, nothing if it is impossible, and which are possible."""
-    possible = np.isin(_answers(lattice), _points(lattice))
+    possible = np.isin(_answers(lattice), lattice.indices())
     count = int(possible.sum())
     given: Any = [1] * count if prior is None else prior
     if not isinstance(given, Iterable):

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from inbounds.errors import InvalidParameter
+
 Progress = Callable[[str], None]
 """Takes one short line of text now and then."""
 
@@ -16,6 +18,9 @@ WIDTH = 79
 def reporting(progress: Progress | None) -> Iterator[Progress]:
     """Yield where to report: to the caller's function, or on one line of the terminal, or nowhere if there is none."""
     if progress is not None:
+        given: object = progress
+        if not callable(given):
+            raise InvalidParameter(f"progress must be a function of one line of text, got {given!r:.60}; try print")
         yield progress
         return
     terminal = sys.stderr

@@ -15,7 +15,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.guarantee import GuaranteeName
 from inbounds.limit.optimum import Minimise
 from inbounds.mechanism import BoundedLaplace
-from inbounds.optimal import Optimal, checked_goal, optimal_name, optimum_is_offered, refuse_many_points, uniform_prior
+from inbounds.optimal import Optimal, checked_goal, optimal_name, refuse_without_optimum, uniform_prior, wants_optimum
 from inbounds.progress import Progress, reporting
 from inbounds.published import ExplicitFair, Geometric, Laplace, Staircase
 from inbounds.published.additive import Additive
@@ -30,7 +30,8 @@ COARSE = 10
 """The search for a pooling looks at so many of them first."""
 
 TIE = 1e-9
-"""Errors no farther apart than this are alike.  Then less pooling is preferred, and folding to snapping."""
+"""Errors no farther apart than this are alike.  Then less pooling is preferred, folding to snapping, and to all of them
+plain noise where everything is possible: there it is the same law by its plain name."""
 
 FEW_STAIRS = 24
 """Up to so many lengths of the first stair, all are tried."""
@@ -61,10 +62,12 @@ class Tried:
 
     @property
     def pooling(self) -> Any:
-        """How much it pools at the ends; 1 for the optimum, which may."""
+        """How much it pools at the ends; 1 for the optimum, which may; less than nothing where there are no ends."""
         made: Any = self.mechanism
         if isinstance(made, BoundedLaplace):
             return made.pooling
+        if isinstance(made, Additive) and made.ends.name == "leave":
+            return -1
         return int(isinstance(made, Optimal) or (isinstance(made, Additive) and made.ends.name == "snap"))
 
 
@@ -90,19 +93,21 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     * `guarantee`, `trusted`: as for `BoundedLaplace`.  Only what keeps the distance guarantee is considered for it: of
       the others, snapped and folded Laplace or geometric noise.
     * `optimum`: whether to consider the best of all mechanisms, by linear programming.  If not given, where the lattice
-      is small enough for that to be quick and the solver is installed (`inbounds[optimal]`).
+      is small enough for that to be quick and the solver is installed (`inbounds[optimal]`).  If it is asked for and
+      cannot be had, that is an error.
     """
     promise = Promise.of(bounds, sensitivity, epsilon, guarantee, 0, trusted)
     goal, limit = checked_goal(minimise), _limit(pooling_limit)
     if goal == "mean" and window is None:
         window = stated_window(bounds, promise.sensitivity / promise.epsilon)
+    with_optimum = wants_optimum(optimum, bounds) and limit == 1 and guarantee == "standard"
     if optimum:
-        refuse_many_points(bounds, sensitivity, epsilon)
-    with_optimum = optimum_is_offered(bounds) if optimum is None else optimum
+        refuse_without_optimum(bounds, sensitivity, epsilon)
+        _refuse_contradiction(pooling_limit, limit, guarantee)
     with reporting(progress) as report:
         promised = {"guarantee": guarantee, "trusted": trusted}
         search = _Search(Question(bounds, sensitivity, epsilon), goal, limit, window, promised, report)
-        tried = list(search.everything(with_optimum=with_optimum and limit == 1))
+        tried = list(search.everything(with_optimum=with_optimum, asked=optimum is True))
     if not tried:
         raise InvalidParameter(
             f"no mechanism keeps the {guarantee} guarantee on {bounds.brief()}; with inner gaps and the distance "
@@ -112,6 +117,20 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     best = min((one for one in tried if one.error <= least * (1 + TIE)), key=lambda one: one.pooling)
     considered = tuple((one.name, one.error) for one in sorted(tried, key=lambda one: one.error))
     return Recommendation(best.mechanism, search.reason(best, tried), best.error, considered)
+
+
+def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: GuaranteeName) -> None:
+    """Refuse to whoever asked for the optimum what would keep it from being considered."""
+    if limit < 1:
+        raise InvalidParameter(
+            f"optimum=True needs pooling_limit=1, got {shown(pooling_limit)}: the optimum pools at the ends as it "
+            "likes; leave one of the two out"
+        )
+    if guarantee != "standard":
+        raise InvalidParameter(
+            f"optimum=True needs guarantee='standard', got {guarantee!r}: the optimum does not keep it; "
+            "leave one of the two out"
+        )
 
 
 def _limit(pooling_limit: Any) -> Fraction:
@@ -132,24 +151,28 @@ class _Search:
     promised: dict[str, Any]
     report: Progress
 
-    def everything(self, *, with_optimum: bool) -> Iterator[Tried]:
-        """Yield every mechanism that may be recommended, with its error."""
+    def everything(self, *, with_optimum: bool, asked: bool) -> Iterator[Tried]:
+        """Yield every mechanism that may be recommended, with its error; if the optimum was asked for, without fail."""
+        if all(end is None for end in self.question.bounds.ends):  # then nothing is out of range
+            yield from self._additive("plain", "leave")
         yield from self._poolings()
         yield from self._additive("folded", "fold")
         if self.limit == 1:
             yield from self._additive("snapped", "snap")
         yield from self._tried(ExplicitFair.name, ExplicitFair)
-        if with_optimum and self.promised["guarantee"] == "standard":
+        if with_optimum:
             prior = uniform_prior(self.question.bounds, self.window) if self.minimise == "mean" else None
             choices = {"minimise": self.minimise, "prior": prior, "progress": self.report}
-            yield from self._tried(optimal_name(self.minimise), Optimal, **choices)
+            yield from self._tried(optimal_name(self.minimise), Optimal, must=asked, **choices)
 
-    def _tried(self, name: str, kind: Callable[..., Any], **choices: Any) -> Iterator[Tried]:
-        """Yield a mechanism if it is for these bounds."""
+    def _tried(self, name: str, kind: Callable[..., Any], *, must: bool = False, **choices: Any) -> Iterator[Tried]:
+        """Yield a mechanism if it is for these bounds; if it must be, refuse what it refuses."""
         self.report(f"trying {name}")
         try:
             made = self.question.make(kind, **choices)
         except NOT_APPLICABLE:
+            if must:
+                raise
             return
         if self._keeps(made):
             yield Tried(name, made, self._error(made))

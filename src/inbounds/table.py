@@ -41,7 +41,10 @@ class Row:
     at_ends: float | None = None
     """How probable it is that a release is an end of a span, averaged over true answers."""
     mean_over_optimum: float | None = None
-    """The mean error, divided by the least that any mechanism can have, where that is known."""
+    """The mean error, divided by a proved limit that no mechanism is below which keeps epsilon, where that is known.
+
+    It is at least 1.  What does not keep epsilon has none, for it is not bound by the limit.
+    """
     worst_over_optimum: float | None = None
 
     @property
@@ -140,7 +143,7 @@ def _best(rows: Sequence[Row]) -> tuple[Row | None, Row | None]:
 
 def _full(caption: str, rows: Sequence[Row]) -> str:
     known = any(row.mean_over_optimum is not None for row in rows)
-    limit = "; × limit: mean error over the least that any mechanism can have" if known else ""
+    limit = "; × limit: mean error over the least that a mechanism that keeps ε can have" if known else ""
     return caption + limit
 
 
@@ -165,14 +168,21 @@ def _html_row(row: Row, best: tuple[Row | None, Row | None]) -> str:
 
 
 def as_rich(title: str, caption: str, rows: Sequence[Row]) -> RenderableType:
-    """Write rows as a table for rich."""
-    from rich.console import Group  # noqa: PLC0415  only whoever has rich comes here
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    """Write rows as a table for rich: one line each where the terminal has 80 columns."""
+    try:
+        from rich.box import SIMPLE_HEAD  # noqa: PLC0415  only whoever has rich comes here
+        from rich.console import Group  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+    except ImportError as missing:
+        raise ImportError(
+            "tables in colour are drawn by rich, which is not installed: pip install 'inbounds[rich]'; "
+            "print the comparison for plain text"
+        ) from missing
 
-    table = Table(title=Text(title), caption=Text(_full(caption, rows)))
-    for column, name in enumerate(COLUMNS):
-        table.add_column(name, justify="left" if column < LEFT else "right")
+    table = Table(box=SIMPLE_HEAD, show_edge=False, padding=0)
+    for column, (name, width) in enumerate(zip(SHORT, WIDTHS, strict=True)):
+        table.add_column(name, justify="left" if column < LEFT else "right", no_wrap=True, min_width=width)
     best = _best(rows)
     for row in rows:
         if row.not_applicable is None:
@@ -182,4 +192,5 @@ def as_rich(title: str, caption: str, rows: Sequence[Row]) -> RenderableType:
             if row.label is not None and not row.label.private:
                 cells[1].stylize("bold red")
             table.add_row(*cells)
-    return Group(table, *(Text(refused, "dim") for refused in _refused(rows)))
+    notes = [Text(_full(caption, rows), "italic"), *(Text(refused, "dim") for refused in _refused(rows))]
+    return Group(Text(title, "bold"), Text(), table, Text(), *notes)

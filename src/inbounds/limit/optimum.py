@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 Minimise = Literal["mean", "worst"]
 
-MOST_POINTS = 400
+MOST_TRUE_ANSWERS = 400
 """More than this many true answers are not asked about: it would take long, and memory."""
-
 
 MOST_EPSILON = 15
 """Beyond this the errors of a table are lost among the rounding errors of doubles."""

@@ -24,6 +24,11 @@ SCALE = 100.0
 PIVOTS = 500
 """Simplex steps between two looks at whether the caller wants to stop: well below a second."""
 
+SCALINGS = (0, 2)
+"""How HiGHS may scale the programme where it got nowhere: not at all, from scratch, and then as it likes."""
+
+NOT_INSTALLED = "the least error is computed by HiGHS, which is not installed: pip install 'inbounds[optimal]'"
+
 OPTIONS: dict[str, Any] = {
     "output_flag": False,
     "threads": 1,
@@ -175,14 +180,21 @@ class Programme:
 
     def _run(self) -> None:
         status = self._run_in_stretches()
-        if status not in _SOLVED:
-            self._solver.clearSolver()  # from scratch
-            status = self._run_in_stretches()
+        for scaling in SCALINGS:
+            if status not in _SOLVED:
+                status = self._run_from_scratch(scaling)
         if status not in _SOLVED:
             raise InvalidParameter(
                 f"the linear programme of the least error must have a solution, got the status {status!r} from HiGHS; "
                 "take a coarser step, or an epsilon nearer 1"
             )
+
+    def _run_from_scratch(self, scaling: int) -> str:
+        self._solver.clearSolver()
+        self._solver.setOptionValue("simplex_scale_strategy", scaling)
+        status = self._run_in_stretches()
+        self._solver.setOptionValue("simplex_scale_strategy", OPTIONS["simplex_scale_strategy"])
+        return status
 
     def _run_in_stretches(self) -> str:
         """Run HiGHS a stretch at a time, so that a KeyboardInterrupt is heard between stretches; return the status."""
@@ -231,9 +243,7 @@ def _new_solver() -> Any:
     try:
         import highspy  # noqa: PLC0415  an extra: only those who want the optimum need it
     except ImportError as missing:
-        raise InvalidParameter(
-            "the least error is computed by HiGHS, which is not installed: pip install 'inbounds[optimal]'"
-        ) from missing
+        raise InvalidParameter(NOT_INSTALLED) from missing
     library: Any = highspy  # most of it is untyped
     solver = library.Highs()
     for name, value in OPTIONS.items():
