@@ -5,7 +5,16 @@
     ├── InvalidParameter     a bad epsilon, sensitivity, pooling, guarantee or confidence
     ├── InvalidAnswer        an answer of a kind that cannot be released
     ├── LatticeTooFine       the lattice asked for needs more than 62 bits
-    └── NotPrivate           a privacy claim that was refuted or could not be proved
+    ├── NotPrivate           a privacy claim that was refuted or could not be proved
+    ├── QueryError           about questions to tables
+    │   ├── InvalidContract      the description of a table makes no sense, or the table is not there
+    │   ├── InvalidQuestion      a question outside the grammar, or that does not fit the table
+    │   └── EngineFailed         the database could not run a statement
+    └── LedgerError          about the record of spent budget
+        ├── BudgetExceeded       a charge over what is left
+        ├── LedgerConflict       what is asked contradicts what the ledger holds
+        ├── LedgerUnavailable    the ledger cannot be read or written
+        └── LedgerBroken         the ledger was altered
 
 Each message names the rule, what the caller passed and the remedy. No message ever holds an answer, or anything
 computed from one: the exceptions about answers speak of their kind only.
@@ -13,9 +22,11 @@ computed from one: the exceptions about answers speak of their kind only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from inbounds.certificate import Certificate
 
 
@@ -48,3 +59,80 @@ class NotPrivate(InboundsError):
 
     def __reduce__(self) -> tuple[type[NotPrivate], tuple[str, Certificate]]:
         return NotPrivate, (str(self), self.certificate)
+
+
+class QueryError(InboundsError):
+    """Something is wrong with a question to a table, or with the table."""
+
+
+class InvalidContract(QueryError, ValueError):
+    """The contract that describes a table is contradictory or incomplete, or does not fit the table."""
+
+
+class InvalidQuestion(QueryError, ValueError):
+    """A question is outside the grammar, or does not fit the contract."""
+
+
+class EngineFailed(QueryError):
+    """The database could not run a statement; what it said may hold data, so only the kind of failure is kept."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(
+            f"the database could not run the statement ({kind}); what was charged stays charged. "
+            "Ask again with the same request id, which costs nothing more; the custodian finds the reason in the "
+            "database's own log"
+        )
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[type[EngineFailed], tuple[str]]:
+        return EngineFailed, (self.kind,)
+
+
+class LedgerError(InboundsError):
+    """The root of what can go wrong with the record of spent budget."""
+
+
+class BudgetExceeded(LedgerError):
+    """A charge would have gone over a cap; nothing was charged.
+
+    `requested`, `left_total` and `left_analyst` are in epsilon; `left_analyst` is None if analysts have no cap.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        dataset: str,
+        analyst: str,
+        requested: Fraction,
+        left_total: Fraction,
+        left_analyst: Fraction | None,
+    ) -> None:
+        super().__init__(message)
+        self.dataset = dataset
+        self.analyst = analyst
+        self.requested = requested
+        self.left_total = left_total
+        self.left_analyst = left_analyst
+
+    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[Any, ...]]:
+        state = (self.dataset, self.analyst, self.requested, self.left_total, self.left_analyst)
+        return BudgetExceeded, (str(self), *state)
+
+
+class LedgerConflict(LedgerError):
+    """What is asked of a ledger contradicts what it holds; nothing was written."""
+
+
+class LedgerUnavailable(LedgerError):
+    """A ledger could not be read or written; `uncertain` says that it is not known whether the last write was kept."""
+
+    def __init__(self, message: str, uncertain: bool = False) -> None:
+        super().__init__(message)
+        self.uncertain = uncertain
+
+    def __reduce__(self) -> tuple[type[LedgerUnavailable], tuple[str, bool]]:
+        return LedgerUnavailable, (str(self), self.uncertain)
+
+
+class LedgerBroken(LedgerError):
+    """A ledger was verified and found to be altered or inconsistent."""

@@ -1,0 +1,9 @@
+"""The ledger: a durable record of what privacy budget was spent, by whom and on what."""
+
+from inbounds.ledger.entry import Entry, Head
+from inbounds.ledger.ledger import Ledger
+from inbounds.ledger.receipt import Balance, Receipt
+from inbounds.ledger.statement import Statement
+from inbounds.ledger.verification import Verification
+
+__all__ = ["Balance", "Entry", "Head", "Ledger", "Receipt", "Statement", "Verification"]

@@ -1,0 +1,75 @@
+"""An amount of privacy budget: a whole number of units of 10**-12 epsilon, so that sums are exact."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+from inbounds.errors import InvalidParameter
+from inbounds.rational import shown
+
+Amount: TypeAlias = "int | Fraction | Decimal | str | float"
+
+DECIMALS = 12
+
+UNIT = 10**DECIMALS
+"""How many units are an epsilon of 1."""
+
+LIMIT = 10**6 * UNIT
+"""The most that an amount or a cap can be; twice that still fits 64 bits."""
+
+_TEXT = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
+_LIMIT_EXPONENT = 1000
+
+
+def units(epsilon: Amount, name: str = "epsilon") -> int:
+    """Return `epsilon` in units; a float is read as its shortest decimal text, so 0.1 is exactly a tenth."""
+    amount = change(epsilon, name)
+    if amount < 0:
+        raise InvalidParameter(f"{name} must be above 0, got {shown(epsilon)}; give a positive amount")
+    return amount
+
+
+def change(epsilon: Amount, name: str = "epsilon") -> int:
+    """Return `epsilon` in units, below 0 where it is; `name` is what a message calls it."""
+    exact = _exact(epsilon, name)
+    if exact == 0:
+        raise InvalidParameter(f"{name} must not be 0, got {shown(epsilon)}; give the amount meant")
+    if abs(exact) * UNIT > LIMIT:
+        raise InvalidParameter(f"{name} must be at most {LIMIT // UNIT}, got {shown(epsilon)}; give less")
+    scaled = exact * UNIT
+    if scaled.denominator != 1:
+        raise InvalidParameter(
+            f"{name} must have at most {DECIMALS} decimals, got {shown(epsilon)}; round it, "
+            f"for example with round(epsilon, {DECIMALS})"
+        )
+    return scaled.numerator
+
+
+def _exact(epsilon: object, name: str) -> Fraction:
+    """Return the number that was written."""
+    if isinstance(epsilon, int | Fraction) and not isinstance(epsilon, bool):
+        return Fraction(epsilon)
+    text = float.__repr__(epsilon) if isinstance(epsilon, float) else epsilon
+    if isinstance(text, str) and _TEXT.fullmatch(text):
+        return Fraction(text)
+    if isinstance(epsilon, Decimal) and epsilon.is_finite() and abs(epsilon.adjusted()) <= _LIMIT_EXPONENT:
+        return Fraction(epsilon)
+    raise InvalidParameter(
+        f"{name} must be a finite number, got {shown(epsilon)}; "
+        "give an int, float, Fraction, Decimal or a text like '0.25'"
+    )
+
+
+def fraction(amount: int) -> Fraction:
+    """Return what so many units are, in epsilon."""
+    return Fraction(amount, UNIT)
+
+
+def written(amount: int) -> str:
+    """Return what so many units are, in epsilon, as a plain decimal: no exponent and no needless zero."""
+    whole, rest = divmod(abs(amount), UNIT)
+    decimals = f".{rest:0{DECIMALS}d}".rstrip("0").rstrip(".")
+    return f"{'-' if amount < 0 else ''}{whole}{decimals}"

@@ -1,0 +1,106 @@
+"""One line of the ledger, and the digest that chains it to the line before."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from inbounds.errors import InvalidParameter
+from inbounds.ledger.amount import written
+from inbounds.rational import shown
+
+KINDS = ("open", "grant", "charge", "answer")
+
+_HEAD = re.compile(r"(0|[1-9][0-9]{0,18}):([0-9a-f]{64})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Head:
+    """Where the chain of entries ends: the number of the last entry, and its digest, which stands for all before."""
+
+    seq: int
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.seq}:{self.digest}"
+
+    @classmethod
+    def parse(cls, text: object) -> Head:
+        """Read what `str` wrote."""
+        read = _HEAD.fullmatch(text.strip()) if isinstance(text, str) else None
+        if read is None:
+            raise InvalidParameter(
+                f"a head must read like '17:<64 hex digits>', got {shown(text)}; save str(head) whole"
+            )
+        return cls(int(read[1]), read[2])
+
+
+START = Head(0, "0" * 64)
+"""The head of a ledger without entries."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What happened once: a dataset was opened, a cap changed, budget charged, or an answer given.
+
+    Fields that do not apply are empty, and amounts are in units. A field keeps its name and its meaning for ever.
+    """
+
+    seq: int
+    time: str
+    """When, by the clock of whoever wrote it: UTC, in ISO 8601."""
+    kind: str
+    dataset: str
+    analyst: str
+    """Whom it is about; of a grant to everybody, and of an opening, empty."""
+    amount: int
+    """What was charged or granted; of an opening, the total cap; of an answer, 0."""
+    per_analyst: int | None
+    """The cap that each analyst has from an opening on, None if there is none."""
+    request_id: str
+    fingerprint: str
+    """What was asked, in the caller's notation."""
+    text: str
+    """The note of a charge or a grant; of an answer, the answer."""
+    previous: str
+    digest: str
+
+    @classmethod
+    def after(cls, head: Head, **fields: Any) -> Entry:
+        """Return the entry that follows `head`, with its digest."""
+        unsealed = cls(seq=head.seq + 1, previous=head.digest, digest="", **fields)
+        return cls(**{**vars(unsealed), "digest": unsealed.computed()})
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Entry:
+        """Return the entry that a row of the store holds."""
+        return cls(*row)
+
+    @property
+    def head(self) -> Head:
+        """The head of the chain that ends here."""
+        return Head(self.seq, self.digest)
+
+    def row(self) -> tuple[Any, ...]:
+        """Return the fields, in order."""
+        return tuple(getattr(self, name) for name in FIELDS)
+
+    def computed(self) -> str:
+        """Return the digest that all the other fields, the previous digest among them, should have."""
+        fields = {name: value for name, value in vars(self).items() if name != "digest"}
+        # What is in a store that was tampered with may be of any type.
+        canonical = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=repr)
+        return sha256(canonical.encode("ascii")).hexdigest()
+
+    def data(self) -> dict[str, Any]:
+        """Return it as plain data, amounts in epsilon as decimal text."""
+        per_analyst = None if self.per_analyst is None else written(self.per_analyst)
+        return {**vars(self)} | {"amount": written(self.amount), "per_analyst": per_analyst}
+
+
+FIELDS = tuple(Entry.__dataclass_fields__)
+"""The names of the fields, in order: also those of the columns in a store."""

@@ -1,0 +1,276 @@
+"""The ledger: what was spent never exceeds a cap, whoever asks at the same time and whatever fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike, fspath
+from pathlib import Path
+from types import TracebackType
+from uuid import uuid4
+
+from inbounds.errors import BudgetExceeded, InvalidParameter, LedgerConflict, LedgerUnavailable
+from inbounds.ledger.amount import LIMIT, Amount, change, fraction, units, written
+from inbounds.ledger.book import TOTAL, Account, Book
+from inbounds.ledger.entry import Entry, Head
+from inbounds.ledger.names import check_name, check_text
+from inbounds.ledger.receipt import Balance, Receipt
+from inbounds.ledger.sqlite import SQLiteStore
+from inbounds.ledger.statement import Statement
+from inbounds.ledger.store import Failure, Store
+from inbounds.ledger.verification import Verification, verified
+from inbounds.rational import shown
+
+_SERVERS = ("postgresql://", "postgres://")
+
+
+class Ledger:
+    """Accounts of privacy budget, in a file or in PostgreSQL; processes and threads may share it.
+
+    Charge first, then answer: what was charged stays charged, even if the answer is never given.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._book = Book(store)
+
+    @classmethod
+    def open(cls, where: str | PathLike[str]) -> Ledger:
+        """Open the ledger at a path or a postgresql:// URL; it is created if there is none."""
+        try:
+            return cls(_store(where))
+        except Failure as failure:
+            shown_place = "in PostgreSQL" if _is_url(where) else fspath(where)
+            raise LedgerUnavailable(f"the ledger {shown_place} cannot be opened: {failure}") from None
+
+    def close(self) -> None:
+        """Let go of the file or the server; closing twice does nothing."""
+        self._store.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Ledger {self._store.where}>"
+
+    def open_dataset(self, name: str, total: Amount, per_analyst: Amount | None = None) -> None:
+        """Give a dataset its caps: in all and, if wanted, for each analyst; the same again does nothing."""
+        check_name(name, "a dataset")
+        cap = units(total, "total")
+        each = None if per_analyst is None else units(per_analyst, "per_analyst")
+        with self._writing("nothing was opened", "it may have been opened: open it again"):
+            head = self._book.lock()
+            opening = self._book.opening(name)
+            if opening is None:
+                self._book.append(head, "open", name, amount=cap, per_analyst=each)
+                self._book.enter(name, TOTAL, cap)
+            elif (opening.amount, opening.per_analyst) != (cap, each):
+                raise LedgerConflict(
+                    f"the dataset {name!r} was opened with {_caps(opening.amount, opening.per_analyst)}, and now "
+                    f"{_caps(cap, each)} is asked; keep to the first, and change what is left with grant"
+                )
+
+    def grant(self, dataset: str, amount: Amount, analyst: str | None = None, note: str = "") -> None:
+        """Raise the cap of a dataset, or of one analyst of it; a negative amount lowers it, not below what is spent."""
+        who = _check(dataset, analyst)
+        more = change(amount, "amount")
+        check_text(note, "note")
+        with self._writing(
+            "nothing was granted", "it may have been granted: look at the statement before you repeat it"
+        ):
+            head = self._book.lock()
+            opening = self._opening(dataset)
+            if who != TOTAL:
+                if opening.per_analyst is None:
+                    raise LedgerConflict(
+                        f"the dataset {dataset!r} has no cap per analyst, got a grant to {who!r}; leave the analyst out"
+                    )
+                self._book.enter(dataset, who, opening.per_analyst)
+            if not self._book.raise_cap(dataset, who, more, LIMIT):
+                raise self._no_grant(dataset, who, more)
+            self._book.append(head, "grant", dataset, analyst=who, amount=more, text=note)
+
+    def charge(
+        self,
+        dataset: str,
+        analyst: str,
+        amount: Amount,
+        request_id: str | None = None,
+        fingerprint: str = "",
+        note: str = "",
+    ) -> Receipt:
+        """Take `amount` from what is left for `analyst`, durably, or raise and take nothing.
+
+        A request that was charged before is not charged again: its first receipt comes back, with its answer if it
+        has one. The id then stands for the same analyst, dataset, amount and fingerprint; anything else is refused.
+        """
+        check_name(dataset, "a dataset")
+        check_name(analyst, "an analyst")
+        cost = units(amount, "amount")
+        request = uuid4().hex if request_id is None else check_name(request_id, "a request_id")
+        check_text(fingerprint, "fingerprint")
+        check_text(note, "note")
+        unsure = f"it may have been charged: ask again with the same request id, {request!r}"
+        with self._writing("nothing was charged", unsure):
+            head = self._book.lock()
+            first = self._book.charge(request)
+            if first is not None:
+                return self._again(first, (dataset, analyst, cost, fingerprint))
+            self._spend(dataset, analyst, cost)
+            fields = {"request_id": request, "fingerprint": fingerprint, "text": note}
+            entry = self._book.append(head, "charge", dataset, analyst=analyst, amount=cost, **fields)
+        return Receipt(entry.seq, request, fraction(cost), entry.time)
+
+    def answered(self, receipt: Receipt, answer: str) -> str:
+        """Keep the answer to a charged request and return the one that may leave: the first that was ever kept."""
+        check_text(answer, "answer")
+        with self._writing(
+            "no answer was kept", "the answer may have been kept: ask again, and give out what comes back"
+        ):
+            head = self._book.lock()
+            charge = self._book.charge(receipt.request_id)
+            if charge is None or (charge.seq, charge.time) != (receipt.seq, receipt.time):
+                raise LedgerConflict(
+                    f"the request {receipt.request_id!r} was not charged here; charge it in this ledger first"
+                )
+            kept = self._book.answer(receipt.request_id)
+            if kept is None:
+                fields = {"request_id": charge.request_id, "fingerprint": charge.fingerprint, "text": answer}
+                kept = self._book.append(head, "answer", charge.dataset, analyst=charge.analyst, **fields)
+        return kept.text
+
+    def balance(self, dataset: str, analyst: str | None = None) -> Balance:
+        """Return the account of a dataset, or that of one analyst of it."""
+        who = _check(dataset, analyst)
+        with self._reading():
+            opening = self._opening(dataset)
+            account = self._book.account(dataset, who) or Account(opening.per_analyst, 0)
+        return Balance(None if account.cap is None else fraction(account.cap), fraction(account.spent))
+
+    def datasets(self) -> list[str]:
+        """Return the names of all datasets."""
+        with self._reading():
+            return sorted(dataset for dataset, analyst in self._book.accounts() if analyst == TOTAL)
+
+    def statement(self, dataset: str | None = None, analyst: str | None = None) -> Statement:
+        """Return all entries, or those about a dataset, an analyst, or both."""
+        if analyst is not None:
+            check_name(analyst, "an analyst")
+        with self._reading():
+            if dataset is not None:
+                self._opening(check_name(dataset, "a dataset"))
+            return Statement(tuple(self._book.entries(dataset, analyst)))
+
+    def head(self) -> Head:
+        """Return where the chain of entries ends: saved elsewhere, it shows later whether any of them was lost."""
+        with self._reading():
+            return self._book.head()
+
+    def verify(self, head: Head | str | None = None) -> Verification:
+        """Check every entry, every account and, if one was saved, that the chain goes through `head`."""
+        saved = head if head is None or isinstance(head, Head) else Head.parse(head)
+        with self._reading():
+            return verified(self._book.entries(), self._book.head(), self._book.accounts(), saved)
+
+    @contextmanager
+    def _writing(self, nothing: str, unsure: str) -> Iterator[None]:
+        """Make one transaction of the block; say what became of it if the store fails."""
+        try:
+            with self._store.writing():
+                yield
+        except Failure as failure:
+            outcome = unsure if failure.in_commit else nothing
+            message = f"the ledger {self._store.where} cannot be written: {failure}; {outcome}"
+            raise LedgerUnavailable(message, failure.in_commit) from None
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            with self._store.reading():
+                yield
+        except Failure as failure:
+            raise LedgerUnavailable(f"the ledger {self._store.where} cannot be read: {failure}") from None
+
+    def _opening(self, dataset: str) -> Entry:
+        opening = self._book.opening(dataset)
+        if opening is None:
+            raise LedgerConflict(f"the ledger has no dataset {dataset!r}; open it with open_dataset")
+        return opening
+
+    def _spend(self, dataset: str, analyst: str, cost: int) -> None:
+        total, own = (self._book.account(dataset, who) for who in (TOTAL, analyst))
+        if total is None or own is None:
+            own = Account(self._opening(dataset).per_analyst, 0)
+            self._book.enter(dataset, analyst, own.cap)
+        if not self._book.spend(dataset, analyst, cost):
+            raise _exceeded(dataset, analyst, cost, (total and total.left) or 0, own.left)
+
+    def _no_grant(self, dataset: str, who: str, more: int) -> LedgerConflict:
+        account = self._book.account(dataset, who) or Account(0, 0)
+        whose = repr(dataset) if who == TOTAL else f"{who!r} in {dataset!r}"
+        return LedgerConflict(
+            f"a cap must stay between what is spent and {written(LIMIT)}: {whose} has spent "
+            f"{written(account.spent)} of {written(account.cap or 0)}, and a change by {written(more)} was asked; "
+            "change it by less"
+        )
+
+    def _again(self, first: Entry, asked: tuple[str, str, int, str]) -> Receipt:
+        """Return the receipt of a request that was charged before."""
+        if (first.dataset, first.analyst, first.amount, first.fingerprint) != asked:
+            raise LedgerConflict(
+                f"the request id {first.request_id!r} was charged for another dataset, analyst, amount or fingerprint; "
+                "give each request an id of its own"
+            )
+        kept = self._book.answer(first.request_id)
+        answer = kept.text if kept else None
+        return Receipt(first.seq, first.request_id, fraction(first.amount), first.time, answer, fresh=False)
+
+
+def _is_url(where: object) -> bool:
+    return isinstance(where, str) and where.startswith(_SERVERS)
+
+
+def _store(where: object) -> Store:
+    """Return the store that a path or a URL names."""
+    if isinstance(where, str) and _is_url(where):
+        from inbounds.ledger.postgres import PostgresStore  # noqa: PLC0415  only whoever has psycopg comes here
+
+        return PostgresStore(where)
+    path = fspath(where) if isinstance(where, str | PathLike) else None
+    if not isinstance(path, str) or not path or "\0" in path or path == ":memory:":
+        raise InvalidParameter(
+            f"a ledger must be a path or a postgresql:// URL, got {shown(where)}; give for example 'budget.db'"
+        )
+    if "://" in path:
+        raise InvalidParameter("a ledger must be a path or a postgresql:// URL, got another URL; give one of the two")
+    return SQLiteStore(Path(path))
+
+
+def _check(dataset: str, analyst: str | None) -> str:
+    """Return the analyst of the account that is meant."""
+    check_name(dataset, "a dataset")
+    return TOTAL if analyst is None else check_name(analyst, "an analyst")
+
+
+def _exceeded(dataset: str, analyst: str, cost: int, left: int, left_own: int | None) -> BudgetExceeded:
+    """Return the refusal of a charge that goes over a cap."""
+    own = "" if left_own is None else f" and {written(left_own)} for {analyst!r}"
+    return BudgetExceeded(
+        f"{analyst!r} asked for {written(cost)} of {dataset!r}, of which {written(left)} is left in all{own}; "
+        "ask for less, or ask the custodian for a grant",
+        dataset,
+        analyst,
+        fraction(cost),
+        fraction(left),
+        None if left_own is None else fraction(left_own),
+    )
+
+
+def _caps(total: int, each: int | None) -> str:
+    per_analyst = "no cap per analyst" if each is None else f"{written(each)} per analyst"
+    return f"{written(total)} in all and {per_analyst}"

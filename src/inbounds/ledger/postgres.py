@@ -1,0 +1,178 @@
+"""A ledger in PostgreSQL, through psycopg 3: the one module that knows of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from inbounds.ledger.schema import TABLES
+from inbounds.ledger.store import Failure, Row, Store
+
+try:
+    import psycopg
+except ImportError as missing:
+    raise ImportError(
+        "a ledger in PostgreSQL needs psycopg, which is not installed: pip install 'inbounds[postgres]'; "
+        "or give a path, for a ledger in a file"
+    ) from missing
+
+PATIENCE = 20
+"""Seconds to wait for a server, and for others to finish."""
+
+_CREATING = 0x696E626C  # the number of the advisory lock under which tables are created
+
+_TRIGGERS = (
+    """CREATE FUNCTION ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$BEGIN RAISE EXCEPTION 'entries of a ledger are never changed'; END$$""",
+    """CREATE TRIGGER ledger_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries
+        FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse()""",
+)
+
+_SETTINGS = (
+    f"SET lock_timeout = '{PATIENCE}s'",
+    f"SET idle_in_transaction_session_timeout = '{3 * PATIENCE}s'",
+    # A charge is durable when it returns, whatever the server does for others; a stricter setting stays.
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+)
+
+_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
+_REASONS = {
+    "08": "the connection to the server was lost; try again when it is back",
+    "23": "its records contradict each other; verify it",
+    "25": "the server is read-only, or ended a transaction that took too long; use the primary server",
+    "28": "the server refused the user or the password; check both",
+    "3D": "the server has no such database; create it",
+    "3F": "the server has no such schema; create it, or check the search_path",
+    "42": "the user lacks a right, or the schema; grant CREATE, SELECT, INSERT and UPDATE there",
+    "53": "the server has no disk, memory or connections left; make room",
+    "55": "others kept it locked for too long; try again",
+    "57": "the server is shutting down or starting; try again when it is back",
+}
+
+
+_PLAIN = re.compile(r"[\w.:-]*(/[\w.-]*)?")
+
+
+class PostgresStore(Store):
+    """Tables in the first schema of the search path, created if they are not there."""
+
+    locking = " FOR UPDATE"
+
+    def __init__(self, url: str) -> None:
+        super().__init__(_without_secrets(url))
+        self._url = url
+        self._connection: psycopg.Connection | None = None
+        try:
+            self._prepare()
+        except BaseException:
+            self._disconnect()
+            raise
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
+        """Run a query, with ? for each parameter, and yield what it finds."""
+        yield from self._run(sql, parameters)
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Run a statement, with ? for each parameter, and return how many rows it changed."""
+        return self._run(sql, parameters).rowcount
+
+    def _run(self, sql: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor:
+        try:
+            return self._connected().execute(sql.replace("?", "%s").encode(), parameters)
+        except psycopg.Error as error:
+            raise Failure(_reason(error)) from None
+
+    def _prepare(self) -> None:
+        """Create what is not there, one process at a time."""
+        with self.writing():
+            if not self._has_tables():
+                self._run("SELECT pg_advisory_xact_lock(?)", (_CREATING,))
+                if not self._has_tables():  # still not, now that nobody else can create them
+                    for statement in (*TABLES, *_TRIGGERS):
+                        self._run(statement)
+            self.check_version()
+
+    def _has_tables(self) -> bool:
+        # Not to_regclass: it may remember, within a transaction, what was not there before somebody else created it.
+        found = "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'ledger_head' AND pg_table_is_visible(oid)"
+        return self.row(found) is not None
+
+    def _connected(self) -> psycopg.Connection:
+        if self._connection is None:
+            self._connection = self._connect()
+        return self._connection
+
+    def _connect(self) -> psycopg.Connection:
+        try:
+            connection = psycopg.connect(self._url, autocommit=True, connect_timeout=PATIENCE)
+            for setting in _SETTINGS:
+                connection.execute(setting)
+        except psycopg.ProgrammingError:
+            raise Failure("its URL cannot be read; write postgresql://user:password@host:port/database") from None
+        except psycopg.Error:
+            raise Failure("the server cannot be reached or refuses the user; check the URL and the server") from None
+        return connection
+
+    def _begin(self, write: bool) -> None:
+        """Begin a transaction; if the old connection died meanwhile, on a new one."""
+        begin = _WRITE if write else _READ
+        if self._connection is not None:
+            try:
+                self._connection.execute(begin)
+            except psycopg.Error:
+                self._disconnect()
+            else:
+                return
+        self._run(begin)
+
+    def _commit(self) -> None:
+        try:
+            done = self._connected().execute("COMMIT").statusmessage
+        except psycopg.Error as error:
+            raise Failure(_reason(error), in_commit=True) from None
+        if done != "COMMIT":  # the server says ROLLBACK if anything went wrong before
+            raise Failure("the server dropped the transaction; try again")
+
+    def _abandon(self) -> None:
+        if self._connection is None:
+            return
+        try:
+            if self._connection.closed:
+                self._disconnect()
+            elif self._connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                self._connection.execute("ROLLBACK")
+        except psycopg.Error:
+            self._disconnect()
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(psycopg.Error):
+                connection.close()
+
+    def _forget(self) -> object:
+        connection, self._connection = self._connection, None
+        return connection
+
+
+def _without_secrets(url: str) -> str:
+    """Return the server and the database of a URL, and nothing that could hold a password."""
+    try:
+        parts = urlsplit(url)
+        place = f"{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    except ValueError:
+        place = "?"
+    # A password with an unquoted slash spills over into what looks like the path.
+    return f"postgresql://{place}" if _PLAIN.fullmatch(place) else "postgresql://..."
+
+
+def _reason(error: psycopg.Error) -> str:
+    state = error.sqlstate
+    if state is None:
+        return _REASONS["08"]
+    return _REASONS.get(state[:2], f"PostgreSQL failed with SQLSTATE {state}; verify the ledger")

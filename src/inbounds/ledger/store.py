@@ -1,0 +1,134 @@
+"""Where a ledger is kept: transactions over a database, of whatever make."""
+
+from __future__ import annotations
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+from weakref import WeakSet
+
+from inbounds.errors import LedgerConflict
+from inbounds.ledger.schema import VERSION
+
+Row: TypeAlias = "tuple[Any, ...]"
+
+
+class Failure(Exception):
+    """A store could not do what it was asked to; the message is a reason in plain words, never the driver's.
+
+    With `in_commit` it is not known whether the transaction was kept; without, it was not.
+    """
+
+    def __init__(self, reason: str, in_commit: bool = False) -> None:
+        super().__init__(reason)
+        self.in_commit = in_commit
+
+
+class Store(ABC):
+    """One database, for one process: its threads take turns, and a forked child opens a connection of its own."""
+
+    locking = ""
+    """What makes a SELECT keep other writers from its row, if `writing` does not already."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        """The place, as a person may see it: without a password."""
+        self._turn = threading.Lock()
+        self._closed = False
+        _STORES.add(self)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make one transaction of the block: kept whole and durable when it ends, dropped if it raises."""
+        with self._transaction(write=True):
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let the block see one state of the database, whatever others write meanwhile."""
+        with self._transaction(write=False):
+            yield
+
+    @contextmanager
+    def _transaction(self, write: bool) -> Iterator[None]:
+        with self._turn:
+            if self._closed:
+                raise Failure("it was closed; open it again")
+            try:
+                self._begin(write)
+                yield
+                self._commit()
+            except BaseException:
+                self._abandon()
+                raise
+
+    def close(self) -> None:
+        """Let go of the database; closing twice does nothing."""
+        with self._turn:
+            self._closed = True
+            self._disconnect()
+
+    def after_fork(self) -> None:
+        """Forget, in a child, the parent's connection, without a word to the database, and its threads' turn."""
+        self._turn = threading.Lock()
+        _INHERITED.append(self._forget())
+
+    def row(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
+        """Return the first row that a query finds."""
+        return next(self.rows(sql, parameters), None)
+
+    def check_version(self) -> None:
+        """Refuse a ledger that a later release made; call it inside a transaction."""
+        found = self.row("SELECT version FROM ledger_head")
+        version = found[0] if found else None
+        if version != VERSION:
+            raise LedgerConflict(
+                f"the ledger {self.where} has version {version} of the tables, and this release reads version "
+                f"{VERSION}; use the release of inbounds that wrote it"
+            )
+
+    @abstractmethod
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
+        """Run a query, with ? for each parameter, and yield what it finds."""
+
+    @abstractmethod
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Run a statement, with ? for each parameter, and return how many rows it changed."""
+
+    @abstractmethod
+    def _begin(self, write: bool) -> None:
+        """Begin a transaction, on a new connection if there is none."""
+
+    @abstractmethod
+    def _commit(self) -> None:
+        """End the transaction; on return it is durable."""
+
+    @abstractmethod
+    def _abandon(self) -> None:
+        """Drop the transaction, if there is one; raise nothing."""
+
+    @abstractmethod
+    def _disconnect(self) -> None:
+        """Close the connection, if there is one."""
+
+    @abstractmethod
+    def _forget(self) -> object:
+        """Return the connection, and have none."""
+
+
+_STORES: WeakSet[Store] = WeakSet()
+
+# Connections of a parent process. To close one here would end it there, so they are kept and never used.
+_INHERITED: list[object] = []
+
+
+def _forked() -> None:
+    for store in list(_STORES):
+        store.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
