@@ -11,10 +11,11 @@ PEERS := .venv-peers
 CREATED := $(VENV)/.created
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
+SPARK := $(VENV)/.spark
 PEERS_READY := $(PEERS)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check format bench clean
+.PHONY: help demo test lint check engines format bench clean
 
 # Ends with a remedy when $(PYTHON) cannot make an environment.
 define CHECK_PYTHON
@@ -44,7 +45,11 @@ lint: $(DEV) ## run the linter, the formatter's check, the type checker and the 
 	@$(BIN)/python -m mypy
 	@$(BIN)/lint-imports --no-logo
 
-check: lint test ## run what CI runs: lint, then test
+check: ## run what CI runs: lint, then the tests on every engine
+	@.ci/run
+
+engines: $(SPARK) ## install what the tests on Spark need, and find or install Java
+	@scripts/java >/dev/null
 
 format: $(DEV) ## put imports and layout in order
 	@$(BIN)/python -m ruff check --select I --fix
@@ -72,6 +77,11 @@ $(DEV): $(CREATED) pyproject.toml
 	@echo "installing inbounds and its development tools into $(VENV)"
 	@$(PIP) install --editable '.[dev]'
 	@touch $(RUNTIME) $@
+
+$(SPARK): $(DEV)
+	@echo "installing Spark into $(VENV)"
+	@$(PIP) install --editable '.[spark]'
+	@touch $@
 
 $(PEERS_READY): benchmarks/peers.txt
 	$(CHECK_PYTHON)

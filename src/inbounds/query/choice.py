@@ -1,0 +1,45 @@
+"""Which mechanism answers: the one recommended for these bounds, or the pooling that the user fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from inbounds.bounds import Bounds
+from inbounds.guarantee import GuaranteeName
+from inbounds.mechanism import BoundedLaplace
+from inbounds.recommendation import recommend
+from inbounds.window import stated_window
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A mechanism, and why this one."""
+
+    mechanism: Any
+    reason: str
+    error: float
+    """Its expected absolute error: the mean over true answers."""
+
+
+@lru_cache(maxsize=1024)
+def choose(
+    bounds: Bounds, sensitivity: Fraction, epsilon: Fraction, guarantee: GuaranteeName, pooling: Fraction | None
+) -> Choice:
+    """Return the mechanism for answers in these bounds; the same question again costs nothing."""
+    if pooling is None:
+        best = recommend(bounds, sensitivity, epsilon, guarantee=guarantee)
+        return Choice(best.mechanism, _reason(best.mechanism, len(best.considered)), best.error)
+    mechanism = BoundedLaplace(bounds, sensitivity, epsilon, guarantee=guarantee, pooling=pooling)
+    error = mechanism.mean_error(stated_window(bounds, sensitivity / epsilon))
+    return Choice(mechanism, f"bounded Laplace with the pooling that was asked for, {float(pooling):g}", error)
+
+
+def _reason(mechanism: Any, considered: int) -> str:
+    pooling = f" with pooling {float(mechanism.pooling):g}" if isinstance(mechanism, BoundedLaplace) else ""
+    return (
+        f"{mechanism.name}{pooling}, which has the least mean error of {considered} mechanisms that are private "
+        "and stay in bounds"
+    )

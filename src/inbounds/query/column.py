@@ -1,0 +1,166 @@
+"""The columns of a table, as the contract describes them: numbers or days within bounds, or public keys.
+
+Whatever a table holds, a statement turns it into an integer: for numbers the index of the nearest possible value,
+counted from the least one, for keys their place in the list.  What is missing, or no key, is NULL.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+from inbounds.bounds import Bounds
+from inbounds.errors import InvalidQuestion
+from inbounds.lattice import Lattice
+from inbounds.rational import Number, exact, shown
+
+STEPS = 26
+"""A column without a step is cut into 2**26 or so steps: rounding a value to one moves it by less than 1e-8 of the
+range, far less than the noise on any answer."""
+
+MOST_STEPS = 2**36
+"""So many steps, times `weights.MOST_ROWS`, stay below 2**63."""
+
+FARTHEST = 2**50
+"""No end may be farther than so many steps from zero: doubles must place every value on its step."""
+
+Key = str | int | bool
+Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column of numbers or days."""
+
+    name: str
+    bounds: Bounds
+
+    @cached_property
+    def step(self) -> Fraction:
+        """What values are rounded to."""
+        if self.bounds.step is not None:
+            return self.bounds.step
+        spread = Fraction(self.bounds.high) - Fraction(self.bounds.low)  # type: ignore[arg-type]
+        return Fraction(2) ** (math.floor(math.log2(spread)) - STEPS)
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """The possible values by index."""
+        return Lattice.of(self.bounds, self.step)
+
+    @property
+    def first(self) -> int:
+        """The index of the least possible value, which statements count from."""
+        return self.lattice.low_list[0]
+
+    @property
+    def steps(self) -> int:
+        """How many steps from the least to the greatest possible value."""
+        return self.lattice.high_list[-1] - self.first
+
+    def value(self, steps: int) -> Fraction:
+        """Return the value so many steps above the least."""
+        return self.lattice.value(self.first + steps)
+
+    @property
+    def low(self) -> Fraction:
+        """The least value that is kept."""
+        return self.value(0)
+
+    @property
+    def high(self) -> Fraction:
+        """The greatest value that is kept."""
+        return self.value(self.steps)
+
+    @property
+    def is_dates(self) -> bool:
+        """Whether it holds days."""
+        return self.bounds.is_dates
+
+    @property
+    def points(self) -> int:
+        """How many possible values there are."""
+        return self.lattice.points
+
+    def literal(self, given: object) -> Fraction:
+        """Read what a condition compares this column with: a number, or a day."""
+        if self.is_dates:
+            return Fraction(_day(given, self.name))
+        if isinstance(given, bool | str | date):
+            raise InvalidQuestion(f"{self.name} holds numbers, so it cannot be compared with {shown(given)}")
+        number = Decimal(repr(given)) if isinstance(given, float) else given  # 0.1 is meant as a tenth
+        return exact(number, f"what {self.name} is compared with", InvalidQuestion)
+
+    def threshold(self, operator: Comparison, value: Fraction) -> tuple[Comparison, int]:
+        """Return the same comparison, of steps above the least value with an integer.
+
+        With a step, the comparison is exact.  Without one, both sides are rounded alike, so that equal stay equal.
+        """
+        place = (value - self.low) / self.step
+        if self.bounds.step is None:
+            return operator, self._within(math.floor(place + Fraction(1, 2)))
+        if operator in ("=", "<>"):
+            return operator, self._within(int(place) if place.denominator == 1 else -1)
+        floor = math.floor(place)
+        if operator in ("<=", ">"):
+            return operator, self._within(floor)
+        return operator, self._within(floor if place == floor else floor + 1)
+
+    def _within(self, index: int) -> int:
+        return max(-1, min(self.steps + 1, index))
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A column of public categories."""
+
+    name: str
+    keys: tuple[Key, ...]
+
+    def code(self, given: object) -> int:
+        """Return the place of a key in the list."""
+        for place, key in enumerate(self.keys):
+            if type(key) is type(given) and key == given:
+                return place
+        known = ", ".join(map(repr, self.keys[:5])) + (", …" if len(self.keys) > 5 else "")
+        raise InvalidQuestion(f"{shown(given)} is no key of {self.name}; its keys are {known}")
+
+
+Column = Numbers | Keys
+
+
+def refuse_column(column: Numbers) -> str | None:
+    """Return why a column of numbers cannot be used, or None if it can."""
+    if not column.bounds.bounded:
+        return f"bounds of a column must have both ends, got {column.bounds.brief()}; give the least and the greatest"
+    if column.steps < 1:
+        return "bounds of a column must hold at least two values; leave out a column that is always the same"
+    if column.steps > MOST_STEPS:
+        return f"bounds must span at most 2^36 steps, got {column.steps}; take a coarser step"
+    farthest = max(abs(column.low), abs(column.high)) / column.step
+    if farthest > FARTHEST:
+        return "bounds must lie within 2^50 steps of zero; take a coarser step, or subtract a constant in the table"
+    return None
+
+
+def _day(given: object, name: str) -> int:
+    found = given
+    if isinstance(found, str):
+        try:
+            found = date.fromisoformat(found)
+        except ValueError:
+            found = None
+    if type(found) is not date:
+        raise InvalidQuestion(f"{name} holds days, so it cannot be compared with {shown(given)}; write '2026-12-31'")
+    return found.toordinal()
+
+
+def as_value(column: Numbers, value: Fraction) -> Number | date:
+    """Return a value of a column as people write it: an int, a date, or a float."""
+    found = column.bounds.as_answer(value)
+    return float(found) if isinstance(found, Fraction) else found

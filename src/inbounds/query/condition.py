@@ -1,0 +1,205 @@
+"""Which rows a question is about: a closed grammar that no row can make fail.
+
+    column("age") >= 65
+    (column("clinic") == "north") & ~column("age").is_missing()
+
+Comparisons of a column with a constant, `in`, `between`, missing or not, and, or, not.  As in SQL, what is missing
+compares neither true nor false, and only rows for which a condition is true are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from inbounds.errors import InvalidQuestion
+from inbounds.query.column import Comparison
+from inbounds.rational import shown
+
+MOST_NODES = 500
+"""A condition may have so many parts: databases and this package nest them on their stack."""
+
+
+class Condition:
+    """A condition on one row."""
+
+    def __and__(self, other: Condition) -> Condition:
+        return And((self, _condition(other)))
+
+    def __or__(self, other: Condition) -> Condition:
+        return Or((self, _condition(other)))
+
+    def __invert__(self) -> Condition:
+        return Not(self)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a condition is not true or false before it meets a row; join conditions with & and |, not ~")
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the conditions that this one is made of."""
+        return ()
+
+    def walk(self) -> Iterator[Condition]:
+        """Yield this condition and all that it is made of."""
+        waiting: list[Condition] = [self]
+        while waiting:
+            yield (found := waiting.pop())
+            waiting.extend(found.parts())
+
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns that it looks at, each once, in order."""
+        found = (part.column for part in self.walk() if isinstance(part, Compare | In | Missing))
+        return tuple(sorted(set(found)))
+
+
+@dataclass(frozen=True)
+class Compare(Condition):
+    """A column compared with a constant."""
+
+    column: str
+    operator: Comparison
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{quoted(self.column)} {self.operator} {literal(self.value)}"
+
+
+@dataclass(frozen=True)
+class In(Condition):
+    """A column that is one of some constants."""
+
+    column: str
+    values: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"{quoted(self.column)} IN ({', '.join(map(literal, self.values))})"
+
+
+@dataclass(frozen=True)
+class Missing(Condition):
+    """A column that is missing: NULL, NaN, or no key."""
+
+    column: str
+
+    def __str__(self) -> str:
+        return f"{quoted(self.column)} IS NULL"
+
+
+@dataclass(frozen=True)
+class And(Condition):
+    """All of some conditions."""
+
+    all: tuple[Condition, ...]
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the conditions that must all be true."""
+        return self.all
+
+    def __str__(self) -> str:
+        return " AND ".join(f"({part})" for part in self.all)
+
+
+@dataclass(frozen=True)
+class Or(Condition):
+    """Any of some conditions."""
+
+    any: tuple[Condition, ...]
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the conditions of which one must be true."""
+        return self.any
+
+    def __str__(self) -> str:
+        return " OR ".join(f"({part})" for part in self.any)
+
+
+@dataclass(frozen=True)
+class Not(Condition):
+    """The opposite of a condition."""
+
+    this: Condition
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the condition that must be false."""
+        return (self.this,)
+
+    def __str__(self) -> str:
+        return f"NOT ({self.this})"
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnName:
+    """A column to compare with a constant."""
+
+    name: str
+
+    def __eq__(self, value: object) -> Condition:  # type: ignore[override]
+        return Compare(self.name, "=", value)
+
+    def __ne__(self, value: object) -> Condition:  # type: ignore[override]
+        return Compare(self.name, "<>", value)
+
+    def __lt__(self, value: object) -> Condition:
+        return Compare(self.name, "<", value)
+
+    def __le__(self, value: object) -> Condition:
+        return Compare(self.name, "<=", value)
+
+    def __gt__(self, value: object) -> Condition:
+        return Compare(self.name, ">", value)
+
+    def __ge__(self, value: object) -> Condition:
+        return Compare(self.name, ">=", value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def is_in(self, values: Iterable[object]) -> Condition:
+        """Return the condition that the column is one of some constants."""
+        return In(self.name, tuple(values))
+
+    def between(self, low: object, high: object) -> Condition:
+        """Return the condition that the column is from `low` to `high`, both included."""
+        return And((Compare(self.name, ">=", low), Compare(self.name, "<=", high)))
+
+    def is_missing(self) -> Condition:
+        """Return the condition that the column is NULL or NaN, or no key."""
+        return Missing(self.name)
+
+
+def column(name: str) -> ColumnName:
+    """Return a column, to be compared: `column("age") >= 65`."""
+    if not isinstance(name, str):
+        raise InvalidQuestion(f"the name of a column must be a text, got {shown(name)}")
+    return ColumnName(name)
+
+
+def literal(value: object) -> str:
+    """Write a constant as SQL does."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str | date):
+        text = str(value).replace("'", "''")
+        return f"'{text}'"
+    if isinstance(value, int | Decimal | float):
+        return str(value)
+    if isinstance(value, Fraction):
+        return str(value.numerator) if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
+    return shown(value)
+
+
+def quoted(name: str) -> str:
+    """Write the name of a column as SQL does."""
+    if name.isidentifier():
+        return name
+    text = name.replace('"', '""')
+    return f'"{text}"'
+
+
+def _condition(given: object) -> Condition:
+    if not isinstance(given, Condition):
+        raise InvalidQuestion(f"a condition can be joined with a condition only, got {shown(given)}")
+    return given

@@ -1,0 +1,132 @@
+"""The custodian's contract: one TOML file that says what a person is, what is possible and how much may be spent.
+
+Every complaint names the line.  `tomllib` keeps no line numbers, so `Place` looks headers and keys up in the text.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inbounds.errors import InvalidContract
+from inbounds.rational import shown
+
+HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?$")
+KEY = re.compile(r"\s*([\w.\-]+|\"[^\"]*\"|'[^']*')\s*=")
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A parsed contract, and where each of its keys stands."""
+
+    name: str
+    """What the file is called in messages."""
+    text: str
+    content: Mapping[str, Any]
+    folder: Path
+    """What relative paths in it are relative to."""
+    stem: str = "contract"
+    """The file's name without its ending."""
+
+    @classmethod
+    def load(cls, path: str | Path) -> Contract:
+        """Read a contract from a file."""
+        file = Path(path)
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as problem:
+            why = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
+            raise InvalidContract(f"cannot read the contract {file}: {why}; give the path of a TOML file") from None
+        return cls.parse(text, name=file.name, folder=file.resolve().parent, stem=file.stem)
+
+    @classmethod
+    def parse(
+        cls, text: str, *, name: str = "contract", folder: Path | None = None, stem: str = "contract"
+    ) -> Contract:
+        """Read a contract from its text."""
+        try:
+            content = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as problem:
+            raise InvalidContract(f"{name}: not TOML: {problem}") from None
+        return cls(name, text, content, folder or Path.cwd(), stem)
+
+    def line(self, *path: str) -> int:
+        """Return the line of a table or of a key in it, or of the nearest table around it that is there."""
+        lines = self._lines()
+        for length in range(len(path), 0, -1):
+            if path[:length] in lines:
+                return lines[path[:length]]
+        return 1
+
+    def _lines(self) -> dict[tuple[str, ...], int]:
+        found: dict[tuple[str, ...], int] = {}
+        table: tuple[str, ...] = ()
+        for number, line in enumerate(self.text.splitlines(), 1):
+            if header := HEADER.match(line):
+                table = _dotted(header[1])
+                found.setdefault(table, number)
+            elif key := KEY.match(line):
+                found.setdefault(table + _dotted(key[1]), number)
+        return found
+
+    def refuse(self, message: str, *path: str) -> InvalidContract:
+        """Return an error that points at a key."""
+        return InvalidContract(f"{self.name}, line {self.line(*path)}: {message}")
+
+    def table(self, *path: str) -> Mapping[str, Any]:
+        """Return a table that must be there."""
+        found: Any = self.content
+        for depth, part in enumerate(path):
+            if not isinstance(found, Mapping) or part not in found:
+                raise self.refuse(f"[{'.'.join(path)}] is missing; add it", *path[:depth])
+            found = found[part]
+        if not isinstance(found, Mapping):
+            raise self.refuse(f"{'.'.join(path)} must be a table, got {shown(found)}; write [{'.'.join(path)}]", *path)
+        return found
+
+    def refuse_unknown(self, known: Iterable[str], *path: str) -> None:
+        """Refuse keys that mean nothing, so that a misspelt one is not passed over."""
+        table = self.table(*path) if path else self.content
+        for key in table:
+            if key not in (names := tuple(known)):
+                where = f"[{'.'.join(path)}]" if path else "a contract"
+                raise self.refuse(f"unknown key {key!r} in {where}; known are {', '.join(names)}", *path, key)
+
+    def text_of(self, *path: str) -> str:
+        """Return a non-empty text that must be there."""
+        value = self.value(*path)
+        if not isinstance(value, str) or not value.strip():
+            raise self.refuse(f"{path[-1]} must be a text, got {shown(value)}", *path)
+        return value
+
+    def whole_of(self, *path: str) -> int:
+        """Return an integer from 1 on that must be there."""
+        value = self.value(*path)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise self.refuse(f"{path[-1]} must be a whole number from 1 on, got {shown(value)}", *path)
+        return value
+
+    def value(self, *path: str) -> Any:
+        """Return a value that must be there."""
+        table = self.table(*path[:-1])
+        if path[-1] not in table:
+            raise self.refuse(f"{path[-1]} is missing in [{'.'.join(path[:-1])}]; add it", *path[:-1])
+        return table[path[-1]]
+
+    def has(self, *path: str) -> bool:
+        """Return whether a key is there."""
+        found: Any = self.content
+        for part in path:
+            if not isinstance(found, Mapping) or part not in found:
+                return False
+            found = found[part]
+        return True
+
+
+def _dotted(text: str) -> tuple[str, ...]:
+    parts = re.findall(r"\"([^\"]*)\"|'([^']*)'|([\w\-]+)", text)
+    return tuple(first or second or third for first, second, third in parts)

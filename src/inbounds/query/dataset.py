@@ -1,0 +1,295 @@
+"""Dataset: the custodian's table, open for questions.
+
+visits = Dataset.load("visits.toml")
+visits.mean("age").where("age >= 65").by("clinic").ask(0.5, analyst="ana")
+visits.sql("SELECT clinic, AVG(age) FROM visits GROUP BY clinic").explain(0.5)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from inbounds.errors import InvalidParameter, InvalidQuestion
+from inbounds.ledger import Ledger
+from inbounds.ledger.amount import fraction, units
+from inbounds.progress import Progress, reporting
+from inbounds.query.answer import Answer
+from inbounds.query.column import Keys
+from inbounds.query.condition import Condition
+from inbounds.query.contract import Contract
+from inbounds.query.engines.engine import Engine
+from inbounds.query.explanation import Explanation
+from inbounds.query.grammar import read_condition, read_select
+from inbounds.query.group import by_bins
+from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum
+from inbounds.query.parts import Answered
+from inbounds.query.plan import Plan, plan
+from inbounds.query.question import Question, check_measure
+from inbounds.query.source import open_source
+from inbounds.query.table import Table
+from inbounds.rational import exact, shown
+
+BUDGET_KEYS = ("total", "per_analyst", "ledger")
+
+MOST_PLANS = 256
+"""So many plans are kept, to be used again."""
+
+REPORTED = 1000
+"""Progress is told every so many groups."""
+
+Where = str | PathLike[str]
+
+
+class Dataset:
+    """A table that can be asked, and the budget that answers are paid from."""
+
+    def __init__(
+        self, contract: Contract, *, frame: Any = None, spark: Any = None, ledger: Where | Ledger | None = None
+    ) -> None:
+        self.contract = contract
+        self.table = Table.of(contract)
+        contract.refuse_unknown(BUDGET_KEYS, "budget")
+        self.total = _amount(contract, "total")
+        self.per_analyst = _amount(contract, "per_analyst") if contract.has("budget", "per_analyst") else None
+        self._sources = {"frame": frame, "spark": spark}
+        self._ledger = ledger
+        self._plans: dict[tuple[Any, ...], Plan] = {}
+
+    @classmethod
+    def load(
+        cls, path: Where, *, frame: Any = None, spark: Any = None, ledger: Where | Ledger | None = None
+    ) -> Dataset:
+        """Open the dataset that a contract describes, a TOML file.
+
+        * `frame`: a pandas, polars or Arrow table to ask instead of the contract's source.
+        * `spark`: the session to use, if the source is in Spark.
+        * `ledger`: where to keep account, instead of where the contract says: a path, an address or a `Ledger`.
+        """
+        return cls(Contract.load(Path(path)), frame=frame, spark=spark, ledger=ledger)
+
+    @classmethod
+    def parse(cls, text: str, *, frame: Any = None, spark: Any = None, ledger: Where | Ledger | None = None) -> Dataset:
+        """Open the dataset that the text of a contract describes."""
+        return cls(Contract.parse(text), frame=frame, spark=spark, ledger=ledger)
+
+    @property
+    def name(self) -> str:
+        """What the dataset is called, in SQL and in the ledger."""
+        return self.table.name
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Where the table is; opened when it is first needed."""
+        return open_source(self.contract, self.table, **self._sources)
+
+    def close(self) -> None:
+        """Let go of the source, and of the ledger if it was opened here."""
+        self._plans.clear()
+        if "engine" in self.__dict__:
+            self.__dict__.pop("engine").close()
+        if "ledger" in self.__dict__ and (opened := self.__dict__.pop("ledger")) is not self._ledger:
+            opened.close()
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self.name}, unit {self.table.unit}, {len(self.table.columns)} columns>"
+
+    # Questions.
+
+    def count(self) -> Query:
+        """Ask how many rows there are."""
+        return self._query(Count())
+
+    def count_units(self) -> Query:
+        """Ask how many units there are."""
+        return self._query(Count() if self.table.rows_are_units else CountUnits(self.table.unit))
+
+    def sum(self, column: str) -> Query:
+        """Ask for the sum of a column."""
+        return self._query(Sum(self.table.numbers(column).name))
+
+    def mean(self, column: str) -> Query:
+        """Ask for the mean of a column."""
+        return self._query(Mean(self.table.numbers(column).name))
+
+    def proportion(self, condition: Condition | str) -> Query:
+        """Ask for which part of the rows a condition is true."""
+        return self._query(Proportion(read_condition(condition) if isinstance(condition, str) else condition))
+
+    def median(self, column: str) -> Query:
+        """Ask for the median of a column."""
+        return self.quantile(column, 0.5)
+
+    def quantile(self, column: str, part: Any) -> Query:
+        """Ask for the value below which this part of the rows are."""
+        found = exact(
+            Decimal(repr(part)) if isinstance(part, float) else part, "the part of a quantile", InvalidQuestion
+        )
+        if not 0 < found < 1 or found.denominator > 10**6:
+            raise InvalidQuestion(
+                f"the part of a quantile must be above 0 and below 1, with up to 6 decimals, got {shown(part)}"
+            )
+        return self._query(Quantile(self.table.numbers(column).name, found))
+
+    def histogram(self, column: str, bins: int | list[Any] | None = None) -> Query:
+        """Ask how many rows are in each bin of a column: so many bins, or those that begin at the values given.
+
+        Without `bins`, each possible value has its own if they are few; each key, for a column of keys.
+        """
+        found = self.table.column(column)
+        if isinstance(found, Keys):
+            if bins is not None:
+                raise InvalidQuestion(f"{column} holds keys, each of them a bin; leave bins out")
+            return self._query(Count()).by(column)
+        query = self._query(Count())
+        return replace(query, question=replace(query.question, groups=(by_bins(found, bins),)))
+
+    def sql(self, text: str) -> Query:
+        """Ask in SQL; see `inbounds.query.grammar` for what is answered."""
+        read = read_select(text, self.table.unit)
+        if read.table != self.name:
+            raise InvalidQuestion(f"FROM must name the dataset {self.name!r}, got {shown(read.table)}")
+        if read.histogram is not None:
+            query = self.histogram(*read.histogram)
+        else:
+            _columns_exist(self.table, read.measure)
+            query = self._query(read.measure)
+        if read.condition is not None:
+            query = query.where(read.condition)
+        return query.by(*read.keys) if read.keys else query
+
+    def planned(self, question: Question, epsilon: Fraction, pooling: Fraction | None) -> Plan:
+        """Return the plan for a question; the same question again is not planned again."""
+        key = (question, epsilon, pooling)
+        if key not in self._plans:
+            if len(self._plans) >= MOST_PLANS:
+                self._plans.clear()
+            self._plans[key] = plan(question, epsilon, self.engine, pooling)
+        return self._plans[key]
+
+    def _query(self, measure: Measure) -> Query:
+        check_measure(self.table, measure)
+        return Query(self, Question(self.table, measure))
+
+    # The ledger.
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """Where the budget is kept, with this dataset entered; opened when it is first needed."""
+        given = self._ledger if self._ledger is not None else self._usual_ledger()
+        ledger = given if isinstance(given, Ledger) else Ledger.open(given)
+        ledger.open_dataset(self.name, fraction(self.total), self._each)
+        return ledger
+
+    @property
+    def _each(self) -> Any:
+        return None if self.per_analyst is None else fraction(self.per_analyst)
+
+    def _usual_ledger(self) -> str:
+        contract = self.contract
+        if not contract.has("budget", "ledger"):
+            return str(contract.folder / f"{contract.stem}.ledger.db")
+        where = contract.text_of("budget", "ledger")
+        return where if "://" in where else str(contract.folder / Path(where).expanduser())
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question to a dataset, ready to be explained or asked."""
+
+    dataset: Dataset
+    question: Question
+
+    def where(self, condition: Condition | str) -> Query:
+        """Return the question about fewer rows: a condition, or its text as in SQL."""
+        return replace(self, question=self.question.where(condition))
+
+    def by(self, *columns: str) -> Query:
+        """Return the question for each key of some columns; every key is answered, also those without rows."""
+        return replace(self, question=self.question.by(*columns))
+
+    def plan(self, epsilon: Any, *, pooling: Any = None) -> Plan:
+        """Return how the question will be answered; nothing is spent, and no row is looked at."""
+        cost = fraction(units(epsilon))
+        fixed = None if pooling is None else exact(pooling, "pooling", InvalidParameter)
+        return self.dataset.planned(self.question, cost, fixed)
+
+    def explain(self, epsilon: Any, *, pooling: Any = None) -> Explanation:
+        """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected error, statement."""
+        return Explanation.of(self.plan(epsilon, pooling=pooling), self.dataset.engine.dialect.name)
+
+    def ask(
+        self,
+        epsilon: Any,
+        *,
+        analyst: str,
+        request_id: str | None = None,
+        pooling: Any = None,
+        progress: Progress | None = None,
+    ) -> Answer:
+        """Return private answers, and charge the analyst for them first.
+
+        * `request_id`: asking again with the same one returns the stored answer and charges nothing.
+        * `pooling`: fixed, from 0 to 1, instead of chosen for the least error.
+        * `progress`: takes a line of text now and then; if not given, a terminal shows it.
+        """
+        planned = self.plan(epsilon, pooling=pooling)
+        account = self.dataset.ledger
+        receipt = account.charge(
+            self.dataset.name,
+            analyst,
+            planned.epsilon,
+            request_id=request_id,
+            fingerprint=self._fingerprint(planned, pooling),
+            note=str(self.question)[:1000],
+        )
+        if receipt.answer is None:
+            with reporting(progress) as report:
+                answered = self._answered(planned, report)
+            text = account.answered(receipt, Answer.of(planned, answered, receipt.request_id).dump())
+        else:
+            text = receipt.answer
+        return Answer.load(text, planned.epsilon, receipt.request_id)
+
+    def _answered(self, planned: Plan, report: Progress) -> list[Answered]:
+        report("running the statement")
+        totals = planned.totals(self.dataset.engine.run(planned.sql))
+        found = []
+        for number, one in enumerate(totals):
+            if number % REPORTED == 0:
+                report(f"answering for group {number + 1} of {len(totals)}")
+            found.append(planned.answering.answer(one))
+        return found
+
+    def _fingerprint(self, planned: Plan, pooling: Any) -> str:
+        """Tell questions apart: the same one has the same contract, text, cost and pooling."""
+        told = (self.dataset.contract.text, str(self.question), str(planned.epsilon), str(pooling))
+        return sha256("\0".join(told).encode()).hexdigest()
+
+
+def _amount(contract: Contract, key: str) -> int:
+    value = contract.value("budget", key)
+    try:
+        return units(value, key)
+    except InvalidParameter as problem:
+        raise contract.refuse(str(problem), "budget", key) from None
+
+
+def _columns_exist(table: Table, measure: Measure) -> None:
+    if isinstance(measure, Sum | Mean | Quantile):
+        table.numbers(measure.column)

@@ -1,0 +1,1 @@
+"""Engines: where tables are.  Drivers are imported here and nowhere else."""

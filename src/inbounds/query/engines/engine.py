@@ -1,0 +1,69 @@
+"""What every engine offers: the kinds of its columns, and one statement run."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import Enum
+from typing import ClassVar
+
+from sqlglot import exp
+
+
+class Kind(Enum):
+    """What a column of a table holds, as far as statements tell apart."""
+
+    INTEGER = "integers"
+    DECIMAL = "decimal numbers"
+    WIDE_DECIMAL = "decimal numbers of more than 15 digits"
+    FLOAT = "floating-point numbers"
+    TEXT = "text"
+    BOOLEAN = "true or false"
+    DATE = "dates"
+    TIMESTAMP = "timestamps without a time zone"
+    UUID = "identifiers"
+    OTHER = "something else"
+
+
+class Dialect:
+    """The few expressions that engines do not share."""
+
+    name: ClassVar[str]
+    """What sqlglot calls it."""
+
+    def total(self, value: exp.Expr) -> exp.Expr:
+        """Return the sum of integers, in a type that does not overflow."""
+        return exp.Sum(this=value)
+
+    def as_double(self, value: exp.Expr, kind: Kind) -> exp.Expr:
+        """Return a number as a double, whatever its size."""
+        return value.copy() if kind is Kind.FLOAT else exp.cast(value.copy(), "DOUBLE")
+
+    def days(self, later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
+        """Return how many days one date is after another."""
+        return exp.Sub(this=later.copy(), expression=earlier.copy())
+
+    def render(self, statement: exp.Expr) -> str:
+        """Write a statement."""
+        return statement.sql(dialect=self.name)
+
+
+class Engine(ABC):
+    """A table in some database."""
+
+    dialect: Dialect
+
+    @abstractmethod
+    def kinds(self) -> dict[str, Kind]:
+        """Return what each column of the table holds; looks at no row."""
+
+    @abstractmethod
+    def relation(self) -> exp.Expr:
+        """Return what to select from."""
+
+    @abstractmethod
+    def run(self, statement: str) -> list[tuple[int, ...]]:
+        """Return the rows of a statement, integers all."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what was opened."""

@@ -1,0 +1,94 @@
+"""PostgreSQL, through psycopg: one read-only transaction for each statement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from inbounds.errors import EngineFailed, InvalidContract
+from inbounds.query.engines.engine import Dialect, Engine, Kind
+
+try:
+    import psycopg
+except ImportError:
+    raise ImportError("tables in PostgreSQL need psycopg: pip install 'inbounds[postgres]'") from None
+
+KINDS = {
+    20: Kind.INTEGER, 21: Kind.INTEGER, 23: Kind.INTEGER,
+    1700: Kind.WIDE_DECIMAL,
+    700: Kind.FLOAT, 701: Kind.FLOAT,
+    25: Kind.TEXT, 1043: Kind.TEXT, 1042: Kind.TEXT,
+    16: Kind.BOOLEAN, 1082: Kind.DATE, 1114: Kind.TIMESTAMP, 2950: Kind.UUID,
+}  # fmt: skip
+"""By the numbers of PostgreSQL's own types, which never change."""
+
+
+class PostgresDialect(Dialect):
+    """How PostgreSQL writes what engines do not share."""
+
+    name = "postgres"
+
+    def as_double(self, value: exp.Expr, kind: Kind) -> exp.Expr:
+        """Return a number as a double: a numeric beyond all doubles is cut first, for the cast would fail."""
+        if kind is not Kind.WIDE_DECIMAL:
+            return super().as_double(value, kind)
+        huge, tiny = exp.Literal.number("1e300"), exp.Literal.number("1e-300")
+        nan = exp.cast(exp.Literal.string("NaN"), "DECIMAL")
+        ifs = [
+            (exp.EQ(this=value.copy(), expression=nan), exp.Null()),
+            (exp.GTE(this=value.copy(), expression=huge), huge.copy()),
+            (exp.LTE(this=value.copy(), expression=exp.Neg(this=huge.copy())), exp.Neg(this=huge.copy())),
+            (
+                exp.and_(
+                    exp.LT(this=value.copy(), expression=tiny),
+                    exp.GT(this=value.copy(), expression=exp.Neg(this=tiny.copy())),
+                ),
+                exp.Literal.number(0),
+            ),
+        ]
+        cut = exp.Case(ifs=[exp.If(this=test, true=then) for test, then in ifs], default=value.copy())
+        return exp.cast(cut, "DOUBLE")
+
+
+class Postgres(Engine):
+    """A table in a PostgreSQL database."""
+
+    dialect = PostgresDialect()
+
+    def __init__(self, url: str, table: str) -> None:
+        self._url = url
+        self._table = exp.to_table(table, dialect="postgres")
+        self._kinds: dict[str, Kind] | None = None
+
+    def kinds(self) -> dict[str, Kind]:
+        """Return what each column holds."""
+        if self._kinds is None:
+            statement = exp.select("*").from_(self._table.copy()).limit(0).sql(dialect="postgres")
+            try:
+                with psycopg.connect(self._url, options="-c default_transaction_read_only=on") as connection:
+                    description = connection.execute(statement).description or []
+            except psycopg.Error as problem:
+                raise InvalidContract(f"the table in PostgreSQL cannot be read ({_reason(problem)})") from None
+            self._kinds = {column.name: KINDS.get(column.type_code, Kind.OTHER) for column in description}
+        return self._kinds
+
+    def relation(self) -> exp.Expr:
+        """Return what to select from."""
+        return self._table.copy()
+
+    def run(self, statement: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement."""
+        try:
+            with psycopg.connect(self._url, options="-c default_transaction_read_only=on") as connection:
+                return connection.execute(statement).fetchall()
+        except psycopg.Error as problem:
+            raise EngineFailed(_reason(problem)) from None
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+def _reason(problem: psycopg.Error) -> str:
+    """Return the kind of a failure; its message may hold data."""
+    return f"{type(problem).__name__} {problem.sqlstate or ''}".strip()

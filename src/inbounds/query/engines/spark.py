@@ -1,0 +1,85 @@
+"""Spark: a table of an existing cluster's session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from inbounds.errors import EngineFailed, InvalidContract
+from inbounds.query.engines.engine import Dialect, Engine, Kind
+
+try:
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+except ImportError:
+    raise ImportError("tables in Spark need PySpark: pip install 'inbounds[spark]'") from None
+
+KINDS = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), Kind.INTEGER),
+    **dict.fromkeys(("float", "double"), Kind.FLOAT),
+    "string": Kind.TEXT,
+    "boolean": Kind.BOOLEAN,
+    "date": Kind.DATE,
+    "timestamp_ntz": Kind.TIMESTAMP,
+}
+
+
+class SparkDialect(Dialect):
+    """How Spark writes what engines do not share."""
+
+    name = "spark"
+
+    def total(self, value: exp.Expr) -> exp.Expr:
+        """Return the sum of integers as a decimal: a sum of big integers wraps or fails in Spark."""
+        return exp.Sum(this=exp.cast(value, "DECIMAL(20, 0)"))
+
+    def days(self, later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
+        """Return how many days one date is after another."""
+        return exp.Anonymous(this="DATEDIFF", expressions=[later.copy(), earlier.copy()])
+
+
+class Spark(Engine):
+    """A table that a Spark session can read."""
+
+    dialect = SparkDialect()
+
+    def __init__(self, session: SparkSession, table: str) -> None:
+        self._session = session
+        self._name = table
+        self._kinds: dict[str, Kind] | None = None
+
+    def kinds(self) -> dict[str, Kind]:
+        """Return what each column holds."""
+        if self._kinds is None:
+            try:
+                fields = self._session.table(self._name).schema.fields
+            except PySparkException as problem:
+                raise InvalidContract(f"the table in Spark cannot be read ({_reason(problem)})") from None
+            self._kinds = {field.name: _kind(field.dataType.simpleString()) for field in fields}
+        return self._kinds
+
+    def relation(self) -> exp.Expr:
+        """Return what to select from."""
+        return exp.to_table(self._name, dialect="spark")
+
+    def run(self, statement: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement."""
+        try:
+            return [tuple(row) for row in self._session.sql(statement).collect()]
+        except PySparkException as problem:
+            raise EngineFailed(_reason(problem)) from None
+
+    def close(self) -> None:
+        """The session is the caller's."""
+
+
+def _kind(name: str) -> Kind:
+    if name.startswith("decimal"):
+        return Kind.DECIMAL
+    return KINDS.get(name, Kind.OTHER)
+
+
+def _reason(problem: PySparkException) -> str:
+    """Return the kind of a failure; its message may hold data."""
+    return f"{type(problem).__name__} {problem.getCondition() or ''}".strip()

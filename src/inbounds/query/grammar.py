@@ -1,0 +1,324 @@
+"""SQL, read with sqlglot: a closed grammar, and what is outside it is refused with a mark under it.
+
+    SELECT [keys,] measure FROM table [WHERE condition] [GROUP BY keys]
+
+Measures: COUNT(*), COUNT(column), COUNT(DISTINCT unit), SUM, AVG, MEDIAN, QUANTILE(column, 0.9) or PERCENTILE_CONT /
+PERCENTILE_DISC (0.9) WITHIN GROUP (ORDER BY column), AVG(CASE WHEN condition THEN 1 ELSE 0 END) or
+PROPORTION(condition), HISTOGRAM(column [, bins]).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from inbounds.errors import InvalidQuestion
+from inbounds.query.column import Comparison
+from inbounds.query.condition import MOST_NODES, And, Compare, Condition, In, Missing, Not, Or
+from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum
+from inbounds.rational import cut, shown
+
+COMPARISONS: dict[type[exp.Expr], Comparison] = {
+    exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
+}  # fmt: skip
+
+MIRRORED: dict[Comparison, Comparison] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+LONGEST = 100_000
+"""Characters of a statement: it is read by recursion."""
+
+ALLOWED_CLAUSES = {"kind", "expressions", "from_", "where", "group"}
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a SELECT asks, in nodes."""
+
+    table: str
+    measure: Measure
+    condition: Condition | None
+    keys: tuple[str, ...]
+    histogram: tuple[str, int | None] | None
+    """The column of a histogram and how many bins, if that is asked for."""
+
+
+def read_select(text: str, unit: str) -> Read:
+    """Read a SELECT over a table whose unit is this column."""
+    return _Reader(_text(text, "SQL"), unit).select()
+
+
+def read_condition(text: str) -> Condition:
+    """Read what could stand after WHERE."""
+    reader = _Reader(_text(text, "a condition"), "")
+    return reader.condition(reader.after_where())
+
+
+def _text(given: object, what: str) -> str:
+    if not isinstance(given, str) or not given.strip():
+        raise InvalidQuestion(f"{what} must be a text, got {shown(given)}")
+    if len(given) > LONGEST:
+        raise InvalidQuestion(f"{what} must be at most {LONGEST} characters long, got {len(given)}")
+    return given
+
+
+class _Reader:
+    """Reads one text."""
+
+    def __init__(self, text: str, unit: str) -> None:
+        self.sql = text
+        self.unit = unit
+        self.nodes = 0
+
+    def statement(self) -> exp.Expr:
+        """Return the one statement of the text."""
+        found = [one for one in self._parsed(lambda: sqlglot.parse(self.sql, dialect="duckdb")) if one is not None]
+        if len(found) != 1:
+            raise InvalidQuestion(f"one statement at a time, got {len(found)}")
+        return found[0]
+
+    def after_where(self) -> exp.Expr:
+        """Return the condition that the text is."""
+        return self._parsed(lambda: sqlglot.parse_one(self.sql, into=exp.Condition, dialect="duckdb"))
+
+    def _parsed(self, parse: Callable[[], Any]) -> Any:
+        try:
+            return parse()
+        except SqlglotError as problem:
+            raise InvalidQuestion(f"not SQL: {_complaint(problem)}") from None
+        except RecursionError:
+            raise InvalidQuestion("SQL is nested too deeply; ask something simpler") from None
+
+    def refuse(self, node: Any, why: str) -> NoReturn:
+        """Refuse a part of the text, and point at it."""
+        raise InvalidQuestion(why + _marked(self.sql, node))
+
+    # SELECT
+
+    def select(self) -> Read:
+        tree = self.statement()
+        if not isinstance(tree, exp.Select):
+            self.refuse(tree, f"only SELECT is answered, got {_kind(tree)}")
+        for name, value in tree.args.items():
+            if value and name not in ALLOWED_CLAUSES:
+                node = value[0] if isinstance(value, list) else value
+                self.refuse(node, f"{_kind(node)} is not answered; leave it out")
+        where, group = tree.args.get("where"), tree.args.get("group")
+        keys = self.keys(group)
+        measured = self.measured(tree, keys)
+        histogram = self.histogram(measured)
+        condition = self.condition(where.this) if where else None
+        if histogram is None:
+            measure, extra = self.measure(measured)
+            condition = extra if condition is None else condition if extra is None else And((condition, extra))
+        else:
+            measure = Count()
+        return Read(self.table(tree), measure, condition, keys, histogram)
+
+    def table(self, tree: exp.Select) -> str:
+        source = tree.args.get("from_")
+        if source is None:
+            raise InvalidQuestion("SELECT needs FROM and the name of the dataset")
+        table = source.this
+        plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
+        if not plain or any(value for name, value in table.args.items() if name not in ("this", "alias")):
+            self.refuse(table, "FROM takes the name of the dataset, nothing else")
+        return str(table.name)
+
+    def keys(self, group: exp.Expr | None) -> tuple[str, ...]:
+        if group is None:
+            return ()
+        for name, value in group.args.items():
+            if value and name != "expressions":
+                self.refuse(group, "GROUP BY takes columns, nothing else")
+        return tuple(self.column(key) for key in group.expressions)
+
+    def measured(self, tree: exp.Select, keys: tuple[str, ...]) -> exp.Expr:
+        """Return the one thing selected that is no key."""
+        found = []
+        for selected in tree.expressions:
+            this = selected.unalias()
+            if isinstance(this, exp.Column) and not isinstance(this.this, exp.Star):
+                if this.name not in keys:
+                    self.refuse(this, f"{this.name} is selected but not in GROUP BY: rows are not given out")
+            else:
+                found.append(this)
+        if not found:
+            raise InvalidQuestion("SELECT needs a measure, such as COUNT(*) or AVG(column)")
+        if len(found) > 1:
+            self.refuse(found[1], "one measure at a time: ask for this one in a question of its own")
+        return found[0]
+
+    def measure(self, node: exp.Expr) -> tuple[Measure, Condition | None]:  # noqa: PLR0911  one for each measure
+        """Return a measure, and which rows it leaves out."""
+        if isinstance(node, exp.Count):
+            return self.count(node)
+        if isinstance(node, exp.Avg) and isinstance(node.this, exp.Case):
+            return Proportion(self.indicator(node.this)), None
+        if isinstance(node, exp.Anonymous) and node.name.upper() == "PROPORTION" and len(node.expressions) == 1:
+            return Proportion(self.condition(node.expressions[0])), None
+        simple: dict[type[exp.Expr], Callable[[str], Measure]] = {
+            exp.Sum: Sum,
+            exp.Avg: Mean,
+            exp.Median: lambda name: Quantile(name, Fraction(1, 2)),
+        }
+        if type(node) in simple:
+            self.only(node, "this")
+            return simple[type(node)](self.column(node.this)), None
+        if isinstance(node, exp.Quantile):
+            return Quantile(self.column(node.this), self.part(node.args["quantile"])), None
+        if isinstance(node, exp.WithinGroup) and isinstance(node.this, exp.PercentileCont | exp.PercentileDisc):
+            ordered = node.expression.expressions
+            if len(ordered) != 1 or ordered[0].args.get("desc"):
+                self.refuse(node.expression, "WITHIN GROUP takes (ORDER BY column)")
+            return Quantile(self.column(ordered[0].this), self.part(node.this.this)), None
+        return self.refuse(
+            node,
+            f"{_kind(node)} is not answered; measures are COUNT, SUM, AVG, MEDIAN, QUANTILE, PROPORTION, HISTOGRAM",
+        )
+
+    def only(self, node: exp.Expr, *names: str) -> None:
+        for name, value in node.args.items():
+            if value and name not in names:
+                self.refuse(node, f"{_kind(node)} takes one column, nothing else")
+
+    def count(self, node: exp.Count) -> tuple[Measure, Condition | None]:
+        self.only(node, "this", "big_int")
+        this = node.this
+        if isinstance(this, exp.Star) or (isinstance(this, exp.Literal) and not this.is_string):
+            return Count(), None
+        if isinstance(this, exp.Distinct):
+            names = [self.column(one) for one in this.expressions]
+            if names != [self.unit]:
+                self.refuse(this, f"only the unit can be counted distinct: COUNT(DISTINCT {self.unit})")
+            return CountUnits(self.unit), None
+        return Count(), Not(Missing(self.column(this)))
+
+    def indicator(self, case: exp.Case) -> Condition:
+        """Return the condition of CASE WHEN condition THEN 1 ELSE 0 END."""
+        ifs, default = case.args["ifs"], case.args.get("default")
+        fits = len(ifs) == 1 and not case.this and _is(ifs[0].args["true"], 1) and default is not None
+        if not fits or default is None or not _is(default, 0):
+            self.refuse(case, "a proportion is AVG(CASE WHEN condition THEN 1 ELSE 0 END)")
+        return self.condition(ifs[0].this)
+
+    def histogram(self, node: exp.Expr) -> tuple[str, int | None] | None:
+        if not (isinstance(node, exp.Anonymous | exp.Func) and node.sql_name().upper() == "HISTOGRAM") and not (
+            isinstance(node, exp.Anonymous) and node.name.upper() == "HISTOGRAM"
+        ):
+            return None
+        arguments = [one for one in (node.this, *node.expressions) if isinstance(one, exp.Expr)]
+        if not 1 <= len(arguments) <= 2:
+            self.refuse(node, "HISTOGRAM takes a column and perhaps a number of bins")
+        bins = self.constant(arguments[1]) if len(arguments) == 2 else None
+        if bins is not None and (not isinstance(bins, int) or isinstance(bins, bool)):
+            self.refuse(arguments[1], "the number of bins must be a whole number")
+        return self.column(arguments[0]), bins
+
+    def part(self, node: exp.Expr) -> Fraction:
+        value = self.constant(node)
+        if not isinstance(value, Fraction) or not 0 < value < 1:
+            self.refuse(node, "a quantile must be above 0 and below 1")
+        return value
+
+    # Conditions
+
+    def condition(self, node: exp.Expr) -> Condition:  # noqa: PLR0911  one for each kind of condition
+        self.nodes += 1
+        if self.nodes > MOST_NODES:
+            raise InvalidQuestion(f"a condition may have at most {MOST_NODES} parts")
+        if isinstance(node, exp.Paren):
+            return self.condition(node.this)
+        if isinstance(node, exp.And | exp.Or):
+            kind: type[And] | type[Or] = And if isinstance(node, exp.And) else Or
+            parts = [node.expression, node.this]
+            found: list[Condition] = []
+            while parts:  # left-deep chains are flattened, not recursed into
+                part = parts.pop()
+                if type(part) is type(node):
+                    parts += [part.expression, part.this]
+                else:
+                    found.append(self.condition(part))
+            return kind(tuple(found))
+        if isinstance(node, exp.Not):
+            return Not(self.condition(node.this))
+        if type(node) in COMPARISONS:
+            return self.comparison(node, COMPARISONS[type(node)])
+        if isinstance(node, exp.Between):
+            name = self.column(node.this)
+            low, high = self.constant(node.args["low"]), self.constant(node.args["high"])
+            return And((Compare(name, ">=", low), Compare(name, "<=", high)))
+        if isinstance(node, exp.In) and node.expressions:
+            if len(node.expressions) > MOST_NODES:
+                raise InvalidQuestion(f"IN may list at most {MOST_NODES} constants")
+            return In(self.column(node.this), tuple(self.constant(one) for one in node.expressions))
+        if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
+            return Missing(self.column(node.this))
+        return self.refuse(
+            node,
+            f"{_kind(node)} is not a condition; use comparisons with constants, AND, OR, NOT, IN, BETWEEN, IS NULL",
+        )
+
+    def comparison(self, node: exp.Expr, operator: Comparison) -> Condition:
+        left, right = node.this, node.expression
+        if isinstance(left, exp.Column):
+            return Compare(self.column(left), operator, self.constant(right))
+        return Compare(self.column(right), MIRRORED[operator], self.constant(left))
+
+    def column(self, node: exp.Expr) -> str:
+        if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
+            self.refuse(node, f"a column is needed here, got {_kind(node)}")
+        return str(node.name)
+
+    def constant(self, node: exp.Expr) -> Any:
+        """Return a number as a fraction, a text, a day or a truth value."""
+        if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal) and not node.this.is_string:
+            return _number(f"-{node.this.this}")
+        if isinstance(node, exp.Boolean):
+            return bool(node.this)
+        if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DATE and isinstance(node.this, exp.Literal):
+            return str(node.this.this)
+        if not isinstance(node, exp.Literal):
+            self.refuse(node, f"a constant is needed here, got {_kind(node)}")
+        return str(node.this) if node.is_string else _number(node.this)
+
+
+def _number(text: str) -> int | Fraction:
+    found = Fraction(text)
+    return found.numerator if found.denominator == 1 else found
+
+
+def _is(node: exp.Expr, number: int) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string and Fraction(node.this) == number
+
+
+def _kind(node: exp.Expr) -> str:
+    return cut(node.sql(dialect="duckdb"), 50)
+
+
+def _marked(text: str, node: object) -> str:
+    """Return the line of the text that holds a node, with a mark under it, to be put below a message."""
+    if not isinstance(node, exp.Expr):
+        return ""
+    places = [one.meta for one in node.walk() if "start" in one.meta]
+    if not places:
+        return ""
+    start, end = min(place["start"] for place in places), max(place["end"] for place in places)
+    begin = text.rfind("\n", 0, start) + 1
+    line = text[begin:].split("\n", 1)[0]
+    first = max(0, start - begin - 40)
+    width = max(1, min(end + 1 - start, len(line) - (start - begin), 40))
+    return f"\n  {line[first : first + 76]}\n  {' ' * (start - begin - first)}{'^' * width}"
+
+
+def _complaint(problem: SqlglotError) -> str:
+    details = getattr(problem, "errors", None)
+    if details:
+        first = details[0]
+        return f"{first.get('description')} at line {first.get('line')}, column {first.get('col')}"
+    return str(problem).split("\n", 1)[0]

@@ -1,0 +1,107 @@
+"""Groups: the public keys or bins that a question is answered for, each of them, also the empty ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Any
+
+from inbounds.errors import InvalidQuestion
+from inbounds.query.column import Column, Keys, Numbers, as_value
+from inbounds.query.condition import quoted
+
+MOST_CELLS = 100_000
+"""So many groups can be asked for at once."""
+
+MOST_VALUES = 1000
+"""A column of numbers has at most so many bins, and can be grouped by value if it has no more possible values."""
+
+USUAL_BINS = 20
+"""A histogram of a column with more possible values has so many bins, if none are given."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """One column to group by, and its groups.
+
+    For keys these are the keys.  For numbers they are bins: `starts` are the steps above the least value at which each
+    bin begins, the first of them 0.
+    """
+
+    column: Column
+    starts: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many groups there are."""
+        return len(self.column.keys) if isinstance(self.column, Keys) else len(self.starts)
+
+    @property
+    def labels(self) -> list[Any]:
+        """What the groups are called: a key, a value, or the least and the greatest value of a bin."""
+        if isinstance(self.column, Keys):
+            return list(self.column.keys)
+        ends = [*self.starts[1:], self.column.steps + 1]
+        return [self._label(self.column, start, end - 1) for start, end in zip(self.starts, ends, strict=True)]
+
+    def _label(self, column: Numbers, first: int, last: int) -> Any:
+        low, high = as_value(column, column.value(first)), as_value(column, column.value(last))
+        if first == last:
+            return low
+        if column.bounds.step is None:  # the last step of a bin is next to the first of the next one
+            return f"[{low:.6g}, {as_value(column, column.value(min(last + 1, column.steps))):.6g})"
+        return f"[{low}, {high}]"
+
+    def __str__(self) -> str:
+        if isinstance(self.column, Keys) or self._by_value:
+            return quoted(self.column.name)
+        return f"BINS({quoted(self.column.name)}, {', '.join(map(str, self.starts))})"
+
+    @property
+    def _by_value(self) -> bool:
+        return isinstance(self.column, Numbers) and self.starts == tuple(possible_steps(self.column))
+
+
+def by_key(column: Column) -> Group:
+    """Return the groups of a column: its keys, or its possible values if they are few."""
+    if isinstance(column, Keys):
+        return Group(column)
+    if column.bounds.step is None or column.points > MOST_VALUES:
+        raise InvalidQuestion(
+            f"{column.name} is no key column and has too many possible values to group by (more than {MOST_VALUES}); "
+            "ask for a histogram with bins, or give the column keys in the contract"
+        )
+    return Group(column, tuple(possible_steps(column)))
+
+
+def possible_steps(column: Numbers) -> list[int]:
+    """Return the possible values of a column, in steps above the least."""
+    return [index - column.first for index in column.lattice.indices()]
+
+
+def by_bins(column: Numbers, bins: object) -> Group:
+    """Return bins of a column: so many, as equal as can be, or those that begin at the values given."""
+    if bins is None:
+        few = column.bounds.step is not None and column.points <= MOST_VALUES
+        return by_key(column) if few else by_bins(column, min(USUAL_BINS, column.points))
+    if isinstance(bins, int) and not isinstance(bins, bool):
+        if not 1 <= bins <= min(MOST_VALUES, column.steps + 1):
+            raise InvalidQuestion(f"bins must be from 1 to {min(MOST_VALUES, column.steps + 1)}, got {bins}")
+        return Group(column, tuple(sorted({(column.steps + 1) * i // bins for i in range(bins)})))
+    return Group(column, _read_starts(column, bins))
+
+
+def _read_starts(column: Numbers, bins: Any) -> tuple[int, ...]:
+    if not isinstance(bins, list | tuple) or not 1 <= len(bins) <= MOST_VALUES:
+        raise InvalidQuestion(f"bins must be a number, or the list of up to {MOST_VALUES} values at which they begin")
+    steps = [column.threshold(">=", column.literal(value))[1] for value in bins]
+    if any(a >= b for a, b in pairwise(steps)):
+        raise InvalidQuestion("bins must be given in rising order, each at least a step above the one before")
+    if steps[-1] > column.steps:
+        raise InvalidQuestion(f"bins of {column.name} must begin at or below {as_value(column, column.high)}")
+    return (0, *(step for step in steps if step > 0))
+
+
+def cells(groups: tuple[Group, ...]) -> list[tuple[int, ...]]:
+    """Return every combination of groups, in the order of the contract."""
+    return list(product(*(range(group.size) for group in groups)))

@@ -1,0 +1,279 @@
+"""A plan: everything about a question that can be known before it is paid for and the data are looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from inbounds.bounds import Bounds
+from inbounds.errors import InvalidQuestion
+from inbounds.guarantee import GuaranteeName
+from inbounds.query.choice import choose
+from inbounds.query.column import Keys, Numbers
+from inbounds.query.condition import Condition
+from inbounds.query.engines.engine import Engine, Kind
+from inbounds.query.group import cells
+from inbounds.query.measure import Count, CountUnits, Mean, Proportion, Quantile, Sum
+from inbounds.query.parts import Answering, OneNumber, Ranking, Ratio, grain_of
+from inbounds.query.question import Question
+from inbounds.query.ranked import Buckets
+from inbounds.query.statement import Linear, Request, statement
+from inbounds.query.weights import Weights
+
+WHOLE_ROWS = Linear(1, 0)
+
+MOST_GRAINS = 2**35
+"""A value may be so many times what all values are multiples of: then the sum of a unit's rows stays below 2**63."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a question will be answered, and what that costs."""
+
+    question: Question
+    epsilon: Fraction
+    answering: Answering
+    request: Request
+    sql: str
+    """The statement that will run."""
+
+    @property
+    def cells(self) -> list[tuple[int, ...]]:
+        """Every combination of groups, in the order of the contract."""
+        return cells(self.question.groups)
+
+    def totals(self, rows: list[tuple[int, ...]]) -> list[list[int]]:
+        """Return the totals of every group, zeros where a statement gave no row."""
+        depth, width = len(self.question.groups), self._width
+        found: dict[tuple[int, ...], list[int]] = {cell: [0] * width for cell in self.cells}
+        for row in rows:
+            if None not in row[:depth]:  # else it is of no group
+                self._add(found[tuple(map(int, row[:depth]))], [int(number or 0) for number in row[depth:]])
+        return list(found.values())
+
+    @property
+    def _width(self) -> int:
+        return self.answering.buckets.count if isinstance(self.answering, Ranking) else len(self.request.totals)
+
+    def _add(self, totals: list[int], numbers: list[int]) -> None:
+        if isinstance(self.answering, Ranking):
+            totals[numbers[0]] += numbers[1]
+        elif self.request.unit is None:
+            rows, steps = numbers[0], numbers[1] if len(numbers) > 1 else 0
+            for i, total in enumerate(self.request.totals):
+                totals[i] += total.rows * rows + total.steps * steps
+        else:
+            for i, number in enumerate(numbers):
+                totals[i] += number
+
+
+def plan(question: Question, epsilon: Fraction, engine: Engine, pooling: Fraction | None = None) -> Plan:
+    """Plan how to answer a question for so much epsilon; looks at no data."""
+    return _Planner(question, epsilon, engine, pooling).plan()
+
+
+@dataclass(frozen=True)
+class _Planner:
+    question: Question
+    epsilon: Fraction
+    engine: Engine
+    pooling: Fraction | None
+
+    def plan(self) -> Plan:
+        measure = self.question.measure
+        makers: dict[type, Any] = {
+            Count: self._count,
+            CountUnits: self._units,
+            Sum: self._sum,
+            Mean: self._mean,
+            Proportion: self._proportion,
+            Quantile: self._quantile,
+        }
+        answering, request = makers[type(measure)](measure)
+        _check_kinds(request)
+        rendered = self.engine.dialect.render(statement(request, self.engine.relation(), self.engine.dialect))
+        return Plan(self.question, self.epsilon, answering, request, rendered)
+
+    # What every request shares.
+
+    def _request(
+        self,
+        totals: tuple[Linear, ...],
+        most: int,
+        *,
+        value: Numbers | Condition | None = None,
+        bucket: int = 0,
+        distinct: bool = False,
+        limit: int | None = None,
+    ) -> Request:
+        table = self.question.table
+        weights = Weights(1, 0) if table.rows_are_units else Weights.of(limit or table.limit, most)
+        return Request(
+            columns=dict(table.columns),
+            kinds=self.engine.kinds(),
+            groups=self.question.groups,
+            condition=self.question.condition,
+            value=value,
+            bucket=bucket,
+            unit=None if table.rows_are_units else table.unit,
+            distinct=distinct,
+            totals=totals,
+            weights=weights,
+        )
+
+    @property
+    def _one_group(self) -> bool:
+        """Whether a unit's rows can be in one group only."""
+        return self.question.table.rows_are_units or not self.question.groups
+
+    def _one_number(
+        self, request: Request, bounds: Bounds, grain: Fraction, sensitivity: Fraction, shift: Fraction = Fraction(0)
+    ) -> OneNumber:
+        """Answer with one draw for each group; by the distance guarantee where a unit can change several of them."""
+        guarantee: GuaranteeName = "standard" if self._one_group else "distance"
+        fine = grain / request.weights.one
+        drawn_in = _drawn_in(bounds, None if self._one_group else fine)
+        choice = choose(drawn_in, sensitivity, self.epsilon, guarantee, self.pooling)
+        return OneNumber(choice, guarantee, sensitivity, bounds, fine, shift)
+
+    # The measures.
+
+    def _count(self, _measure: Count) -> tuple[Answering, Request]:
+        request = self._request((WHOLE_ROWS,), 1)
+        limit = self.question.table.limit
+        return self._one_number(request, self._counts(limit), Fraction(1), Fraction(limit)), request
+
+    def _units(self, _measure: CountUnits) -> tuple[Answering, Request]:
+        limit = 1 if self._one_group else min(self.question.table.limit, self.question.cells)
+        request = self._request((WHOLE_ROWS,), 1, distinct=not self.question.table.rows_are_units, limit=limit)
+        return self._one_number(request, self._counts(1), Fraction(1), Fraction(limit)), request
+
+    def _counts(self, each: int) -> Bounds:
+        units = self.question.table.units
+        return Bounds(0, None if units is None else units * each, step=1)
+
+    def _sum(self, measure: Sum) -> tuple[Answering, Request]:
+        column = self._no_dates(measure.column, "sum")
+        table, grain = self.question.table, grain_of(column)
+        total = Linear(int(column.low / grain), int(column.step / grain))
+        most = max(abs(column.low), abs(column.high))
+        if most / grain > MOST_GRAINS:
+            raise InvalidQuestion(
+                f"values of {column.name} are too fine to be added up; give its bounds a coarser step"
+            )
+        request = self._request((total,), int(most / grain), value=column)
+        everyone = None if table.units is None else table.units * table.limit
+        low, high = min(column.low, Fraction(0)), max(column.high, Fraction(0))
+        ends = [Fraction(0) if end == 0 else None if everyone is None else end * everyone for end in (low, high)]
+        bounds = Bounds(ends[0], ends[1], step=None if column.bounds.step is None else grain)
+        return self._one_number(request, bounds, grain, table.limit * most), request
+
+    def _mean(self, measure: Mean) -> tuple[Answering, Request]:
+        column = self.question.table.numbers(measure.column)
+        if self._is_over_all_units:
+            return self._mean_of_public_number(column)
+        totals = (Linear(0, 1), Linear(column.steps, -1))
+        request = self._request(totals, column.steps, value=column)
+        return self._ratio(request, column.step, column.low, column.high, _hull(column)), request
+
+    def _proportion(self, measure: Proportion) -> tuple[Answering, Request]:
+        if self._is_over_all_units:
+            return self._proportion_of_public_number(measure)
+        request = self._request((Linear(0, 1), Linear(1, -1)), 1, value=measure.condition)
+        return self._ratio(request, Fraction(1), Fraction(0), Fraction(1), Bounds(0, 1)), request
+
+    def _ratio(self, request: Request, step: Fraction, low: Fraction, high: Fraction, bounds: Bounds) -> Ratio:
+        """Answer with two draws.  A unit changes both of them, unless it is one row and that is all of one of them."""
+        one_of_two = self.question.table.rows_are_units and step == high - low
+        guarantee: GuaranteeName = "standard" if one_of_two else "distance"
+        sensitivity = self.question.table.limit * (high - low)
+        fine = step / request.weights.one
+        choice = choose(Bounds(0, None, step=fine), sensitivity, self.epsilon, guarantee, self.pooling)
+        return Ratio(choice, guarantee, sensitivity, bounds, fine, low, high)
+
+    @property
+    def _is_over_all_units(self) -> bool:
+        """Whether the number of rows is public: every unit counts as one row, and all of them are asked about."""
+        question = self.question
+        whole = question.condition is None and not question.groups
+        return whole and question.table.units is not None and question.table.limit == 1
+
+    def _mean_of_public_number(self, column: Numbers) -> tuple[Answering, Request]:
+        """Add up distances from the middle, twice over; missing values count as the middle."""
+        units = self.question.table.units
+        assert units is not None
+        request = self._request((Linear(-column.steps, 2),), column.steps, value=column)
+        sensitivity = (column.high - column.low) / units  # of replacing a unit's row by another
+        middle = (column.low + column.high) / 2
+        return self._one_number(request, _hull(column), column.step / 2 / units, sensitivity, middle), request
+
+    def _proportion_of_public_number(self, measure: Proportion) -> tuple[Answering, Request]:
+        units = self.question.table.units
+        assert units is not None
+        request = self._request((Linear(0, 1),), 1, value=measure.condition)
+        part = Fraction(1, units)
+        return self._one_number(request, Bounds(0, 1, step=part), part, part), request
+
+    def _quantile(self, measure: Quantile) -> tuple[Answering, Request]:
+        if self.pooling is not None:
+            raise InvalidQuestion("pooling does not apply to a quantile, which is drawn by rank; leave it out")
+        column = self.question.table.numbers(measure.column)
+        request = self._request((WHOLE_ROWS,), 1, value=column, bucket=Buckets.of(column).width)
+        limit, one = self.question.table.limit, request.weights.one
+        return Ranking(column, measure.part, self.epsilon, limit, one), request
+
+    def _no_dates(self, name: str, what: str) -> Numbers:
+        column = self.question.table.numbers(name)
+        if column.is_dates:
+            raise InvalidQuestion(f"{name} holds days, which have no {what}; ask for the mean, the median or a count")
+        return column
+
+
+def _hull(column: Numbers) -> Bounds:
+    """Return where the mean of a column can be: anywhere between its ends."""
+    if column.is_dates:
+        return Bounds.dates(column.bounds.low, column.bounds.high)  # type: ignore[arg-type]
+    return Bounds(column.low, column.high)
+
+
+def _drawn_in(bounds: Bounds, fine: Fraction | None) -> Bounds:
+    """Return the bounds as a mechanism is to see them: days as numbers, and where a unit can change several answers, on
+    a lattice so fine that everything that it can change is a whole number."""
+    if bounds.is_dates:
+        ends: tuple[Any, Any] = (bounds.low.toordinal(), bounds.high.toordinal())  # type: ignore[union-attr]
+        return Bounds(*ends)
+    if fine is None:
+        return bounds
+    return Bounds(bounds.low, bounds.high, step=fine)  # type: ignore[arg-type]
+
+
+FITTING = {
+    False: {Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL, Kind.FLOAT},
+    True: {Kind.DATE, Kind.TIMESTAMP},
+}
+"""What a column with bounds may hold: numbers, or days."""
+
+KEY_KINDS: dict[type, set[Kind]] = {str: {Kind.TEXT}, int: {Kind.INTEGER}, bool: {Kind.BOOLEAN}}
+
+
+def _check_kinds(request: Request) -> None:
+    """Refuse a table whose columns do not hold what the contract says; their types are no secret."""
+    for name, column in request.columns.items():
+        kind = request.kinds.get(name)
+        if kind is None:
+            raise InvalidQuestion(f"the table has no column {name!r}, which the contract describes; mend one of them")
+        fitting = KEY_KINDS[type(column.keys[0])] if isinstance(column, Keys) else FITTING[column.is_dates]
+        if kind not in fitting:
+            wanted = " or ".join(sorted(one.value for one in fitting))
+            raise InvalidQuestion(
+                f"column {name!r} must hold {wanted}, and the table has {kind.value}; mend one of them"
+            )
+    if request.unit is not None:
+        kind = request.kinds.get(request.unit)
+        if kind is None:
+            raise InvalidQuestion(f"the table has no column {request.unit!r}, which the contract says is the unit")
+        if kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL, Kind.TEXT, Kind.UUID):
+            raise InvalidQuestion(
+                f"the unit {request.unit!r} must be whole numbers or text, and the table has {kind.value}"
+            )

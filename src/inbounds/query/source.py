@@ -1,0 +1,54 @@
+"""Where a table is: from what the contract says to the engine that reads it."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from inbounds.query.contract import Contract
+from inbounds.query.engines.engine import Engine
+from inbounds.query.table import Table
+
+CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
+DUCKDB_ENDINGS = (".duckdb", ".db", ".ddb")
+POSTGRES_STARTS = ("postgresql://", "postgres://")
+
+
+def open_source(contract: Contract, table: Table, *, frame: Any = None, spark: Any = None) -> Engine:
+    """Return the engine for a contract's source; drivers are imported only when they are needed."""
+    if frame is not None:
+        return _engine("duckdb").DuckDB.of_frame(frame)
+    source = contract.text_of("dataset", "source")
+    if source == "spark":
+        if spark is None:
+            raise contract.refuse("a source in Spark needs a session; pass spark=session", "dataset", "source")
+        return _engine("spark").Spark(spark, contract.text_of("dataset", "table"))
+    if source.startswith(POSTGRES_STARTS):
+        return _engine("postgres").Postgres(source, contract.text_of("dataset", "table"))
+    path = source if "://" in source else str(contract.folder / Path(source).expanduser())
+    lowered = source.lower()
+    if lowered.endswith(DUCKDB_ENDINGS):
+        return _engine("duckdb").DuckDB.of_file(path, contract.text_of("dataset", "table"))
+    if lowered.endswith(CSV_ENDINGS):
+        return _engine("duckdb").DuckDB.of_csv(path, table.columns, _delimiter(contract, lowered))
+    if lowered.endswith((".parquet", ".pq")):
+        return _engine("duckdb").DuckDB.of_parquet(path)
+    raise contract.refuse(
+        "source must be a .parquet or .csv path or glob, a .duckdb file, a postgresql:// address, or 'spark'",
+        "dataset",
+        "source",
+    )
+
+
+def _engine(name: str) -> Any:
+    return importlib.import_module(f"inbounds.query.engines.{name}")
+
+
+def _delimiter(contract: Contract, source: str) -> str:
+    if not contract.has("dataset", "delimiter"):
+        return "\t" if ".tsv" in source else ","
+    found = contract.text_of("dataset", "delimiter") if contract.value("dataset", "delimiter") != "\t" else "\t"
+    if len(found) != 1:
+        raise contract.refuse(f"delimiter must be one character, got {found!r}", "dataset", "delimiter")
+    return found

@@ -1,0 +1,138 @@
+"""What the custodian says of a table: whose privacy, how many rows a unit may count for, which columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from inbounds.bounds import Bounds
+from inbounds.errors import InboundsError, InvalidQuestion
+from inbounds.query.column import Column, Keys, Numbers, refuse_column
+from inbounds.query.contract import Contract
+from inbounds.rational import shown
+
+ROW = "row"
+"""The unit of a table each of whose rows is a different person."""
+
+MOST_KEYS = 1000
+"""A column may have so many keys."""
+
+MOST_LIMIT = 2**20
+"""A unit may count for so many rows at most."""
+
+DATASET_KEYS = ("name", "source", "table", "delimiter", "unit", "max_rows_per_unit", "units")
+COLUMN_KEYS = ("bounds", "keys", "weekdays", "closed")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table, as the contract describes it."""
+
+    name: str
+    unit: str
+    """The column that tells whose rows they are, or "row"."""
+    limit: int
+    """How many rows of a unit count in full."""
+    columns: Mapping[str, Column]
+    units: int | None = None
+    """How many units there are, if that is public."""
+
+    @classmethod
+    def of(cls, contract: Contract) -> Table:
+        """Read the table that a contract describes."""
+        contract.refuse_unknown(("dataset", "columns", "budget"))
+        contract.refuse_unknown(DATASET_KEYS, "dataset")
+        unit = contract.text_of("dataset", "unit")
+        columns = {name: _column(contract, name) for name in contract.table("columns")}
+        if not columns:
+            raise contract.refuse("[columns] is empty; describe at least one column", "columns")
+        if unit != ROW and unit in columns:
+            raise contract.refuse(f"the unit {unit!r} cannot be a column to ask about; leave it out", "columns", unit)
+        units = contract.whole_of("dataset", "units") if contract.has("dataset", "units") else None
+        return cls(contract.text_of("dataset", "name"), unit, _limit(contract, unit), columns, units)
+
+    @property
+    def rows_are_units(self) -> bool:
+        """Whether each row is a different person."""
+        return self.unit == ROW
+
+    def column(self, name: object) -> Column:
+        """Return a column that the contract describes."""
+        if not isinstance(name, str) or name not in self.columns:
+            known = ", ".join(list(self.columns)[:10])
+            raise InvalidQuestion(f"{shown(name)} is no column of {self.name}; the contract has {known}")
+        return self.columns[name]
+
+    def numbers(self, name: object) -> Numbers:
+        """Return a column that holds numbers or days."""
+        column = self.column(name)
+        if isinstance(column, Keys):
+            raise InvalidQuestion(f"{column.name} holds keys; this needs a column with bounds")
+        return column
+
+
+def _limit(contract: Contract, unit: str) -> int:
+    given = contract.has("dataset", "max_rows_per_unit")
+    if unit == ROW:
+        if given and contract.whole_of("dataset", "max_rows_per_unit") != 1:
+            raise contract.refuse(
+                'max_rows_per_unit must be 1 if unit = "row"; leave it out, or name the column that tells whose rows '
+                "they are",
+                "dataset",
+                "max_rows_per_unit",
+            )
+        return 1
+    limit = contract.whole_of("dataset", "max_rows_per_unit")
+    if limit > MOST_LIMIT:
+        raise contract.refuse(f"max_rows_per_unit must be at most {MOST_LIMIT}", "dataset", "max_rows_per_unit")
+    return limit
+
+
+def _column(contract: Contract, name: str) -> Column:
+    path = ("columns", name)
+    contract.refuse_unknown(COLUMN_KEYS, *path)
+    table = contract.table(*path)
+    if ("bounds" in table) == ("keys" in table):
+        raise contract.refuse(f"column {name!r} needs either bounds or keys, one of the two", *path)
+    if "keys" in table:
+        return Keys(name, _keys(contract, name, table["keys"]))
+    numbers = Numbers(name, _bounds(contract, name, table))
+    if (problem := refuse_column(numbers)) is not None:
+        raise contract.refuse(problem, *path, "bounds")
+    return numbers
+
+
+def _keys(contract: Contract, name: str, given: Any) -> tuple[Any, ...]:
+    path = ("columns", name, "keys")
+    if not isinstance(given, list) or not 1 <= len(given) <= MOST_KEYS:
+        raise contract.refuse(f"keys must be a list of 1 to {MOST_KEYS} texts, whole numbers or truth values", *path)
+    kinds = {type(key) for key in given}
+    if len(kinds) > 1 or kinds & {str, int, bool} != kinds:
+        raise contract.refuse("keys must be all texts, all whole numbers, or true and false", *path)
+    if len(set(given)) < len(given):
+        raise contract.refuse("keys must differ from each other", *path)
+    if any(isinstance(key, int) and abs(key) >= 2**63 for key in given):
+        raise contract.refuse("keys must be below 2^63", *path)
+    if any(isinstance(key, str) and "\0" in key for key in given):
+        raise contract.refuse("keys must not hold a NUL character", *path)
+    return tuple(given)
+
+
+def _bounds(contract: Contract, name: str, table: Mapping[str, Any]) -> Bounds:
+    path = ("columns", name)
+    text = contract.text_of(*path, "bounds")
+    try:
+        found = Bounds.parse(text)
+        if "weekdays" not in table and "closed" not in table:
+            return found
+        if not found.is_dates or len(found) != 1 or not found.bounded:
+            raise contract.refuse(
+                "weekdays and closed go with bounds of days, such as '[2026-01-01, 2026-12-31]'", *path
+            )
+        closed = [tuple(day) if isinstance(day, list) else day for day in table.get("closed", [])]
+        return Bounds.dates(found.low, found.high, weekdays=table.get("weekdays"), closed=closed)  # type: ignore[arg-type]
+    except InboundsError as problem:
+        if type(problem).__name__ == "InvalidContract":
+            raise
+        raise contract.refuse(f"bounds of {name!r}: {problem}", *path, "bounds") from None

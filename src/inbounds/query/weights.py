@@ -1,0 +1,41 @@
+"""How much one unit counts: each of its rows is weighed, so that together they weigh at most so many rows.
+
+A unit with `n` rows that a question is about, in whatever groups, has each of them weighed by `min(1, k / n)`.  That
+needs no order of rows, throws nothing away, treats sums and counts alike, and depends on nothing but the unit's own
+rows; over all groups together they weigh at most `k`.
+
+Weights are integers of 1/2**bits, rounded down, so that everything adds up exactly and the same on every engine: a
+non-negative total `t` of a unit's rows in a group counts as `floor(t * k * 2**bits / max(n, k))`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MOST_ROWS = 2**26
+"""A unit with more rows than this does not count at all.  Up to there, no product of a statement overflows."""
+
+TOTAL_BITS = 36
+"""The weights are as fine as leaves a row's most times `k` below 2**36; finer would not be seen in an answer."""
+
+WEIGHT_BITS = 30
+"""`k * 2**bits` stays below 2**30, so that times `MOST_ROWS` it fits into an integer."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How rows are weighed: `limit` rows of a unit count in full, each as `2**bits`."""
+
+    limit: int
+    bits: int
+
+    @classmethod
+    def of(cls, limit: int, most: int) -> Weights:
+        """Return weights for at most `limit` rows of a unit, each of which adds at most `most` to any total."""
+        bits = min(TOTAL_BITS - (limit * most).bit_length(), WEIGHT_BITS - limit.bit_length())
+        return cls(limit, max(bits, 0))
+
+    @property
+    def one(self) -> int:
+        """The weight of a row that counts in full."""
+        return 2**self.bits
