@@ -55,7 +55,7 @@ format: $(DEV) ## put imports and layout in order
 	@$(BIN)/python -m ruff check --select I --fix
 	@$(BIN)/python -m ruff format
 
-bench: $(RUNTIME) $(PEERS_READY) ## measure speed and timing leaks against the peers
+bench: $(DEV) $(PEERS_READY) ## measure speed and timing leaks against the peers
 	@$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python
 
 clean: ## remove the environments and every cache
@@ -87,9 +87,13 @@ $(PEERS_READY): benchmarks/peers.txt
 	$(CHECK_PYTHON)
 	@echo "installing the peers into $(PEERS)"
 	@"$(PYTHON)" -m venv $(PEERS)
-	@while read -r requirements; do \
-	    case "$$requirements" in ''|'#'*) continue ;; esac; \
-	    $(PEERS)/bin/python -m pip --disable-pip-version-check -qq install --only-binary :all: $$requirements \
+	@while read -r place requirements; do \
+	    case "$$place" in \
+	        ''|'#'*) continue ;; \
+	        */) at=$(PEERS)/$${place%/}; "$(PYTHON)" -m venv "$$at" ;; \
+	        *) at=$(PEERS); requirements="$$place $$requirements" ;; \
+	    esac; \
+	    "$$at/bin/python" -m pip --disable-pip-version-check -qq install --only-binary :all: $$requirements \
 	        || echo "not installed here, so left out: $$requirements"; \
 	done < $<
 	@touch $@

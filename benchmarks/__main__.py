@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from benchmarks import arrays, construction, scalar, timing_leak
+from benchmarks import arrays, construction, ledger, scalar, tables, timing_leak
 from benchmarks.peer_process import PeerProcess
+from benchmarks.report import Report
 
-BENCHMARKS = {
+BENCHMARKS: dict[str, Callable[..., Report]] = {
     "arrays": arrays.run,
     "scalar": scalar.run,
     "construction": construction.run,
     "growth": construction.run_growth,
     "timing-leak": timing_leak.run,
+    "ledger": ledger.run,
+    "tables": tables.run,
 }
 
 
@@ -29,7 +34,8 @@ def main() -> None:
     if unknown := set(arguments.names) - set(BENCHMARKS):
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
 
-    names = arguments.names or list(BENCHMARKS)
+    benchmarks = BENCHMARKS | {"tables": partial(tables.run, interpreter=arguments.peers)}
+    names = arguments.names or list(benchmarks)
     figures = {}
     with PeerProcess(arguments.peers) as peers:
         if not arguments.json:
@@ -39,7 +45,7 @@ def main() -> None:
                 print("Not installed here, so left out:", ", ".join(missing))
             print()
         for name in names:
-            report = BENCHMARKS[name](peers, quick=arguments.quick)
+            report = benchmarks[name](peers, quick=arguments.quick)
             figures[name] = report.measured
             if not arguments.json:
                 print(report, flush=True)

@@ -76,16 +76,17 @@ class InvalidQuestion(QueryError, ValueError):
 class EngineFailed(QueryError):
     """The database could not run a statement; what it said may hold data, so only the kind of failure is kept."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, request_id: str | None = None) -> None:
+        named = "" if request_id is None else f", {request_id!r}"
         super().__init__(
-            f"the database could not run the statement ({kind}); what was charged stays charged. "
-            "Ask again with the same request id, which costs nothing more; the custodian finds the reason in the "
-            "database's own log"
+            f"the database could not run the statement ({kind}); what was charged stays charged. Ask again with the "
+            f"same request id{named}, which costs nothing more; the database's own log says why"
         )
         self.kind = kind
+        self.request_id = request_id
 
-    def __reduce__(self) -> tuple[type[EngineFailed], tuple[str]]:
-        return EngineFailed, (self.kind,)
+    def __reduce__(self) -> tuple[type[EngineFailed], tuple[str, str | None]]:
+        return EngineFailed, (self.kind, self.request_id)
 
 
 class LedgerError(InboundsError):

@@ -109,6 +109,6 @@ def cut(text: str, width: int = 60) -> str:
 def shown(value: object) -> str:
     """Return `repr(value)`, cut to what a message can bear."""
     try:
-        return cut(repr(value))
+        return cut(str(value) if isinstance(value, Fraction | Decimal) else repr(value))
     except ValueError:  # Python refuses to print integers of thousands of digits
         return f"a vast {type(value).__name__}"

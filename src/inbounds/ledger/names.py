@@ -7,7 +7,7 @@ from inbounds.rational import shown
 
 LONGEST_NAME = 200
 
-LONGEST_TEXT = 1_000_000
+LONGEST_TEXT = 16_000_000
 
 
 def check_name(value: object, what: str) -> str:

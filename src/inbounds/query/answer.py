@@ -11,6 +11,9 @@ from typing import Any
 from inbounds.query.parts import Answered
 from inbounds.query.plan import Plan
 
+WIDEST = Answered(-(10**60), -1.2345678901234567e-300)
+"""No answer takes more characters."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -20,7 +23,7 @@ class Answer:
     """The columns grouped by, then what was measured."""
     rows: tuple[tuple[Any, ...], ...]
     errors: tuple[float | None, ...]
-    """The expected absolute error of each row's answer, judged by the answer alone; None for quantiles."""
+    """The expected absolute error of each row's answer, judged by what was released; None for quantiles."""
     epsilon: Fraction
     """What all of this cost together."""
     request_id: str
@@ -58,6 +61,11 @@ class Answer:
         return json.dumps(kept, separators=(",", ":"))
 
     @classmethod
+    def longest(cls, plan: Plan) -> int:
+        """Return how long the text of an answer can get."""
+        return len(cls.of(plan, [WIDEST] * len(plan.cells), "").dump())
+
+    @classmethod
     def load(cls, text: str, epsilon: Fraction, request_id: str) -> Answer:
         """Read what a ledger kept."""
         kept = json.loads(text)
@@ -89,13 +97,9 @@ def _cell(text: str, width: int, left: bool) -> str:
 
 
 def _shown(cell: Any) -> str:
-    return (
-        f"{cell:.4g}"
-        if isinstance(cell, float) and abs(cell) < 1e4
-        else f"{cell:.1f}"
-        if isinstance(cell, float)
-        else str(cell)
-    )
+    if not isinstance(cell, float):
+        return str(cell)
+    return f"{cell:.4g}" if abs(cell) < 1e4 else f"{cell:.1f}"
 
 
 def _plain(cell: Any) -> Any:

@@ -20,14 +20,17 @@ from inbounds.lattice import Lattice
 from inbounds.rational import Number, exact, shown
 
 STEPS = 26
-"""A column without a step is cut into 2**26 or so steps: rounding a value to one moves it by less than 1e-8 of the
+"""A column without a step is cut into 2**26 to 2**28 steps: rounding a value to one moves it by less than 1e-8 of the
 range, far less than the noise on any answer."""
 
-MOST_STEPS = 2**36
-"""So many steps, times `weights.MOST_ROWS`, stay below 2**63."""
+MOST_STEPS = 2**35
+"""Twice so many steps, times `weights.MOST_ROWS`, stay below 2**63."""
 
 FARTHEST = 2**50
 """No end may be farther than so many steps from zero: doubles must place every value on its step."""
+
+LARGEST = Fraction(10) ** 150
+"""Sums of numbers up to here, and noise on them, are doubles."""
 
 Key = str | int | bool
 Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
@@ -45,8 +48,17 @@ class Numbers:
         """What values are rounded to."""
         if self.bounds.step is not None:
             return self.bounds.step
-        spread = Fraction(self.bounds.high) - Fraction(self.bounds.low)  # type: ignore[arg-type]
-        return Fraction(2) ** (math.floor(math.log2(spread)) - STEPS)
+        low, high = self.ends
+        spread = high - low
+        return Fraction(2) ** (spread.numerator.bit_length() - spread.denominator.bit_length() - 1 - STEPS)
+
+    @cached_property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The least and the greatest possible value, as the contract has them; days as numbers."""
+        first, last = self.bounds.ends[0], self.bounds.ends[-1]
+        assert first is not None
+        assert last is not None
+        return self.bounds.offset + first * self.bounds.unit, self.bounds.offset + last * self.bounds.unit
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -93,7 +105,7 @@ class Numbers:
             return Fraction(_day(given, self.name))
         if isinstance(given, bool | str | date):
             raise InvalidQuestion(f"{self.name} holds numbers, so it cannot be compared with {shown(given)}")
-        number = Decimal(repr(given)) if isinstance(given, float) else given  # 0.1 is meant as a tenth
+        number = Decimal(repr(float(given))) if isinstance(given, float) else given  # 0.1 is meant as a tenth
         return exact(number, f"what {self.name} is compared with", InvalidQuestion)
 
     def threshold(self, operator: Comparison, value: Fraction) -> tuple[Comparison, int]:
@@ -103,7 +115,9 @@ class Numbers:
         """
         place = (value - self.low) / self.step
         if self.bounds.step is None:
-            return operator, self._within(math.floor(place + Fraction(1, 2)))
+            nearest = math.floor(place + Fraction(1, 2))
+            low, high = self.ends
+            return operator, min(max(nearest, 0), self.steps) if low <= value <= high else self._within(nearest)
         if operator in ("=", "<>"):
             return operator, self._within(int(place) if place.denominator == 1 else -1)
         floor = math.floor(place)
@@ -134,14 +148,18 @@ class Keys:
 Column = Numbers | Keys
 
 
-def refuse_column(column: Numbers) -> str | None:
+def refuse_column(column: Numbers) -> str | None:  # noqa: PLR0911  one for each rule
     """Return why a column of numbers cannot be used, or None if it can."""
     if not column.bounds.bounded:
         return f"bounds of a column must have both ends, got {column.bounds.brief()}; give the least and the greatest"
+    if max(map(abs, column.ends)) > LARGEST:
+        return "bounds of a column must be below 1e150; give it another unit in the table"
+    if column.step < 1 / LARGEST:
+        return "bounds of a column must have a step above 1e-150; give it another unit in the table"
     if column.steps < 1:
         return "bounds of a column must hold at least two values; leave out a column that is always the same"
     if column.steps > MOST_STEPS:
-        return f"bounds must span at most 2^36 steps, got {column.steps}; take a coarser step"
+        return f"bounds must span at most 2^35 steps, got {column.steps}; take a coarser step"
     farthest = max(abs(column.low), abs(column.high)) / column.step
     if farthest > FARTHEST:
         return "bounds must lie within 2^50 steps of zero; take a coarser step, or subtract a constant in the table"

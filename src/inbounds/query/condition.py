@@ -17,27 +17,31 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from inbounds.errors import InvalidQuestion
+from inbounds.notation import write_end
 from inbounds.query.column import Comparison
 from inbounds.rational import shown
 
 MOST_NODES = 500
-"""A condition may have so many parts: databases and this package nest them on their stack."""
+"""A condition may have so many parts."""
+
+MOST_DEPTH = 10
+"""They may be nested so deep: databases and this package work through them on their stack."""
 
 
 class Condition:
     """A condition on one row."""
 
     def __and__(self, other: Condition) -> Condition:
-        return And((self, _condition(other)))
+        return joined(And, self, _condition(other))
 
     def __or__(self, other: Condition) -> Condition:
-        return Or((self, _condition(other)))
+        return joined(Or, self, _condition(other))
 
     def __invert__(self) -> Condition:
         return Not(self)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a condition is not true or false before it meets a row; join conditions with & and |, not ~")
+        raise TypeError("a condition is not true or false before it meets a row; write & for and, | for or, ~ for not")
 
     def parts(self) -> tuple[Condition, ...]:
         """Return the conditions that this one is made of."""
@@ -131,6 +135,12 @@ class Not(Condition):
         return f"NOT ({self.this})"
 
 
+def joined(kind: type[And] | type[Or], *conditions: Condition) -> Condition:
+    """Return all or any of some conditions; those that are of the same kind are taken apart."""
+    parts = [part for one in conditions for part in (one.parts() if type(one) is kind else (one,))]
+    return kind(tuple(parts))
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnName:
     """A column to compare with a constant."""
@@ -159,6 +169,8 @@ class ColumnName:
 
     def is_in(self, values: Iterable[object]) -> Condition:
         """Return the condition that the column is one of some constants."""
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InvalidQuestion(f"is_in takes a list of constants, got {shown(values)}")
         return In(self.name, tuple(values))
 
     def between(self, low: object, high: object) -> Condition:
@@ -187,7 +199,7 @@ def literal(value: object) -> str:
     if isinstance(value, int | Decimal | float):
         return str(value)
     if isinstance(value, Fraction):
-        return str(value.numerator) if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
+        return write_end(value)
     return shown(value)
 
 

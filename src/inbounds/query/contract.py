@@ -29,8 +29,8 @@ class Contract:
     content: Mapping[str, Any]
     folder: Path
     """What relative paths in it are relative to."""
-    stem: str = "contract"
-    """The file's name without its ending."""
+    stem: str | None = None
+    """The file's name without its ending, if it is a file."""
 
     @classmethod
     def load(cls, path: str | Path) -> Contract:
@@ -45,7 +45,7 @@ class Contract:
 
     @classmethod
     def parse(
-        cls, text: str, *, name: str = "contract", folder: Path | None = None, stem: str = "contract"
+        cls, text: str, *, name: str = "contract", folder: Path | None = None, stem: str | None = None
     ) -> Contract:
         """Read a contract from its text."""
         try:
@@ -65,7 +65,11 @@ class Contract:
     def _lines(self) -> dict[tuple[str, ...], int]:
         found: dict[tuple[str, ...], int] = {}
         table: tuple[str, ...] = ()
-        for number, line in enumerate(self.text.splitlines(), 1):
+        in_text = False
+        for number, line in enumerate(self.text.split("\n"), 1):
+            was_in_text, in_text = in_text, in_text ^ bool((line.count('"""') + line.count("'''")) % 2)
+            if was_in_text:
+                continue
             if header := HEADER.match(line):
                 table = _dotted(header[1])
                 found.setdefault(table, number)

@@ -17,9 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from inbounds.errors import InvalidParameter, InvalidQuestion
+from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion
 from inbounds.ledger import Ledger
 from inbounds.ledger.amount import fraction, units
+from inbounds.ledger.names import LONGEST_TEXT
 from inbounds.progress import Progress, reporting
 from inbounds.query.answer import Answer
 from inbounds.query.column import Keys
@@ -29,10 +30,10 @@ from inbounds.query.engines.engine import Engine
 from inbounds.query.explanation import Explanation
 from inbounds.query.grammar import read_condition, read_select
 from inbounds.query.group import by_bins
-from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum
+from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_part
 from inbounds.query.parts import Answered
 from inbounds.query.plan import Plan, plan
-from inbounds.query.question import Question, check_measure
+from inbounds.query.question import Question, checked
 from inbounds.query.source import open_source
 from inbounds.query.table import Table
 from inbounds.rational import exact, shown
@@ -59,6 +60,10 @@ class Dataset:
         contract.refuse_unknown(BUDGET_KEYS, "budget")
         self.total = _amount(contract, "total")
         self.per_analyst = _amount(contract, "per_analyst") if contract.has("budget", "per_analyst") else None
+        if self.per_analyst is not None and self.per_analyst > self.total:
+            raise contract.refuse("per_analyst must not be above total; nobody could spend it", "budget", "per_analyst")
+        if contract.has("budget", "ledger"):
+            contract.text_of("budget", "ledger")
         self._sources = {"frame": frame, "spark": spark}
         self._ledger = ledger
         self._plans: dict[tuple[Any, ...], Plan] = {}
@@ -129,7 +134,8 @@ class Dataset:
 
     def proportion(self, condition: Condition | str) -> Query:
         """Ask for which part of the rows a condition is true."""
-        return self._query(Proportion(read_condition(condition) if isinstance(condition, str) else condition))
+        found = read_condition(condition) if isinstance(condition, str) else condition
+        return self._query(Proportion(checked(self.table, found)))
 
     def median(self, column: str) -> Query:
         """Ask for the median of a column."""
@@ -137,13 +143,10 @@ class Dataset:
 
     def quantile(self, column: str, part: Any) -> Query:
         """Ask for the value below which this part of the rows are."""
-        found = exact(
-            Decimal(repr(part)) if isinstance(part, float) else part, "the part of a quantile", InvalidQuestion
-        )
-        if not 0 < found < 1 or found.denominator > 10**6:
-            raise InvalidQuestion(
-                f"the part of a quantile must be above 0 and below 1, with up to 6 decimals, got {shown(part)}"
-            )
+        number = Decimal(repr(float(part))) if isinstance(part, float) else part  # 0.1 is meant as a tenth
+        found = exact(number, "the part of a quantile", InvalidQuestion)
+        if (problem := refuse_part(found)) is not None:
+            raise InvalidQuestion(problem)
         return self._query(Quantile(self.table.numbers(column).name, found))
 
     def histogram(self, column: str, bins: int | list[Any] | None = None) -> Query:
@@ -164,26 +167,30 @@ class Dataset:
         read = read_select(text, self.table.unit)
         if read.table != self.name:
             raise InvalidQuestion(f"FROM must name the dataset {self.name!r}, got {shown(read.table)}")
-        if read.histogram is not None:
-            query = self.histogram(*read.histogram)
-        else:
-            _columns_exist(self.table, read.measure)
-            query = self._query(read.measure)
+        query = self._measured(read.measure) if read.histogram is None else self.histogram(*read.histogram)
         if read.condition is not None:
             query = query.where(read.condition)
         return query.by(*read.keys) if read.keys else query
 
     def planned(self, question: Question, epsilon: Fraction, pooling: Fraction | None) -> Plan:
         """Return the plan for a question; the same question again is not planned again."""
-        key = (question, epsilon, pooling)
-        if key not in self._plans:
+        key = (str(question), epsilon, pooling)
+        found = self._plans.get(key)
+        if found is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            self._plans[key] = plan(question, epsilon, self.engine, pooling)
-        return self._plans[key]
+            found = self._plans[key] = plan(question, epsilon, self.engine, pooling)
+        return found
+
+    def _measured(self, measure: Measure) -> Query:
+        """Return the question for a measure that was read from SQL."""
+        if isinstance(measure, Proportion):
+            return self.proportion(measure.condition)
+        if isinstance(measure, Sum | Mean | Quantile):
+            self.table.numbers(measure.column)
+        return self._query(measure)
 
     def _query(self, measure: Measure) -> Query:
-        check_measure(self.table, measure)
         return Query(self, Question(self.table, measure))
 
     # The ledger.
@@ -203,6 +210,10 @@ class Dataset:
     def _usual_ledger(self) -> str:
         contract = self.contract
         if not contract.has("budget", "ledger"):
+            if contract.stem is None:
+                raise InvalidParameter(
+                    "a contract that is no file needs to be told its ledger; pass ledger='budget.db'"
+                )
             return str(contract.folder / f"{contract.stem}.ledger.db")
         where = contract.text_of("budget", "ledger")
         return where if "://" in where else str(contract.folder / Path(where).expanduser())
@@ -226,8 +237,7 @@ class Query:
     def plan(self, epsilon: Any, *, pooling: Any = None) -> Plan:
         """Return how the question will be answered; nothing is spent, and no row is looked at."""
         cost = fraction(units(epsilon))
-        fixed = None if pooling is None else exact(pooling, "pooling", InvalidParameter)
-        return self.dataset.planned(self.question, cost, fixed)
+        return self.dataset.planned(self.question, cost, _fixed(pooling))
 
     def explain(self, epsilon: Any, *, pooling: Any = None) -> Explanation:
         """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected error, statement."""
@@ -248,19 +258,27 @@ class Query:
         * `pooling`: fixed, from 0 to 1, instead of chosen for the least error.
         * `progress`: takes a line of text now and then; if not given, a terminal shows it.
         """
-        planned = self.plan(epsilon, pooling=pooling)
+        fixed = _fixed(pooling)
+        planned = self.plan(epsilon, pooling=fixed)
+        if Answer.longest(planned) > LONGEST_TEXT:
+            raise InvalidQuestion(
+                f"the answer for {len(planned.cells)} groups is too long to be kept; ask for fewer groups"
+            )
         account = self.dataset.ledger
         receipt = account.charge(
             self.dataset.name,
             analyst,
             planned.epsilon,
             request_id=request_id,
-            fingerprint=self._fingerprint(planned, pooling),
+            fingerprint=self._fingerprint(planned, fixed),
             note=str(self.question)[:1000],
         )
         if receipt.answer is None:
-            with reporting(progress) as report:
-                answered = self._answered(planned, report)
+            try:
+                with reporting(progress) as report:
+                    answered = self._answered(planned, report)
+            except EngineFailed as failure:
+                raise EngineFailed(failure.kind, receipt.request_id) from None
             text = account.answered(receipt, Answer.of(planned, answered, receipt.request_id).dump())
         else:
             text = receipt.answer
@@ -282,14 +300,13 @@ class Query:
         return sha256("\0".join(told).encode()).hexdigest()
 
 
+def _fixed(pooling: Any) -> Fraction | None:
+    return None if pooling is None else exact(pooling, "pooling", InvalidParameter)
+
+
 def _amount(contract: Contract, key: str) -> int:
     value = contract.value("budget", key)
     try:
         return units(value, key)
     except InvalidParameter as problem:
         raise contract.refuse(str(problem), "budget", key) from None
-
-
-def _columns_exist(table: Table, measure: Measure) -> None:
-    if isinstance(measure, Sum | Mean | Quantile):
-        table.numbers(measure.column)

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlglot
 
+from inbounds.notation import write_end
 from inbounds.query.parts import Ranking, Ratio
 from inbounds.query.plan import Plan
 
@@ -33,7 +34,7 @@ class Explanation:
         """Put a plan into words."""
         return cls(
             question=str(plan.question),
-            epsilon=f"{float(plan.epsilon):g} for everything together",
+            epsilon=f"{write_end(plan.epsilon)} for everything together",
             answers=_answers(plan),
             sensitivity=_sensitivity(plan),
             guarantee=_guarantee(plan),

@@ -9,10 +9,13 @@ PROPORTION(condition), HISTOGRAM(column [, bins]).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import sqlglot
 from sqlglot import exp
@@ -20,8 +23,8 @@ from sqlglot.errors import SqlglotError
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.column import Comparison
-from inbounds.query.condition import MOST_NODES, And, Compare, Condition, In, Missing, Not, Or
-from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum
+from inbounds.query.condition import MOST_NODES, And, Compare, Condition, In, Missing, Not, Or, joined
+from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_part
 from inbounds.rational import cut, shown
 
 COMPARISONS: dict[type[exp.Expr], Comparison] = {
@@ -29,6 +32,9 @@ COMPARISONS: dict[type[exp.Expr], Comparison] = {
 }  # fmt: skip
 
 MIRRORED: dict[Comparison, Comparison] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+LONGEST_NUMBER = 400
+"""Digits of a number, before or after the point."""
 
 LONGEST = 100_000
 """Characters of a statement: it is read by recursion."""
@@ -50,13 +56,36 @@ class Read:
 
 def read_select(text: str, unit: str) -> Read:
     """Read a SELECT over a table whose unit is this column."""
-    return _Reader(_text(text, "SQL"), unit).select()
+    return _shallow(_Reader(_text(text, "SQL"), unit).select)
 
 
 def read_condition(text: str) -> Condition:
     """Read what could stand after WHERE."""
     reader = _Reader(_text(text, "a condition"), "")
-    return reader.condition(reader.after_where())
+    return _shallow(lambda: reader.condition(reader.after_where()))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep sqlglot from telling the terminal what we tell the caller."""
+    logger = logging.getLogger("sqlglot")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+Found = TypeVar("Found")
+
+
+def _shallow(read: Callable[[], Found]) -> Found:
+    """Read a text; one that is nested too deep for the stack is refused like any other that cannot be read."""
+    try:
+        return read()
+    except RecursionError:
+        pass
+    raise InvalidQuestion("the text is nested too deeply; ask something simpler")
 
 
 def _text(given: object, what: str) -> str:
@@ -73,6 +102,8 @@ class _Reader:
     def __init__(self, text: str, unit: str) -> None:
         self.sql = text
         self.unit = unit
+        self.name = ""
+        """The table that is asked."""
         self.nodes = 0
 
     def statement(self) -> exp.Expr:
@@ -88,11 +119,10 @@ class _Reader:
 
     def _parsed(self, parse: Callable[[], Any]) -> Any:
         try:
-            return parse()
+            with _quiet():
+                return parse()
         except SqlglotError as problem:
             raise InvalidQuestion(f"not SQL: {_complaint(problem)}") from None
-        except RecursionError:
-            raise InvalidQuestion("SQL is nested too deeply; ask something simpler") from None
 
     def refuse(self, node: Any, why: str) -> NoReturn:
         """Refuse a part of the text, and point at it."""
@@ -108,6 +138,7 @@ class _Reader:
             if value and name not in ALLOWED_CLAUSES:
                 node = value[0] if isinstance(value, list) else value
                 self.refuse(node, f"{_kind(node)} is not answered; leave it out")
+        table = self.table(tree)
         where, group = tree.args.get("where"), tree.args.get("group")
         keys = self.keys(group)
         measured = self.measured(tree, keys)
@@ -118,7 +149,7 @@ class _Reader:
             condition = extra if condition is None else condition if extra is None else And((condition, extra))
         else:
             measure = Count()
-        return Read(self.table(tree), measure, condition, keys, histogram)
+        return Read(table, measure, condition, keys, histogram)
 
     def table(self, tree: exp.Select) -> str:
         source = tree.args.get("from_")
@@ -126,16 +157,16 @@ class _Reader:
             raise InvalidQuestion("SELECT needs FROM and the name of the dataset")
         table = source.this
         plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
-        if not plain or any(value for name, value in table.args.items() if name not in ("this", "alias")):
+        if not plain or any(value for name, value in table.args.items() if name != "this"):
             self.refuse(table, "FROM takes the name of the dataset, nothing else")
-        return str(table.name)
+        self.name = str(table.name)
+        return self.name
 
     def keys(self, group: exp.Expr | None) -> tuple[str, ...]:
         if group is None:
             return ()
-        for name, value in group.args.items():
-            if value and name != "expressions":
-                self.refuse(group, "GROUP BY takes columns, nothing else")
+        if not group.expressions or any(value for name, value in group.args.items() if name != "expressions"):
+            self.refuse(group, "GROUP BY takes columns, nothing else")
         return tuple(self.column(key) for key in group.expressions)
 
     def measured(self, tree: exp.Select, keys: tuple[str, ...]) -> exp.Expr:
@@ -170,8 +201,9 @@ class _Reader:
         if type(node) in simple:
             self.only(node, "this")
             return simple[type(node)](self.column(node.this)), None
-        if isinstance(node, exp.Quantile):
-            return Quantile(self.column(node.this), self.part(node.args["quantile"])), None
+        if type(node) is exp.Quantile:
+            self.only(node, "this", "quantile")
+            return Quantile(self.column(node.this), self.part(node.args.get("quantile"))), None
         if isinstance(node, exp.WithinGroup) and isinstance(node.this, exp.PercentileCont | exp.PercentileDisc):
             ordered = node.expression.expressions
             if len(ordered) != 1 or ordered[0].args.get("desc"):
@@ -185,7 +217,7 @@ class _Reader:
     def only(self, node: exp.Expr, *names: str) -> None:
         for name, value in node.args.items():
             if value and name not in names:
-                self.refuse(node, f"{_kind(node)} takes one column, nothing else")
+                self.refuse(node, f"{_kind(node)} has too many parts; see what can be asked")
 
     def count(self, node: exp.Count) -> tuple[Measure, Condition | None]:
         self.only(node, "this", "big_int")
@@ -208,9 +240,7 @@ class _Reader:
         return self.condition(ifs[0].this)
 
     def histogram(self, node: exp.Expr) -> tuple[str, int | None] | None:
-        if not (isinstance(node, exp.Anonymous | exp.Func) and node.sql_name().upper() == "HISTOGRAM") and not (
-            isinstance(node, exp.Anonymous) and node.name.upper() == "HISTOGRAM"
-        ):
+        if not isinstance(node, exp.Func) or "HISTOGRAM" not in (node.name.upper(), node.sql_name().upper()):
             return None
         arguments = [one for one in (node.this, *node.expressions) if isinstance(one, exp.Expr)]
         if not 1 <= len(arguments) <= 2:
@@ -220,11 +250,13 @@ class _Reader:
             self.refuse(arguments[1], "the number of bins must be a whole number")
         return self.column(arguments[0]), bins
 
-    def part(self, node: exp.Expr) -> Fraction:
+    def part(self, node: exp.Expr | None) -> Fraction:
         value = self.constant(node)
-        if not isinstance(value, Fraction) or not 0 < value < 1:
-            self.refuse(node, "a quantile must be above 0 and below 1")
-        return value
+        if not isinstance(value, Fraction | int) or isinstance(value, bool):
+            self.refuse(node, "the part of a quantile must be a number above 0 and below 1")
+        if (problem := refuse_part(Fraction(value))) is not None:
+            self.refuse(node, problem)
+        return Fraction(value)
 
     # Conditions
 
@@ -244,12 +276,13 @@ class _Reader:
                     parts += [part.expression, part.this]
                 else:
                     found.append(self.condition(part))
-            return kind(tuple(found))
+            return joined(kind, *found)
         if isinstance(node, exp.Not):
             return Not(self.condition(node.this))
         if type(node) in COMPARISONS:
             return self.comparison(node, COMPARISONS[type(node)])
         if isinstance(node, exp.Between):
+            self.only(node, "this", "low", "high")
             name = self.column(node.this)
             low, high = self.constant(node.args["low"]), self.constant(node.args["high"])
             return And((Compare(name, ">=", low), Compare(name, "<=", high)))
@@ -266,39 +299,49 @@ class _Reader:
 
     def comparison(self, node: exp.Expr, operator: Comparison) -> Condition:
         left, right = node.this, node.expression
-        if isinstance(left, exp.Column):
+        if isinstance(left, exp.Column) or not isinstance(right, exp.Column):
             return Compare(self.column(left), operator, self.constant(right))
         return Compare(self.column(right), MIRRORED[operator], self.constant(left))
 
-    def column(self, node: exp.Expr) -> str:
+    def column(self, node: exp.Expr | None) -> str:
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             self.refuse(node, f"a column is needed here, got {_kind(node)}")
+        if node.args.get("db") or node.table not in ("", self.name):
+            self.refuse(node, f"{_kind(node)} is of another table; leave out what is before the point")
         return str(node.name)
 
-    def constant(self, node: exp.Expr) -> Any:
+    def constant(self, node: exp.Expr | None) -> Any:
         """Return a number as a fraction, a text, a day or a truth value."""
         if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal) and not node.this.is_string:
-            return _number(f"-{node.this.this}")
+            return -self.number(node.this)
         if isinstance(node, exp.Boolean):
             return bool(node.this)
         if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DATE and isinstance(node.this, exp.Literal):
             return str(node.this.this)
         if not isinstance(node, exp.Literal):
             self.refuse(node, f"a constant is needed here, got {_kind(node)}")
-        return str(node.this) if node.is_string else _number(node.this)
+        return str(node.this) if node.is_string else self.number(node)
 
-
-def _number(text: str) -> int | Fraction:
-    found = Fraction(text)
-    return found.numerator if found.denominator == 1 else found
+    def number(self, node: exp.Literal) -> int | Fraction:
+        """Return a number exactly, unless it is written to fill the memory."""
+        try:
+            written = Decimal(node.this) if len(node.this) <= LONGEST_NUMBER else None
+        except InvalidOperation:
+            written = None
+        if written is None or not written.is_finite() or abs(written.adjusted()) > LONGEST_NUMBER:
+            self.refuse(node, f"a number must have at most {LONGEST_NUMBER} digits")
+        found = Fraction(written)
+        return found.numerator if found.denominator == 1 else found
 
 
 def _is(node: exp.Expr, number: int) -> bool:
-    return isinstance(node, exp.Literal) and not node.is_string and Fraction(node.this) == number
+    return isinstance(node, exp.Literal) and not node.is_string and node.this in (f"{number}", f"{number}.0")
 
 
-def _kind(node: exp.Expr) -> str:
-    return cut(node.sql(dialect="duckdb"), 50)
+def _kind(node: exp.Expr | None) -> str:
+    if node is None:
+        return "nothing"
+    return cut(node.sql(dialect="duckdb"), 50).strip() or type(node).__name__.upper()
 
 
 def _marked(text: str, node: object) -> str:
@@ -309,6 +352,8 @@ def _marked(text: str, node: object) -> str:
     if not places:
         return ""
     start, end = min(place["start"] for place in places), max(place["end"] for place in places)
+    if not text[start : end + 1].strip():  # where sqlglot has lost its place
+        return ""
     begin = text.rfind("\n", 0, start) + 1
     line = text[begin:].split("\n", 1)[0]
     first = max(0, start - begin - 40)
@@ -320,5 +365,7 @@ def _complaint(problem: SqlglotError) -> str:
     details = getattr(problem, "errors", None)
     if details:
         first = details[0]
-        return f"{first.get('description')} at line {first.get('line')}, column {first.get('col')}"
-    return str(problem).split("\n", 1)[0]
+        said = str(first.get("description"))
+        what = "it cannot be read" if "<" in said else said  # sqlglot's own names help nobody
+        return f"{what}, at line {first.get('line')}, column {first.get('col')}"
+    return "it cannot be read"

@@ -41,6 +41,8 @@ class Group:
         """What the groups are called: a key, a value, or the least and the greatest value of a bin."""
         if isinstance(self.column, Keys):
             return list(self.column.keys)
+        if self._by_value:
+            return [as_value(self.column, self.column.value(start)) for start in self.starts]
         ends = [*self.starts[1:], self.column.steps + 1]
         return [self._label(self.column, start, end - 1) for start, end in zip(self.starts, ends, strict=True)]
 
@@ -59,7 +61,9 @@ class Group:
 
     @property
     def _by_value(self) -> bool:
-        return isinstance(self.column, Numbers) and self.starts == tuple(possible_steps(self.column))
+        if isinstance(self.column, Keys) or len(self.starts) != self.column.points:
+            return False
+        return self.starts == tuple(possible_steps(self.column))
 
 
 def by_key(column: Column) -> Group:

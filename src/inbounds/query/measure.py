@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from inbounds.query.condition import Condition, quoted
+from inbounds.query.condition import Condition, literal, quoted
+from inbounds.rational import cut
+
+FINEST = 10**6
+"""A quantile's part has at most this denominator."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,14 @@ class Quantile:
     def __str__(self) -> str:
         if self.part == Fraction(1, 2):
             return f"MEDIAN({quoted(self.column)})"
-        return f"PERCENTILE_DISC({float(self.part):g}) WITHIN GROUP (ORDER BY {quoted(self.column)})"
+        return f"PERCENTILE_DISC({literal(self.part)}) WITHIN GROUP (ORDER BY {quoted(self.column)})"
+
+
+def refuse_part(part: Fraction) -> str | None:
+    """Return why something cannot be the part of a quantile, or None if it can."""
+    if 0 < part < 1 and part.denominator <= FINEST:
+        return None
+    return f"the part of a quantile must be above 0 and below 1, in millionths at most, got {cut(str(part))}"
 
 
 Measure = Count | CountUnits | Sum | Mean | Proportion | Quantile

@@ -94,6 +94,8 @@ class Ratio(Answering):
     grain: Fraction
     low: Fraction
     high: Fraction
+    noise: float
+    """The expected error of a sum far above 0."""
 
     def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
         """Return the mean of noisy sums."""
@@ -107,8 +109,7 @@ class Ratio(Answering):
 
     def _error(self, share: float, rows: float) -> float:
         """Return the expected error for so many rows, to first order: of `(1 - share) X - share Y`, both Laplace."""
-        noise = float(self.sensitivity) / float(self.choice.mechanism.epsilon)
-        return noise * ((1 - share) ** 2 + share * (1 - share) + share**2) / rows
+        return self.noise * ((1 - share) ** 2 + share * (1 - share) + share**2) / rows
 
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""
@@ -134,7 +135,7 @@ class Ranking(Answering):
     """How many rows of a unit count."""
     one: int
     """What a row that counts in full weighs."""
-    guarantee: GuaranteeName = "distance"
+    guarantee: GuaranteeName
 
     @property
     def sensitivity(self) -> Fraction:  # type: ignore[override]

@@ -23,6 +23,12 @@ from inbounds.query.weights import Weights
 
 WHOLE_ROWS = Linear(1, 0)
 
+FAR_ABOVE = 100
+"""So many plain scales above 0, noise no longer feels the end."""
+
+MOST_BUCKETS_OF_ALL = 4_000_000
+"""Quantiles of all groups together may have so many buckets; beyond, they take minutes and gigabytes."""
+
 MOST_GRAINS = 2**35
 """A value may be so many times what all values are multiples of: then the sum of a unit's rows stays below 2**63."""
 
@@ -190,7 +196,8 @@ class _Planner:
         sensitivity = self.question.table.limit * (high - low)
         fine = step / request.weights.one
         choice = choose(Bounds(0, None, step=fine), sensitivity, self.epsilon, guarantee, self.pooling)
-        return Ratio(choice, guarantee, sensitivity, bounds, fine, low, high)
+        noise = choice.mechanism.error(FAR_ABOVE * sensitivity / self.epsilon)
+        return Ratio(choice, guarantee, sensitivity, bounds, fine, low, high, noise)
 
     @property
     def _is_over_all_units(self) -> bool:
@@ -220,8 +227,11 @@ class _Planner:
             raise InvalidQuestion("pooling does not apply to a quantile, which is drawn by rank; leave it out")
         column = self.question.table.numbers(measure.column)
         request = self._request((WHOLE_ROWS,), 1, value=column, bucket=Buckets.of(column).width)
+        if self.question.cells * Buckets.of(column).count > MOST_BUCKETS_OF_ALL:
+            raise InvalidQuestion(f"quantiles for {self.question.cells} groups are too many; ask for fewer groups")
         limit, one = self.question.table.limit, request.weights.one
-        return Ranking(column, measure.part, self.epsilon, limit, one), request
+        guarantee: GuaranteeName = "standard" if self._one_group else "distance"
+        return Ranking(column, measure.part, self.epsilon, limit, one, guarantee), request
 
     def _no_dates(self, name: str, what: str) -> Numbers:
         column = self.question.table.numbers(name)

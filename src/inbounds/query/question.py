@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.column import Keys
-from inbounds.query.condition import MOST_NODES, And, Compare, Condition, In, quoted
+from inbounds.query.condition import (
+    MOST_DEPTH,
+    MOST_NODES,
+    And,
+    Compare,
+    Condition,
+    In,
+    Missing,
+    Not,
+    Or,
+    joined,
+    quoted,
+)
 from inbounds.query.grammar import read_condition
 from inbounds.query.group import MOST_CELLS, Group, by_key
-from inbounds.query.measure import Measure, Proportion
+from inbounds.query.measure import Measure
 from inbounds.rational import shown
 
 if TYPE_CHECKING:
@@ -28,9 +41,8 @@ class Question:
 
     def where(self, condition: Condition | str) -> Question:
         """Return the question about fewer rows: a condition, or its text as in SQL."""
-        found = read_condition(condition) if isinstance(condition, str) else condition
-        check_condition(self.table, found)
-        return replace(self, condition=found if self.condition is None else And((self.condition, found)))
+        found = checked(self.table, read_condition(condition) if isinstance(condition, str) else condition)
+        return replace(self, condition=found if self.condition is None else joined(And, self.condition, found))
 
     def by(self, *names: str) -> Question:
         """Return the question for each key of some columns, every combination of them."""
@@ -68,35 +80,39 @@ def check_groups(groups: tuple[Group, ...]) -> tuple[Group, ...]:
     return groups
 
 
-def check_condition(table: Table, condition: Any) -> None:
-    """Refuse a condition that does not fit the columns of a table."""
+def checked(table: Table, condition: Any) -> Condition:
+    """Return a condition with its constants written in one way; refuse one that does not fit the columns of a table."""
     if not isinstance(condition, Condition):
         raise InvalidQuestion(f"where takes a condition or its text, got {shown(condition)}; try column('age') >= 65")
-    for number, part in enumerate(condition.walk()):
-        if number > MOST_NODES:
-            raise InvalidQuestion(f"a condition may have at most {MOST_NODES} parts")
-        if isinstance(part, In):
-            if not 1 <= len(part.values) <= MOST_NODES:
-                raise InvalidQuestion(f"IN must list from 1 to {MOST_NODES} constants, got {len(part.values)}")
-            for value in part.values:
-                _check_constant(table, Compare(part.column, "=", value))
-        elif isinstance(part, Compare):
-            _check_constant(table, part)
-    for name in condition.columns():
-        table.column(name)
+    if sum(1 for _ in condition.walk()) > MOST_NODES:
+        raise InvalidQuestion(f"a condition may have at most {MOST_NODES} parts")
+    return _checked(table, condition, MOST_DEPTH)
 
 
-def _check_constant(table: Table, test: Compare) -> None:
-    column = table.column(test.column)
-    if not isinstance(column, Keys):
-        column.literal(test.value)
-        return
-    if test.operator not in ("=", "<>"):
-        raise InvalidQuestion(f"{column.name} holds keys, which have no order; use =, <> or IN")
-    column.code(test.value)
+def _checked(table: Table, condition: Condition, depth: int) -> Condition:
+    if depth == 0:
+        raise InvalidQuestion(f"a condition may be nested at most {MOST_DEPTH} deep")
+    if isinstance(condition, And | Or):
+        return joined(type(condition), *(_checked(table, part, depth - 1) for part in condition.parts()))
+    if isinstance(condition, Not):
+        return Not(_checked(table, condition.this, depth - 1))
+    if isinstance(condition, In):
+        if not 1 <= len(condition.values) <= MOST_NODES:
+            raise InvalidQuestion(f"IN must list from 1 to {MOST_NODES} constants, got {len(condition.values)}")
+        return In(condition.column, tuple(_constant(table, condition.column, value) for value in condition.values))
+    if isinstance(condition, Compare):
+        if isinstance(table.column(condition.column), Keys) and condition.operator not in ("=", "<>"):
+            raise InvalidQuestion(f"{condition.column} holds keys, which have no order; use =, <> or IN")
+        return Compare(condition.column, condition.operator, _constant(table, condition.column, condition.value))
+    assert isinstance(condition, Missing)
+    table.column(condition.column)
+    return condition
 
 
-def check_measure(table: Table, measure: Measure) -> None:
-    """Refuse a proportion whose condition does not fit."""
-    if isinstance(measure, Proportion):
-        check_condition(table, measure.condition)
+def _constant(table: Table, name: str, value: Any) -> Any:
+    """Return a constant that fits a column, in the one way that it is written."""
+    column = table.column(name)
+    if isinstance(column, Keys):
+        return column.keys[column.code(value)]
+    found = column.literal(value)
+    return date.fromordinal(int(found)) if column.is_dates else found

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from glob import escape
 from pathlib import Path
 from typing import Any
 
+from inbounds.errors import InvalidContract
 from inbounds.query.contract import Contract
 from inbounds.query.engines.engine import Engine
 from inbounds.query.table import Table
@@ -19,6 +21,15 @@ def open_source(contract: Contract, table: Table, *, frame: Any = None, spark: A
     """Return the engine for a contract's source; drivers are imported only when they are needed."""
     if frame is not None:
         return _engine("duckdb").DuckDB.of_frame(frame)
+    try:
+        return _opened(contract, table, spark)
+    except InvalidContract as problem:
+        if str(problem).startswith(contract.name):
+            raise
+        raise contract.refuse(str(problem), "dataset", "source") from None
+
+
+def _opened(contract: Contract, table: Table, spark: Any) -> Engine:
     source = contract.text_of("dataset", "source")
     if source == "spark":
         if spark is None:
@@ -26,7 +37,7 @@ def open_source(contract: Contract, table: Table, *, frame: Any = None, spark: A
         return _engine("spark").Spark(spark, contract.text_of("dataset", "table"))
     if source.startswith(POSTGRES_STARTS):
         return _engine("postgres").Postgres(source, contract.text_of("dataset", "table"))
-    path = source if "://" in source else str(contract.folder / Path(source).expanduser())
+    path = source if "://" in source else _path(contract.folder, source)
     lowered = source.lower()
     if lowered.endswith(DUCKDB_ENDINGS):
         return _engine("duckdb").DuckDB.of_file(path, contract.text_of("dataset", "table"))
@@ -43,6 +54,12 @@ def open_source(contract: Contract, table: Table, *, frame: Any = None, spark: A
 
 def _engine(name: str) -> Any:
     return importlib.import_module(f"inbounds.query.engines.{name}")
+
+
+def _path(folder: Path, source: str) -> str:
+    """Return a pattern of files; the folder of the contract is no pattern."""
+    given = Path(source).expanduser()
+    return str(given) if given.is_absolute() else str(Path(escape(str(folder))) / given)
 
 
 def _delimiter(contract: Contract, source: str) -> str:

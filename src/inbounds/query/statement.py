@@ -3,7 +3,7 @@
     read     the columns as integers: steps above the least value, places in the list of keys
     kept     the rows that the question is about, with nothing missing
     parts    for each unit and group: how many rows, and their sum
-    weighed  how many rows the unit has in all groups together
+    weighed  the same, beside how many rows the unit has in all groups together
     totals   for each group: the weighed parts, added up
 
 If each row is a unit of its own, the rows are added up as they are.  Nothing here can fail on any row: values are
@@ -16,11 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Any
 
 from sqlglot import exp
 
-from inbounds.query.column import Column, Keys, Numbers
+from inbounds.query.column import Column, Key, Keys, Numbers
 from inbounds.query.condition import And, Compare, Condition, In, Missing, Not, Or
 from inbounds.query.engines.engine import Dialect, Kind
 from inbounds.query.group import Group
@@ -103,13 +102,15 @@ class _Builder:
         kind, this = self.request.kinds[column.name], _column(column.name)
         if kind is Kind.FLOAT:
             return _compare(this, "<=", INFINITY)
+        if kind is Kind.TIMESTAMP:
+            return _present(self.dialect.as_timestamp(this))
         return _present(self.dialect.as_double(this, kind) if kind is Kind.WIDE_DECIMAL else this)
 
     def _code(self, name: str) -> Expression:
         """Return a column as an integer, NULL if it is missing."""
         column = self.request.columns[name]
         if isinstance(column, Keys):
-            return _place(column, _column(name))
+            return self._place(column, _column(name))
         return _case([(self._is_known(column), self._steps(column))])
 
     def _alias(self, name: str) -> str:
@@ -120,9 +121,18 @@ class _Builder:
         """Return what rows are grouped by: a number, but keys as they are if they are turned into numbers later."""
         if isinstance(group.column, Keys):
             this = _column(group.column.name)
-            return this if self.request.unit is None else _place(group.column, this)
+            return this if self.request.unit is None else self._place(group.column, this)
         steps = self._steps(group.column)
-        return steps if group.starts == tuple(range(group.column.steps + 1)) else _bin(steps, group.starts, 0)
+        return steps if group.size == group.column.steps + 1 else _bin(steps, group.starts, 0)
+
+    def _place(self, column: Keys, this: Expression) -> Expression:
+        """Return the place of a key in the list, NULL for what is no key."""
+        return _case([(_compare(this, "=", self._key(key)), _whole(i)) for i, key in enumerate(column.keys)])
+
+    def _key(self, key: Key) -> Expression:
+        if isinstance(key, bool):
+            return exp.Boolean(this=key)
+        return self.dialect.text(key) if isinstance(key, str) else _whole(key)
 
     def _steps(self, column: Numbers) -> Expression:
         """Return a value that is not missing in steps above the least, clipped.
@@ -134,10 +144,10 @@ class _Builder:
         if column.is_dates:
             return self._days(column, this, kind)
         if kind is Kind.INTEGER and column.step == 1 and column.low.denominator == 1:
-            low = int(column.low)
-            clipped = _clipped(this, _whole(low), _whole(int(column.high)))
-            return exp.Sub(this=_bigint(clipped), expression=_whole(low)) if low else clipped
-        clipped = _clipped(self.dialect.as_double(this, kind), _double(column.low), _double(column.high))
+            whole = _clipped(this, _whole(int(column.low)), _whole(int(column.high)))
+            return exp.Sub(this=_bigint(whole), expression=_whole(int(column.low))) if column.low else whole
+        value, low, high = self.dialect.as_double(this, kind), _double(column.low), _double(column.high)
+        clipped = _case([(_compare(value, "<", low), low), (_compare(value, ">", high), high)], value)  # quicker here
         return self._rounded(column, clipped)
 
     def _rounded(self, column: Numbers, value: Expression) -> Expression:
@@ -157,10 +167,11 @@ class _Builder:
     def _days(self, column: Numbers, this: Expression, kind: Kind) -> Expression:
         """Return days after the first; what is far off, even infinitely, is compared and not converted."""
         low, high = (exp.cast(exp.Literal.string(_day(end)), "DATE") for end in (column.low, column.high))
-        day = exp.cast(this, "DATE") if kind is Kind.TIMESTAMP else this
+        time = self.dialect.as_timestamp(this) if kind is Kind.TIMESTAMP else this
+        day = exp.cast(time.copy(), "DATE") if kind is Kind.TIMESTAMP else this
         between = [
-            (_compare(this, "<", low), _whole(0)),
-            (_compare(this, "<", high), _bigint(self.dialect.days(day, low))),
+            (_compare(time, "<", low), _whole(0)),
+            (_compare(time, "<", high), _bigint(self.dialect.days(day, low))),
         ]
         return _case(between, _whole(column.steps))
 
@@ -225,7 +236,7 @@ class _Builder:
             return found
         codes: list[Expression] = [exp.column(f"k{i}") for i in range(len(apart))]
         for i, column in enumerate(columns):
-            codes[i] = _place(column, codes[i]) if isinstance(column, Keys) else codes[i]
+            codes[i] = self._place(column, codes[i]) if isinstance(column, Keys) else codes[i]
         sums = [_named(exp.Sum(this=exp.column(name)), name) for name in ("ns" if self._sums else "n")]
         return _grouped(exp.select(*codes, *sums).from_(found.subquery("k")), len(codes))
 
@@ -233,12 +244,30 @@ class _Builder:
         apart = [_named(by, f"k{i}") for i, by in enumerate(self._told_apart())]
         keys = [f"k{i}" for i in range(len(apart))]
         parts = _grouped(kept.select(_named(exp.column("u"), "u"), *apart, *self._parts()), 1 + len(apart))
-        weighed = exp.select(*keys, *("ns" if self._sums else "n"), self._every(bool(keys))).from_(parts.subquery("p"))
         totals = [
             _named(self.dialect.total(self._weigh(total)), f"t{i}") for i, total in enumerate(self.request.totals)
         ]
-        found = exp.select(*keys, *totals).from_(weighed.subquery("w"))
-        return _grouped(found.where(_compare(exp.column("m"), "<=", _whole(MOST_ROWS))), len(keys))
+        found = exp.select(*keys, *totals)
+        return _grouped(self._weighed(found, parts).where(_compare(EVERY, "<=", _whole(MOST_ROWS))), len(keys))
+
+    def _weighed(self, found: exp.Select, parts: exp.Select) -> exp.Select:
+        """Select from the parts of each unit together with `m`, how many rows the unit has in all.
+
+        The parts are added up by unit and joined to themselves, which takes half as long as a window over them.
+        """
+        if not self._told_apart():  # then a unit has one part
+            return found.from_(parts.select(*self._every(exp.Count(this=exp.Star()))).subquery("p"))
+        together = exp.select("u", *self._every(exp.Sum(this=exp.column("n")))).from_("p").group_by("u").subquery("w")
+        same = exp.column("u", "p").eq(exp.column("u", "w"))
+        return found.with_("p", as_=parts).from_("p").join(together, on=same)
+
+    def _every(self, rows: Expression) -> list[Expression]:
+        """Return how many rows a unit has in all, or one more than can count."""
+        return [
+            _named(
+                _whole(1) if self.request.distinct and not self._told_apart() else _at_most(rows, MOST_ROWS + 1), "m"
+            )
+        ]
 
     @property
     def _sums(self) -> bool:
@@ -253,13 +282,6 @@ class _Builder:
             found.append(_named(_at_most(self.dialect.total(exp.column("v")), most), "s"))
         return found
 
-    def _every(self, several: bool) -> Expression:
-        """Return how many rows the unit has in all, or one more than can count."""
-        if not several:
-            return _named(exp.column("n"), "m")
-        together = exp.Window(this=exp.Sum(this=exp.column("n")), partition_by=[exp.column("u")])
-        return _named(_at_most(together, MOST_ROWS + 1), "m")
-
     def _weigh(self, total: Linear) -> Expression:
         """Return what a unit's rows in a group count for, rounded towards zero."""
         weights, value = self.request.weights, _linear(total)
@@ -271,7 +293,7 @@ class _Builder:
 
 def _share(value: Expression, weights: Weights) -> Expression:
     """Return `floor(value * limit * one / max(m, limit))` for a value that is not negative, without overflow."""
-    this, every, most = exp.paren(value), exp.column("m"), _whole(weights.limit * weights.one)
+    this, every, most = exp.paren(value), EVERY, _whole(weights.limit * weights.one)
     in_full = exp.Mul(this=this, expression=_whole(weights.one)) if weights.bits else this
     whole = exp.Mul(this=exp.paren(_divided(this, every)), expression=most)
     rest = exp.Mul(this=exp.paren(exp.Mod(this=this.copy(), expression=every.copy())), expression=most.copy())
@@ -320,11 +342,6 @@ def _present(value: Expression) -> Expression:
     return exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
 
 
-def _place(column: Keys, this: Expression) -> Expression:
-    """Return the place of a key in the list, NULL for what is no key."""
-    return _case([(_compare(this, "=", _key(key)), _whole(i)) for i, key in enumerate(column.keys)])
-
-
 def _clipped(value: Expression, low: Expression, high: Expression) -> Expression:
     at_least = exp.Anonymous(this="GREATEST", expressions=[value.copy(), low])
     return exp.Anonymous(this="LEAST", expressions=[at_least, high])
@@ -334,6 +351,9 @@ def _case(branches: list[tuple[Expression, Expression]], otherwise: Expression |
     ifs = [exp.If(this=test.copy(), true=value.copy()) for test, value in branches]
     return exp.Case(ifs=ifs, default=otherwise and otherwise.copy())
 
+
+EVERY = exp.column("m")
+"""How many rows a unit has in all."""
 
 INFINITY = exp.cast(exp.Literal.string("Infinity"), "DOUBLE")
 
@@ -365,12 +385,6 @@ def _whole(number: int) -> Expression:
 def _double(number: Fraction) -> Expression:
     """Return the double nearest to a number; as text, which every engine reads alike."""
     return exp.cast(exp.Literal.string(repr(float(number))), "DOUBLE")
-
-
-def _key(key: Any) -> Expression:
-    if isinstance(key, bool):
-        return exp.Boolean(this=key)
-    return exp.Literal.string(key) if isinstance(key, str) else _whole(key)
 
 
 def _day(number: Fraction) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from inbounds.bounds import Bounds
-from inbounds.errors import InboundsError, InvalidQuestion
+from inbounds.errors import InboundsError, InvalidContract, InvalidParameter, InvalidQuestion, LatticeTooFine
+from inbounds.ledger.names import check_name
 from inbounds.query.column import Column, Keys, Numbers, refuse_column
 from inbounds.query.contract import Contract
 from inbounds.rational import shown
@@ -50,7 +51,7 @@ class Table:
         if unit != ROW and unit in columns:
             raise contract.refuse(f"the unit {unit!r} cannot be a column to ask about; leave it out", "columns", unit)
         units = contract.whole_of("dataset", "units") if contract.has("dataset", "units") else None
-        return cls(contract.text_of("dataset", "name"), unit, _limit(contract, unit), columns, units)
+        return cls(_name(contract), unit, _limit(contract, unit), columns, units)
 
     @property
     def rows_are_units(self) -> bool:
@@ -70,6 +71,14 @@ class Table:
         if isinstance(column, Keys):
             raise InvalidQuestion(f"{column.name} holds keys; this needs a column with bounds")
         return column
+
+
+def _name(contract: Contract) -> str:
+    """Return a name that the ledger can keep."""
+    try:
+        return check_name(contract.text_of("dataset", "name"), "name")
+    except InvalidParameter as problem:
+        raise contract.refuse(str(problem), "dataset", "name") from None
 
 
 def _limit(contract: Contract, unit: str) -> int:
@@ -98,7 +107,11 @@ def _column(contract: Contract, name: str) -> Column:
     if "keys" in table:
         return Keys(name, _keys(contract, name, table["keys"]))
     numbers = Numbers(name, _bounds(contract, name, table))
-    if (problem := refuse_column(numbers)) is not None:
+    try:
+        problem = refuse_column(numbers)
+    except LatticeTooFine as too_fine:
+        problem = str(too_fine)
+    if problem is not None:
         raise contract.refuse(problem, *path, "bounds")
     return numbers
 
@@ -130,9 +143,12 @@ def _bounds(contract: Contract, name: str, table: Mapping[str, Any]) -> Bounds:
             raise contract.refuse(
                 "weekdays and closed go with bounds of days, such as '[2026-01-01, 2026-12-31]'", *path
             )
-        closed = [tuple(day) if isinstance(day, list) else day for day in table.get("closed", [])]
+        closed = table.get("closed", [])
+        if not isinstance(closed, list):
+            raise contract.refuse("closed must be a list of days, and pairs of a first and a last day", *path, "closed")
+        closed = [tuple(day) if isinstance(day, list) else day for day in closed]
         return Bounds.dates(found.low, found.high, weekdays=table.get("weekdays"), closed=closed)  # type: ignore[arg-type]
+    except InvalidContract:
+        raise
     except InboundsError as problem:
-        if type(problem).__name__ == "InvalidContract":
-            raise
         raise contract.refuse(f"bounds of {name!r}: {problem}", *path, "bounds") from None

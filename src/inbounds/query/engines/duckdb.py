@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
+import tempfile
 from collections.abc import Mapping
 from glob import glob
-from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
 
 from inbounds.errors import EngineFailed, InvalidContract
-from inbounds.query.column import Column, Keys
+from inbounds.query.column import Column
+from inbounds.query.engines.csv_lines import lines
 from inbounds.query.engines.engine import Dialect, Engine, Kind
 
 try:
@@ -22,7 +21,7 @@ except ImportError:
 
 KINDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), Kind.INTEGER),
-    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), Kind.INTEGER),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), Kind.INTEGER),
     **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.FLOAT),
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Kind.TIMESTAMP),
     "VARCHAR": Kind.TEXT,
@@ -47,51 +46,34 @@ class DuckDialect(Dialect):
             return exp.cast(exp.cast(value.copy(), "VARCHAR"), "DOUBLE")
         return super().as_double(value, kind)
 
+    def as_timestamp(self, value: exp.Expr) -> exp.Expr:
+        """Return a timestamp in microseconds: no date is beyond those, and in nanoseconds most are."""
+        return exp.TryCast(this=value.copy(), to=exp.DataType.build("TIMESTAMP", dialect="duckdb"))
+
 
 class DuckDB(Engine):
     """A table that DuckDB can read."""
 
     dialect = DuckDialect()
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, relation: exp.Expr) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, relation: exp.Expr, frame: Any = None) -> None:
         self._connection = connection
         self._relation = relation
+        self._frame = frame
         self._kinds: dict[str, Kind] | None = None
 
     @classmethod
     def of_parquet(cls, pattern: str) -> DuckDB:
         """Open the parquet files that a pattern names."""
         _refuse_nothing(pattern)
-        return cls(_connect(), _call("read_parquet", exp.Literal.string(pattern)))
+        by_name = exp.EQ(this=exp.to_identifier("union_by_name"), expression=exp.true())  # and by their common type
+        read = exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(pattern), by_name])
+        return cls(_connect(), exp.Table(this=read))
 
     @classmethod
     def of_csv(cls, pattern: str, columns: Mapping[str, Column], delimiter: str) -> DuckDB:
-        """Open the csv files that a pattern names.
-
-        Nothing is guessed from their rows: every field is read as text, and converted as the contract says.  What does
-        not convert is missing.  Lines are read one by one, whatever quotes they hold, so that no line can swallow
-        another; the quotes around a field are taken off afterwards.
-        """
-        first = sorted(_refuse_nothing(pattern))[0]
-        names = _header(first, delimiter)
-        fields = [
-            exp.PropertyEQ(this=exp.Literal.string(name), expression=exp.Literal.string("VARCHAR")) for name in names
-        ]
-        options = {
-            "header": exp.true(),
-            "auto_detect": exp.false(),
-            "delim": exp.Literal.string(delimiter),
-            "quote": exp.Literal.string(""),
-            "escape": exp.Literal.string(""),
-            "columns": exp.Struct(expressions=fields),
-            "ignore_errors": exp.true(),
-            "null_padding": exp.true(),
-            "strict_mode": exp.false(),
-        }
-        given = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
-        rows = _call("read_csv", exp.Literal.string(pattern), *given)
-        selected = [_converted(name, columns.get(name)) for name in names]
-        return cls(_connect(), exp.select(*selected).from_(rows).subquery("t"))
+        """Open the csv files that a pattern names; nothing is guessed from their rows."""
+        return cls(_connect(), lines(pattern, _refuse_nothing(pattern), columns, delimiter))
 
     @classmethod
     def of_file(cls, path: str, table: str) -> DuckDB:
@@ -108,19 +90,20 @@ class DuckDB(Engine):
         """Read a pandas, polars or Arrow table where it is."""
         connection = _connect()
         connection.execute("SET GLOBAL pandas_analyze_sample = 0")  # types are not to be guessed from rows
+        engine = cls(connection, exp.to_table("frame"), _with_texts(frame))
         try:
-            connection.register("frame", frame)
+            engine._cursor()
         except (duckdb.Error, TypeError, ImportError) as problem:
             got = f"{type(frame).__name__} ({type(problem).__name__})"
             raise InvalidContract(f"a frame must be a pandas, polars or Arrow table, got {got}") from None
-        return cls(connection, exp.to_table("frame"))
+        return engine
 
     def kinds(self) -> dict[str, Kind]:
         """Return what each column holds."""
         if self._kinds is None:
             described = exp.select("*").from_(self._relation).sql(dialect="duckdb")
             try:
-                rows = self._connection.cursor().execute(f"DESCRIBE {described}").fetchall()
+                rows = self._cursor().execute(f"DESCRIBE {described}").fetchall()
             except duckdb.Error as problem:
                 raise InvalidContract(
                     f"cannot read the source ({type(problem).__name__}); check source and table"
@@ -135,9 +118,15 @@ class DuckDB(Engine):
     def run(self, statement: str) -> list[tuple[int, ...]]:
         """Return the rows of a statement."""
         try:
-            return self._connection.cursor().execute(statement).fetchall()
+            return self._cursor().execute(statement).fetchall()
         except duckdb.Error as problem:
-            raise EngineFailed(type(problem).__name__) from None
+            failure = type(problem).__name__
+        raise EngineFailed(failure)  # out here, where the driver's message is forgotten
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return a cursor of its own for each statement, so that threads do not meet; a frame is seen by one only."""
+        cursor = self._connection.cursor()
+        return cursor if self._frame is None else cursor.register("frame", self._frame)
 
     def close(self) -> None:
         """Close the connection."""
@@ -145,7 +134,21 @@ class DuckDB(Engine):
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(":memory:")
+    """Connect to a database in memory; what does not fit there goes where other temporary files are."""
+    return duckdb.connect(":memory:", config={"temp_directory": tempfile.gettempdir()})
+
+
+def _with_texts(frame: Any) -> Any:
+    """Return a frame with pandas' columns of objects as texts, which no value of them can make fail."""
+    if not hasattr(frame, "select_dtypes"):
+        return frame
+    objects = [name for name, kind in frame.dtypes.items() if str(kind) == "object"]
+    texts = {name: frame[name].map(_as_text, na_action="ignore") for name in objects}
+    return frame.assign(**texts) if texts else frame
+
+
+def _as_text(value: object) -> str:
+    return str(value).encode("utf-8", "replace").decode()
 
 
 def _refuse_nothing(pattern: str) -> list[str]:
@@ -155,42 +158,6 @@ def _refuse_nothing(pattern: str) -> list[str]:
     if not found:
         raise InvalidContract(f"no file at {pattern}; a source is relative to the contract's folder")
     return found
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Table:
-    return exp.Table(this=exp.Anonymous(this=name, expressions=list(arguments)))
-
-
-def _header(path: str, delimiter: str) -> list[str]:
-    opened = gzip.open if path.endswith(".gz") else open
-    try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-            names = next(csv.reader(file, delimiter=delimiter), [])
-    except (OSError, UnicodeDecodeError, csv.Error):
-        raise InvalidContract(f"the first line of {Path(path).name} must be a csv header in UTF-8") from None
-    if not names or len({name.lower() for name in names}) < len(names) or not all(names):
-        raise InvalidContract(f"the header of {Path(path).name} must name every column, each differently")
-    return names
-
-
-def _converted(name: str, column: Column | None) -> exp.Expr:
-    """Return a field as what the contract says that it is, NULL if it is not."""
-    this = _unquoted(exp.column(exp.to_identifier(name, quoted=True)))
-    if column is None or (isinstance(column, Keys) and isinstance(column.keys[0], str)):
-        return exp.alias_(this, name, quoted=True)
-    if isinstance(column, Keys):
-        kind = "BOOLEAN" if isinstance(column.keys[0], bool) else "BIGINT"
-    else:
-        kind = "DATE" if column.is_dates else "DOUBLE"
-    return exp.alias_(exp.TryCast(this=this, to=exp.DataType.build(kind)), name, quoted=True)
-
-
-def _unquoted(field: exp.Expr) -> exp.Expr:
-    """Return a field without the quotes around it, if there are any, and with those inside it single."""
-    quoted = exp.Like(this=field, expression=exp.Literal.string('"%"'))
-    inside = exp.func("SUBSTRING", field, exp.Literal.number(2), exp.func("LENGTH", field) - 2)
-    single = exp.Anonymous(this="REPLACE", expressions=[inside, exp.Literal.string('""'), exp.Literal.string('"')])
-    return exp.Case(ifs=[exp.If(this=quoted, true=single)], default=field.copy())
 
 
 def _kind(name: str) -> Kind:

@@ -38,6 +38,14 @@ class Dialect:
         """Return a number as a double, whatever its size."""
         return value.copy() if kind is Kind.FLOAT else exp.cast(value.copy(), "DOUBLE")
 
+    def text(self, value: str) -> exp.Expr:
+        """Return a constant text."""
+        return exp.Literal.string(value)
+
+    def as_timestamp(self, value: exp.Expr) -> exp.Expr:
+        """Return a timestamp as one that can be compared with any date."""
+        return value.copy()
+
     def days(self, later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
         """Return how many days one date is after another."""
         return exp.Sub(this=later.copy(), expression=earlier.copy())

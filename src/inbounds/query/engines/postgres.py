@@ -83,7 +83,8 @@ class Postgres(Engine):
             with psycopg.connect(self._url, options="-c default_transaction_read_only=on") as connection:
                 return connection.execute(statement).fetchall()
         except psycopg.Error as problem:
-            raise EngineFailed(_reason(problem)) from None
+            failure = _reason(problem)
+        raise EngineFailed(failure)  # out here, where the driver's message is forgotten
 
     def close(self) -> None:
         """Nothing is kept open."""

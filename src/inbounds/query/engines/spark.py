@@ -34,6 +34,15 @@ class SparkDialect(Dialect):
         """Return the sum of integers as a decimal: a sum of big integers wraps or fails in Spark."""
         return exp.Sum(this=exp.cast(value, "DECIMAL(20, 0)"))
 
+    def text(self, value: str) -> exp.Expr:
+        """Return a constant text, torn apart where Spark would put a variable of its session in."""
+        pieces = value.split("${")
+        ends = [*(piece + "$" for piece in pieces[:-1]), pieces[-1]]
+        starts = [ends[0], *("{" + piece for piece in ends[1:])]
+        if len(starts) == 1:
+            return exp.Literal.string(value)
+        return exp.Anonymous(this="CONCAT", expressions=[exp.Literal.string(piece) for piece in starts])
+
     def days(self, later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
         """Return how many days one date is after another."""
         return exp.Anonymous(this="DATEDIFF", expressions=[later.copy(), earlier.copy()])
@@ -68,7 +77,8 @@ class Spark(Engine):
         try:
             return [tuple(row) for row in self._session.sql(statement).collect()]
         except PySparkException as problem:
-            raise EngineFailed(_reason(problem)) from None
+            failure = _reason(problem)
+        raise EngineFailed(failure)  # out here, where the driver's message is forgotten
 
     def close(self) -> None:
         """The session is the caller's."""

@@ -1,0 +1,46 @@
+"""What tests of questions share: places for small tables, on every engine that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from query.places import InDuckDB, InParquet, InPostgres, InSpark, Place, postgres_url, quiet, spark_session
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The one Spark session of a run."""
+    session = spark_session(tmp_path_factory.mktemp("warehouse"))
+    yield session
+    with quiet():
+        session.stop()
+
+
+LEAKS = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+"""What PySpark leaves to the collector of garbage."""
+
+
+@pytest.fixture(params=["duckdb", "postgres", pytest.param("spark", marks=LEAKS)])
+def engine_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    """A place for tables on each engine; what was put there is removed afterwards."""
+    place: Place
+    if request.param == "duckdb":
+        place = InDuckDB(tmp_path)
+    elif request.param == "postgres":
+        place = InPostgres(tmp_path, postgres_url())
+    else:
+        place = InSpark(tmp_path, request.getfixturevalue("spark"))
+    yield place
+    place.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InParquet]:
+    """A place for many small tables, one after another."""
+    place = InParquet(tmp_path_factory.mktemp("files"))
+    yield place
+    place.close()

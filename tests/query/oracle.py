@@ -1,0 +1,222 @@
+"""What a statement must add up, computed from the rows in plain Python: exact, slow, and by another road.
+
+Nothing here is rendered as SQL, and nothing is shared with `statement`, `weights` or `plan` but the question itself and
+the ends and the step of a column.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from inbounds.query.column import Column, Keys, Numbers
+from inbounds.query.condition import And, Compare, Condition, In, Missing, Not, Or
+from inbounds.query.group import Group
+from inbounds.query.measure import Count, CountUnits, Mean, Proportion, Quantile, Sum
+from inbounds.query.question import Question
+
+Row = Mapping[str, Any]
+Cell = tuple[int, ...]
+HALF = Fraction(1, 2)
+
+
+def totals(question: Question, rows: Iterable[Row], integers: Iterable[str] = ()) -> list[list[int]]:
+    """Return the totals of every group; `integers` are the columns that the table holds as integers."""
+    return _Oracle(question, frozenset(integers)).totals(rows)
+
+
+def most_of_a_row(question: Question) -> int:
+    """Return the most that a row can add to all totals together, before it is weighed."""
+    measure = question.measure
+    if isinstance(measure, Sum):
+        column = question.table.numbers(measure.column)
+        return int(max(abs(column.low), abs(column.high)) / grain(column))
+    return question.table.numbers(measure.column).steps if isinstance(measure, Mean) else 1
+
+
+def limit(question: Question) -> int:
+    """Return how many rows of a unit count in full."""
+    if isinstance(question.measure, CountUnits):
+        return min(question.table.limit, question.cells) if question.groups else 1
+    return question.table.limit
+
+
+def fineness(question: Question) -> int:
+    """Return what a row that counts in full weighs: the greatest power of two that keeps weights in their room."""
+    if question.table.rows_are_units:
+        return 1
+    found, k, most = 1, limit(question), most_of_a_row(question)
+    while 2 * found * k * most < 2**36 and 2 * found * k < 2**30:
+        found *= 2
+    return found
+
+
+def sensitivity(question: Question) -> int:
+    """Return the most that one unit's rows, however many and whatever they hold, may add to all totals together."""
+    return limit(question) * most_of_a_row(question) * fineness(question)
+
+
+def grain(column: Numbers) -> Fraction:
+    """Return the largest number that all values of a column are multiples of."""
+    common = math.lcm(column.low.denominator, column.step.denominator)
+    return Fraction(math.gcd(int(column.low * common), int(column.step * common)), common)
+
+
+class _Oracle:
+    def __init__(self, question: Question, integers: frozenset[str]) -> None:
+        self.question = question
+        self.columns: Mapping[str, Column] = question.table.columns
+        self.integers = integers
+
+    def totals(self, rows: Iterable[Row]) -> list[list[int]]:
+        cells = list(product(*(range(group.size) for group in self.question.groups)))
+        found = {cell: [0] * len(self.linear(0)) for cell in cells}
+        units: dict[Any, dict[Cell, list[list[int]]]] = defaultdict(lambda: defaultdict(list))
+        for number, row in enumerate(rows):
+            unit = number if self.question.table.rows_are_units else row[self.question.table.unit]
+            cell, parts = self.cell(row), self.parts(row)
+            if unit is not None and cell is not None and parts is not None and self.kept(row):
+                units[unit][cell].append(parts)
+        for of_unit in units.values():
+            for cell, total in self.weighed(of_unit).items():
+                found[cell] = [a + b for a, b in zip(found[cell], total, strict=True)]
+        return list(found.values())
+
+    def weighed(self, of_unit: Mapping[Cell, list[list[int]]]) -> dict[Cell, list[int]]:
+        """Return what a unit counts for in each of its groups."""
+        if isinstance(self.question.measure, CountUnits):
+            of_unit = {cell: [[1]] for cell in of_unit}
+        rows, k, one = sum(map(len, of_unit.values())), limit(self.question), fineness(self.question)
+        found = {}
+        for cell, parts in of_unit.items():
+            sums = [sum(column) for column in zip(*parts, strict=True)]
+            shares = [abs(t) * k * one // max(rows, k) for t in sums]
+            found[cell] = [-share if t < 0 else share for t, share in zip(sums, shares, strict=True)]
+        return found
+
+    # One row.
+
+    def kept(self, row: Row) -> bool:
+        return self.question.condition is None or self.truth(self.question.condition, row) is True
+
+    def cell(self, row: Row) -> Cell | None:
+        codes = [self.code(group, row) for group in self.question.groups]
+        return None if None in codes else tuple(code for code in codes if code is not None)
+
+    def code(self, group: Group, row: Row) -> int | None:
+        index = self.index(group.column.name, row)
+        return index if index is None or isinstance(group.column, Keys) else bisect_right(group.starts, index) - 1
+
+    def parts(self, row: Row) -> list[int] | None:
+        """Return what a row adds to the totals, None if what is asked of it is missing."""
+        measure = self.question.measure
+        if isinstance(measure, Count | CountUnits):
+            return [1]
+        if isinstance(measure, Proportion):
+            return self.linear(int(self.truth(measure.condition, row) is True))
+        index = self.index(measure.column, row)
+        return None if index is None else self.linear(index)
+
+    def linear(self, index: int) -> list[int]:
+        measure, table = self.question.measure, self.question.table
+        public = table.units is not None and table.limit == 1
+        public = public and self.question.condition is None and not self.question.groups
+        if isinstance(measure, Count | CountUnits):
+            return [1]
+        if isinstance(measure, Proportion):
+            return [index] if public else [index, 1 - index]
+        column = table.numbers(measure.column)
+        if isinstance(measure, Sum):
+            return [int((column.low + index * column.step) / grain(column))]
+        if isinstance(measure, Mean):
+            return [2 * index - column.steps] if public else [index, column.steps - index]
+        assert isinstance(measure, Quantile)
+        width = math.ceil(Fraction(column.steps + 1, 4096))
+        return [int(bucket == index // width) for bucket in range(column.steps // width + 1)]
+
+    # One value.
+
+    def index(self, name: str, row: Row) -> int | None:
+        """Return a value as an integer, None if it is missing."""
+        column, value = self.columns[name], row[name]
+        if value is None:
+            return None
+        if isinstance(column, Keys):
+            places = [i for i, key in enumerate(column.keys) if type(key) is type(value) and key == value]
+            return places[0] if places else None
+        if column.is_dates:
+            day = value.date() if isinstance(value, datetime) else value
+            assert isinstance(day, date)
+            return max(0, min(column.steps, day.toordinal() - int(column.low)))
+        if name in self.integers and column.step == 1 and column.low.denominator == 1:
+            return max(0, min(column.steps, value - int(column.low)))
+        return None if math.isnan(value) else nearest(column, value)
+
+    def truth(self, condition: Condition, row: Row) -> bool | None:
+        """Return whether a condition is true, false, or neither."""
+        if isinstance(condition, And | Or):
+            truths = [self.truth(part, row) for part in condition.parts()]
+            decides = isinstance(condition, Or)
+            return decides if decides in truths else None if None in truths else not decides
+        if isinstance(condition, Not):
+            opposite = self.truth(condition.this, row)
+            return None if opposite is None else not opposite
+        if isinstance(condition, Missing):
+            return self.index(condition.column, row) is None
+        if isinstance(condition, In):
+            tests = tuple(Compare(condition.column, "=", value) for value in condition.values)
+            return self.truth(Or(tests), row)
+        assert isinstance(condition, Compare)
+        return self.compared(condition, row)
+
+    def compared(self, test: Compare, row: Row) -> bool | None:
+        index, column = self.index(test.column, row), self.columns[test.column]
+        if index is None:
+            return None
+        if isinstance(column, Keys):
+            return COMPARED[test.operator](column.keys[index], test.value)
+        constant = _constant(test.value)
+        if column.bounds.step is not None:
+            return COMPARED[test.operator](column.low + index * column.step, constant)
+        if column.bounds.low <= constant <= column.bounds.high:  # type: ignore[operator]  # of numbers, with both ends
+            constant = max(column.low, min(column.high, constant))  # as values are
+        return COMPARED[test.operator](index, math.floor((constant - column.low) / column.step + HALF))
+
+
+COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: a == b,
+    "<>": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def nearest(column: Numbers, value: int | float | Decimal) -> int:
+    """Return the step nearest to a value, half up.
+
+    It is exact unless the value is within a millionth of a step of the middle between two.  There it is rounded as is
+    promised: clip, add half a step less the least value, scale, all in doubles.
+    """
+    low, high = float(column.low), float(column.high)
+    clipped = low if value <= low else high if value >= high else float(value)
+    place = (Fraction(clipped) - column.low) / column.step + HALF
+    if abs(place - round(place)) > Fraction(1, 10**6):
+        return math.floor(place)
+    shifted, times = clipped + float(column.step / 2 - column.low), 1 / column.step
+    return math.floor(shifted * float(times) if times.denominator == 1 else shifted / float(column.step))
+
+
+def _constant(given: Any) -> Fraction:
+    day = date.fromisoformat(given) if isinstance(given, str) else given
+    if isinstance(day, date):
+        return Fraction(day.toordinal())
+    return Fraction(repr(day)) if isinstance(day, float) else Fraction(day)

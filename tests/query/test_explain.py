@@ -1,0 +1,115 @@
+"""Explanations: everything that will be done, and nothing of it done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+import sqlglot
+
+from inbounds.query import Dataset, Explanation, Query
+from inbounds.query.engines.engine import Kind
+from query.audit_tables import Told, contract, measures, using
+
+COLUMNS = """
+[columns.place]
+keys = ["a", "b", "a very long key, as long as the name of a place with all of its saints and rivers can be"]
+[columns.size]
+bounds = "[0, 100] step 1"
+[columns.weight]
+bounds = "[0.5, 2]"
+[columns.day]
+bounds = "[2026-01-01, 2026-01-31]"
+weekdays = "Mon-Fri"
+"""
+KINDS = {
+    "who": Kind.INTEGER, "place": Kind.TEXT, "size": Kind.INTEGER, "weight": Kind.FLOAT, "day": Kind.DATE,
+}  # fmt: skip
+PARTS = (
+    "question", "epsilon", "answers", "sensitivity", "guarantee", "bounds", "mechanism", "expected error", "statement",
+)  # fmt: skip
+
+
+def refuse() -> Sequence[tuple[int, ...]]:
+    """Stand for a table that must not be looked at."""
+    raise AssertionError("a row was looked at")
+
+
+def questions(dataset: Dataset) -> list[Query]:
+    """Return questions of every kind."""
+    found = [*measures(dataset, "size", "size >= 18 AND place = 'a'"), dataset.mean("weight"), dataset.mean("day")]
+    found += [query.where("size > 3 AND (day < '2026-01-15' OR place IN ('a', 'b'))").by("place") for query in found]
+    return [*found, dataset.median("weight"), dataset.median("day"), dataset.histogram("size", 10)]
+
+
+@pytest.fixture(params=[("row", 1, None), ("who", 3, None), ("who", 1, 50)], ids=["rows", "units", "public"])
+def dataset(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Dataset]:
+    """A dataset that can be explained and not asked."""
+    unit, limit, units = request.param
+    text = contract(COLUMNS, unit=unit, limit=limit, units=units)
+    with using(Dataset.parse(text, ledger=tmp_path / "ledger.db"), Told(KINDS, refuse)) as found:
+        yield found
+
+
+def explained(query: Query) -> Explanation:
+    """Explain a question, with a pooling where one applies, for that is quicker than to look for the best."""
+    ranked = query.question.measure.title in ("median", "quantile")
+    return query.explain(0.5, pooling=None if ranked else 1)
+
+
+def test_explaining_spends_nothing_and_looks_at_nothing(dataset: Dataset, tmp_path: Path) -> None:
+    """An explanation runs no statement and makes no entry in the ledger; it does not even open it."""
+    for query in questions(dataset):
+        explained(query)
+    assert isinstance(dataset.engine, Told)
+    assert dataset.engine.statements == []
+    assert not (tmp_path / "ledger.db").exists()
+    assert [entry.kind for entry in dataset.ledger.statement().entries] == ["open"]
+    assert dataset.ledger.balance("visits").spent == 0
+
+
+def test_explanations_say_everything(dataset: Dataset) -> None:
+    """Each tells the question, epsilon, sensitivity, guarantee, bounds, mechanism, expected error and statement."""
+    for query in questions(dataset):
+        found = explained(query)
+        lines = str(found).splitlines()
+        assert [part for part in PARTS if any(line.startswith(part) for line in lines)] == list(PARTS)
+        assert all(found.data().values())
+        assert found.question == str(query.question)
+        assert found.epsilon.startswith("0.5 ")
+        plan = query.plan(0.5, pooling=None if "exponential" in found.mechanism else 1)
+        assert found.sensitivity.startswith(f"{float(plan.answering.sensitivity):g}")
+        assert found.bounds == plan.answering.bounds.brief()
+        assert found.guarantee.startswith(plan.answering.guarantee)
+        assert any(character.isdigit() for character in found.expected_error)
+
+
+def test_the_statement_is_the_one_that_is_run(dataset: Dataset) -> None:
+    """The statement that is shown is the very one that would run, laid out for people."""
+    for query in questions(dataset):
+        found = explained(query)
+        plan = query.plan(0.5, pooling=None if "exponential" in found.mechanism else 1)
+        shown, run = (sqlglot.parse_one(text, dialect="duckdb") for text in (found.statement, plan.sql))
+        assert shown == run
+
+
+def test_explanations_fit_the_screen(dataset: Dataset) -> None:
+    """All but the statement fits into 80 columns."""
+    for query in questions(dataset):
+        above, _ = str(explained(query)).split("\nstatement\n", 1)
+        assert max(map(len, above.splitlines())) <= 80
+
+
+def test_the_chosen_mechanism_is_explained(dataset: Dataset) -> None:
+    """Without a pooling, the explanation says which mechanism was chosen, and that it has the least error."""
+    assert "the least mean error of" in dataset.count().explain(1).mechanism
+    assert "exponential mechanism" in dataset.median("size").explain(1).mechanism
+
+
+def test_groups_are_paid_for_together(dataset: Dataset) -> None:
+    """An explanation says whether a unit's groups add up or whether a row is in one group only."""
+    found = explained(dataset.count().by("place"))
+    together = "a row is in one group only" if dataset.table.rows_are_units else "adds up over groups"
+    assert together in found.answers
+    assert ("distance" in found.guarantee) != dataset.table.rows_are_units

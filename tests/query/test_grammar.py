@@ -1,0 +1,527 @@
+"""SQL and Python ask the same questions, and everything outside the grammar is refused with a mark under it."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+
+import duckdb
+import pytest
+
+from inbounds.errors import InvalidQuestion
+from inbounds.query import Dataset, Query, column
+from query.places import planned
+
+CONTRACT = """
+[dataset]
+name = "visits"
+source = "SOURCE"
+unit = "person"
+max_rows_per_unit = 2
+[columns.age]
+bounds = "[0, 120] step 1"
+[columns.cost]
+bounds = "[-10, 1000] step 0.01"
+[columns.clinic]
+keys = ["north", "south", "it's"]
+[columns.ward]
+keys = [1, 2]
+[columns.smoker]
+keys = [true, false]
+[columns.day]
+bounds = "[2026-01-01, 2026-12-31]"
+[budget]
+total = 10
+"""
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """A dataset to ask."""
+    path = tmp_path_factory.mktemp("visits") / "visits.parquet"
+    duckdb.sql(
+        f"""COPY (SELECT i % 7 AS person, i AS age, i * 1.5::DOUBLE AS cost, 'north' AS clinic, 1 AS ward,
+        true AS smoker, DATE '2026-01-05' AS day FROM range(50) t(i)) TO '{path}' (FORMAT parquet)"""
+    )
+    return Dataset.parse(CONTRACT.replace("SOURCE", str(path)))
+
+
+Ask = Callable[[Dataset], Query]
+age, cost, clinic, day = column("age"), column("cost"), column("clinic"), column("day")
+SAME: list[tuple[str, Ask]] = [
+    ("SELECT COUNT(*) FROM visits", lambda d: d.count()),
+    ("select count(1) from visits;", lambda d: d.count()),
+    ("SELECT COUNT(*) AS n FROM visits -- how many", lambda d: d.count()),
+    ("SELECT /* a note */ COUNT(*) FROM \"visits\"", lambda d: d.count()),
+    ("SELECT COUNT(age) FROM visits", lambda d: d.count().where(~age.is_missing())),
+    ("SELECT COUNT(DISTINCT person) FROM visits", lambda d: d.count_units()),
+    ("SELECT SUM(age) FROM visits", lambda d: d.sum("age")),
+    ('SELECT SUM("age") FROM visits', lambda d: d.sum("age")),
+    ("SELECT AVG(age) FROM visits", lambda d: d.mean("age")),
+    ("SELECT MEDIAN(age) FROM visits", lambda d: d.median("age")),
+    ("SELECT QUANTILE(age, 0.9) FROM visits", lambda d: d.quantile("age", 0.9)),
+    ("SELECT PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age) FROM visits", lambda d: d.quantile("age", 0.9)),
+    ("SELECT PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY age) FROM visits", lambda d: d.median("age")),
+    ("SELECT AVG(CASE WHEN age >= 65 THEN 1 ELSE 0 END) FROM visits", lambda d: d.proportion(age >= 65)),
+    ("SELECT PROPORTION(age >= 65) FROM visits", lambda d: d.proportion("age >= 65")),
+    ("SELECT HISTOGRAM(age) FROM visits", lambda d: d.histogram("age")),
+    ("SELECT HISTOGRAM(age, 7) FROM visits", lambda d: d.histogram("age", 7)),
+    ("SELECT HISTOGRAM(clinic) FROM visits", lambda d: d.histogram("clinic")),
+    ("SELECT clinic, AVG(age) FROM visits GROUP BY clinic", lambda d: d.mean("age").by("clinic")),
+    ("SELECT AVG(age), clinic FROM visits GROUP BY clinic, ward", lambda d: d.mean("age").by("clinic", "ward")),
+    ("SELECT COUNT(*) FROM visits GROUP BY smoker", lambda d: d.count().by("smoker")),
+    ("SELECT COUNT(*) FROM visits WHERE age >= 65", lambda d: d.count().where(age >= 65)),
+    ("SELECT COUNT(*) FROM visits WHERE 65 <= age", lambda d: d.count().where(age >= 65)),
+    ("SELECT COUNT(*) FROM visits WHERE cost > -5", lambda d: d.count().where(cost > -5)),
+    ("SELECT COUNT(*) FROM visits WHERE cost > 0.1", lambda d: d.count().where(cost > 0.1)),
+    ("SELECT COUNT(*) FROM visits WHERE cost < 1e2", lambda d: d.count().where(cost < 100)),
+    ("SELECT COUNT(*) FROM visits WHERE cost < 1e2", lambda d: d.count().where(cost < 100.0)),
+    ("SELECT COUNT(*) FROM visits WHERE age != 3", lambda d: d.count().where(age != 3)),
+    ("SELECT COUNT(*) FROM visits WHERE clinic = 'it''s'", lambda d: d.count().where(clinic == "it's")),
+    ("SELECT COUNT(*) FROM visits WHERE smoker = TRUE", lambda d: d.count().where(column("smoker") == True)),  # noqa: E712
+    ("SELECT COUNT(*) FROM visits WHERE clinic IN ('north', 'south')",
+     lambda d: d.count().where(clinic.is_in(["north", "south"]))),
+    ("SELECT COUNT(*) FROM visits WHERE clinic NOT IN ('north')", lambda d: d.count().where(~clinic.is_in(["north"]))),
+    ("SELECT COUNT(*) FROM visits WHERE age BETWEEN 3 AND 5", lambda d: d.count().where(age.between(3, 5))),
+    ("SELECT COUNT(*) FROM visits WHERE NOT age BETWEEN 3 AND 5", lambda d: d.count().where(~age.between(3, 5))),
+    ("SELECT COUNT(*) FROM visits WHERE age IS NULL", lambda d: d.count().where(age.is_missing())),
+    ("SELECT COUNT(*) FROM visits WHERE age IS NOT NULL", lambda d: d.count().where(~age.is_missing())),
+    ("SELECT COUNT(*) FROM visits WHERE day < '2026-02-01'", lambda d: d.count().where(day < "2026-02-01")),
+    ("SELECT COUNT(*) FROM visits WHERE day < DATE '2026-02-01'", lambda d: d.count().where("day < '2026-02-01'")),
+    ("SELECT COUNT(*) FROM visits WHERE (age > 1 AND cost < 3) OR ward = 2",
+     lambda d: d.count().where(((age > 1) & (cost < 3)) | (column("ward") == 2))),
+    ("SELECT COUNT(*) FROM visits WHERE age > 1 AND cost < 3", lambda d: d.count().where(age > 1).where("cost < 3")),
+    ("SELECT COUNT(*) FROM visits WHERE age > 1 AND cost < 3 AND ward = 2",
+     lambda d: d.count().where((age > 1) & (cost < 3) & (column("ward") == 2))),
+    ("SELECT COUNT(*) FROM visits WHERE age > 1 AND cost < 3 AND ward = 2",
+     lambda d: d.count().where(age > 1).where(cost < 3).where("ward = 2")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "ask"), SAME)
+def test_sql_and_python_ask_the_same(visits: Dataset, text: str, ask: Ask) -> None:
+    """A question in SQL and the same one in Python have the same text and the same statement."""
+    in_sql, in_python = visits.sql(text), ask(visits)
+    assert planned(in_sql).sql == planned(in_python).sql
+    assert str(in_sql.question) == str(in_python.question)
+
+
+@pytest.mark.parametrize(("text", "ask"), SAME)
+def test_the_text_of_a_question_asks_it_again(visits: Dataset, text: str, ask: Ask) -> None:
+    """The text that a question is written as, which the ledger keeps, is a question with the same statement."""
+    query = ask(visits)
+    written = str(query.question)
+    if "BINS" in written or "HISTOGRAM" in text:
+        pytest.skip("bins have no SQL of their own")
+    assert planned(visits.sql(written)).sql == planned(query).sql
+
+
+OUTSIDE: list[tuple[str, str | None]] = [
+    ("SELECT * FROM visits", "*"),
+    ("SELECT age FROM visits", "age"),
+    ("SELECT age, COUNT(*) FROM visits", "age"),
+    ("SELECT visits.* FROM visits", "visits"),
+    ("SELECT DISTINCT COUNT(*) FROM visits", None),
+    ("SELECT COUNT(*), SUM(age) FROM visits", "age"),
+    ("SELECT SUM(age) + 1 FROM visits", "age"),
+    ("SELECT SUM(age + 1) FROM visits", "age"),
+    ("SELECT SUM(age * cost) FROM visits", "age"),
+    ("SELECT SUM(DISTINCT age) FROM visits", "age"),
+    ("SELECT AVG(DISTINCT age) FROM visits", "age"),
+    ("SELECT MIN(age) FROM visits", "age"),
+    ("SELECT MAX(age) FROM visits", "age"),
+    ("SELECT STDDEV(age) FROM visits", "age"),
+    ("SELECT ANY_VALUE(age) FROM visits", "age"),
+    ("SELECT LIST(age) FROM visits", "age"),
+    ("SELECT STRING_AGG(clinic) FROM visits", "clinic"),
+    ("SELECT COUNT(DISTINCT age) FROM visits", "age"),
+    ("SELECT COUNT(DISTINCT person, age) FROM visits", "person"),
+    ("SELECT COUNT(DISTINCT 1) FROM visits", "1"),
+    ("SELECT COUNT(age, cost) FROM visits", "age"),
+    ("SELECT COUNT(*) FILTER (WHERE age > 5) FROM visits", "age"),
+    ("SELECT SUM(age) FILTER (WHERE age > 5) FROM visits", "age"),
+    ("SELECT COUNT(*) OVER () FROM visits", None),
+    ("SELECT SUM(age) OVER (PARTITION BY clinic) FROM visits", "age"),
+    ("SELECT ROW_NUMBER() OVER () FROM visits", None),
+    ("SELECT AVG(age::INT) FROM visits", "age"),
+    ("SELECT CAST(AVG(age) AS INT) FROM visits", "age"),
+    ("SELECT ROUND(AVG(age)) FROM visits", "age"),
+    ("SELECT AVG(CASE WHEN age > 5 THEN 2 ELSE 0 END) FROM visits", "age"),
+    ("SELECT AVG(CASE WHEN age > 5 THEN 1 END) FROM visits", "age"),
+    ("SELECT AVG(CASE WHEN age > 5 THEN 1 WHEN age > 3 THEN 1 ELSE 0 END) FROM visits", "age"),
+    ("SELECT AVG(CASE age WHEN 5 THEN 1 ELSE 0 END) FROM visits", "age"),
+    ("SELECT SUM(CASE WHEN age > 5 THEN 1 ELSE 0 END) FROM visits", "age"),
+    ("SELECT QUANTILE(age, 1.5) FROM visits", "1.5"),
+    ("SELECT QUANTILE(age, 0) FROM visits", "0"),
+    ("SELECT QUANTILE(age, [0.1, 0.2]) FROM visits", "0.1"),
+    ("SELECT QUANTILE(age, 0.12345678) FROM visits", None),
+    ("SELECT PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY age DESC) FROM visits", "age"),
+    ("SELECT PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY age, cost) FROM visits", "age"),
+    ("SELECT HISTOGRAM(age, 1.5) FROM visits", "1.5"),
+    ("SELECT HISTOGRAM(age, 5, 6) FROM visits", "age"),
+    ("SELECT (SELECT COUNT(*) FROM visits)", None),
+    ("SELECT (SELECT age FROM visits LIMIT 1), COUNT(*) FROM visits", "COUNT(*"),
+    ("SELECT 1", None),
+    ("SELECT COUNT(*)", None),
+    ("SELECT clinic FROM visits GROUP BY clinic", None),
+    ("SELECT COUNT(*) FROM visits, visits", "visits"),
+    ("SELECT COUNT(*) FROM visits JOIN other ON true", "other"),
+    ("SELECT COUNT(*) FROM visits CROSS JOIN other", "other"),
+    ("SELECT COUNT(*) FROM visits NATURAL JOIN other", "other"),
+    ("SELECT COUNT(*) FROM (SELECT * FROM visits)", "*"),
+    ("SELECT COUNT(*) FROM (SELECT * FROM visits) visits", "*"),
+    ("SELECT COUNT(*) FROM (VALUES (1)) visits", "1"),
+    ("SELECT COUNT(*) FROM other", None),
+    ("SELECT COUNT(*) FROM main.visits", "main"),
+    ("SELECT COUNT(*) FROM a.b.visits", "a"),
+    ("SELECT COUNT(*) FROM read_csv('/etc/passwd')", "/etc/passwd"),
+    ("SELECT COUNT(*) FROM '/etc/passwd'", None),
+    ("SELECT COUNT(*) FROM visits TABLESAMPLE 10%", "visits"),
+    ("SELECT COUNT(*) FROM visits USING SAMPLE 10%", None),
+    ("SELECT COUNT(*) FROM visits AS v(a, b)", "visits"),
+    ("SELECT COUNT(*) FROM visits PIVOT (COUNT(*) FOR ward IN (1))", "visits"),
+    ("SELECT COUNT(*) FROM visits, LATERAL (SELECT 1)", "1"),
+    ("SELECT COUNT(*) FROM visits WHERE other.age > 5", "other"),
+    ("SELECT COUNT(*) FROM visits HAVING COUNT(*) > 5", "5"),
+    ("SELECT clinic, COUNT(*) FROM visits GROUP BY clinic HAVING COUNT(*) > 5", "5"),
+    ("SELECT COUNT(*) FROM visits ORDER BY 1", "1"),
+    ("SELECT COUNT(*) FROM visits LIMIT 1", "1"),
+    ("SELECT COUNT(*) FROM visits OFFSET 1", "1"),
+    ("SELECT COUNT(*) FROM visits QUALIFY true", None),
+    ("SELECT COUNT(*) FROM visits WINDOW w AS ()", None),
+    ("SELECT COUNT(*) FROM visits FOR UPDATE", None),
+    ("SELECT COUNT(*) INTO x FROM visits", "x"),
+    ("SELECT COUNT(*) FROM visits GROUP BY age + 1", "age"),
+    ("SELECT COUNT(*) FROM visits GROUP BY 1", "1"),
+    ("SELECT COUNT(*) FROM visits GROUP BY ALL", None),
+    ("SELECT COUNT(*) FROM visits GROUP BY ROLLUP (clinic)", "clinic"),
+    ("SELECT COUNT(*) FROM visits GROUP BY CUBE (clinic)", "clinic"),
+    ("SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS ((clinic), ())", "clinic"),
+    ("SELECT COUNT(*) FROM visits GROUP BY UPPER(clinic)", "clinic"),
+    ("SELECT COUNT(*) FROM visits GROUP BY clinic, clinic", None),
+    ("SELECT COUNT(*) FROM visits GROUP BY cost", None),
+    ("SELECT COUNT(*) FROM visits GROUP BY person", None),
+    ("SELECT COUNT(*) FROM visits GROUP BY nothing", None),
+    ("SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM visits", None),
+    ("SELECT COUNT(*) FROM visits EXCEPT SELECT 1", None),
+    ("SELECT COUNT(*) FROM visits INTERSECT SELECT 1", None),
+    ("WITH x AS (SELECT 1) SELECT COUNT(*) FROM visits", "1"),
+    ("WITH visits AS (SELECT * FROM other) SELECT COUNT(*) FROM visits", "*"),
+    ("SELECT COUNT(*) FROM visits; SELECT COUNT(*) FROM visits", None),
+    ("SELECT COUNT(*) FROM visits; DROP TABLE visits", None),
+    ("INSERT INTO visits VALUES (1)", "visits"),
+    ("DELETE FROM visits", "visits"),
+    ("UPDATE visits SET age = 1", "visits"),
+    ("DROP TABLE visits", "visits"),
+    ("CREATE TABLE x AS SELECT 1", "x"),
+    ("COPY visits TO 'x'", "visits"),
+    ("ATTACH 'x'", None),
+    ("PRAGMA database_list", None),
+    ("SET threads = 1", None),
+    ("EXPLAIN SELECT COUNT(*) FROM visits", None),
+    ("DESCRIBE visits", "visits"),
+    ("FROM visits", None),
+    ("VALUES (1)", "1"),
+    ("TABLE visits", None),
+    ("", None),
+    (" ", None),
+    (";", None),
+    ("--", None),
+    ("/*", None),
+    ("SELEC COUNT(*) FROM visits", None),
+    ("SELECT COUNT(* FROM visits", None),
+    ("SELECT COUNT(*) FROM visits WHERE", None),
+    ("SELECT COUNT(*) FROM visits WHERE clinic = 'north", None),
+    ("SELECT COUNT(*) FROM visits WHERE \x00", None),
+    ("SELECT SUM(clinic) FROM visits", None),
+    ("SELECT COUNT() FROM visits", None),
+    ("SELECT SUM() FROM visits", None),
+    ("SELECT QUANTILE(age) FROM visits", None),
+    ("SELECT QUANTILE() FROM visits", None),
+    ("SELECT HISTOGRAM() FROM visits", None),
+    ("SELECT PROPORTION() FROM visits", None),
+    ("SELECT PERCENTILE_CONT(0.5) FROM visits", None),
+    ("SELECT SUM(nothing) FROM visits", None),
+    ("SELECT AVG(person) FROM visits", None),
+    ("SELECT COUNT(nothing) FROM visits", None),
+]  # fmt: skip
+
+CONDITIONS: list[tuple[str, str | None]] = [
+    ("1 = 1", "1"),
+    ("age > 5 OR 1 = 1", "1"),
+    ("TRUE", None),
+    ("age", "age"),
+    ("smoker", "smoker"),
+    ("NOT smoker", "smoker"),
+    ("age > cost", "cost"),
+    ("age = age", "age"),
+    ("age + 1 > 5", "age"),
+    ("age > 5 + 1", "5"),
+    ("-age > 5", "age"),
+    ("age > - - 5", "5"),
+    ("age % 2 = 0", "age"),
+    ("ABS(age) > 5", "age"),
+    ("age > ABS(-5)", "5"),
+    ("age > RANDOM()", None),
+    ("age::TEXT = '5'", "age"),
+    ("age > '5'::INT", "5"),
+    ("age > CAST(5 AS INT)", "5"),
+    ("1 / age > 0", "age"),
+    ("SQRT(age) > 0", "age"),
+    ("UPPER(clinic) = 'NORTH'", "clinic"),
+    ("clinic || 'x' = 'northx'", "clinic"),
+    ("clinic LIKE 'n%'", "clinic"),
+    ("clinic ILIKE 'n%'", "clinic"),
+    ("clinic SIMILAR TO 'n%'", "clinic"),
+    ("clinic ~ 'n'", "clinic"),
+    ("clinic GLOB 'n*'", "clinic"),
+    ("clinic COLLATE NOCASE = 'NORTH'", "clinic"),
+    ("age IS DISTINCT FROM 5", "age"),
+    ("age IS NOT DISTINCT FROM 5", "age"),
+    ("smoker IS TRUE", "smoker"),
+    ("age = NULL", None),
+    ("age IN (NULL)", None),
+    ("age IN ()", None),
+    ("age IN (SELECT 1)", "1"),
+    ("age = (SELECT 1)", "1"),
+    ("age > ALL (SELECT 1)", "1"),
+    ("age = ANY ([1, 2])", "1"),
+    ("EXISTS (SELECT 1)", "1"),
+    ("(age, cost) = (1, 2)", "age"),
+    ("(age, cost) IN ((1, 2))", "age"),
+    ("age BETWEEN cost AND 5", "cost"),
+    ("age BETWEEN 1 AND cost", "cost"),
+    ("age IN (1, cost)", "cost"),
+    ("CASE WHEN age > 5 THEN TRUE ELSE FALSE END", "age"),
+    ("IF(age > 5, TRUE, FALSE)", "age"),
+    ("COALESCE(age, 5) > 3", "age"),
+    ("age > 5 XOR cost > 5", None),
+    ("(age > 5) = (cost > 5)", "age"),
+    ("(age > 5) = TRUE", "age"),
+    ("COUNT(*) > 5", "*"),
+    ("SUM(age) > 5", "age"),
+    ("age > ?", None),
+    ("age > $1", None),
+    ("age > :x", None),
+    ("age > @x", None),
+    ("nothing > 5", None),
+    ("person = 5", None),
+    ("person IS NULL", None),
+    ("rowid = 5", None),
+    ("clinic = 'east'", None),
+    ("clinic = 'North'", None),
+    ("clinic = 5", None),
+    ("clinic < 'north'", None),
+    ("clinic BETWEEN 'a' AND 'z'", None),
+    ("ward = '1'", None),
+    ("ward = 3", None),
+    ("ward = 1.5", None),
+    ("ward = TRUE", None),
+    ("smoker = 1", None),
+    ("age = 'x'", None),
+    ("age = TRUE", None),
+    ("age = '2026-01-01'", None),
+    ("age = DATE '2026-01-01'", None),
+    ("day = 5", None),
+    ("day = 'x'", None),
+    ("day = '2026-02-30'", None),
+    ("day > TIMESTAMP '2026-01-01 00:00:00'", "2026-01-01"),
+    ("day > CURRENT_DATE", None),
+    ("day > DATE '2026-01-01' + 1", "2026-01-01"),
+    ("EXTRACT(year FROM day) = 2026", "day"),
+    ("YEAR(day) = 2026", "day"),
+    ("age > 1e999999", None),
+    ("age > " + "1" * 5000, None),
+    ("age > 0." + "1" * 5000, None),
+    ("age > 1e", None),
+    ("age > 5E", None),
+    ("age > 0x1F", None),
+    ("age > 'NaN'", None),
+    ("age > 'Infinity'::DOUBLE", "Infinity"),
+    ("age > b'101'", None),
+    ("age > x'1F'", None),
+    ("age > INTERVAL 5 DAY", None),
+    ("age > [5]", "5"),
+    ("age > {'a': 5}", None),
+    ("age[1] > 5", "age"),
+    ("age.x > 5", None),
+    ("COLUMNS(*) > 5", None),
+    ("* > 5", None),
+    ("age > 5; DROP TABLE visits", None),
+    ("age > 5) OR (1 = 1", None),
+    ("age > 5 UNION SELECT 1", None),
+    ("age > 5 GROUP BY clinic", None),
+    ("age > 5 LIMIT 1", None),
+    ("x -> x > 5", None),
+    ("LAMBDA x: x > 5", None),
+]  # fmt: skip
+
+MARKED = re.compile(r"\n  (?P<line>[^\n]*)\n  (?P<space> *)(?P<mark>\^+)$")
+
+
+def check_mark(message: str, marked: str | None) -> None:
+    """Check that the mark is under the offending part, or at least not beside the text."""
+    found = MARKED.search(message)
+    if found is None:
+        assert marked is None, f"no mark in {message!r}"
+        return
+    start = len(found["space"])
+    under = found["line"][start : start + len(found["mark"])]
+    assert under.strip()
+    assert marked is None or marked in under, f"{under!r} is marked, not {marked!r}"
+
+
+@pytest.mark.parametrize(("text", "marked"), OUTSIDE)
+def test_what_is_outside_the_grammar_is_refused(visits: Dataset, text: str, marked: str | None) -> None:
+    """Every other statement is refused, with a mark under what is not answered."""
+    with pytest.raises(InvalidQuestion) as refusal:
+        visits.sql(text)
+    check_mark(str(refusal.value), marked)
+
+
+@pytest.mark.parametrize(("text", "marked"), CONDITIONS)
+def test_what_is_no_condition_is_refused(visits: Dataset, text: str, marked: str | None) -> None:
+    """Every other condition is refused, in SQL and as the text of a condition, with a mark under it."""
+    if "GROUP BY" not in text:
+        with pytest.raises(InvalidQuestion) as refusal:
+            visits.sql(f"SELECT COUNT(*) FROM visits WHERE {text}")
+        check_mark(str(refusal.value), marked)
+    with pytest.raises(InvalidQuestion) as refusal:
+        visits.count().where(text)
+    check_mark(str(refusal.value), marked)
+    with pytest.raises(InvalidQuestion):
+        visits.proportion(text)
+
+
+def test_a_number_of_a_few_characters_takes_no_time(visits: Dataset) -> None:
+    """A number with a vast exponent is refused before it is computed."""
+    for text in ("age > 1e3000000", "age > 1e-3000000", "age IN (1, 1e3000000)"):
+        with pytest.raises(InvalidQuestion):
+            visits.count().where(text)
+    with pytest.raises(InvalidQuestion):
+        visits.sql("SELECT QUANTILE(age, 1e-3000000) FROM visits")
+
+
+DEEP: dict[str, Callable[[int], str]] = {
+    "parentheses": lambda n: "SELECT COUNT(*) FROM visits WHERE " + "(" * n + "age > 5" + ")" * n,
+    "not": lambda n: "SELECT COUNT(*) FROM visits WHERE " + "NOT " * n + "age > 5",
+    "minus": lambda n: "SELECT COUNT(*) FROM visits WHERE age > " + "- " * n + "5",
+    "plus": lambda n: "SELECT COUNT(*) FROM visits WHERE age > " + "1 + " * n + "5",
+    "calls": lambda n: "SELECT COUNT(*) FROM visits WHERE age > " + "ABS(" * n + "5" + ")" * n,
+    "casts": lambda n: "SELECT age" + "::INT" * n + " FROM visits",
+    "dots": lambda n: "SELECT a" + ".a" * n + " FROM visits",
+    "elements": lambda n: "SELECT a" + "[1]" * min(n, 300) + " FROM visits",
+    "subqueries": lambda n: "SELECT COUNT(*) FROM " + "(SELECT 1 FROM " * n + "visits" + ")" * n,
+    "unions": lambda n: "SELECT 1 UNION " * n + "SELECT 1",
+    "cases": lambda n: "SELECT " + "CASE WHEN a THEN " * n + "5" + " END" * n + " FROM visits",
+    "lists": lambda n: "SELECT " + "[" * n + "1" + "]" * n + " FROM visits",
+    "and": lambda n: "SELECT COUNT(*) FROM visits WHERE " + "age > 5 AND " * max(n, 600) + "age > 5",
+    "and or": lambda n: "SELECT COUNT(*) FROM visits WHERE " + "age > 5 AND (age < 5 OR " * n + "age > 5" + ")" * n,
+    "constants": lambda n: "SELECT COUNT(*) FROM visits WHERE age IN (" + "1, " * max(n, 600) + "1)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DEEP)
+@pytest.mark.parametrize("depth", [300, 1000, 10_000])
+def test_what_is_nested_too_deeply_is_refused(visits: Dataset, kind: str, depth: int) -> None:
+    """However deep a text is nested, it is refused as any other, and no stack overflows."""
+    with pytest.raises(InvalidQuestion):
+        visits.sql(DEEP[kind](depth))
+
+
+@pytest.mark.parametrize("depth", [5, 10, 20, 30, 40, 60, 80, 100, 150, 200])
+@pytest.mark.parametrize("kind", ["parentheses", "not", "and or"])
+def test_what_is_read_can_be_planned(visits: Dataset, kind: str, depth: int) -> None:
+    """A text that is nested is either refused when it is read, or answered: it has a statement and a text."""
+    try:
+        query = visits.sql(DEEP[kind](depth))
+    except InvalidQuestion:
+        return
+    plan = planned(query)
+    assert visits.engine.run(plan.sql)
+    assert str(query.question)
+    assert str(query.explain(1, pooling=1))
+
+
+def test_a_text_of_a_million_characters_is_refused(visits: Dataset) -> None:
+    """What is longer than any question is refused at once."""
+    with pytest.raises(InvalidQuestion, match="at most 100000 characters"):
+        visits.sql("SELECT COUNT(*) FROM visits WHERE age > 5" + " " * 10**6)
+
+
+@pytest.mark.parametrize("given", [None, 5, b"SELECT 1", ["SELECT 1"]])
+def test_sql_is_a_text(visits: Dataset, given: object) -> None:
+    """What is no text is refused."""
+    with pytest.raises(InvalidQuestion, match="must be a text"):
+        visits.sql(given)  # type: ignore[arg-type]
+
+
+def test_the_mark_is_in_the_line_of_the_mistake(visits: Dataset) -> None:
+    """In a text of several lines, the line that is shown is the one with the mistake, and the mark under it."""
+    with pytest.raises(InvalidQuestion) as refusal:
+        visits.sql("SELECT COUNT(*)\nFROM visits\nWHERE age > 5\n  AND clinic LIKE 'n%'\nGROUP BY ward")
+    assert "\n    AND clinic LIKE 'n%'\n        ^^^^^^" in str(refusal.value)
+
+
+PIECES = [
+    "SELECT", "COUNT(*)", "COUNT(", "DISTINCT", "person", "age", "clinic", "cost", ",", "FROM", "visits", "WHERE",
+    "AND", "OR", "NOT", "(", ")", "=", "<", ">=", "<>", "5", "-1", "0.5", "1e3", "'north'", "'", '"', "IN", "BETWEEN",
+    "IS", "NULL", "GROUP BY", "AVG(", "SUM(age)", "MEDIAN(", "CASE", "WHEN", "THEN 1", "ELSE 0", "END", "QUANTILE(age,",
+    "PERCENTILE_CONT(0.5)", "WITHIN GROUP", "(ORDER BY age)", "HISTOGRAM(age)", "PROPORTION(", "*", ".", ";", "--",
+    "/*", "*/", "::", "INT", "DATE", "'2026-01-01'", "TRUE", "[", "]", "{", "}", "$", "?", ":", "@", "\\", "\0",
+    "\n", "é", "OVER ()", "FILTER", "HAVING", "LIMIT 1", "UNION", "WITH x AS", "JOIN", "AS", "x", "->", "||",
+    "%", "0x1F", "1_000",
+    "EXISTS", "INTERVAL", "LIKE", "ALL", "ROLLUP", "VALUES", "STRUCT", "MAP", "EXCLUDE", "REPLACE", "COLUMNS(*)", "1.",
+    ".5", "1e", "E'x'", "$$x$$", "U&'x'", "PIVOT", "TRY_CAST(", "AT TIME ZONE", "1..2", "BY", "INSERT INTO", "=>", ":=",
+]  # fmt: skip
+
+
+def mutated(draw: random.Random, text: str) -> str:
+    """Return a text with some pieces or characters put in, taken out, doubled or swapped."""
+    words = re.findall(r"\w+|\s+|.", text)
+    for _ in range(draw.randint(1, 4)):
+        place = draw.randrange(len(words) + 1)
+        match draw.randrange(5):
+            case 0:
+                words.insert(place, f" {draw.choice(PIECES)} ")
+            case 1:
+                words[place : place + draw.randint(1, 3)] = []
+            case 2:
+                words[place : place + 1] = [draw.choice(PIECES)]
+            case 3:
+                other = draw.randrange(len(words) + 1)
+                words[place:place] = words[min(place, other) : max(place, other)]
+            case _:
+                words.insert(place, chr(draw.choice([*range(32, 127), 0, 9, 0x2028, 0x1F600, 0xA0])))
+    return "".join(words)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_mutated_texts_are_asked_or_refused(visits: Dataset, seed: int) -> None:
+    """Whatever is done to a text, it is a question or an InvalidQuestion, and nothing else is raised."""
+    draw = random.Random(seed)
+    texts = [text for text, _ in SAME] + [text for text, marked in OUTSIDE if marked]
+    for _ in range(250):
+        text = mutated(draw, draw.choice(texts))
+        try:
+            query = visits.sql(text)
+        except InvalidQuestion as refusal:
+            check_mark(str(refusal), None)
+            continue
+        assert str(query.question)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_conditions_are_asked_or_refused(visits: Dataset, seed: int) -> None:
+    """Whatever is done to the text of a condition, it is one or is refused; and one that is read can be planned."""
+    draw = random.Random(seed)
+    texts = [text.split(" WHERE ", 1)[1] for text, _ in SAME if " WHERE " in text] + [text for text, _ in CONDITIONS]
+    texts = [text for text in texts if len(text) < 200]
+    for _ in range(150):
+        text = mutated(draw, draw.choice(texts))
+        try:
+            query = visits.count().where(text)
+        except InvalidQuestion:
+            continue
+        assert planned(query).sql

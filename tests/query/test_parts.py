@@ -1,0 +1,179 @@
+"""What is made of noisy totals: always a possible answer, with an error estimate that is true."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inbounds import Bounds
+from inbounds.query import Query
+from inbounds.query.column import Numbers
+from inbounds.query.parts import OneNumber, Ranking, Ratio, grain_of, on_step, release, written
+from inbounds.query.plan import Plan
+from inbounds.sampling.entropy import system
+from query.audit_tables import Playground, contract, measures
+
+COLUMNS = """
+[columns.place]
+keys = ["a", "b"]
+[columns.size]
+bounds = "[-3, 7] step 1"
+[columns.tenth]
+bounds = "[0.1, 0.9] step 0.1"
+[columns.weight]
+bounds = "[-0.3, 2.7]"
+[columns.day]
+bounds = "[2026-01-01, 2026-02-05]"
+weekdays = "Mon-Fri"
+"""
+TYPES = "who BIGINT, place VARCHAR, size BIGINT, tenth DOUBLE, weight DOUBLE, day DATE"
+
+
+def questions(playground: Playground) -> list[Query]:
+    """Return a question for every measure of every kind of column."""
+    dataset = playground.dataset
+    found = measures(dataset, "size", "size >= 1")
+    for name in ("tenth", "weight"):
+        found += [dataset.sum(name), dataset.mean(name), dataset.median(name)]
+    found += [dataset.mean("day"), dataset.median("day")]
+    return [*found, *(query.by("place") for query in found)]
+
+
+def every_plan() -> list[Plan]:
+    """Return plans for tables with and without units, whose number is public or not."""
+    found = []
+    for unit, limit, units in (("row", 1, None), ("row", 1, 5), ("who", 3, None), ("who", 1, 5)):
+        with Playground(contract(COLUMNS, unit=unit, limit=limit, units=units), TYPES) as playground:
+            for query in questions(playground):
+                ranked = "quantile" in query.question.measure.title or "median" in query.question.measure.title
+                found += [
+                    query.plan(1, pooling=None if ranked else pooling) for pooling in ((0,) if ranked else (0, 1))
+                ]
+    return found
+
+
+PLANS = every_plan()
+
+
+def is_possible(plan: Plan, value: Any) -> bool:
+    """Return whether an answer is one that the plan calls possible, of the kind that people write."""
+    bounds = plan.answering.bounds
+    if bounds.is_dates:
+        return type(value) is date and value in bounds
+    wanted = int if bounds.step is not None and (bounds.step.denominator == bounds.offset.denominator == 1) else float
+    if bounds.step is None:  # an end that is no double, such as 0.9, is written as the nearest one
+        low, high = (None if end is None else float(bounds.offset + end * bounds.unit) for end in bounds.ends)
+        return type(value) is wanted and (low is None or low <= value) and (high is None or value <= high)
+    return type(value) is wanted and value in bounds
+
+
+@pytest.mark.parametrize("size", [0, 1, 10, 2**20, 2**40, 2**70])
+def test_every_answer_is_possible(size: int) -> None:
+    """Whatever the totals are, also those that no table can have, every answer is possible, and its error is finite."""
+    for plan in PLANS:
+        ranked = isinstance(plan.answering, Ranking)
+        width = plan.answering.buckets.count if isinstance(plan.answering, Ranking) else len(plan.request.totals)
+        tried = [[size, 0, size // 3], [0, size, 1]] + ([[-size]] if isinstance(plan.answering, OneNumber) else [])
+        for totals in tried:
+            answered = plan.answering.answer((totals * width)[:width])
+            assert is_possible(plan, answered.value), str(plan.question)
+            assert (answered.error is None) == ranked
+            assert answered.error is None or 0 <= answered.error < np.inf
+
+
+def test_no_rows_and_extreme_rows_give_possible_means() -> None:
+    """A mean of no rows, or of rows that are all at an end, is within the bounds, however much noise there is."""
+    with Playground(contract(COLUMNS), TYPES) as playground:
+        plan = playground.dataset.mean("size").plan(Fraction(1, 10**6))
+    for totals in ([0, 0], [1, 0], [0, 1], [10**12, 0]):
+        for _ in range(200):
+            assert is_possible(plan, plan.answering.answer(totals).value)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.8])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)])
+def test_the_error_of_a_mean_is_what_it_says(share: float, epsilon: Fraction) -> None:
+    """At many rows, the error that is told beside a mean is the mean distance of answers from the truth, within 3 %."""
+    with Playground(contract(COLUMNS, limit=2), TYPES) as playground:
+        answering = playground.dataset.mean("weight").plan(epsilon).answering
+    assert isinstance(answering, Ratio)
+    rows, count = 20_000, 60_000
+    spread = float(answering.high - answering.low)
+    truths = [rows * share * spread, rows * (1 - share) * spread]
+    above, below = (answering.choice.mechanism.release(np.full(count, truth)) for truth in truths)
+    means = float(answering.low) + spread * above / (above + below)
+    simulated = np.abs(means - (float(answering.low) + spread * share))
+    if share == 0.0:  # half of the noise stays at the end, and the other half is the error
+        simulated = simulated * 2
+    totals = [int(Fraction(truth) / answering.grain) for truth in truths]
+    told = np.mean([answering.answer(totals).error for _ in range(20)])
+    assert told == pytest.approx(simulated.mean(), rel=0.03)
+
+
+def test_the_error_of_a_count_is_what_it_says() -> None:
+    """The error that is told beside a count is that of the mechanism, were the answer the truth."""
+    with Playground(contract(COLUMNS, unit="row"), TYPES) as playground:
+        answering = playground.dataset.count().plan(1).answering
+    assert isinstance(answering, OneNumber)
+    for _ in range(50):
+        answered = answering.answer([3])
+        assert answered.error == answering.choice.mechanism.error(answered.value)
+
+
+@given(
+    low=st.fractions(-50, 50, max_denominator=20),
+    step=st.fractions(Fraction(1, 20), 5, max_denominator=20),
+    steps=st.integers(1, 30),
+)
+def test_every_value_is_a_multiple_of_the_grain(low: Fraction, step: Fraction, steps: int) -> None:
+    """All values of a column, and so all sums of them, are multiples of its grain, which is the largest such number."""
+    column = Numbers("x", Bounds(low, low + steps * step, step=step, offset=low))
+    grain = grain_of(column)
+    multiples = [column.value(i) / grain for i in range(column.steps + 1)]
+    assert all(multiple.denominator == 1 for multiple in multiples)
+    assert np.gcd.reduce([int(multiple) for multiple in multiples]) == 1
+
+
+@given(
+    st.fractions(-100, 100, max_denominator=1000), st.sampled_from(["[-7, 9] step 1", "[0, inf) step 0.1", "[0, 1]"])
+)
+def test_rounding_a_release_moves_it_by_half_a_step_at_most(value: Fraction, text: str) -> None:
+    """What is released is rounded to the nearest step of the answer's bounds, and left alone where they have none."""
+    bounds = Bounds.parse(text)
+    rounded = on_step(bounds, value)
+    assert rounded == value if bounds.step is None else abs(rounded - value) <= bounds.step / 2
+    assert on_step(bounds, rounded) == rounded
+
+
+def test_releases_are_exact_fractions_on_the_lattice() -> None:
+    """A release is computed in fractions, not in floats: it is exactly on the mechanism's lattice."""
+    with Playground(contract(COLUMNS, limit=3), TYPES) as playground:
+        answering = playground.dataset.sum("tenth").by("place").plan(1).answering
+    assert isinstance(answering, OneNumber)
+    truth = answering.grain * (2**60 + 1)
+    for _ in range(100):
+        found = release(answering.choice, truth, system)
+        assert type(found) is Fraction
+        assert (found / answering.choice.mechanism.step).denominator == 1
+
+
+@pytest.mark.parametrize(
+    ("bounds", "value", "wanted"),
+    [
+        (Bounds(0, 9, step=1), Fraction(3), 3),
+        (Bounds(0, 9), Fraction(3), 3.0),
+        (Bounds(0, 9, step=Fraction(1, 4)), Fraction(3, 4), 0.75),
+        (Bounds.dates("2026-01-01", "2026-01-09"), Fraction(date(2026, 1, 3).toordinal()), date(2026, 1, 3)),
+    ],
+)
+def test_answers_are_written_as_people_do(bounds: Bounds, value: Fraction, wanted: Any) -> None:
+    """An answer is an int on whole numbers, a date among days, and a float elsewhere."""
+    found = written(bounds, value)
+    assert found == wanted
+    assert type(found) is type(wanted)
