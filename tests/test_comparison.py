@@ -645,7 +645,7 @@ def test_what_was_asked_can_be_read() -> None:
     """The bounds, the sensitivity and epsilon are kept as they were given, and are the title."""
     comparison = asked("shares")
     assert (comparison.bounds, comparison.sensitivity, comparison.epsilon) == ASKED["shares"]
-    assert comparison.title == "[0, 1] step 0.05, sensitivity Fraction(1, 10), epsilon Decimal('0.7')"
+    assert comparison.title == "[0, 1] step 0.05, sensitivity 1/10, epsilon 0.7"
 
 
 # What goes wrong.

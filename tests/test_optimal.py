@@ -148,7 +148,8 @@ def least(bounds: Bounds, sensitivity: Any, epsilon: float, goal: Goal, prior: F
             objective += weight * costs
     sums = np.hstack([np.kron(np.eye(len(answers)), np.ones(columns)), np.zeros((len(answers), 1))])
     within = (np.array(limits), np.zeros(len(limits))) if limits else (None, None)
-    found = optimize.linprog(objective, *within, sums, np.ones(len(answers)))
+    closely = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    found = optimize.linprog(objective, *within, sums, np.ones(len(answers)), options=closely)
     assert found.status == 0
     return float(found.fun)
 
