@@ -15,7 +15,7 @@ SPARK := $(VENV)/.spark
 PEERS_READY := $(PEERS)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check engines format bench clean
+.PHONY: help demo test lint check engines format docs bench clean
 
 # Ends with a remedy when $(PYTHON) cannot make an environment.
 define CHECK_PYTHON
@@ -33,8 +33,8 @@ endef
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(RUNTIME) ## show what the library does
-	@$(BIN)/python examples/demo.py
+demo: $(RUNTIME) ## ask a made-up clinic ten questions: with plain noise, and in bounds
+	@$(BIN)/inbounds demo
 
 test: $(DEV) ## run the tests
 	@$(BIN)/python -m pytest
@@ -55,11 +55,14 @@ format: $(DEV) ## put imports and layout in order
 	@$(BIN)/python -m ruff check --select I --fix
 	@$(BIN)/python -m ruff format
 
+docs: $(DEV) ## build the documentation site into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 bench: $(DEV) $(PEERS_READY) ## measure speed and timing leaks against the peers
 	@$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python
 
 clean: ## remove the environments and every cache
-	rm -rf $(VENV) $(PEERS) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) site dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(CREATED):
@@ -70,7 +73,7 @@ $(CREATED):
 
 $(RUNTIME): $(CREATED) pyproject.toml
 	@echo "installing inbounds into $(VENV)"
-	@$(PIP) install --editable .
+	@$(PIP) install --editable '.[cli]'
 	@touch $@
 
 $(DEV): $(CREATED) pyproject.toml

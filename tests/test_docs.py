@@ -91,9 +91,9 @@ def test_the_readme_shows_the_comparison_that_it_makes() -> None:
     assert recommend(Bounds(0, 100), 2, 0.5).reason.startswith("folded staircase has the least mean error, 3.8, of 57")
 
 
-def test_the_demonstration_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """The demonstration runs, no line of it is longer than 80 columns, and nothing in bounds is marked impossible."""
-    runpy.run_path(str(ROOT / "examples" / "demo.py"), run_name="__main__")
+def test_the_example_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """The example runs, no line of it is longer than 80 columns, and nothing in bounds is marked impossible."""
+    runpy.run_path(str(ROOT / "examples" / "answers.py"), run_name="__main__")
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert not any("*" in line for line in lines if line.startswith("  in bounds"))

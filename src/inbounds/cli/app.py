@@ -1,0 +1,46 @@
+"""All commands together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from inbounds import __version__
+from inbounds.cli import asking, budget, certifying, demo, planning, releasing
+from inbounds.cli.words import Command, Group
+
+app = typer.Typer(
+    cls=Group,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"max_content_width": 80, "help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 failed, 2 bad input, 3 budget refused, 4 not private, 130 interrupted.",
+)
+
+app.command("release", cls=Command)(releasing.command)
+app.command("plan", cls=Command)(planning.command)
+app.command("query", cls=Command)(asking.query)
+app.command("explain", cls=Command)(asking.explain)
+app.add_typer(budget.app, name="budget")
+app.command("certify", cls=Command)(certifying.command)
+app.command("demo", cls=Command)(demo.command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"inbounds {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")]
+
+
+@app.callback()
+def _about(version: Version = False) -> None:
+    """Differentially private answers that stay where everyone knows they must be.
+
+    \b
+    Example:
+      inbounds release 97 --bounds "[0, 100]" --sensitivity 2 --epsilon 0.5
+    """

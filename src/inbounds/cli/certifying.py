@@ -1,0 +1,88 @@
+"""`inbounds certify`: is a scale that someone else chose private?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from inbounds.bounds import Bounds
+from inbounds.certificate import Certificate
+from inbounds.claim import Claim
+from inbounds.cli.options import AsJson, BoundsText, Epsilon, Guarantee, Sensitivity, Trusted, distance, number, part
+from inbounds.cli.output import pairs, show
+from inbounds.errors import NotPrivate
+from inbounds.rational import round_down, round_up
+from inbounds.reproof import certify
+
+NOT_PRIVATE = 4
+"""The exit code for a scale that was not proved."""
+
+Scale = Annotated[str, typer.Option(metavar="NUMBER", help="The scale of the truncated Laplace noise to be judged.")]
+HowMuch = Annotated[str, typer.Option("--pooling", metavar="NUMBER", help="From 0, normalise, to 1, snap to the ends.")]
+
+
+def command(  # noqa: PLR0913, PLR0917  each is an option of the command
+    bounds: BoundsText,
+    scale: Scale,
+    sensitivity: Sensitivity,
+    epsilon: Epsilon,
+    guarantee: Guarantee = "standard",
+    pooling: HowMuch = "0",
+    trusted: Trusted = False,
+    as_json: AsJson = False,
+) -> None:
+    """Prove or refute a scale that someone else chose.
+
+    The exit code is 0 if it keeps epsilon, and 4 if not; then two answers that give it away are named.
+
+    \b
+    Example:
+      inbounds certify --bounds "[0, inf)" --sensitivity 1 --epsilon 1 --scale 2
+    """
+    possible = Bounds.parse(bounds)
+    claim = Claim.of(
+        possible,
+        sensitivity=distance(sensitivity, possible),
+        epsilon=number(epsilon, "--epsilon"),
+        scale=number(scale, "--scale"),
+        guarantee=guarantee,
+        pooling=part(pooling, "--pooling"),
+        trusted=trusted,
+    )
+    try:
+        certificate = certify(claim)
+    except NotPrivate as refusal:
+        certificate = refusal.certificate
+    show(_data(certificate), _text(certificate, epsilon, scale), as_json=as_json)
+    if not certificate.holds:
+        raise typer.Exit(NOT_PRIVATE)
+
+
+def _data(certificate: Certificate) -> dict[str, Any]:
+    return {
+        "holds": certificate.holds,
+        "refuted": certificate.refuted,
+        "epsilon": certificate.epsilon,
+        "loss_at_most": round_up(certificate.bound),
+        "loss_at_least": round_down(certificate.witnessed),
+        "worst_pair": list(certificate.worst_pair),
+        "guarantee": certificate.guarantee,
+        "method": certificate.method,
+    }
+
+
+def _text(certificate: Certificate, epsilon: str, scale: str) -> str:
+    finding, how = str(certificate).splitlines()
+    verdict, worst = finding.split("; ", 1)
+    first, second = worst.removeprefix("worst between ").split(" and ", 1)
+    said = "is private" if certificate.holds else "is NOT private" if certificate.refuted else "could not be proved"
+    witness = f"the true answers {first} and {second} are the easiest to tell apart"
+    return pairs(
+        [
+            ("scale", f"{scale} {said} at epsilon {epsilon}"),
+            ("finding", verdict),
+            ("witness", witness),
+            ("proof", how[1:-1]),
+        ]
+    )

@@ -1,0 +1,127 @@
+"""`inbounds demo`: ten questions to a clinic, with plain noise and in bounds, side by side."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from inbounds.cli.clinic import build, true_rows
+from inbounds.cli.options import AsJson
+from inbounds.cli.output import pairs, show
+from inbounds.cli.story import QUESTIONS, Ask
+from inbounds.cli.tables import opened
+from inbounds.errors import BudgetExceeded
+
+if TYPE_CHECKING:
+    from inbounds.query import Dataset
+
+ANALYST = "demo"
+
+Keep = Annotated[
+    str | None, typer.Option(metavar="FOLDER", help="Leave table, contract and ledger in this folder, to play with.")
+]
+
+
+def command(keep: Keep = None, as_json: AsJson = False) -> None:
+    """Ask a made-up clinic ten questions, by plain noise and in bounds.
+
+    \b
+    Example:
+      inbounds demo
+    """
+    if keep is None:
+        with tempfile.TemporaryDirectory() as temporary:
+            found, text = tell(Path(temporary))
+    else:
+        folder = Path(keep)
+        folder.mkdir(parents=True, exist_ok=True)
+        found, text = tell(folder)
+    show(found, text, as_json=as_json)
+
+
+def tell(folder: Path) -> tuple[dict[str, Any], str]:
+    """Ask everything, and return what was found: as data, and as a story."""
+    with opened(build(folder)) as visits:
+        rows = [row for number, ask in enumerate(QUESTIONS, 1) for row in _asked(visits, folder, number, ask)]
+        refusal = _one_more(visits)
+        balance, check = visits.ledger.balance(visits.name, ANALYST), visits.ledger.verify()
+    found = {
+        "answers": rows,
+        "impossible": {"plain": _impossible(rows, "plain"), "in_bounds": _impossible(rows, "in_bounds")},
+        "one_more": refusal,
+        "budget": {"cap": balance.cap, "spent": balance.spent, "left": balance.left},
+        "ledger": {"ok": check.ok, "entries": check.entries, "head": str(check.head)},
+    }
+    ledger = f"{'verified' if check.ok else 'ALTERED'}, {check.entries} entries"
+    return found, _story(rows, refusal, str(balance), ledger)
+
+
+def _asked(visits: Dataset, folder: Path, number: int, ask: Ask) -> list[dict[str, Any]]:
+    answer = visits.sql(ask.sql()).ask(ask.epsilon, analyst=ANALYST, request_id=f"demo-{number}")
+    truths, counts = ({row[:-1]: row[-1] for row in true_rows(folder, sql)} for sql in (ask.sql(), ask.sql("COUNT(*)")))
+    found = []
+    for *group, value in answer.rows:
+        truth = truths.get(tuple(group), 0)
+        plain = ask.plain(truth, counts.get(tuple(group), 0), ask.epsilon)
+        found.append(
+            {
+                "number": number,
+                "sql": ask.sql(),
+                "epsilon": ask.epsilon,
+                "group": ", ".join(map(str, group)),
+                "truth": truth,
+                "plain": plain,
+                "plain_possible": ask.possible(plain),
+                "in_bounds": value,
+                "in_bounds_possible": ask.possible(value),
+            }
+        )
+    return found
+
+
+def _one_more(visits: Dataset) -> str:
+    """Ask once more than the budget allows, and return how that is refused."""
+    try:
+        visits.sql("SELECT COUNT(*) FROM visits").ask(0.1, analyst=ANALYST)
+    except BudgetExceeded as refusal:
+        return str(refusal)
+    return "answered"
+
+
+def _impossible(rows: list[dict[str, Any]], way: str) -> int:
+    return sum(not row[f"{way}_possible"] for row in rows)
+
+
+def _story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) -> str:
+    lines = [
+        "Ten questions to a made-up clinic. It is shut on weekends, from 3 to 14 August",
+        "and on 25 December 2026. * marks what everyone knows is impossible.",
+        "",
+        f"{'':<38}{'truth':>13}{'plain noise':>15}{'inbounds':>13}",
+    ]
+    for number, ask in enumerate(QUESTIONS, 1):
+        lines.append(f"{number:>2} {ask.sql()}")
+        lines.extend(_line(ask, row) for row in rows if row["number"] == number)
+    count = _impossible(rows, "in_bounds") or "none"
+    ending = [
+        ("impossible", f"{_impossible(rows, 'plain')} of {len(rows)} answers with plain noise, {count} in bounds"),
+        ("spent", f"{balance}; each charge was on disk before its answer left"),
+        ("one more", refusal),
+        ("ledger", ledger),
+    ]
+    own = [
+        "Ask your own:",
+        "  inbounds demo --keep clinic",
+        "  inbounds query --dataset clinic/clinic.toml --epsilon 0.5 --analyst you \\",
+        '      "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"',
+    ]
+    return "\n".join([*lines, "", pairs(ending), "", *own])
+
+
+def _line(ask: Ask, row: dict[str, Any]) -> str:
+    marked = [ask.shown(row[way]) + (" " if row[f"{way}_possible"] else "*") for way in ("plain", "in_bounds")]
+    label = row["group"] or ask.title
+    return f"{'':<6}{label:<32}{ask.shown(row['truth']):>13}{marked[0]:>16}{marked[1]:>13}".rstrip()

@@ -1,0 +1,100 @@
+"""The command `inbounds`: what its exit codes mean, and how it says that something is wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any, NoReturn, TextIO
+
+DONE, FAILED, BAD_INPUT, BUDGET_REFUSED, NOT_PRIVATE, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command, and return its exit code; what goes wrong is one line on standard error, without data."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit as end:  # completion ends like that
+        return end.code if isinstance(end.code, int) else DONE if end.code is None else FAILED
+    except ImportError as problem:
+        return _complain(problem, FAILED)
+    except OSError as problem:
+        return _complain(_about_file(problem), FAILED)
+    except Exception as problem:  # noqa: BLE001  a traceback would show data
+        return _unforeseen(problem)
+
+
+def _unforeseen(problem: Exception) -> int:
+    if isinstance(problem, RuntimeError) and "interrupted" in str(problem).lower():  # so DuckDB tells of Ctrl-C
+        return INTERRUPTED
+    kind = type(problem).__name__
+    return _complain(f"failed for a reason that was not foreseen ({kind}); please report the command", FAILED)
+
+
+def run() -> NoReturn:
+    """Run the command that was typed."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that files are cleaned up
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")  # an ε must not be the end on a terminal that has none
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        _flush(stream)
+    sys.exit(code)
+
+
+def _run(arguments: list[str] | None) -> int:
+    """Run a command; typer is imported here, so that whoever lacks it is told which extra to install."""
+    try:
+        import typer  # noqa: PLC0415
+    except ImportError:
+        raise ImportError("the command line needs typer, which is not installed: pip install 'inbounds[cli]'") from None
+    from inbounds.cli.app import app  # noqa: PLC0415
+    from inbounds.cli.words import usage  # noqa: PLC0415
+    from inbounds.errors import InboundsError  # noqa: PLC0415
+
+    try:
+        return int(app(arguments, standalone_mode=False, prog_name="inbounds") or DONE)
+    except InboundsError as problem:
+        return _complain(problem, _code(problem))
+    except typer.Abort:
+        return INTERRUPTED
+    except typer.TyperException as problem:
+        return _complain(usage(problem), BAD_INPUT)
+
+
+def _code(problem: Exception) -> int:
+    """Return the exit code that goes with an error."""
+    from inbounds import errors  # noqa: PLC0415
+
+    if isinstance(problem, errors.BudgetExceeded):
+        return BUDGET_REFUSED
+    if isinstance(problem, errors.NotPrivate):
+        return NOT_PRIVATE
+    failed = (errors.EngineFailed, errors.LedgerUnavailable, errors.LedgerBroken)
+    return FAILED if isinstance(problem, failed) else BAD_INPUT
+
+
+def _complain(problem: object, code: int) -> int:
+    """Say what is wrong, and return the exit code that goes with it."""
+    try:
+        sys.stderr.write(f"inbounds: {problem}\n")
+    except BrokenPipeError:
+        _flush(sys.stderr)
+    return code
+
+
+def _about_file(problem: OSError) -> str:
+    name = "" if problem.filename is None else f" {problem.filename!r}"
+    return f"a file{name} cannot be read or written: {problem.strerror or type(problem).__name__}"
+
+
+def _flush(stream: TextIO | Any) -> None:
+    """Write what is left, and be quiet if nobody reads it any more."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,68 @@
+"""What the commands share: how numbers are written, and the options that several of them take."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any
+
+import typer
+
+from inbounds.bounds import Bounds
+from inbounds.errors import InvalidParameter
+from inbounds.rational import shown
+
+BoundsText = Annotated[
+    str, typer.Option("--bounds", metavar="BOUNDS", help='Possible answers: "[0, 100]", "[0, inf) step 1".')
+]
+Sensitivity = Annotated[
+    str, typer.Option(metavar="NUMBER", help="The most that one person can change the answer (in days, for dates).")
+]
+Epsilon = Annotated[str, typer.Option(metavar="NUMBER", help="The privacy loss of one release.")]
+Guarantee = Annotated[str, typer.Option(metavar="NAME", help="standard, or distance.")]
+Pooling = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="From 0, normalise, to 1, snap to the ends; chosen if not given.")
+]
+Trusted = Annotated[bool, typer.Option("--trusted", help="You vouch that the true answer is possible.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+DatasetFile = Annotated[str, typer.Option("--dataset", metavar="FILE", help="The contract, a TOML file.")]
+LedgerPlace = Annotated[
+    str | None,
+    typer.Option("--ledger", metavar="PLACE", help="Where account is kept, if not where the contract says."),
+]
+Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question.", show_default=False)]
+
+
+def number(text: str, name: str) -> Decimal:
+    """Read a number exactly as it is written."""
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        raise InvalidParameter(f"{name} must be a number, got {shown(text)}; write it like 2 or 0.5") from None
+    if not found.is_finite():
+        raise InvalidParameter(f"{name} must be finite, got {shown(text)}; write it like 2 or 0.5")
+    return found
+
+
+def part(text: str, name: str) -> Decimal:
+    """Read a number from 0 to 1."""
+    found = number(text, name)
+    if not 0 <= found <= 1:
+        raise InvalidParameter(f"{name} must be from 0 to 1, got {shown(text)}; 0 normalises, 1 snaps to the ends")
+    return found
+
+
+def chosen_part(text: str | None, name: str) -> Decimal | None:
+    """Read a number from 0 to 1, if there is one."""
+    return None if text is None else part(text, name)
+
+
+def distance(text: str, bounds: Bounds) -> Any:
+    """Read a sensitivity: a number, or a number of days."""
+    found = number(text, "--sensitivity")
+    if not bounds.is_dates:
+        return found
+    try:
+        return timedelta(days=float(found))
+    except OverflowError:
+        raise InvalidParameter(f"--sensitivity must be a number of days, got {shown(text)}; give fewer") from None

@@ -1,0 +1,59 @@
+"""How results are printed: text for people, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+import typer
+
+WIDTH = 80
+
+
+def show(data: Any, text: str, *, as_json: bool) -> None:
+    """Print a result; whoever stops reading it has seen enough."""
+    try:
+        typer.echo(json.dumps(plain(data), ensure_ascii=False, indent=2) if as_json else text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it; a number that is none, such as an infinity, is null."""
+    if isinstance(value, dict):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, Fraction | Decimal | float):
+        return _json_number(value)
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _json_number(value: Fraction | Decimal | float) -> int | float | None:
+    number = float(value)
+    if not math.isfinite(number):
+        return None
+    return int(value) if not isinstance(value, float) and value == int(value) else number
+
+
+def pairs(rows: list[tuple[str, Any]]) -> str:
+    """Return names and values, one under the other, within the width of a terminal."""
+    width = max(len(name) for name, _ in rows) + 2
+    lines = []
+    for name, value in rows:
+        first, *rest = wrap(str(value), WIDTH - width, break_on_hyphens=False) or [""]
+        lines.append(f"{name:<{width}}{first}".rstrip())
+        lines.extend(" " * width + line for line in rest)
+    return "\n".join(lines)

@@ -1,0 +1,150 @@
+"""`inbounds plan`: which mechanism for these bounds, and how much epsilon an error takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from textwrap import fill
+from typing import Annotated, Any
+
+import typer
+
+from inbounds.bounds import Bounds
+from inbounds.cli.options import AsJson, BoundsText, Sensitivity, distance, number
+from inbounds.cli.output import WIDTH, show
+from inbounds.comparison import Comparison, compare
+from inbounds.errors import InvalidParameter
+from inbounds.progress import reporting
+from inbounds.recommendation import Recommendation, recommend
+
+Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="The privacy loss of one release.")]
+TargetError = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="Instead of --epsilon: find the least with this mean error.")
+]
+Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw it to a file: .png, .svg or .html.")]
+
+PICTURES = (".png", ".svg", ".html")
+
+DECADE = 900
+"""Epsilons of three digits from 1 to below 10, and as many in every other decade: 1.00, 1.01 and so on."""
+
+FIRST, LAST = -9 * DECADE, 3 * DECADE
+"""The numbers of the least and the greatest epsilon there is, 1e-9 and 1000."""
+
+
+def command(
+    bounds: BoundsText,
+    sensitivity: Sensitivity,
+    epsilon: Epsilon = None,
+    target_error: TargetError = None,
+    plot: Plot = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare all mechanisms for some bounds, and recommend one.
+
+    With --target-error it answers the inverse question: how much epsilon an error takes.
+
+    \b
+    Example:
+      inbounds plan --bounds "[0, 100]" --sensitivity 2 --epsilon 0.5
+    """
+    possible = Bounds.parse(bounds)
+    most = distance(sensitivity, possible)
+    if plot is not None and Path(plot).suffix.lower() not in PICTURES:
+        raise InvalidParameter(f"--plot must end in {', '.join(PICTURES)}, got {Path(plot).name!r}; rename it")
+    if epsilon is not None and target_error is None:
+        spent = number(epsilon, "--epsilon")
+    elif target_error is not None and epsilon is None:
+        spent = least_epsilon(possible, most, number(target_error, "--target-error"))
+    else:
+        given = "neither" if epsilon is None else "both"
+        raise InvalidParameter(f"plan needs either --epsilon or --target-error, got {given}; give one of them")
+    compared, best = compare(possible, most, spent), recommend(possible, most, spent)
+    if plot is not None:
+        from inbounds.cli.picture import save  # noqa: PLC0415  only whoever has matplotlib comes here
+
+        save(Path(plot), compared, best)
+    text = _text(compared, best, target_error, None if plot is None else Path(plot))
+    show(_data(compared, best, spent, target_error), text, as_json=as_json)
+
+
+def _data(compared: Comparison, best: Recommendation, spent: Decimal, target_error: str | None) -> dict[str, Any]:
+    found = {
+        "epsilon": spent,
+        "recommended": best.mechanism.name,
+        "mean_error": best.error,
+        "reason": best.reason,
+        "mechanisms": compared.data(),
+    }
+    return found if target_error is None else {"target_error": Decimal(target_error), **found}
+
+
+def _text(compared: Comparison, best: Recommendation, target_error: str | None, plot: Path | None) -> str:
+    parts = [str(compared), fill(best.reason, WIDTH, break_on_hyphens=False)]
+    if target_error is not None:
+        found = f"The least epsilon, to three digits, with a mean error of at most {target_error}: {compared.epsilon}"
+        parts.insert(0, fill(found, WIDTH))
+    if plot is not None:
+        parts.append(f"drawn to {plot}")
+    return "\n\n".join(parts)
+
+
+# How much epsilon an error takes.
+
+
+def least_epsilon(bounds: Bounds, sensitivity: Any, error: Decimal) -> Decimal:
+    """Return the least epsilon of three digits at which the recommended mechanism's mean error is at most this.
+
+    It was evaluated there, and is larger at the epsilon just below; that it is so all the way down is assumed.
+    """
+    if error <= 0:
+        raise InvalidParameter(f"--target-error must be above 0, got {error}; no noise at all is not private")
+    with reporting(None) as report:
+
+        def reached(number: int) -> bool:
+            report(f"trying epsilon {epsilon_of(number)}")
+            return recommend(bounds, sensitivity, epsilon_of(number), progress=lambda _: None).error <= error
+
+        found = least(reached, _guess(sensitivity, error))
+    if found is None:
+        most = epsilon_of(LAST)
+        raise InvalidParameter(
+            f"no epsilon up to {most} has a mean error of {error} here; allow a larger --target-error"
+        )
+    return epsilon_of(found)
+
+
+def epsilon_of(number: int) -> Decimal:
+    """Return the epsilon of a number: 0 is 1, 1 is 1.01, -1 is 0.999."""
+    decade, digits = divmod(number, DECADE)
+    return Decimal(f"{Decimal(100 + digits).scaleb(decade - 2).normalize():f}")
+
+
+def least(reached: Callable[[int], bool], guess: int) -> int | None:
+    """Return the least number that reaches something, None if there is none: in growing steps, then by halving."""
+    low, high, step = FIRST - 1, LAST + 1, DECADE // 4
+    here = guess
+    while low + 1 < high:
+        if reached(here):
+            high = here
+        else:
+            low = here
+        if low < FIRST:
+            here = max(high - step, FIRST)
+        elif high > LAST:
+            here = min(low + step, LAST)
+        else:
+            here = (low + high) // 2
+        step *= 4
+    return high if high <= LAST else None
+
+
+def _guess(sensitivity: Any, error: Decimal) -> int:
+    """Return the number of about the epsilon at which plain noise has this error."""
+    size = Decimal(sensitivity.days or 1) if isinstance(sensitivity, timedelta) else sensitivity
+    ratio = max(size / error, Decimal("1e-9"))
+    decade = ratio.adjusted()
+    digits = int(ratio.scaleb(2 - decade)) - 100
+    return min(max(decade * DECADE + digits, FIRST), LAST)

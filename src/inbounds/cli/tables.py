@@ -1,0 +1,30 @@
+"""What tables and files need; whoever lacks the packages for that is told which extra to install."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inbounds.query import Dataset
+
+
+def opened(contract: str | Path, ledger: str | None = None) -> Dataset:
+    """Open the dataset that a contract describes."""
+    try:
+        from inbounds.query import Dataset  # noqa: PLC0415  the other commands do without
+    except ImportError as problem:
+        raise ImportError(
+            f"questions to tables need {problem.name}, which is not installed: pip install 'inbounds[query]'"
+        ) from None
+    return Dataset.load(contract, ledger=ledger)
+
+
+def duckdb_or_error() -> Any:
+    """Return DuckDB, which reads and writes files."""
+    try:
+        import duckdb  # noqa: PLC0415
+    except ImportError:
+        raise ImportError("files are read by DuckDB, which is not installed: pip install 'inbounds[query]'") from None
+    return duckdb

@@ -1,0 +1,101 @@
+"""Commands as processes of their own: pipes, Ctrl-C, completion."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import sql
+
+INBOUNDS = (sys.executable, "-m", "inbounds.cli")
+PERCENT = ("--bounds", "[0, 100]", "--sensitivity", "2", "--epsilon", "0.5")
+
+
+def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as a shell would."""
+    return subprocess.run(
+        [*INBOUNDS, *words], capture_output=True, text=True, check=False, env={**os.environ, **environment}, timeout=60
+    )
+
+
+def test_a_process_has_the_exit_code() -> None:
+    """What main returns is what a shell sees, also where the terminal has no Greek."""
+    assert run("release", "97", *PERCENT).returncode == 0
+    bad = run("release", "97", *PERCENT, "--jsn", PYTHONIOENCODING="ascii")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    plain = run("plan", "--bounds", "[0, 5] step 1", "--sensitivity", "1", "--epsilon", "1", PYTHONIOENCODING="ascii")
+    assert (plain.returncode, plain.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("words", [("release", "97", *PERCENT), ("--help",), ("release", "97", "--jsn")])
+def test_a_closed_pipe_is_quiet(words: tuple[str, ...]) -> None:
+    """Whoever stops reading is not told about it."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with subprocess.Popen([*INBOUNDS, *words], stdout=writing, stderr=subprocess.PIPE, text=True) as process:
+        os.close(writing)
+        _, told = process.communicate(timeout=60)
+    assert told.count("\n") == ("--jsn" in words)
+    assert "BrokenPipe" not in told
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sent: signal.Signals) -> None:
+    """A long release that is interrupted ends quietly, and the folder is as it was."""
+    source, target = tmp_path / "source.parquet", tmp_path / "target.csv"
+    sql(f"COPY (SELECT i % 100 AS score FROM range(4000000) t(i)) TO '{source}'")
+    target.write_text("old", encoding="utf-8")
+    words = ("release", "--file", str(source), "--column", "score", "--to", str(target), *PERCENT)
+    with subprocess.Popen([*INBOUNDS, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        started = time.monotonic()
+        while len(list(tmp_path.iterdir())) == 2 and time.monotonic() - started < 40:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        process.send_signal(sent)
+        said = process.communicate(timeout=60)
+    assert (process.returncode, *said) == (130, "", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["source.parquet", "target.csv"]
+    assert target.read_text("utf-8") == "old"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_produced(shell: str) -> None:
+    """There is a completion script for each shell, and it names the command."""
+    found = run("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "inbounds" in found.stdout
+    assert f"complete_{shell}" in found.stdout
+
+
+def test_completion_completes() -> None:
+    """Commands and options are completed."""
+    words = {"_INBOUNDS_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
+    assert run(COMP_WORDS="inbounds re", **words).stdout.split() == ["release"]
+    words["COMP_CWORD"] = "2"
+    assert "--target-error" in run(COMP_WORDS="inbounds plan --ta", **words).stdout
+
+
+def test_without_typer_the_extra_is_named() -> None:
+    """Whoever installed the library only is told what the command needs."""
+    code = "import sys; sys.modules['typer'] = None; from inbounds.cli.main import run; run()"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert found.returncode == 1
+    assert found.stderr == (
+        "inbounds: the command line needs typer, which is not installed: pip install 'inbounds[cli]'\n"
+    )
+
+
+def test_without_sqlglot_only_tables_are_not_asked() -> None:
+    """A package that only questions need is named by them, and the other commands do without it."""
+    code = "import sys; sys.modules['sqlglot'] = None; from inbounds.cli.main import run; run()"
+    table = ("explain", "--dataset", "clinic.toml", "--epsilon", "1", "SELECT COUNT(*) FROM visits")
+    for words, told in ((("release", "97", *PERCENT), ""), (table, "pip install 'inbounds[query]'")):
+        found = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+        assert found.returncode == (1 if told else 0)
+        assert told in found.stderr

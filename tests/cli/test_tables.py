@@ -1,0 +1,150 @@
+"""`inbounds query`, `explain` and `budget`: questions to a table, and what they cost."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Type, within_80
+from inbounds.errors import EngineFailed
+from inbounds.query.engines.duckdb import DuckDB
+
+CLINIC = ("--dataset", "clinic.toml")
+MEAN = "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"
+
+
+def test_a_question_is_answered_and_charged(typed: Type, clinic: Path) -> None:
+    """Both forms hold one answer a group and what it cost; the ledger has the charge."""
+    text = typed("query", *CLINIC, "--epsilon", "0.50", "--analyst", "ana", MEAN)
+    data = typed("query", *CLINIC, "--epsilon", "0.5", "--analyst", "ana", MEAN, "--json").data
+    assert (text.code, text.err) == (0, "")
+    assert within_80(text.out)
+    assert [row["clinic"] for row in data["rows"]] == ["north", "south", "east", "west"]
+    assert all(0 <= row["mean_age"] <= 110 for row in data["rows"])
+    assert all(row["clinic"] in text.out for row in data["rows"])
+    assert "epsilon     0.50\nbudget      0.5 of 3 spent, 2.5 left\n" in text.out
+    shown = typed("budget", "show", *CLINIC, "--analyst", "ana", "--json").data
+    assert shown["total"] == {"cap": 5, "spent": 1, "left": 4}
+    assert shown["analyst"] == {"name": "ana", "cap": 3, "spent": 1, "left": 2}
+
+
+def test_the_same_request_is_free(typed: Type, clinic: Path) -> None:
+    """Asked again with the same request id, the answer is the same and costs nothing."""
+    words = ("query", *CLINIC, "--epsilon", "2", "--analyst", "ana", "--request-id", "one", "--json", MEAN)
+    assert typed(*words).data == typed(*words).data
+    assert typed("budget", "show", *CLINIC, "--json").data["total"]["spent"] == 2
+
+
+def test_a_budget_refuses(typed: Type, clinic: Path) -> None:
+    """Over the cap the exit code is 3, nothing is said but why, and nothing is charged."""
+    found = typed("query", *CLINIC, "--epsilon", "3.5", "--analyst", "ana", MEAN)
+    assert (found.code, found.out) == (3, "")
+    assert found.err == (
+        "inbounds: 'ana' asked for 3.5 of 'visits', of which 5 is left in all and 3 for 'ana'; "
+        "ask for less, or ask the custodian for a grant\n"
+    )
+    assert typed("budget", "show", *CLINIC, "--json").data["total"]["spent"] == 0
+
+
+def test_explaining_spends_nothing(typed: Type, clinic: Path) -> None:
+    """An explanation has the same content in both forms, and leaves no ledger behind."""
+    text = typed("explain", *CLINIC, "--epsilon", "0.5", MEAN)
+    data = typed("explain", *CLINIC, "--epsilon", "0.5", "--pooling", "1", MEAN, "--json").data
+    assert within_80(text.out.split("\nstatement\n")[0])
+    assert data["question"] in text.out
+    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "visits.parquet"]
+
+
+def test_more_and_less_is_granted(typed: Type, clinic: Path) -> None:
+    """A grant moves the cap, up or down, of everyone or of one analyst."""
+    assert typed("budget", "grant", "0.5", *CLINIC, "--json").data["cap"] == 5.5
+    assert typed("budget", "grant", "-0.25", *CLINIC, "--json").data["cap"] == 5.25
+    text = typed("budget", "grant", "1", *CLINIC, "--analyst", "ana", "--note", "more")
+    assert text.out == "dataset  visits\ngranted  1\nana      0 of 4 spent, 4 left\n"
+    assert typed("budget", "grant", "-9", *CLINIC).code == 2
+    entries = typed("budget", "statement", *CLINIC, "--json").data
+    assert [entry["kind"] for entry in entries] == ["open", "grant", "grant", "grant"]
+    statement = typed("budget", "statement", *CLINIC)
+    assert within_80(statement.out)
+    assert statement.out.count("grant") == 3
+
+
+def test_another_ledger_can_be_named(typed: Type, clinic: Path) -> None:
+    """The ledger may be elsewhere than the contract says."""
+    other = ("--ledger", str(clinic / "other.db"))
+    typed("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", *other, MEAN)
+    assert typed("budget", "show", *CLINIC, *other, "--json").data["total"]["spent"] == 1
+    assert typed("budget", "show", *CLINIC, "--json").data["total"]["spent"] == 0
+
+
+def test_the_ledger_is_verified(typed: Type, clinic: Path) -> None:
+    """A whole ledger gives 0 and its head; one that was altered or cut gives 1 and says where."""
+    head = typed("budget", "verify", *CLINIC, "--json").data["head"]
+    typed("budget", "grant", "1", *CLINIC)
+    text = typed("budget", "verify", *CLINIC, "--head", head)
+    assert (text.code, text.out.splitlines()[0]) == (0, "ledger  whole, 2 entries")
+    assert within_80(text.out)
+    assert typed("budget", "verify", *CLINIC, "--head", f"1:{'0' * 64}").code == 1
+    (ledger,) = clinic.glob("*.db")
+    with sqlite3.connect(ledger) as connection:
+        tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
+        for name in tables:
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("UPDATE ledger_entries SET text = 'altered' WHERE seq = 2")
+    connection.close()
+    altered = typed("budget", "verify", *CLINIC)
+    assert (altered.code, altered.out.splitlines()[0]) == (1, "ledger   ALTERED, 2 entries")
+    assert json.loads(typed("budget", "verify", *CLINIC, "--json").out)["problems"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", "SELECT clinic, AVG(age FROM visits"), "not SQL"),
+        (("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", "SELECT patient FROM visits"), "^"),
+        (("explain", *CLINIC, "--epsilon", "1", "SELECT AVG(agee) FROM visits"), "age"),
+        (("explain", *CLINIC, "--epsilon", "x", MEAN), "--epsilon must be a number, got 'x'"),
+        (("explain", *CLINIC, "--epsilon", "1", "--pooling", "7", MEAN), "--pooling must be from 0 to 1, got '7'"),
+        (("explain", *CLINIC, "--epsilon", "1", "SELECT", "COUNT(*)", "FROM", "visits"), "quotes"),
+        (("explain", "--dataset", "none.toml", "--epsilon", "1", MEAN), "none.toml"),
+        (("query", *CLINIC, "--epsilon", "1", MEAN), "missing option '--analyst'"),
+        (("budget", "verify", *CLINIC, "--head", "3"), "a head must"),
+        (("budget", "grant", "x", *CLINIC), "EPSILON must be a number"),
+    ],
+)
+def test_bad_questions_are_named(typed: Type, clinic: Path, words: tuple[str, ...], told: str) -> None:
+    """What cannot be asked is bad input, which says what is wrong and shows no traceback."""
+    found = typed(*words)
+    assert (found.code, found.out) == (2, "")
+    assert found.err.startswith("inbounds: ")
+    assert told in found.err
+    assert "Traceback" not in found.err
+
+
+def test_a_failing_database_names_the_request(typed: Type, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was charged can be asked again free of charge, so the request id is told when the database fails."""
+    words = ("query", *CLINIC, "--epsilon", "3", "--analyst", "ana", MEAN, "--json")
+
+    def fail(*_: object) -> None:
+        raise EngineFailed("IOException")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(DuckDB, "run", fail)
+        found = typed(*words)
+    assert (found.code, found.out) == (1, "")
+    (request,) = re.findall(r"^inbounds: the request id is (\w+)$", found.err, re.MULTILINE)
+    assert len(typed(*words, "--request-id", request).data["rows"]) == 4
+    assert typed(*words).code == 3
+
+
+def test_a_source_that_is_broken_is_a_failure(typed: Type, clinic: Path) -> None:
+    """A table that cannot be read is no fault of whoever asks: the code is not 0, and no traceback is shown."""
+    (clinic / "visits.parquet").write_text("not parquet", encoding="utf-8")
+    found = typed("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", MEAN)
+    assert found.code in (1, 2)
+    assert found.err.startswith("inbounds: ")
+    assert "not parquet" not in found.err
