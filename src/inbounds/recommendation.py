@@ -36,6 +36,10 @@ plain noise where everything is possible: there it is the same law by its plain 
 FEW_STAIRS = 24
 """Up to so many lengths of the first stair, all are tried."""
 
+LEAST_FOR_STAIRS = 0.2
+"""Below this epsilon, where there are more, only the one that is best for the noise alone: it gains no more than
+epsilon squared over 24 on Laplace noise, 0.17 %, and to look for a better one takes seconds."""
+
 
 @dataclass(frozen=True)
 class Recommendation:
@@ -151,6 +155,11 @@ class _Search:
     promised: dict[str, Any]
     report: Progress
 
+    @property
+    def epsilon(self) -> float:
+        """What each of them is to keep."""
+        return float(self.question.epsilon)
+
     def everything(self, *, with_optimum: bool, asked: bool) -> Iterator[Tried]:
         """Yield every mechanism that may be recommended, with its error; if the optimum was asked for, without fail."""
         if all(end is None for end in self.question.bounds.ends):  # then nothing is out of range
@@ -230,6 +239,8 @@ class _Search:
                 found[part] = next(self._tried(name, Staircase, ends=ends, width=width))
             return found[part].error
 
+        if distance > FEW_STAIRS and self.epsilon < LEAST_FOR_STAIRS:
+            return
         if distance <= FEW_STAIRS:
             parts, grid = distance, list(range(1, distance + 1))
         else:

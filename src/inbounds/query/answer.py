@@ -11,6 +11,9 @@ from typing import Any
 from inbounds.query.parts import Answered
 from inbounds.query.plan import Plan
 
+WIDTH, NARROWEST = 80, 6
+"""The width of a terminal, and that below which no column is cut."""
+
 WIDEST = Answered(-(10**60), -1.2345678901234567e-300)
 """No answer takes more characters."""
 
@@ -46,7 +49,7 @@ class Answer:
         lines = [header]
         for row, error in zip(self.rows, self.errors, strict=True):
             lines.append([_shown(cell) for cell in row] + ([_shown(error)] if with_error else []))
-        widths = [min(40, max(len(line[i]) for line in lines)) for i in range(len(header))]
+        widths = _fitted([max(len(line[i]) for line in lines) for i in range(len(header))])
         keys = len(self.columns) - 1
         shown = ["  ".join(_cell(text, widths[i], i < keys) for i, text in enumerate(line)).rstrip() for line in lines]
         return "\n".join([shown[0], "-" * max(map(len, shown)), *shown[1:]])
@@ -89,6 +92,13 @@ def columns_of(plan: Plan) -> tuple[str, ...]:
     measure: Any = plan.question.measure
     measured = f"{measure.title}_{measure.column}" if hasattr(measure, "column") else measure.title
     return (*(group.column.name for group in plan.question.groups), measured)
+
+
+def _fitted(widths: list[int]) -> list[int]:
+    """Return widths that fit a terminal together, the widest cut first."""
+    while sum(widths) + 2 * (len(widths) - 1) > WIDTH and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    return widths
 
 
 def _cell(text: str, width: int, left: bool) -> str:
