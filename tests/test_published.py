@@ -24,6 +24,7 @@ from scipy import integrate
 from chi_square import FLOOR, p_value
 from inbounds import BoundedLaplace, Bounds, InvalidAnswer, InvalidParameter, LatticeTooFine, NotPrivate, certify
 from inbounds.published import (
+    AdaptiveLaplace,
     ExplicitFair,
     Geometric,
     HolohanLaplace,
@@ -917,11 +918,15 @@ VAST_ANSWERS = [1e308, -1e308, 1e300, Fraction(10**400), -Fraction(10**400), Dec
 @pytest.mark.parametrize("bounds", [Bounds(0, None), Bounds(0, 1) | Bounds(5, None), Bounds(0, 9)], ids=str)
 @pytest.mark.parametrize("name", EVERY)
 def test_true_answers_beyond_all_noise_are_missed_by_their_distance(name: str, bounds: Bounds, answer: Any) -> None:
-    """Far outside what a lattice reaches, the error is the distance of the answer, infinite if no double holds it."""
+    """Far beyond an end the error is the distance, infinite if no double holds it; without an end, the noise."""
     if name == "snapped geometric":
         bounds = Bounds.union([*bounds], step=1)
-    expected = math.inf if abs(answer) > 10**309 else float(abs(answer))
-    assert EVERY[name](bounds, 1, 1).error(answer) == pytest.approx(expected, rel=1e-12)
+    error = EVERY[name](bounds, 1, 1).error(answer)
+    if answer > 0 and not bounds.bounded:
+        assert 0.8 < error < 1.1
+    else:
+        expected = math.inf if abs(answer) > 10**309 else float(abs(answer))
+        assert error == pytest.approx(expected, rel=1e-12)
 
 
 def test_noise_beyond_every_index_is_snapped_to_the_ends() -> None:
@@ -1065,3 +1070,23 @@ def test_a_copy_says_and_draws_the_same(made: Any, again: Callable[[Any], Any]) 
     if made.label.private:
         assert copied._release_one(1, Script(seed=3)) == made._release_one(1, Script(seed=3))
         assert copied.error(1) == made.error(1)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        Laplace(Bounds(0, None), 1, 1, ends="snap"),
+        Staircase(Bounds(0, None), 1, 1, ends="fold"),
+        Laplace(Bounds(None, None), 1, 1),
+        TruncatedLaplacian(Bounds(0, None), 1, 1, delta=1e-6, ends="snap"),
+        AdaptiveLaplace(Bounds(0, None), 1, 1),
+    ],
+    ids=lambda made: made.name,
+)
+@pytest.mark.parametrize("truth", [5e8, 1e15, 1e30, 1e200])
+def test_an_answer_far_out_is_released_near_itself(made: Any, truth: float) -> None:
+    """On a side without an end no answer is too far: the noise on it is what it is anywhere, alone or in an array."""
+    near = 60 + truth * 1e-15
+    assert abs(made.release(truth) - truth) <= near
+    assert abs(made.release(np.array([truth]))[0] - truth) <= near
+    assert 0.9 < made.error(truth) < 1.1

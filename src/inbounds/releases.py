@@ -67,7 +67,9 @@ class Releases(ABC):
         """Yield what was drawn for one part of an array after another; here one element at a time."""
         part = slice(0, count)
         indices = read(part)
-        drawn = [max(-FAR, min(FAR, self._draw(int(index), entropy))) for index in indices.tolist()]
+        drawn = [self._draw(int(index), entropy) for index in indices.tolist()]
+        if indices.dtype == np.int64:
+            drawn = [max(-FAR, min(FAR, index)) for index in drawn]
         yield part, np.array(drawn, dtype=indices.dtype)
 
     @property

@@ -40,8 +40,10 @@ def release_column(mechanism: Any, source: Path, column: str, target: Path) -> t
         with _refusing(duckdb.Error, InvalidParameter, f"{source.name} cannot be read; is it what its name says?"):
             loaded = _load(connection, source, as_text=target.suffix.lower() == ".csv")
         if column not in loaded.types:
-            names = ", ".join(list(loaded.types)[:10])
-            raise InvalidParameter(f"{source.name} has no column {column!r}; it has {names}")
+            raise InvalidParameter(  # its columns are not listed: without a header they are data
+                f"{source.name} has no column {column!r} among its {len(loaded.types)}; check --column, and that the "
+                "first line names the columns"
+            )
         values, known = _values(duckdb, loaded, column, mechanism.bounds)
         released = _released(mechanism, values[known])
         with _refusing(duckdb.Error, InvalidParameter, f"{target.name} cannot be written; is there room for it?"):

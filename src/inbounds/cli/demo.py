@@ -13,7 +13,7 @@ from inbounds.cli.options import AsJson
 from inbounds.cli.output import pairs, show
 from inbounds.cli.story import QUESTIONS, Ask
 from inbounds.cli.tables import opened
-from inbounds.errors import BudgetExceeded
+from inbounds.errors import BudgetExceeded, InvalidParameter
 
 if TYPE_CHECKING:
     from inbounds.query import Dataset
@@ -37,6 +37,8 @@ def command(keep: Keep = None, as_json: AsJson = False) -> None:
             found, text = tell(Path(temporary))
     else:
         folder = Path(keep)
+        if folder.is_dir() and any(folder.iterdir()) and not (folder / "clinic.toml").is_file():
+            raise InvalidParameter(f"{keep!r} holds other files; name a new folder, or one that demo made")
         folder.mkdir(parents=True, exist_ok=True)
         found, text = tell(folder)
     show(found, text, as_json=as_json)

@@ -80,6 +80,8 @@ def _code(problem: Exception) -> int:
 
 def _complain(problem: object, code: int) -> int:
     """Say what is wrong, and return the exit code that goes with it."""
+    if sys.stderr is None:  # it was closed before we began
+        return code
     try:
         sys.stderr.write(f"inbounds: {problem}\n")
     except BrokenPipeError:
@@ -94,6 +96,8 @@ def _about_file(problem: OSError) -> str:
 
 def _flush(stream: TextIO | Any) -> None:
     """Write what is left, and be quiet if nobody reads it any more."""
+    if stream is None:  # it was closed before we began
+        return
     try:
         stream.flush()
     except OSError:

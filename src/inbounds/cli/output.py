@@ -53,7 +53,7 @@ def pairs(rows: list[tuple[str, Any]]) -> str:
     width = max(len(name) for name, _ in rows) + 2
     lines = []
     for name, value in rows:
-        first, *rest = wrap(str(value), WIDTH - width, break_on_hyphens=False) or [""]
+        first, *rest = wrap(str(value), max(WIDTH - width, 20), break_on_hyphens=False) or [""]
         lines.append(f"{name:<{width}}{first}".rstrip())
         lines.extend(" " * width + line for line in rest)
     return "\n".join(lines)

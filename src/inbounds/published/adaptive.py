@@ -20,6 +20,7 @@ from inbounds.bounds import Bounds
 from inbounds.certificate import Certificate, brief
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.label import written_up
+from inbounds.lattice import FAR
 from inbounds.law import PRECISION
 from inbounds.overall import TrueAnswers
 from inbounds.published.adaptive_delta import Delta, certified_delta
@@ -148,7 +149,9 @@ class AdaptiveLaplace(Mechanism):
         return float(self._step / self.law.rates(location)[0])
 
     def _draw(self, index: int, entropy: Entropy) -> int:
-        drawn = draw(_Around(self.law, self._location(index), {}), entropy)
+        location = self._location(index)
+        near = min(location, FAR)  # from there on the scale is the same everywhere
+        drawn = draw(_Around(self.law, near, {}), entropy) + location - near
         return self._border + (drawn if self._upwards else -drawn)
 
     def _error(self, centre: int, excess: float) -> float:

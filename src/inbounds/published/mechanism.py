@@ -15,7 +15,7 @@ from inbounds.claim import Promise
 from inbounds.errors import InvalidParameter, LatticeTooFine
 from inbounds.guarantee import GuaranteeName, whole_steps
 from inbounds.label import Label
-from inbounds.lattice import Lattice, fine_step
+from inbounds.lattice import FAR, Lattice, fine_step
 from inbounds.rational import shown
 from inbounds.releases import Releases
 
@@ -71,7 +71,15 @@ class Ground:
 
     def clipped(self, index: int) -> int:
         """Return the index nearest to this one that is between the least and the greatest possible answer."""
-        return min(max(index, self.lattice.low_list[0]), self.lattice.high_list[-1])
+        low, high = self.lattice.low_list[0], self.lattice.high_list[-1]
+        if index < low and low != -FAR:
+            return low
+        return high if index > high and high != FAR else index
+
+
+def _as_far(index: int) -> int:
+    """Return an index as far from every end as this one: beyond FAR all are alike."""
+    return max(-FAR, min(FAR, index))
 
 
 def need_step(ground: Ground, name: str, remedy: str) -> None:
@@ -147,13 +155,14 @@ class Mechanism(Averages, Releases):
         excess = self._answers.excess(value, centre)
         if abs(excess) > VAST * min(self._step, 1.0):  # in steps it may be beyond doubles
             return abs(excess)
-        return self._error(centre, excess / self._step) * self._step
+        return self._error(_as_far(centre), excess / self._step) * self._step
 
     def pmf(self, released: Any, value: Any) -> float:
         """Return the probability that `released` is released if the true answer is `value`."""
         index = self._answers.point(released)
         centre = self._ground.clipped(self._answers.index(value))
-        return 0.0 if index is None else self._probability(index, centre)
+        near = _as_far(centre)
+        return 0.0 if index is None else self._probability(index - centre + near, near)
 
     @abstractmethod
     def _error(self, centre: int, excess: float) -> float:
