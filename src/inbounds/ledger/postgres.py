@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -63,10 +62,12 @@ class PostgresStore(Store):
 
     locking = " FOR UPDATE"
 
+    _trouble = psycopg.Error
+    _connection: psycopg.Connection | None
+
     def __init__(self, url: str) -> None:
         super().__init__(_without_secrets(url))
         self._url = url
-        self._connection: psycopg.Connection | None = None
         try:
             self._prepare()
         except BaseException:
@@ -148,16 +149,6 @@ class PostgresStore(Store):
                 self._connection.execute("ROLLBACK")
         except psycopg.Error:
             self._disconnect()
-
-    def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(psycopg.Error):
-                connection.close()
-
-    def _forget(self) -> object:
-        connection, self._connection = self._connection, None
-        return connection
 
 
 def _without_secrets(url: str) -> str:

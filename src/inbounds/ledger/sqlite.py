@@ -47,11 +47,13 @@ _REASONS = {
 class SQLiteStore(Store):
     """A file that only its owner can read, created if it is not there."""
 
+    _trouble = sqlite3.Error
+    _connection: sqlite3.Connection | None
+
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
         self._path = path.absolute()
         self._pause = threading.Event()  # never set: to wait for it is to sleep
-        self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
         try:
             self._prepare()
@@ -200,16 +202,6 @@ class SQLiteStore(Store):
                 self._connection.execute("ROLLBACK")
         except sqlite3.Error:
             self._disconnect()
-
-    def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(sqlite3.Error):
-                connection.close()
-
-    def _forget(self) -> object:
-        connection, self._connection = self._connection, None
-        return connection
 
 
 def _lenient(text: bytes) -> str:

@@ -6,8 +6,8 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, TypeAlias
+from contextlib import contextmanager, suppress
+from typing import Any, ClassVar, TypeAlias
 from weakref import WeakSet
 
 from inbounds.errors import LedgerConflict
@@ -33,11 +33,16 @@ class Store(ABC):
     locking = ""
     """What makes a SELECT keep other writers from its row, if `writing` does not already."""
 
+    _trouble: ClassVar[type[Exception]]
+    """What the driver raises."""
+    _connection: Any
+
     def __init__(self, where: str) -> None:
         self.where = where
         """The place, as a person may see it: without a password."""
         self._turn = threading.Lock()
         self._closed = False
+        self._connection = None
         _STORES.add(self)
 
     @contextmanager
@@ -110,13 +115,17 @@ class Store(ABC):
     def _abandon(self) -> None:
         """Drop the transaction, if there is one; raise nothing."""
 
-    @abstractmethod
     def _disconnect(self) -> None:
         """Close the connection, if there is one."""
+        connection = self._forget()
+        if connection is not None:
+            with suppress(self._trouble):
+                connection.close()
 
-    @abstractmethod
-    def _forget(self) -> object:
+    def _forget(self) -> Any:
         """Return the connection, and have none."""
+        connection, self._connection = self._connection, None
+        return connection
 
 
 _STORES: WeakSet[Store] = WeakSet()
