@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import imread, imsave
 
 from inbounds import BoundedLaplace, Bounds, plot
 from inbounds.published import Laplace, Staircase
 from inbounds.published.adaptive import AdaptiveLaplace
+from inbounds.published.croft2020 import Constraints, TruncatedPDF, lemma1, location_scale
 
 
 def densities_half_line() -> Figure:
@@ -51,6 +54,104 @@ def errors_on(high: int) -> Figure:
     )
 
 
+def erratum_lemma1() -> Figure:
+    """A scale for all locations that keeps the guarantee, where Lemma 1 of Croft, Sack & Shi allows none."""
+    distances = np.linspace(0.001, 3, 150)
+    found = [lemma1(float(i), 2, 1, 1) for i in distances]
+    low, high = [bounds.or_at_most for bounds in found], [bounds.or_at_least for bounds in found]
+    own = [location_scale(Bounds(0, None), float(i), 1, 1) for i in distances]
+    axes = _panel()
+    axes.fill_between(distances, low, high, color=plot.SHADE, label="what Formulas 30 and 31 leave out")
+    axes.plot(distances, own, label="Lemma 2's scale for each location", **_line(0))
+    axes.axhline(2, label="one scale of 2, which keeps the guarantee", **_line(1))
+    axes.axvline(1, color=plot.GREY, linewidth=1, linestyle=":")
+    axes.set(xlabel="distance from the border, in sensitivities", ylabel="scale", xlim=(0, 3), ylim=(0, 4))
+    axes.set_title(
+        "Lemma 1 leaves out a scale that holds, beyond i = 1/ε\n[0, inf), sensitivity 1, ε = 1", fontsize="medium"
+    )
+    axes.legend(loc="lower right", frameon=False, fontsize="small", handlelength=4)
+    return axes.figure.figure
+
+
+def erratum_lemma8() -> Figure:
+    """A bound of Lemma 7 that rises with the scale, and the greatest of all bounds, which falls."""
+    bounds = Bounds.union([(None, -30), (Fraction(-1, 100), 0), (Fraction(1, 10), Fraction(1, 5)), (200, None)])
+    scales = np.linspace(4, 20, 161)
+    spans = Constraints.of(bounds).spans
+    ends = [(high, False) for _, high in spans if high is not None]
+    ends += [(low, True) for low, _ in spans if low is not None]
+    needed = [[_lemma7(bounds, end, float(scale), mirrored) for scale in scales] for end, mirrored in ends]
+    axes = _panel()
+    axes.plot(scales, np.max(needed, axis=0), label="the greatest of all bounds", **_line(1))
+    axes.plot(scales, needed[ends.index((Fraction(0), False))], label="the bound at 0", **_line(0))
+    axes.plot(
+        scales, 1 / scales, label="plain Laplace noise, without bounds", color=plot.GREY, linewidth=1, linestyle="--"
+    )
+    axes.axhline(0.15, color=plot.COLOURS[2], linewidth=1)
+    for scale, mark, text, place in (
+        (7, "o", "kept at 7", (16, -40)),
+        (9, "D", "broken at 9", (-8, 9)),
+        (15, "o", "kept at 15", (0, -20)),
+    ):
+        at = scale, _lemma7(bounds, 0, scale, False)
+        axes.plot(*at, mark, color=plot.COLOURS[2], markersize=8, zorder=4)
+        axes.annotate(text, at, xytext=place, textcoords="offset points", ha="center")
+    axes.annotate("ε = 0.15", (20, 0.15), xytext=(-4, 4), textcoords="offset points", ha="right", color=plot.COLOURS[2])
+    axes.set(xlabel="scale", ylabel="least ε that the bound allows", xlim=(4, 20), ylim=(0, 0.4))
+    axes.set_title(f"A bound that is kept, then broken by a larger scale\n{bounds}, sensitivity 1", fontsize="medium")
+    axes.legend(loc="upper right", frameon=False, fontsize="small", handlelength=4)
+    return axes.figure.figure
+
+
+def erratum_theorem2() -> Figure:
+    """Both forms of Lemma 9 for one gap, with another gap that grows on its right or on its left."""
+    widths = np.linspace(-4, 4, 161)
+    rows = []
+    for width in widths:
+        if width < 0:
+            bounds = Bounds.union([(None, float(width) - 1), (-1, 0), (1, None)])
+        else:
+            bounds = Bounds.union([(None, 0), (1, 2), (2 + float(width), None)])
+        change = np.log(TruncatedPDF.of(bounds, 1, 1).n / TruncatedPDF.of(bounds, 0, 1).n)
+        rows.append((1 + change, 1 - change, max(_lemma7(bounds, 0, 1, False), _lemma7(bounds, 1, 1, True))))
+    kept, dropped, lemma7 = np.transpose(rows)
+    axes = _panel()
+    axes.plot(widths, lemma7, label="Lemma 7, at the two ends of the gap", **_line(2))
+    axes.plot(widths, kept, label="Lemma 9, the form that is kept", **_line(0))
+    axes.plot(widths, dropped, label="Lemma 9, the form that is dropped as weaker", **_line(1))
+    axes.axvline(0, ymax=0.82, color=plot.GREY, linewidth=1, linestyle=":")
+    axes.set(
+        xlabel="← width of a second gap on the left      width of a second gap on the right →",
+        ylabel="least ε that the bound allows",
+        xlim=(-4, 4),
+        ylim=(0.6, 2),
+    )
+    axes.xaxis.set_major_formatter(lambda width, _: f"{abs(width):g}")
+    axes.set_title(
+        "The form that Theorem 2 drops is the stronger one on the left\ngap (0, 1), sensitivity 1, scale 1",
+        fontsize="medium",
+    )
+    axes.legend(loc="upper center", frameon=False, fontsize="small", handlelength=4)
+    return axes.figure.figure
+
+
+def _lemma7(bounds: Bounds, end: Any, scale: float, mirrored: bool) -> float:
+    """Return the least epsilon that Formula 35 allows at the end of a span, for a sensitivity of 1."""
+    pdf = TruncatedPDF.of(bounds, end, scale)
+    nearer = pdf.R if mirrored else pdf.L
+    return (1 - 2 * nearer) * pdf.n / scale
+
+
+def _panel() -> Axes:
+    axes = Figure(figsize=(8, 5), dpi=100, layout="constrained").add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def _line(number: int) -> dict[str, Any]:
+    return {"color": plot.COLOURS[number], "linestyle": plot.STYLES[number], "linewidth": 2}
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
     "densities-half-line": densities_half_line,
     "densities-union": densities_union,
@@ -59,6 +160,9 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "errors-wide": lambda: errors_on(20),
     "against-epsilon": lambda: plot.against_epsilon(Bounds(0, 5), 1),
     "erratum-loss": lambda: plot.loss(AdaptiveLaplace(Bounds(0, None), 1, 1)),
+    "erratum-lemma1": erratum_lemma1,
+    "erratum-lemma8": erratum_lemma8,
+    "erratum-theorem2": erratum_theorem2,
 }
 
 

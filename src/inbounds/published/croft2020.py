@@ -4,10 +4,11 @@ Section 3, constraints and the guarantee, is in `croft2020_guarantee` and offere
 scales of every class of constraints, and Table 2.  Class (a), a single infinite constraint, has a scale for each
 location, from the Lambert W function; the others have one uniform scale, from a binary search.
 
-Two things that the paper says are not so.  Theorem 1 is false: the scales of class (a) are not epsilon-differentially
-private (see `location_scale`).  Lemma 8 is unproved, and false of a single bound: a bound that holds at one scale may
-fail at a larger one, because L and R change with the scale.  So the search here returns a scale at which every bound
-was evaluated and holds, and assumes nothing about the scales above it.
+Some things that the paper says are not so; docs/paper.md has the proofs.  Theorem 1 is false: the scales of class (a)
+are not epsilon-differentially private (see `location_scale`).  Lemma 8 is false of a single bound: one that holds at a
+scale may fail at a larger one, because L and R change with the scale.  Of all bounds together it is true on real
+numbers; on lattices that is open.  So the search here returns a scale at which every bound was evaluated and holds, and
+assumes nothing about the scales above it.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ def location_scale_ball(distance: Fraction, sensitivity: Fraction, epsilon: Frac
     beyond.  At i = 1/epsilon exactly, which is decided in rationals, both give W = -1.
     """
     if distance < 0 or sensitivity <= 0 or epsilon <= 0:
-        raise InvalidParameter("distance must not be negative, and sensitivity and epsilon must be positive")
+        raise InvalidParameter(
+            "distance must not be negative, and sensitivity and epsilon must be positive; give such numbers"
+        )
     precision = max(bits, 32)
     while True:
         precision *= 2
@@ -135,8 +138,9 @@ class Lemma1(NamedTuple):
     """The four bounds of Lemma 1 on a scale beside a single infinite constraint.
 
     The guarantee towards the border wants `at_least <= scale <= at_most`; both are None where no scale will do, because
-    the scale on the border is too small.  That W is real for every other location wants
-    `scale >= or_at_least` or `scale <= or_at_most`.
+    the scale on the border is too small.  That W is real for every location farther away wants
+    `scale >= or_at_least` or `scale <= or_at_most`, up to 1/epsilon sensitivities from the border; beyond, where
+    the paper says so too, it is real for every scale.
     """
 
     at_most: float | None
@@ -283,7 +287,9 @@ def _least_scale(holds: Callable[[Fraction], bool], top: Fraction, decimals: Any
     Only a scale at which `holds` was seen to be true is returned; `top` must be one.
     """
     if isinstance(decimals, bool) or not isinstance(decimals, int) or not 0 <= decimals <= MOST_DECIMALS:
-        raise InvalidParameter(f"decimals must be an int from 0 to {MOST_DECIMALS}, got {shown(decimals)}")
+        raise InvalidParameter(
+            f"decimals must be an int from 0 to {MOST_DECIMALS}, got {shown(decimals)}; give fewer, or leave it out"
+        )
     grid = 10**decimals
     unsafe, safe, best = 0, -(-top * grid // 1), top
     while safe - unsafe > 1:
@@ -350,6 +356,6 @@ _ROWS: dict[ConstraintClass, tuple[str, str, str, str]] = {
 _REMARKS: dict[ConstraintClass, str] = {
     "a": "a scale for each location is not epsilon-DP, only (epsilon, delta)-DP: away from the border the ratio of two "
     "densities is unbounded; it is derived for real numbers; epsilon-DP needs a uniform scale",
-    "b": "that larger scales hold too (Lemma 8) is unproved; this one was evaluated and holds",
+    "b": "this scale was evaluated and holds; that larger ones do too is proved on real numbers only (not by Lemma 8)",
     "c": "this scale was evaluated and holds; with an infinite constraint it is 2 dF/eps, on a lattice a little less",
 }
