@@ -46,6 +46,8 @@ class Recommendation:
     """A mechanism to release from, and why this one."""
 
     mechanism: Any
+    name: str
+    """What it is called, with the pooling or width that was found for it."""
     reason: str
     error: float
     """Its mean or worst expected absolute error, whichever was to be least."""
@@ -85,6 +87,7 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     window: Window | None = None,
     guarantee: GuaranteeName = "standard",
     trusted: bool = False,
+    even: bool = False,
     optimum: bool | None = None,
     progress: Progress | None = None,
 ) -> Recommendation:
@@ -96,34 +99,38 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     * `window`: over which true answers; see `compare`.
     * `guarantee`, `trusted`: as for `BoundedLaplace`.  Only what keeps the distance guarantee is considered for it: of
       the others, snapped and folded Laplace or geometric noise.
+    * `even`: whether to consider only mechanisms whose draws do the same work wherever the true answer is.  That leaves
+      out the optimum and explicit fair.
     * `optimum`: whether to consider the best of all mechanisms, by linear programming.  If not given, where the lattice
       is small enough for that to be quick and the solver is installed (`inbounds[optimal]`).  If it is asked for and
       cannot be had, that is an error.
     """
     promise = Promise.of(bounds, sensitivity, epsilon, guarantee, 0, trusted)
     goal, limit = checked_goal(minimise), _limit(pooling_limit)
+    if not isinstance(even, bool):
+        raise InvalidParameter(f"even must be True or False, got {shown(even)}; give one of them")
     if goal == "mean" and window is None:
         window = stated_window(bounds, promise.sensitivity / promise.epsilon)
-    with_optimum = wants_optimum(optimum, bounds) and limit == 1 and guarantee == "standard"
+    with_optimum = wants_optimum(optimum, bounds) and limit == 1 and guarantee == "standard" and not even
     if optimum:
         refuse_without_optimum(bounds, sensitivity, epsilon)
-        _refuse_contradiction(pooling_limit, limit, guarantee)
+        _refuse_contradiction(pooling_limit, limit, guarantee, even=even)
     with reporting(progress) as report:
         promised = {"guarantee": guarantee, "trusted": trusted}
-        search = _Search(Question(bounds, sensitivity, epsilon), goal, limit, window, promised, report)
+        search = _Search(Question(bounds, sensitivity, epsilon), goal, limit, window, promised, even, report)
         tried = list(search.everything(with_optimum=with_optimum, asked=optimum is True))
     if not tried:
         raise InvalidParameter(
             f"no mechanism keeps the {guarantee} guarantee on {bounds.brief()}; with inner gaps and the distance "
-            "guarantee pass trusted=True, or allow pooling_limit=1"
+            "guarantee vouch for the answers (trusted), or allow a pooling of up to 1 (pooling_limit)"
         )
     least = min(one.error for one in tried)
     best = min((one for one in tried if one.error <= least * (1 + TIE)), key=lambda one: one.pooling)
     considered = tuple((one.name, one.error) for one in sorted(tried, key=lambda one: one.error))
-    return Recommendation(best.mechanism, search.reason(best, tried), best.error, considered)
+    return Recommendation(best.mechanism, best.name, search.reason(best, tried), best.error, considered)
 
 
-def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: GuaranteeName) -> None:
+def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: GuaranteeName, *, even: bool) -> None:
     """Refuse to whoever asked for the optimum what would keep it from being considered."""
     if limit < 1:
         raise InvalidParameter(
@@ -135,12 +142,19 @@ def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: Guaran
             f"optimum=True needs guarantee='standard', got {guarantee!r}: the optimum does not keep it; "
             "leave one of the two out"
         )
+    if even:
+        raise InvalidParameter(
+            "optimum=True needs even=False, got True: how long a draw of the optimum takes depends on the true answer; "
+            "leave one of the two out"
+        )
 
 
 def _limit(pooling_limit: Any) -> Fraction:
     found = exact(pooling_limit, "pooling_limit", InvalidParameter)
     if not 0 <= found <= 1:
-        raise InvalidParameter(f"pooling_limit must be from 0 to 1, got {shown(pooling_limit)}")
+        raise InvalidParameter(
+            f"pooling_limit must be from 0 to 1, got {shown(pooling_limit)}; leave it out for no limit"
+        )
     return found
 
 
@@ -153,6 +167,7 @@ class _Search:
     limit: Fraction
     window: Window | None
     promised: dict[str, Any]
+    even: bool
     report: Progress
 
     @property
@@ -168,7 +183,8 @@ class _Search:
         yield from self._additive("folded", "fold")
         if self.limit == 1:
             yield from self._additive("snapped", "snap")
-        yield from self._tried(ExplicitFair.name, ExplicitFair)
+        if not self.even:
+            yield from self._tried(ExplicitFair.name, ExplicitFair)
         if with_optimum:
             prior = uniform_prior(self.question.bounds, self.window) if self.minimise == "mean" else None
             choices = {"minimise": self.minimise, "prior": prior, "progress": self.report}
@@ -253,9 +269,12 @@ class _Search:
     def reason(self, best: Tried, tried: list[Tried]) -> str:
         """Say why this mechanism, in a sentence or two."""
         over = "" if self.window is None else f" over true answers from {_shown(self.window)}"
+        kept = [f"keep epsilon = {shown(self.question.epsilon)}", f"stay in {self.question.bounds.brief()}"]
+        if self.even:
+            kept.append("take as long for one answer as for another")
         text = (
             f"{best.name} has the least {self.minimise} error{over}, {best.error:.4g}, of {len(tried)} mechanisms that "
-            f"keep epsilon = {shown(self.question.epsilon)} and stay in {self.question.bounds.brief()}"
+            f"{', '.join(kept[:-1])} and {kept[-1]}"
         )
         others = {0: "normalising (pooling 0)", 1: "snapping (pooling 1)"}
         beaten = []

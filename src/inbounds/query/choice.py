@@ -1,4 +1,7 @@
-"""Which mechanism answers: the one recommended for these bounds, or the pooling that the user fixed."""
+"""Which mechanism answers: the one recommended for these bounds, or the pooling that the user fixed.
+
+Only those are considered whose draws do the same work wherever the true answer is.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def choose(
 ) -> Choice:
     """Return the mechanism for answers in these bounds; the same question again costs nothing."""
     if pooling is None:
-        best = recommend(bounds, sensitivity, epsilon, guarantee=guarantee)
+        best = recommend(bounds, sensitivity, epsilon, guarantee=guarantee, even=True)
         return Choice(best.mechanism, _reason(best.mechanism, len(best.considered)), best.error)
     mechanism = BoundedLaplace(bounds, sensitivity, epsilon, guarantee=guarantee, pooling=pooling)
     error = mechanism.mean_error(stated_window(bounds, sensitivity / epsilon))
@@ -40,6 +43,6 @@ def choose(
 def _reason(mechanism: Any, considered: int) -> str:
     pooling = f" with pooling {float(mechanism.pooling):g}" if isinstance(mechanism, BoundedLaplace) else ""
     return (
-        f"{mechanism.name}{pooling}, which has the least mean error of {considered} mechanisms that are private "
-        "and stay in bounds"
+        f"{mechanism.name}{pooling}, which has the least mean error of {considered} mechanisms that are private, "
+        "stay in bounds and take as long for one answer as for another"
     )
