@@ -285,21 +285,21 @@ def test_bounds_are_values() -> None:
 BAD: list[tuple[Callable[[], object], tuple[str, ...]]] = [
     (lambda: Bounds(5, 3), ("low must be at most high", "low=5", "high=3", "swap")),
     (lambda: Bounds.union([(0, 1), (5, 3)]), ("low must be at most high", "low=5", "swap")),
-    (lambda: Bounds(nan, 3), ("low", "nan", "give an int")),
-    (lambda: Bounds(0, Decimal("nan")), ("high", "NaN", "give an int")),
+    (lambda: Bounds(nan, 3), ("low", "nan", "give a number")),
+    (lambda: Bounds(0, Decimal("nan")), ("high", "NaN", "give a number")),
     (lambda: Bounds(inf, None), ("low", "inf", "use None")),
     (lambda: Bounds(None, -inf), ("high", "-inf", "use None")),
-    (lambda: Bounds(True, 3), ("low", "True", "give an int")),
-    (lambda: Bounds(0, 1j), ("high", "1j", "give an int")),  # type: ignore[arg-type]
+    (lambda: Bounds(True, 3), ("low", "True", "give a number")),
+    (lambda: Bounds(0, 1j), ("high", "1j", "give a number")),  # type: ignore[arg-type]
     (lambda: Bounds("0", 3), ("low", "'0'", "Bounds.parse")),  # type: ignore[arg-type]
     (lambda: Bounds(0, np.datetime64("2026-01-01")), ("high", "2026", "Bounds.dates")),  # type: ignore[arg-type]
     (lambda: Bounds(0, 10**9999), ("high", "2048 bits", "round it")),
     (lambda: Bounds(0, 1, step=0), ("step", "above 0", "got 0", "leave it out")),
     (lambda: Bounds(0, 1, step=-0.5), ("step", "above 0", "-0.5", "leave it out")),
-    (lambda: Bounds(0, 1, step=inf), ("step", "inf", "give an int")),
-    (lambda: Bounds(0, 1, step="day"), ("step", "'day'", "give an int")),  # type: ignore[arg-type]
+    (lambda: Bounds(0, 1, step=inf), ("step", "inf", "give a number")),
+    (lambda: Bounds(0, 1, step="day"), ("step", "'day'", "give a number")),  # type: ignore[arg-type]
     (lambda: Bounds(0, 1, offset=0.5), ("offset", "0.5", "give a step")),
-    (lambda: Bounds(0, 1, 1, offset=nan), ("offset", "nan", "give an int")),
+    (lambda: Bounds(0, 1, 1, offset=nan), ("offset", "nan", "give a number")),
     (lambda: Bounds(0.25, 0.75, 1), ("point of the lattice", "[0.25, 0.75]", "step 1", "widen")),
     (lambda: Bounds.union([(0, 5), (0.25, 0.75)], 1), ("point of the lattice", "[0.25, 0.75]", "step 1", "widen")),
     (lambda: Bounds(3, 3), ("isolated point", "3 alone", "low == high", "give a step")),

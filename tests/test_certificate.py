@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from brute_force import Spans
 from inbounds import BoundedLaplace, Bounds, Certificate, Claim, InboundsError, InvalidParameter, NotPrivate, certify
 from inbounds.certificate import prove
+from inbounds.errors import LatticeTooFine
 from scenes import Scene, scales, scenes
 
 HALF_LINE = Bounds(0, None)
@@ -280,6 +281,28 @@ def test_a_certificate_reads_well() -> None:
         certify(Claim.of(HALF_LINE, 1, 1, scale=1))
     assert "REFUTED: loss >= 1.48988" in str(refused.value)
     assert "> epsilon = 1.0; worst between 0 and 1\n(standard guarantee, " in str(refused.value)
+
+
+@pytest.mark.parametrize("scale", [1e300, Fraction(10) ** 300], ids=["float", "fraction"])
+@pytest.mark.parametrize("bounds", [Bounds(0, None), Bounds(None, None), Bounds(0, 1e300)], ids=["up", "all", "wide"])
+def test_a_certificate_of_vast_numbers_is_short(bounds: Bounds, scale: Any) -> None:
+    """No number in the text has more than 17 digits, whatever the scale; the pair itself stays exact."""
+    certificate = certify(Claim.of(bounds, 1, 1, scale=scale))
+    assert max(map(len, re.findall(r"\d+", str(certificate)))) <= 17
+    assert max(map(len, str(certificate).splitlines())) < 160
+    assert all(answer in bounds for answer in certificate.worst_pair)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [Bounds(0, None), Bounds(0, 1), Bounds(0, 1, step=Fraction(1, 10**300)), Bounds(0, 1e-290)],
+    ids=["up", "one", "fine", "narrow"],
+)
+def test_a_scale_that_is_next_to_nothing_is_refused_in_short(bounds: Bounds) -> None:
+    """The refusal of a tiny scale shows no number with more than 17 digits."""
+    with pytest.raises((NotPrivate, LatticeTooFine)) as refused:
+        certify(Claim.of(bounds, 1, 1, scale=1e-300))
+    assert max(map(len, re.findall(r"\d+", str(refused.value)))) <= 17
 
 
 def test_a_text_never_claims_more_than_was_proved() -> None:

@@ -244,7 +244,7 @@ REASONS = [
     ("range", ["adaptive Laplace"], r"is for one half-line, such as \[0, inf\), and \[0, 2\] is none"),
     ("banks", ["explicit fair"], "is for one bounded interval, and"),
     ("downwards", ["explicit fair"], "is for one bounded interval, and"),
-    ("islands", ["explicit fair", "Holohan's bounded Laplace", "adaptive Laplace"], "is none; use BoundedLaplace"),
+    ("islands", ["explicit fair", "Holohan's bounded Laplace", "adaptive Laplace"], "is none; use bounded Laplace"),
     ("counts", ["plain Laplace", "snapped Laplace", "folded Laplace"], "with a step, Laplace noise is the two-sided g"),
     ("counts", ["Holohan's bounded Laplace"], "is for one bounded interval without a step, and"),
     ("upwards", ["Holohan's bounded Laplace"], "is for one bounded interval without a step, and"),
@@ -646,6 +646,18 @@ def test_what_was_asked_can_be_read() -> None:
     comparison = asked("shares")
     assert (comparison.bounds, comparison.sensitivity, comparison.epsilon) == ASKED["shares"]
     assert comparison.title == "[0, 1] step 0.05, sensitivity 1/10, epsilon 0.7"
+
+
+def test_days_and_vast_numbers_are_written_for_people() -> None:
+    """A sensitivity of days is so many days, and no end of a window is a line of digits; both are kept as given."""
+    spring = Comparison(SPRING, timedelta(days=3), 1, None, ())
+    assert spring.title.endswith(", sensitivity 3 days, epsilon 1")
+    assert spring.sensitivity == timedelta(days=3)
+    vast = Comparison(UPWARDS, 1, 1, (0, 10**301), ())
+    assert vast.caption == "means over the possible true answers from 0 to 1e+301, each counted alike"
+    tiny = Comparison(UPWARDS, 1, 1, (0, Fraction(1, 10**400)), ())
+    assert "from 0 to 1e-400, " in tiny.caption
+    assert "from 0 to 1234567890123, " in Comparison(UPWARDS, 1, 1, (0, 1234567890123), ()).caption
 
 
 # What goes wrong.

@@ -208,7 +208,7 @@ def test_what_was_not_opened_is_a_conflict(ledger: Ledger) -> None:
         lambda: ledger.balance("clinik"),
         lambda: ledger.statement("clinik"),
     ):
-        with pytest.raises(LedgerConflict, match="no dataset 'clinik'; open it with open_dataset"):
+        with pytest.raises(LedgerConflict, match=r"has no dataset 'clinik'; check the name .* open_dataset"):
             ask()
 
 
@@ -371,6 +371,67 @@ def test_what_is_no_place_is_refused(bad: Any) -> None:
     with pytest.raises(InvalidParameter, match=r"must be a path or a postgresql:// URL, got") as refused:
         Ledger.open(bad)
     assert "hunter2" not in str(refused.value)
+
+
+def _found(place: Place) -> Any:
+    """Return everything that is at a place: files with their content, or tables."""
+    if place.kind == "sqlite":
+        return {path.name: path.read_bytes() for path in Path(place.where).parent.iterdir()}
+    return place.raw("SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace")
+
+
+def test_a_ledger_that_is_not_there_is_not_created_against_the_wish(place: Place) -> None:
+    """With create=False a place without a ledger is refused, by what it is, and is left as empty as it was."""
+    before = _found(place)
+    remedy = "check the path" if place.kind == "sqlite" else "check the address"
+    with pytest.raises(InvalidParameter, match=f"^there is no ledger at .*; {remedy}, or ask a question first$"):
+        Ledger.open(place.where, create=False)
+    assert not before
+    assert _found(place) == before
+
+
+def test_a_ledger_that_is_there_opens_all_the_same(place: Place) -> None:
+    """With create=False a ledger that was created before is opened, charged and verified like any other."""
+    with Ledger.open(place.where) as ledger:
+        ledger.open_dataset("clinic", 1)
+    with Ledger.open(place.where, create=False) as ledger:
+        ledger.charge("clinic", "ada", "0.1")
+        assert ledger.balance("clinic").spent == TENTH
+        assert ledger.verify().ok
+
+
+def test_tables_of_others_are_no_ledger(place: Place) -> None:
+    """With create=False a database without the tables of a ledger is refused, and gets none."""
+    place.raw("CREATE TABLE guests (name TEXT)")
+    before = _found(place)
+    no_ledger = (LedgerConflict, "but not a ledger") if place.kind == "sqlite" else (InvalidParameter, "no ledger at")
+    with pytest.raises(no_ledger[0], match=no_ledger[1]):
+        Ledger.open(place.where, create=False)
+    assert _found(place) == before
+
+
+@pytest.mark.parametrize("where", ["nowhere/budget.db", "notes.txt/budget.db", "empty.db", "dangling.db"])
+def test_no_file_and_an_empty_file_are_no_ledger(tmp_path: Path, where: str) -> None:
+    """With create=False nothing is written where there is no folder, no file, or a file without a byte."""
+    (tmp_path / "notes.txt").touch()
+    (tmp_path / "empty.db").touch()
+    (tmp_path / "dangling.db").symlink_to(tmp_path / "gone.db")
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(InvalidParameter, match="there is no ledger at"):
+        Ledger.open(tmp_path / where, create=False)
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "empty.db").stat().st_size == 0
+
+
+def test_a_dataset_is_not_opened_against_the_wish(ledger: Ledger) -> None:
+    """With create=False only a dataset that is there, with the same caps, is accepted; nothing is ever written."""
+    before = ledger.head()
+    ledger.open_dataset("clinic", 1, per_analyst="0.5", create=False)
+    with pytest.raises(LedgerConflict, match="has no dataset 'clinik'"):
+        ledger.open_dataset("clinik", 1, create=False)
+    with pytest.raises(LedgerConflict, match="was opened with"):
+        ledger.open_dataset("clinic", 2, per_analyst="0.5", create=False)
+    assert ledger.head() == before
 
 
 def test_a_path_is_a_place(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_an_amount_is_written_plainly(amount: int) -> None:
         (0, ("must not be 0", "give")),
         (-1, ("above 0", "-1")),
         ("-0.5", ("above 0", "'-0.5'")),
-        (0.1 + 0.2, ("12 decimals", "0.30000000000000004", "round(")),
+        (0.1 + 0.2, ("12 decimals", "0.30000000000000004", "round it to so many")),
         (Fraction(1, 3), ("12 decimals", "1/3", "round")),
         ("0.0000000000001", ("12 decimals", "round")),
         (1e-300, ("12 decimals", "1e-300", "round")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -13,7 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbounds.errors import InvalidBounds, InvalidParameter
-from inbounds.rational import exact, infinity, is_power_of_two, round_down, round_nearest, round_up
+from inbounds.rational import (
+    concise,
+    exact,
+    infinity,
+    is_decimal,
+    is_power_of_two,
+    round_down,
+    round_nearest,
+    round_up,
+    rounded,
+    shown,
+)
 
 MOST = Fraction(math.nextafter(math.inf, 0))
 LEAST = Fraction(math.nextafter(0.0, 1))
@@ -53,7 +65,7 @@ def test_every_kind_of_number_is_kept_exactly(number: object, value: Fraction) -
 )
 def test_what_is_no_finite_number_is_refused_by_name(number: object) -> None:
     """The message names the parameter and what it may be, and the caller chooses the exception."""
-    with pytest.raises(InvalidBounds, match=r"width must be a finite number, got .*; give an int"):
+    with pytest.raises(InvalidBounds, match=r"width must be a finite number, got .*; give a number"):
         exact(number, "width")
     with pytest.raises(InvalidParameter, match="width"):
         exact(number, "width", InvalidParameter)
@@ -139,3 +151,44 @@ def test_infinities_of_every_kind_are_known(kind: Callable[[str], object]) -> No
     """Each kind's infinities have a sign, and its finite numbers and NaN have none."""
     assert [infinity(kind(text)) for text in ("inf", "-inf", "nan", "1e30", "0")] == [1, -1, 0, 0, 0]
     assert infinity(None) == infinity("inf") == infinity(10**400) == 0
+
+
+@pytest.mark.parametrize("text", ["0", "10", "-2.50", "+.5", "5.", "1e5", "1E-05", "007"])
+def test_a_decimal_number_is_known(text: str) -> None:
+    """Digits, with a sign, a point and an exponent where wanted, are a number, and Decimal reads it."""
+    assert is_decimal(text)
+    assert Decimal(text).is_finite()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ".", "1_0", "1e1_0", "１０", "٣", "1,5", " 1", "1\n", "0x10", "1e", "e5", "inf", "nan", "½", "--1", "1/2"],
+)
+def test_what_only_python_reads_as_a_number_is_none(text: str) -> None:
+    """Underscores, digits of other scripts, infinities and NaN are no way to write a number here."""
+    assert not is_decimal(text)
+
+
+@given(st.fractions() | st.builds(lambda k, n: Fraction(2) ** k * n, st.integers(-3000, 3000), st.integers(-9, 9)))
+def test_a_number_for_people_is_short_and_right(x: Fraction) -> None:
+    """What is written is right to 17 digits, exactly if it is short itself, and never long, also beyond the doubles."""
+    for text in (rounded(x, 17), concise(x)):
+        assert len(text) <= 26
+        assert abs(Fraction(text) - x) <= abs(x) * Fraction(1, 10**16)
+    if len(str(x)) <= 20:
+        assert concise(x) == str(x)
+
+
+@pytest.mark.parametrize(
+    ("duration", "text"),
+    [
+        (timedelta(days=3), "3 days"),
+        (timedelta(days=1), "1 day"),
+        (timedelta(days=-3), "-3 days"),
+        (timedelta(hours=36), "1.5 days"),
+        (timedelta(0), "0 days"),
+    ],
+)
+def test_a_duration_is_shown_in_days(duration: timedelta, text: str) -> None:
+    """A message says how many days, not how Python writes them."""
+    assert shown(duration) == text

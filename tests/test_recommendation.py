@@ -494,3 +494,23 @@ def test_where_everything_is_possible_noise_is_left_plain(bounds: Bounds, guaran
 def test_where_something_is_impossible_no_noise_is_left_plain(bounds: Bounds) -> None:
     """What could leave the bounds is not even considered."""
     assert not [name for name, _ in recommend(bounds, 1, 1).considered if name.startswith("plain")]
+
+
+@pytest.mark.parametrize("bounds", [COUNTS, UPWARDS, WEEKDAYS, RANGE], ids=str)
+def test_what_is_even_takes_nothing_from_the_answer_but_its_place(bounds: Bounds) -> None:
+    """Nothing even computes its law from the true answer, and to leave out what does never makes the error less."""
+    found, even = (recommend(bounds, 1, 3, even=even) for even in (False, True))
+    assert isinstance(even.mechanism, BoundedLaplace | Additive)
+    assert {name for name, _ in even.considered} <= {name for name, _ in found.considered}
+    assert not any(name.startswith(("optimal", "explicit fair")) for name, _ in even.considered)
+    assert found.error <= even.error * (1 + 1e-9)
+    assert even.reason.count("take as long for one answer as for another") == 1
+    assert "as long" not in found.reason
+
+
+def test_what_is_even_is_not_the_optimum() -> None:
+    """Both cannot be had, and `even` is yes or no."""
+    with pytest.raises(InvalidParameter, match="optimum=True needs even=False, got True"):
+        recommend(COUNTS, 1, 1, even=True, optimum=True)
+    with pytest.raises(InvalidParameter, match="even must be True or False, got 'yes'"):
+        recommend(COUNTS, 1, 1, even="yes")  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from inbounds.bounds import Bounds
 from inbounds.days import EPOCH, day_number
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.lattice import FAR, Lattice
-from inbounds.rational import Number, exact, finite_ratio, infinity, is_number, is_power_of_two, round_nearest
+from inbounds.rational import Number, concise, exact, finite_ratio, infinity, is_number, is_power_of_two, round_nearest
 
 VAST = 10_000
 """A Decimal of more digits than this before the point counts as infinite, and after it as zero."""
@@ -120,7 +120,8 @@ class Answers:
         digits = self.divisor.bit_length()
         if 10**digits % self.divisor:
             raise InvalidAnswer(
-                f"a Decimal cannot hold the multiples of {self.lattice.step}; pass the answer as a Fraction or a float"
+                f"a Decimal cannot hold the multiples of {concise(self.lattice.step)}; "
+                "pass the answer as a Fraction or a float"
             )
 
         def write(index: int) -> Decimal:

@@ -61,7 +61,9 @@ class AnswerArrays:
         """Check all answers, then return what reads a part of them; or their indices, if these may not fit int64."""
         kind, size = answers.dtype.kind, answers.dtype.itemsize
         if kind not in "iufOM":
-            raise InvalidAnswer(f"an array of answers must hold numbers or dates, got {answers.dtype.type.__name__}")
+            raise InvalidAnswer(
+                f"an array of answers must hold numbers or dates, got {answers.dtype.type.__name__}; convert it"
+            )
         if self._answers.is_dates and kind == "M":
             days = _days(answers)
             return lambda part: days[part]

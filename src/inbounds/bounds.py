@@ -149,7 +149,8 @@ class Bounds:
             return holds(self.ends, Fraction(day))
         if not is_number(value):
             # The kind only, for the value may be an answer.
-            raise TypeError(f"bounds of {'dates' if self.is_dates else 'numbers'} hold no {type(value).__name__}")
+            kind = "date" if self.is_dates else "number"
+            raise TypeError(f"bounds of {kind}s hold no {type(value).__name__}; ask for a {kind}")
         found = finite_ratio(value)
         if self.is_dates or found is None:
             return False

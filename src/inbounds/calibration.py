@@ -17,7 +17,7 @@ from inbounds.errors import InvalidParameter, LatticeTooFine, NotPrivate
 from inbounds.guarantee import Pairs
 from inbounds.lattice import fine_step
 from inbounds.loss import float_losses
-from inbounds.rational import round_nearest, round_up
+from inbounds.rational import concise, round_up, rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def calibrate(promise: Promise) -> Calibrated:
     plain = promise.sensitivity / promise.epsilon
     if not Fraction(1, 2**960) < plain < 2**960:
         raise InvalidParameter(
-            f"sensitivity / epsilon must be from 2**-960 to 2**960, got {round_nearest(plain):g}; "
+            f"sensitivity / epsilon must be from 2**-960 to 2**960, got {rounded(plain, 6)}; "
             "use other units for the answer"
         )
     bounds, sensitivity = promise.bounds, promise.sensitivity
@@ -80,8 +80,8 @@ def _refuse_wide_noise(claim: Claim) -> None:
     """Refuse noise that would leave int64 more often than once in e**250 draws, where no end stops it."""
     if not claim.lattice.bounded and claim.law.rate < Fraction(1, 2**WIDEST_NOISE):
         raise LatticeTooFine(
-            f"noise of scale {round_nearest(claim.scale):g} on unbounded bounds needs more than 62 bits to count in "
-            f"steps of {claim.lattice.step}; give the bounds a larger step, or ends"
+            f"noise of scale {rounded(claim.scale, 6)} on unbounded bounds needs more than 62 bits to count in "
+            f"steps of {concise(claim.lattice.step)}; give the bounds a larger step, or ends"
         )
 
 

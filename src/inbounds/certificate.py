@@ -18,7 +18,7 @@ from inbounds.claim import Claim
 from inbounds.guarantee import GuaranteeName, Pairs
 from inbounds.label import written_up
 from inbounds.law import PRECISION, Law
-from inbounds.rational import round_down, round_up
+from inbounds.rational import concise, round_down, round_up, rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,9 +82,10 @@ class Certificate:
 
 
 def brief(answer: Any) -> str:
-    """Write an answer of a worst pair, a long fraction as a decimal number."""
-    is_long = isinstance(answer, Fraction) and answer.denominator > 10_000
-    return f"{float(answer):.6g}" if is_long else str(answer)
+    """Write an answer of a worst pair for people, what is long as a decimal number."""
+    if isinstance(answer, Fraction) and answer.denominator > 10_000:
+        return rounded(answer, 6)
+    return concise(answer) if isinstance(answer, int | Fraction) else str(answer)
 
 
 def _counted(pairs: int) -> str:

@@ -75,7 +75,9 @@ class Claim:
         promise = Promise.of(bounds, sensitivity, epsilon, guarantee, pooling, trusted)
         noise = exact(scale, "scale", InvalidParameter)
         if noise <= 0:
-            raise InvalidParameter(f"scale must be positive, got {shown(scale)}")
+            raise InvalidParameter(
+                f"scale must be positive, got {shown(scale)}; it is that of the noise, about sensitivity / epsilon"
+            )
         return cls.on(promise, bounds.step or fine_step(bounds, noise, promise.sensitivity), noise)
 
     @classmethod
@@ -108,9 +110,12 @@ def _epsilon(epsilon: Any) -> Fraction:
 def _sensitivity(sensitivity: Any, bounds: Bounds) -> Fraction:
     if isinstance(sensitivity, timedelta):
         if not bounds.is_dates:
-            raise InvalidParameter("sensitivity may be a timedelta only if the bounds are dates; pass a number")
-        sensitivity = Fraction(sensitivity // timedelta(microseconds=1), 86_400_000_000)
-    found = exact(sensitivity, "sensitivity", InvalidParameter)
+            raise InvalidParameter(
+                f"sensitivity must be a number if the bounds are numbers, got {shown(sensitivity)}; give a number"
+            )
+        found = Fraction(sensitivity // timedelta(microseconds=1), 86_400_000_000)
+    else:
+        found = exact(sensitivity, "sensitivity", InvalidParameter)
     if found <= 0:
         raise InvalidParameter(
             f"sensitivity must be positive, got {shown(sensitivity)}; "
@@ -122,13 +127,13 @@ def _sensitivity(sensitivity: Any, bounds: Bounds) -> Fraction:
 def _pooling(pooling: Any) -> Fraction:
     found = exact(pooling, "pooling", InvalidParameter)
     if not 0 <= found <= 1:
-        raise InvalidParameter(f"pooling must be from 0 (normalise) to 1 (snap to the ends), got {shown(pooling)}")
+        raise InvalidParameter(f"pooling must be from 0 to 1, got {shown(pooling)}; 0 normalises, 1 snaps to the ends")
     return found
 
 
 def _trusted(trusted: bool) -> bool:
     if not isinstance(trusted, bool):
-        raise InvalidParameter(f"trusted must be True or False, got {shown(trusted)}")
+        raise InvalidParameter(f"trusted must be True or False, got {shown(trusted)}; leave it out if in doubt")
     return trusted
 
 
@@ -136,4 +141,6 @@ def _guarantee(guarantee: object) -> GuaranteeName:
     for name in get_args(GuaranteeName):
         if isinstance(guarantee, str) and guarantee == name:
             return name
-    raise InvalidParameter(f"guarantee must be 'standard' or 'distance', got {shown(guarantee)}")
+    raise InvalidParameter(
+        f"guarantee must be 'standard' or 'distance', got {shown(guarantee)}; take 'standard' if in doubt"
+    )

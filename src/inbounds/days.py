@@ -36,7 +36,7 @@ def read_day(day: object, name: str) -> int:
     """Return the day number of a date, a datetime64[D] or an ISO text; `name` is what a message calls it."""
     number = day_number(_from_text(day) if isinstance(day, str) else day)
     if number is None or not 1 <= number <= _LAST:
-        remedy = "drop its time with .date()" if isinstance(day, datetime) else "give a datetime.date or 'YYYY-MM-DD'"
+        remedy = "drop its time of day" if isinstance(day, datetime) else "give a date, such as '2026-12-31'"
         raise InvalidBounds(f"{name} must be a day of the calendar, got {shown(day)}; {remedy}")
     return number
 

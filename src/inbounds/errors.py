@@ -2,7 +2,7 @@
 
     InboundsError
     ├── InvalidBounds        a set of possible answers that makes no sense
-    ├── InvalidParameter     a bad epsilon, sensitivity, pooling, guarantee or confidence
+    ├── InvalidParameter     a bad epsilon, sensitivity, pooling, guarantee, confidence or place of a ledger
     ├── InvalidAnswer        an answer of a kind that cannot be released
     ├── LatticeTooFine       the lattice asked for needs more than 62 bits
     ├── NotPrivate           a privacy claim that was refuted or could not be proved
@@ -16,8 +16,9 @@
         ├── LedgerUnavailable    the ledger cannot be read or written
         └── LedgerBroken         the ledger was altered
 
-Each message names the rule, what the caller passed and the remedy. No message ever holds an answer, or anything
-computed from one: the exceptions about answers speak of their kind only.
+Each message names the rule, what the caller passed and the remedy, in words for whoever calls from Python and for
+whoever types a command. No message ever holds an answer, or anything computed from one: the exceptions about answers
+speak of their kind only.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from inbounds.bounds import Bounds
 from inbounds.claim import Claim
 from inbounds.errors import InvalidParameter
 from inbounds.overall import FLAT, TrueAnswers
-from inbounds.rational import exact, infinity, round_down, round_nearest, round_up
+from inbounds.rational import exact, infinity, round_down, round_nearest, round_up, shown
 
 if TYPE_CHECKING:
     from inbounds.averages import Floats, Spans
@@ -129,4 +129,4 @@ class Expectations(Averages):
 
 def _check_probability(value: float, name: str) -> None:
     if not 0 < exact(value, name, InvalidParameter) < 1:
-        raise InvalidParameter(f"{name} must be above 0 and below 1, got {value!r}")
+        raise InvalidParameter(f"{name} must be above 0 and below 1, got {shown(value)}; give for example 0.95")

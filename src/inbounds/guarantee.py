@@ -17,7 +17,7 @@ import numpy as np
 
 from inbounds.errors import InvalidParameter, LatticeTooFine
 from inbounds.lattice import FAR, LIMIT, Lattice
-from inbounds.rational import round_nearest
+from inbounds.rational import concise, rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,7 +71,7 @@ def deciding_pairs(lattice: Lattice, sensitivity: Fraction, guarantee: Guarantee
             raise InvalidParameter(
                 "the distance guarantee on bounds with inner gaps holds only for answers that are inside the bounds, "
                 "because projection moves two answers a hair apart to the two ends of a gap; "
-                "pass trusted=True if every answer is possible, or use guarantee='standard'"
+                "vouch that every answer is possible (trusted), or take the standard guarantee"
             )
         # Rounding brings answers a sensitivity apart to that many whole steps, all of which may cost one epsilon.
         return _paired(lattice, *_neighbours(lattice), Fraction(1, whole_steps(lattice, sensitivity)))
@@ -93,7 +93,7 @@ def _distance_in_steps(lattice: Lattice, sensitivity: Fraction) -> int:
         return min(distance, int(lattice.highs[-1] - lattice.lows[0]))
     if distance > LIMIT:
         raise LatticeTooFine(
-            f"a sensitivity of {round_nearest(sensitivity):g} is more than 2**61 steps of {lattice.step}; "
+            f"a sensitivity of {rounded(sensitivity, 6)} is more than 2**61 steps of {concise(lattice.step)}; "
             "give the bounds a larger step"
         )
     return distance

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds.errors import LatticeTooFine
-from inbounds.rational import round_nearest
+from inbounds.rational import concise, rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -219,8 +219,8 @@ def _merged(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> tuple[NDArray[
 def _refuse_too_fine(finite: list[int], step: Fraction) -> None:
     if finite and max(finite, key=abs) not in range(-LIMIT, LIMIT + 1):
         raise LatticeTooFine(
-            f"the lattice of step {step} has ends more than 2**61 steps from zero, which needs more than 62 bits; "
-            "give the bounds a larger step"
+            f"the lattice of step {concise(step)} has ends more than 2**61 steps from zero, which needs more than 62 "
+            "bits; give the bounds a larger step"
         )
 
 
@@ -241,10 +241,10 @@ def fine_step(bounds: Bounds, noise: Fraction, sensitivity: Fraction) -> Fractio
     coarsest = min(spread / 2**COARSEST, narrowest / 2**4)
     step = _power_of_two_below(max(finest, min(farthest / 2**52, coarsest)))
     if farthest > step * 2**53:
-        far, about, narrow = (round_nearest(x) for x in (farthest, noise, narrowest))
+        far, about, narrow = (rounded(x, 6) for x in (farthest, noise, narrowest))
         raise LatticeTooFine(
-            f"bounds as far from zero as {far:g} leave doubles no room for a step well below a noise of about {about:g}"
-            f" and below the narrowest span, {narrow:g}; give the bounds a step"
+            f"bounds as far from zero as {far} leave doubles no room for a step well below a noise of about {about}"
+            f" and below the narrowest span, {narrow}; give the bounds a step"
         )
     return step
 

@@ -161,7 +161,7 @@ def checked_goal(minimise: object) -> Minimise:
     for name in get_args(Minimise):
         if isinstance(minimise, str) and minimise == name:
             return name
-    raise InvalidParameter(f"minimise must be 'mean' or 'worst', got {shown(minimise)}")
+    raise InvalidParameter(f"minimise must be 'mean' or 'worst', got {shown(minimise)}; take 'mean' if in doubt")
 
 
 def optimum_is_offered(bounds: Bounds) -> bool:
@@ -176,7 +176,7 @@ def wants_optimum(optimum: object, bounds: Bounds) -> bool:
     if optimum is None:
         return optimum_is_offered(bounds)
     if not isinstance(optimum, bool):
-        raise InvalidParameter(f"optimum must be True, False or None, got {shown(optimum)}")
+        raise InvalidParameter(f"optimum must be True, False or None, got {shown(optimum)}; leave it out if in doubt")
     return optimum
 
 
@@ -199,7 +199,7 @@ def uniform_prior(bounds: Bounds, window: Window | None) -> list[int] | None:
 
 
 def _need_few_points(ground: Ground) -> None:
-    need_step(ground, "the optimal mechanism", "use recommend without it")
+    need_step(ground, "the optimal mechanism", "do without it")
     if not ground.lattice.bounded or _size(ground.lattice) > MOST_TRUE_ANSWERS:
         raise InvalidParameter(
             f"the optimal mechanism is for at most {MOST_TRUE_ANSWERS} answers from the least to the greatest, those "
@@ -229,12 +229,19 @@ def _prior(prior: Sequence[Any] | None, lattice: Lattice) -> tuple[Floats, NDArr
     count = int(possible.sum())
     given: Any = [1] * count if prior is None else prior
     if not isinstance(given, Iterable):
-        raise InvalidParameter(f"prior must be a list of weights, one for each possible answer, got {shown(given)}")
+        raise InvalidParameter(
+            f"prior must be a list of weights, one for each possible answer, got {shown(given)}; put them in [ ]"
+        )
     weights = [exact(weight, "a weight of the prior", InvalidParameter) for weight in given]
     if len(weights) != count:
-        raise InvalidParameter(f"prior must have one weight for each of {count} possible answers, got {len(weights)}")
+        raise InvalidParameter(
+            f"prior must have one weight for each of {count} possible answers, got {len(weights)}; "
+            "give so many, or leave it out"
+        )
     if min(weights) < 0 or not sum(weights):
-        raise InvalidParameter("prior must have weights that are not negative, and not all zero")
+        raise InvalidParameter(
+            "prior must have weights that are not negative, and not all zero, got others; leave it out for equal ones"
+        )
     total = sum(weights, Fraction(0))
     counted = np.zeros(len(possible))
     counted[possible] = [float(weight / total) for weight in weights]

@@ -81,7 +81,7 @@ def densities(mechanism: Comparable, values: Any, *, plain: bool = True, axes: A
     """
     asked = _listed(values)
     if not asked:
-        raise InvalidParameter("values must hold at least one true answer, got none")
+        raise InvalidParameter("values must hold at least one true answer, got none; name one to draw")
     ruler = Ruler.of(mechanism)
     marks = [ruler.mark(value) for value in asked]
     view = ruler.around(marks, max(ruler.plain, Fraction(mechanism.scale or 0)))
@@ -116,7 +116,7 @@ def errors(*mechanisms: Comparable, window: Window | None = None, axes: Axes | N
     is given, it goes ten plain scales (sensitivity / epsilon) beyond their last end.  The legend gives means over it.
     """
     if not mechanisms:
-        raise InvalidParameter("errors must be drawn of at least one mechanism, got none")
+        raise InvalidParameter("errors must be drawn of at least one mechanism, got none; name one")
     rulers = [Ruler.of(mechanism) for mechanism in mechanisms]
     bounds, widest = rulers[0].bounds, max(ruler.plain for ruler in rulers)
     if any(ruler.bounds != bounds for ruler in rulers):
@@ -154,7 +154,7 @@ def against_epsilon(
     """
     asked = list(np.geomspace(0.05, 8, 25) if epsilons is None else epsilons)
     if not asked:
-        raise InvalidParameter("epsilons must hold at least one number, got none")
+        raise InvalidParameter("epsilons must hold at least one number, got none; name one")
     promises = [Promise.of(bounds, sensitivity, epsilon, "standard", 0, False) for epsilon in asked]
     unit = float(promises[0].sensitivity)
     figure: Figure = matplotlib_or_error().figure.Figure(figsize=(8, 4.6), dpi=100, layout="constrained")
@@ -192,7 +192,7 @@ def loss(adaptive: AdaptiveLaplace, *, axes: Axes | None = None) -> Figure:
     It leaves the band from -epsilon to epsilon, where it would have to stay, and grows without limit.
     """
     if not isinstance(adaptive, AdaptiveLaplace):
-        raise InvalidParameter(f"a loss is drawn of an AdaptiveLaplace, got {type(adaptive).__name__}")
+        raise InvalidParameter(f"a loss is drawn of an AdaptiveLaplace, got {type(adaptive).__name__}; make one")
     ruler = Ruler.of(adaptive)
     low, high = ruler.lattice.low_list[0], ruler.lattice.high_list[-1]
     border, sign = (low, 1) if high == FAR else (high, -1)

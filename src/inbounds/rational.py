@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
+import re
+from datetime import timedelta
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeGuard
 
@@ -21,10 +23,21 @@ LIMIT = 1 << LIMIT_BITS
 # A Decimal of a few bytes can stand for an integer that fills the memory.
 _LIMIT_EXPONENT = 10_000
 
+# Python would also read 1_0 as 10, and the digits of every script.
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+LONGEST_DIGITS = 20
+"""A number whose text is longer than this is rounded where people read it."""
+
 
 def is_number(value: object) -> TypeGuard[Number]:
     """Return whether `value` is of a kind that stands for one real number; NaN and the infinities are such."""
     return isinstance(value, _KINDS) and not isinstance(value, _NOT_NUMBERS)
+
+
+def is_decimal(text: str) -> bool:
+    """Return whether a text is a decimal number, in ASCII digits with a sign, a point and an exponent if need be."""
+    return _DECIMAL.fullmatch(text) is not None
 
 
 def infinity(value: object) -> int:
@@ -56,7 +69,7 @@ def ratio(
         return found
     got = shown(number) if echo else f"a value of type {type(number).__name__}"
     if found is None and not is_vast:
-        raise error(f"{name} must be a finite number, got {got}; give an int, float, Fraction or Decimal")
+        raise error(f"{name} must be a finite number, got {got}; give a number such as 2 or 0.5")
     raise error(f"{name} must take at most {LIMIT_BITS} bits before and after the point, got {got}; round it")
 
 
@@ -106,9 +119,29 @@ def cut(text: str, width: int = 60) -> str:
     return text if len(text) <= width else f"{text[: width - 16]}...{text[-13:]}"
 
 
+def rounded(number: int | Fraction, digits: int) -> str:
+    """Return a number with at most so many digits, and an exponent where it is vast or tiny, also beyond doubles."""
+    context = Context(prec=digits, traps=[])
+    found = context.divide(Decimal(number.numerator), Decimal(number.denominator)).normalize(context)
+    return f"{found:f}" if -5 < found.adjusted() < digits else f"{found:e}"
+
+
+def concise(number: int | Fraction) -> str:
+    """Return a number exactly if that is short, else with 17 digits: for people, who read no lines of digits."""
+    text = str(number)
+    return text if len(text) <= LONGEST_DIGITS else rounded(number, 17)
+
+
 def shown(value: object) -> str:
-    """Return `repr(value)`, cut to what a message can bear."""
+    """Return `repr(value)`, cut to what a message can bear; a timedelta is so many days."""
+    if isinstance(value, timedelta):
+        return _days(value)
     try:
         return cut(str(value) if isinstance(value, Fraction | Decimal) else repr(value))
     except ValueError:  # Python refuses to print integers of thousands of digits
         return f"a vast {type(value).__name__}"
+
+
+def _days(duration: timedelta) -> str:
+    days = duration / timedelta(days=1)
+    return f"{days:.12g} day{'' if days == 1 else 's'}"

@@ -22,7 +22,7 @@ from inbounds.claim import Claim
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.lattice import FAR
 from inbounds.law import PRECISION, Law
-from inbounds.rational import round_nearest
+from inbounds.rational import rounded
 
 SMALL = 48
 """Up to this many indices between the ends of the lattice, the definition is checked."""
@@ -63,7 +63,9 @@ def certify(mechanism: Claimant | Provable | Claim) -> Certificate:
         return _kept(mechanism.prove_again())
     claim = mechanism if isinstance(mechanism, Claim) else getattr(mechanism, "claim", None)
     if not isinstance(claim, Claim):
-        raise InvalidParameter(f"only a mechanism or a Claim can be certified, got {type(mechanism).__name__}")
+        raise InvalidParameter(
+            f"only a mechanism or a Claim can be certified, got {type(mechanism).__name__}; give one of the two"
+        )
     fresh = Claim.on(claim.promise, claim.lattice.step, claim.scale)
     return _kept(sharpened(lambda bits: _prove_again(fresh, bits), BITS))
 
@@ -73,7 +75,7 @@ def _kept(certificate: Certificate) -> Certificate:
     if certificate.holds:
         return certificate
     finding = "does not keep" if certificate.refuted else "could not be proved to keep"
-    what = "the law" if certificate.scale is None else f"scale {round_nearest(certificate.scale):g}"
+    what = "the law" if certificate.scale is None else f"scale {rounded(certificate.scale, 6)}"
     raise NotPrivate(f"{what} {finding} the promise. {certificate}", certificate)
 
 

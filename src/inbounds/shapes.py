@@ -74,7 +74,7 @@ class Ruler:
     def of(cls, mechanism: Comparable) -> Ruler:
         """Return the ruler for a mechanism, or refuse what is none."""
         if not hasattr(mechanism, "pmf"):
-            raise InvalidParameter(f"a picture must be of a mechanism, got {type(mechanism).__name__}")
+            raise InvalidParameter(f"a picture must be of a mechanism, got {type(mechanism).__name__}; make one")
         bounds = mechanism.bounds
         lattice = Lattice.of(bounds, mechanism.step)
         promise = Promise.of(bounds, mechanism.sensitivity, mechanism.epsilon, "standard", 0, False)

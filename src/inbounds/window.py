@@ -9,7 +9,7 @@ from inbounds.bounds import Bounds
 from inbounds.days import day_number
 from inbounds.errors import InvalidParameter
 from inbounds.lattice import FAR, Lattice
-from inbounds.rational import exact, shown
+from inbounds.rational import concise, exact, rounded, shown
 
 Window = tuple[Any, Any]
 
@@ -23,7 +23,9 @@ def indices_of(window: Window | None, bounds: Bounds, lattice: Lattice) -> tuple
         return -FAR, FAR
     pair: Any = window
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise InvalidParameter(f"window must be a pair (low, high) of true answers, got {shown(window)}")
+        raise InvalidParameter(
+            f"window must be a pair (low, high) of true answers, got {shown(window)}; give its two ends"
+        )
     low, high = (_value(end, bounds) for end in window)
     first = max(-FAR, -(-(low - lattice.offset) // lattice.step))
     last = min(FAR, (high - lattice.offset) // lattice.step)
@@ -31,7 +33,8 @@ def indices_of(window: Window | None, bounds: Bounds, lattice: Lattice) -> tuple
         first, last = min(first, FAR), max(last, -FAR)
     if not any(max(first, a) <= min(last, b) for a, b in zip(lattice.low_list, lattice.high_list, strict=True)):
         raise InvalidParameter(
-            f"window must hold at least one possible answer of {bounds.brief()}, got {shown(tuple(window))}"
+            f"window must hold at least one possible answer of {bounds.brief()}, got {shown(tuple(window))}; "
+            "widen or move it"
         )
     return first, last
 
@@ -40,7 +43,7 @@ def _value(end: Any, bounds: Bounds) -> Fraction:
     if bounds.is_dates:
         day = day_number(end)
         if day is None:
-            raise InvalidParameter(f"a window over dates must be a pair of dates, got {shown(end)}")
+            raise InvalidParameter(f"a window over dates must be a pair of dates, got {shown(end)}; give days")
         return Fraction(day)
     return exact(end, "an end of the window", InvalidParameter)
 
@@ -69,7 +72,7 @@ def stated_window(bounds: Bounds, plain_scale: Fraction) -> Window | None:
 
 
 def written_end(end: Any) -> str:
-    """Write an end of a window for people, whole numbers to the last digit."""
+    """Write an end of a window for people, whole numbers to the last digit unless they are vast."""
     if isinstance(end, Fraction) and end.denominator != 1:
-        return f"{float(end):.10g}"
-    return str(end)
+        return rounded(end, 10)
+    return concise(end) if isinstance(end, int | Fraction) else str(end)

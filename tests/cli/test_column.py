@@ -148,3 +148,40 @@ def test_without_duckdb_the_extra_is_named(typed: Type, source: Path, monkeypatc
     found = typed("release", "--file", "source.csv", "--to", "out.csv", *SCORE)
     assert found.code == 1
     assert "pip install 'inbounds[query]'" in found.err
+
+
+@pytest.mark.parametrize(("delimiter", "name"), [(",", "score"), (";", "score"), ("\t", "score"), ("|", "a,b")])
+def test_the_first_line_says_what_is_between_fields(typed: Type, source: Path, delimiter: str, name: str) -> None:
+    """Whatever separates the names separates the fields, however the values look."""
+    header = delimiter.join(["id", f'"{name}"', "note"])
+    lines = [delimiter.join([str(i), "3", '"1,5;2|7"']) for i in range(30)]
+    source.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    assert typed("release", "--file", "source.csv", "--to", "out.csv", "--column", name, *SCORE[2:]).code == 0
+    rows_after = Path("out.csv").read_text("utf-8").splitlines()
+    assert len(rows_after) == 31
+    assert all("1,5;2|7" in line for line in rows_after[1:])
+
+
+@pytest.mark.parametrize("header", [b"id,score;x", b"\xff\xfei\x00d\x00"])
+def test_an_unsure_first_line_is_refused(typed: Type, source: Path, header: bytes) -> None:
+    """Two things that may separate names, or no text at all, are not guessed about."""
+    source.write_bytes(header + b"\n1,2;731954\n")
+    found = typed("release", "--file", "source.csv", "--to", "out.csv", *SCORE)
+    assert (found.code, found.out) == (2, "")
+    assert "first line" in found.err
+    assert "731954" not in found.err
+    assert [path.name for path in source.parent.iterdir()] == ["source.csv"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_is_the_one_that_was_named(
+    typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A name that looks like a pattern is a name."""
+    monkeypatch.chdir(tmp_path)
+    sql(f"COPY (SELECT 1 AS score FROM range(9)) TO 'a1.{kind}'")
+    Path(f"a1.{kind}").rename(f"a[1]*.{kind}")
+    sql(f"COPY (SELECT 1 AS score FROM range(5)) TO 'a1.{kind}'")
+    found = typed("release", "--file", f"a[1]*.{kind}", "--to", f"b[1]?.{kind}", *SCORE, "--json").data
+    assert found["released"] == 9
+    assert Path(f"b[1]?.{kind}").is_file()

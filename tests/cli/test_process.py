@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -43,6 +44,47 @@ def test_a_closed_pipe_is_quiet(words: tuple[str, ...]) -> None:
         _, told = process.communicate(timeout=60)
     assert told.count("\n") == ("--jsn" in words)
     assert "BrokenPipe" not in told
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of a shell."""
+    command = line.replace("inbounds", f"{sys.executable} -m inbounds.cli")
+    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+
+
+RELEASE = 'release 1 --bounds "[0, 2]" --sensitivity 1 --epsilon 1'
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (f"inbounds {RELEASE} >&-", 1),
+        (f"inbounds {RELEASE} >/dev/full", 1),
+        (f"inbounds {RELEASE} --json >/dev/full", 1),
+        (f"inbounds {RELEASE} 2>&-", 0),
+        (f"inbounds {RELEASE} --bad 2>&-", 2),
+        (f"inbounds {RELEASE.replace('1', '-', 1)} <&-", 2),
+    ],
+)
+def test_closed_and_full_streams_are_foreseen(line: str, code: int) -> None:
+    """What could not be printed is a failure, a closed standard error is none, and nothing is unforeseen."""
+    found = shell(line)
+    assert found.returncode == code
+    assert "not foreseen" not in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize("place", ["/dev/full", "&-"])
+def test_an_answer_that_could_not_be_printed_is_not_lost(clinic: Path, place: str) -> None:
+    """It was charged, so standard error tells the request id with which it is free."""
+    asked = 'query --dataset clinic.toml --epsilon 3 --analyst ana "SELECT COUNT(*) FROM visits"'
+    failed = shell(f"inbounds {asked} >{place}")
+    assert failed.returncode == 1
+    (request,) = re.findall(r"--request-id (\w+)$", failed.stderr, re.MULTILINE)
+    assert shell(f"inbounds {asked}").returncode == 3
+    again = shell(f"inbounds {asked} --request-id {request}")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert request in again.stdout
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])

@@ -18,7 +18,7 @@ DAYS = ("--bounds", "[2026-01-01, 2026-12-31]", "--sensitivity", "3", "--epsilon
 
 
 def test_text_and_json_hold_the_same(typed: Type) -> None:
-    """Both forms name the release, its expected error, the mechanism, epsilon and the certificate."""
+    """Both forms name the release, its expected error, what states its law, epsilon and the certificate."""
     text, data = typed("release", "97", *PERCENT), typed("release", "97", *PERCENT, "--json").data
     assert text.code == 0
     assert within_80(text.out)
@@ -26,14 +26,56 @@ def test_text_and_json_hold_the_same(typed: Type) -> None:
         "released",
         "expected error",
         "mechanism",
+        "scale",
+        "step",
         "epsilon",
         "certificate",
     ]
-    assert list(data) == ["released", "expected_error", "mechanism", "epsilon", "certificate"]
+    law = ["mechanism", "pooling", "width", "scale", "step", "epsilon"]
+    assert list(data) == ["released", "expected_error", *law, "certificate"]
     assert 0 <= data["released"] <= 100
     assert data["epsilon"] == 0.5
     assert data["certificate"].startswith("proved")
     assert data["mechanism"] in text.out
+
+
+@pytest.mark.parametrize("bounds", ["[0, 100]", "[0, 20] step 1", "[0, 5] | [7, inf)"])
+def test_the_law_that_is_printed_can_be_certified(typed: Type, bounds: str) -> None:
+    """Scale, pooling and step of bounded Laplace are those of a claim that is proved, and that fails at half of it."""
+    asked = ("--bounds", bounds, "--sensitivity", "2", "--epsilon", "0.5")
+    found = typed("release", "7", *asked, "--pooling", "0.25", "--json").data
+    on_step = bounds if "step" in bounds else f"{bounds} step {found['step']}"
+    claim = ("--bounds", on_step, *asked[2:], "--pooling", str(found["pooling"]), "--scale")
+    assert typed("certify", *claim, repr(found["scale"])).code == 0
+    assert typed("certify", *claim, repr(found["scale"] / 2)).code == 4
+
+
+@pytest.mark.parametrize("bounds", ["[0, 20] step 1", "[0, 3] step 1", "[0, 100]"])
+def test_a_draw_takes_as_long_for_one_answer_as_for_another(typed: Type, bounds: str) -> None:
+    """No mechanism is chosen that computes its law from the true answer, and it is the one that plan recommends."""
+    asked = ("--bounds", bounds, "--sensitivity", "1", "--epsilon", "2", "--json")
+    released, planned = typed("release", "1", *asked).data, typed("plan", *asked).data
+    assert planned["recommended"].startswith(released["mechanism"])
+    assert planned["reason"].startswith(planned["recommended"])
+    assert not released["mechanism"].startswith(("optimal", "explicit fair"))
+    assert "as long for one answer as for another" in planned["reason"]
+
+
+@pytest.mark.parametrize("value", ["1_0", "٣", "９７", "0x1p3", "1e", "."])
+def test_only_plain_numbers_are_numbers(typed: Type, value: str) -> None:
+    """What Python would read but nobody writes is refused, as an answer without repeating it."""
+    found = typed("release", value, *COUNT)
+    assert (found.code, found.out) == (2, "")
+    assert value not in found.err.replace("97.5", "")
+    found = typed("release", "3", *COUNT[:-1], value)
+    assert found.code == 2
+    assert f"--epsilon must be a number, got {value!r}" in found.err
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "-Infinity", "1e999"])
+def test_an_infinity_is_projected(typed: Type, value: str) -> None:
+    """Where there are ends, an infinite answer is brought into range like any other."""
+    assert typed("release", value, *COUNT, "--json").data["released"] in range(21)
 
 
 def test_numbers_are_shown_as_typed(typed: Type) -> None:

@@ -45,6 +45,7 @@ def test_every_help_has_an_example_that_runs(typed: Type, clinic: Path, name: st
     assert help_text.code == 0
     assert within_80(help_text.out)
     assert "--json" in help_text.out
+    typed("budget", "grant", "1", "--dataset", "clinic.toml")  # so that there is a ledger to look at
     (example,) = re.findall(r"Example:\n +(inbounds .*?)\n\n", help_text.out, re.DOTALL)
     assert example.startswith(f"inbounds {name}")
     found = run_line(typed, re.sub(r"\\\n *", "", example))

@@ -25,9 +25,12 @@ from inbounds.errors import (
     LedgerUnavailable,
 )
 from inbounds.ledger import Ledger
+from inbounds.ledger.store import Failure
 from inbounds.query import Answer, Dataset
 from inbounds.query.engines.duckdb import DuckDB
 from inbounds.query.engines.engine import Kind
+from ledger_places import Place as Where
+from ledger_places import postgres_place
 from query.audit_tables import Told, contract, using
 
 COLUMNS = """
@@ -108,12 +111,96 @@ def test_a_failed_engine_does_not_give_the_charge_back(asked: Asked) -> None:
     with pytest.raises(EngineFailed, match=r"stays charged.*same request id") as caught:
         asked.dataset.count().ask(1, analyst="ana", request_id="one")
     assert caught.value.kind == "OutOfMemoryException"
+    assert str(caught.value).count("'one'") == 1
     assert (asked.spent, asked.charges) == (1, 1)
     asked.run = lambda: [(SECRET,)]
     answer = asked.dataset.count().ask(1, analyst="ana", request_id="one")
     assert answer.request_id == "one"
     assert (asked.spent, asked.charges) == (1, 1)
     assert len(asked.happened) == 2
+
+
+def test_a_failed_engine_names_the_request_also_if_nobody_chose_it(asked: Asked) -> None:
+    """Whoever gave no request id is told the one that was charged, once, and asks again with it for nothing."""
+    asked.fail(EngineFailed("OutOfMemoryException"))
+    with pytest.raises(EngineFailed) as caught:
+        asked.dataset.count().ask(1, analyst="ana")
+    named = caught.value.request_id
+    assert named is not None
+    assert str(caught.value).count(repr(named)) == 1
+    asked.run = lambda: [(SECRET,)]
+    assert asked.dataset.count().ask(1, analyst="ana", request_id=named).request_id == named
+    assert (asked.spent, asked.charges) == (1, 1)
+
+
+def test_an_answer_that_could_not_be_kept_names_its_request(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the ledger fails after the charge, the error names the request that was charged, whoever chose its id."""
+
+    def run() -> Sequence[tuple[int, ...]]:
+        monkeypatch.setattr(asked.ledger._store, "_commit", _full)
+        return [(SECRET,)]
+
+    asked.run = run
+    with pytest.raises(LedgerUnavailable, match=r"no answer was kept: ask again with the same request id, '\w+'"):
+        asked.dataset.count().ask(1, analyst="ana")
+    monkeypatch.undo()
+    asked.run = lambda: [(SECRET,)]
+    (entry,) = (entry for entry in asked.ledger.statement("visits").entries if entry.kind == "charge")
+    assert asked.dataset.count().ask(1, analyst="ana", request_id=entry.request_id).request_id == entry.request_id
+    assert (asked.spent, asked.charges) == (1, 1)
+
+
+def _full() -> None:
+    raise Failure("the disk is full; make room")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def ledger_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Where]:
+    """An empty place for a ledger, of each kind."""
+    if request.param == "sqlite":
+        yield Where("sqlite", str(tmp_path / "budget.db"))
+        return
+    yield from postgres_place()
+
+
+def test_whoever_only_looks_creates_no_ledger(ledger_place: Where, tmp_path: Path) -> None:
+    """With create_ledger=False neither looking nor asking creates a ledger; what needs none goes on as ever."""
+    text = contract(COLUMNS, unit="row", budget=BUDGET)
+    engine = Told(KINDS, lambda: [(SECRET,)])
+    with using(Dataset.parse(text, ledger=ledger_place.where, create_ledger=False), engine) as dataset:
+        assert dataset.count().explain(1).bounds
+        for look in (lambda: dataset.ledger, lambda: dataset.count().ask(1, analyst="ana")):
+            with pytest.raises(InvalidParameter, match=r"there is no ledger at .*, or ask a question first"):
+                look()
+    assert engine.statements == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_whoever_only_looks_enters_no_dataset(ledger_place: Where) -> None:
+    """With create_ledger=False a ledger of other datasets stays as it is; one that knows the dataset is used."""
+    text = contract(COLUMNS, unit="row", budget=BUDGET)
+    with Ledger.open(ledger_place.where) as ledger:
+        ledger.open_dataset("others", 1)
+        before = ledger.head()
+        for given in (ledger_place.where, ledger):
+            dataset = Dataset.parse(text, ledger=given, create_ledger=False)
+            with pytest.raises(LedgerConflict, match="has no dataset 'visits'; check the name and the ledger"):
+                dataset.ledger  # noqa: B018  opens it
+        assert ledger.head() == before
+        with Dataset.parse(text, ledger=ledger_place.where) as dataset:
+            assert dataset.ledger.datasets() == ["others", "visits"]
+        with Dataset.parse(text, ledger=ledger_place.where, create_ledger=False) as dataset:
+            assert dataset.ledger.balance("visits").spent == 0
+
+
+def test_a_contract_that_is_loaded_may_be_for_looking_only(tmp_path: Path) -> None:
+    """`load` hands create_ledger on: the ledger beside the contract is not created."""
+    path = tmp_path / "visits.toml"
+    path.write_text(contract(COLUMNS, unit="row", budget=BUDGET), encoding="utf-8")
+    dataset = Dataset.load(path, create_ledger=False)
+    with pytest.raises(InvalidParameter, match=r"there is no ledger at .*visits\.ledger\.db; check the path"):
+        dataset.ledger  # noqa: B018  opens it
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_request_id_has_one_answer_and_one_charge(asked: Asked) -> None:

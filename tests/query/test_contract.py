@@ -126,6 +126,7 @@ def test_a_complaint_names_the_file_and_the_line(tmp_path: Path, case: str) -> N
     assert f"line {line}" in message.replace("at line", "line")
     assert f"line {line}:" in message or "not TOML" in message
     assert why in message
+    assert "; " in message  # and what to do
 
 
 @pytest.mark.parametrize("table", ["dataset", "columns", "budget"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,8 @@ def test_explanations_say_everything(dataset: Dataset) -> None:
         assert [part for part in PARTS if any(line.startswith(part) for line in lines)] == list(PARTS)
         assert all(found.data().values())
         assert found.question == str(query.question)
-        assert found.epsilon.startswith("0.5 ")
+        assert found.epsilon == Fraction(1, 2)
+        assert "epsilon         0.5 for everything together" in lines
         plan = query.plan(0.5, pooling=None if "exponential" in found.mechanism else 1)
         assert found.sensitivity.startswith(f"{float(plan.answering.sensitivity):g}")
         assert found.bounds == plan.answering.bounds.brief()

@@ -378,6 +378,7 @@ def test_what_is_outside_the_grammar_is_refused(visits: Dataset, text: str, mark
     with pytest.raises(InvalidQuestion) as refusal:
         visits.sql(text)
     check_mark(str(refusal.value), marked)
+    assert ";" in str(refusal.value)  # what to do
 
 
 @pytest.mark.parametrize(("text", "marked"), CONDITIONS)
@@ -392,6 +393,25 @@ def test_what_is_no_condition_is_refused(visits: Dataset, text: str, marked: str
     check_mark(str(refusal.value), marked)
     with pytest.raises(InvalidQuestion):
         visits.proportion(text)
+
+
+@pytest.mark.parametrize("number", ["1_0", "-1_000.5", "1e1_0", ".1_5", "1e", "１０", "٣", "½", "1__0", "10_"])
+def test_a_number_is_written_in_plain_digits(visits: Dataset, number: str) -> None:
+    """What sqlglot or Python would read as a number, but is not in the digits 0 to 9, is refused wherever it stands."""
+    for text in (f"age > {number}", f"age IN (1, {number})", f"age BETWEEN {number} AND 5"):
+        with pytest.raises(InvalidQuestion, match=";"):
+            visits.count().where(text)
+    for measure in (f"QUANTILE(age, {number})", f"HISTOGRAM(age, {number})", f"COUNT({number})"):
+        with pytest.raises(InvalidQuestion, match=";"):
+            visits.sql(f"SELECT {measure} FROM visits")
+
+
+def test_a_text_may_look_like_any_number(visits: Dataset) -> None:
+    """Underscores in names, texts and comments are nobody's business."""
+    found = visits.sql("SELECT COUNT(*) /* 1_0 */ FROM visits WHERE clinic <> 'north' -- 1_0")
+    assert str(found.question) == str(visits.count().where(clinic != "north").question)
+    with pytest.raises(InvalidQuestion, match="'1_0' is no key of clinic"):
+        visits.count().where("clinic = '1_0'")
 
 
 def test_a_number_of_a_few_characters_takes_no_time(visits: Dataset) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
@@ -10,9 +12,10 @@ import typer
 from inbounds.cli.options import AsJson, DatasetFile, Epsilon, LedgerPlace, Pooling, Sql, chosen_part, number
 from inbounds.cli.output import pairs, show
 from inbounds.cli.tables import opened
-from inbounds.errors import EngineFailed
+from inbounds.errors import InboundsError, LedgerUnavailable
 
 if TYPE_CHECKING:
+    from inbounds.ledger.receipt import Balance
     from inbounds.query import Answer
 
 Analyst = Annotated[str, typer.Option(metavar="NAME", help="Who asks, and pays.")]
@@ -41,16 +44,25 @@ def query(  # noqa: PLR0913, PLR0917  each is an option of the command
           "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"
     """
     cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
-    with opened(dataset, ledger) as asked:
-        question, request = asked.sql(sql), request_id or uuid4().hex
-        try:
-            answer = question.ask(cost, analyst=analyst, request_id=request, pooling=fixed)
-        except EngineFailed:  # it was charged: whoever pays must be able to ask again
-            typer.echo(f"inbounds: the request id is {request}", err=True)
-            raise
-        balance = asked.ledger.balance(asked.name, analyst if asked.per_analyst is not None else None)
-    paid = [("epsilon", epsilon), ("budget", balance), ("request id", answer.request_id)]
-    show(_data(answer), f"{answer}\n\n{pairs(paid)}", as_json=as_json)
+    request = request_id or uuid4().hex
+    with _remembering(request):
+        with opened(dataset, ledger) as asked:
+            answer = asked.sql(sql).ask(cost, analyst=analyst, request_id=request, pooling=fixed)
+            balance = asked.ledger.balance(asked.name, analyst if asked.per_analyst is not None else None)
+        paid = [("epsilon", epsilon), ("budget", balance), ("request id", answer.request_id)]
+        show(_data(answer, balance), f"{answer}\n\n{pairs(paid)}", as_json=as_json)
+
+
+@contextmanager
+def _remembering(request: str) -> Iterator[None]:
+    """Say how to ask again for free, if a question may have been charged and its answer did not come through."""
+    try:
+        yield
+    except BaseException as problem:
+        certain = isinstance(problem, InboundsError) and not isinstance(problem, LedgerUnavailable)
+        if not certain and request not in str(problem):
+            typer.echo(f"inbounds: if it was charged, the answer is free with --request-id {request}", err=True)
+        raise
 
 
 def explain(sql: Sql, dataset: DatasetFile, epsilon: Epsilon, pooling: Pooling = None, as_json: AsJson = False) -> None:
@@ -69,10 +81,11 @@ def explain(sql: Sql, dataset: DatasetFile, epsilon: Epsilon, pooling: Pooling =
     show(explanation.data(), str(explanation), as_json=as_json)
 
 
-def _data(answer: Answer) -> dict[str, Any]:
+def _data(answer: Answer, balance: Balance) -> dict[str, Any]:
     return {
         "rows": answer.data(),
         "expected_errors": answer.errors,
         "epsilon": answer.epsilon,
+        "budget": {"cap": balance.cap, "spent": balance.spent, "left": balance.left},
         "request_id": answer.request_id,
     }

@@ -15,7 +15,16 @@ from inbounds.ledger.receipt import Balance
 ALTERED = 1
 """The exit code for a record that was altered."""
 
-app = typer.Typer(cls=Group, help="Show, grant, verify and account for what was spent.")
+app = typer.Typer(
+    cls=Group,
+    help="""Show, grant, verify and account for what was spent.
+
+    \b
+    Example:
+      inbounds budget show --dataset clinic.toml
+    """,
+    short_help="Show, grant, verify and account for what was spent.",
+)
 
 Who = Annotated[
     str | None, typer.Option("--analyst", metavar="NAME", help="Only this analyst; everyone together if not given.")
@@ -37,7 +46,7 @@ def show_balance(
     Example:
       inbounds budget show --dataset clinic.toml --analyst ana
     """
-    with opened(dataset, ledger) as table:
+    with opened(dataset, ledger, create_ledger=False) as table:
         total = table.ledger.balance(table.name)
         own = None if analyst is None else table.ledger.balance(table.name, analyst)
     found: dict[str, Any] = {"dataset": table.name, "total": _data(total)}
@@ -84,7 +93,7 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
     Example:
       inbounds budget verify --dataset clinic.toml
     """
-    with opened(dataset, ledger) as table:
+    with opened(dataset, ledger, create_ledger=False) as table:
         found = table.ledger.verify(head)
     problems = [str(problem) for problem in found.problems]
     data = {"ok": found.ok, "entries": found.entries, "head": str(found.head), "problems": problems}
@@ -103,7 +112,7 @@ def statement(dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = N
     Example:
       inbounds budget statement --dataset clinic.toml
     """
-    with opened(dataset, ledger) as table:
+    with opened(dataset, ledger, create_ledger=False) as table:
         found = table.ledger.statement(table.name, analyst)
     show(found.data(), str(found), as_json=as_json)
 

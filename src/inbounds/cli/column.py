@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import glob
+import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from inbounds.bounds import Bounds
+from inbounds.cli.output import progress
 from inbounds.cli.tables import duckdb_or_error
 from inbounds.cli.whole import beside
 from inbounds.errors import InvalidAnswer, InvalidParameter
@@ -19,6 +22,11 @@ AT_ONCE = 65_536
 """Releases between two moves of the progress bar."""
 
 KINDS = (".csv", ".parquet")
+
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""What may be between the fields of a csv file."""
+
+_IN_QUOTES = re.compile(r'"(?:[^"]|"")*"')
 
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 """Types of columns whose every value is a 64-bit integer."""
@@ -63,16 +71,33 @@ class _Loaded:
 
 def _load(connection: Any, source: Path, *, as_text: bool) -> _Loaded:
     """Read a file into the table `source`: csv as text if it becomes csv again, so that nothing is written anew."""
-    delimiter = ","
+    delimiter, reader = ",", "read_parquet(?)"
     if source.suffix.lower() == ".csv":
-        delimiter = connection.execute("SELECT Delimiter FROM sniff_csv(?)", [str(source)]).fetchone()[0]
-        options = f"header = true, delim = '{delimiter}', allow_quoted_nulls = false, all_varchar = {as_text}"
-        reader = f"read_csv(?, {options})"
-    else:
-        reader = "read_parquet(?)"
-    connection.execute(f"CREATE TABLE source AS SELECT * FROM {reader}", [str(source)])
+        delimiter = _delimiter(source)
+        written = f"""header = true, delim = '{delimiter}', quote = '"', escape = '"', allow_quoted_nulls = false"""
+        reader = f"read_csv(?, {written}, sample_size = -1, all_varchar = {as_text})"
+    connection.execute(f"CREATE TABLE source AS SELECT * FROM {reader}", [glob.escape(str(source))])
     types = {row[0]: row[1] for row in connection.execute("DESCRIBE source").fetchall()}
     return _Loaded(connection, types, delimiter)
+
+
+def _delimiter(source: Path) -> str:
+    """Return what is between the names in the first line: it must be one thing, for a guess could cut values apart."""
+    try:
+        with source.open(encoding="utf-8-sig") as file:
+            names = _IN_QUOTES.sub("", file.readline())
+    except UnicodeDecodeError:
+        raise InvalidParameter(
+            f"{source.name} must be text in UTF-8 whose first line names the columns; convert it"
+        ) from None
+    found = [delimiter for delimiter in DELIMITERS if delimiter in names]
+    if len(found) > 1:
+        several = " and ".join(DELIMITERS[one] for one in found)
+        raise InvalidParameter(
+            f"the names in the first line of {source.name} must be separated by one thing, got {several}; "
+            "put quotes around names that hold one, or rename these columns"
+        )
+    return found[0] if found else ","
 
 
 def _values(duckdb: Any, loaded: _Loaded, column: str, bounds: Bounds) -> tuple[Any, Any]:
@@ -99,7 +124,7 @@ def _released(mechanism: Any, answers: Any) -> Any:
     if len(answers) == 0:
         return answers
     parts = []
-    with _progress(len(answers)) as advance:
+    with progress(len(answers)) as advance:
         for start in range(0, len(answers), AT_ONCE):
             parts.append(mechanism.release(answers[start : start + AT_ONCE]))
             advance(len(parts[-1]))
@@ -147,15 +172,3 @@ def _refusing(failure: type[Exception], error: type[Exception], message: str) ->
         yield
     except failure:
         raise error(message) from None
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that moves a progress bar on standard error, which is there on a terminal only."""
-    from rich.console import Console  # noqa: PLC0415  typer brings it
-    from rich.progress import Progress  # noqa: PLC0415
-
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task("releasing", total=total)
-        yield lambda count: bar.advance(task, count)

@@ -37,6 +37,8 @@ def command(keep: Keep = None, as_json: AsJson = False) -> None:
             found, text = tell(Path(temporary))
     else:
         folder = Path(keep)
+        if folder.exists() and not folder.is_dir():
+            raise InvalidParameter(f"--keep must name a folder, got the file {keep!r}; name a new folder")
         if folder.is_dir() and any(folder.iterdir()) and not (folder / "clinic.toml").is_file():
             raise InvalidParameter(f"{keep!r} holds other files; name a new folder, or one that demo made")
         folder.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ImportError as problem:
         return _complain(problem, FAILED)
     except OSError as problem:
-        return _complain(_about_file(problem), FAILED)
+        return _about_file(problem)
     except Exception as problem:  # noqa: BLE001  a traceback would show data
         return _unforeseen(problem)
 
@@ -89,9 +89,12 @@ def _complain(problem: object, code: int) -> int:
     return code
 
 
-def _about_file(problem: OSError) -> str:
+def _about_file(problem: OSError) -> int:
+    """Say which file failed; whoever stops reading what is printed has seen enough."""
+    if isinstance(problem, BrokenPipeError):
+        return DONE
     name = "" if problem.filename is None else f" {problem.filename!r}"
-    return f"a file{name} cannot be read or written: {problem.strerror or type(problem).__name__}"
+    return _complain(f"a file{name} cannot be read or written: {problem.strerror or type(problem).__name__}", FAILED)
 
 
 def _flush(stream: TextIO | Any) -> None:

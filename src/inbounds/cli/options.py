@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated, Any
 
 import typer
@@ -33,15 +34,15 @@ LedgerPlace = Annotated[
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question.", show_default=False)]
 
 
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+"""How a number is written.  Python reads more, such as 1_0 for 10; whoever types that may mean something else."""
+
+
 def number(text: str, name: str) -> Decimal:
     """Read a number exactly as it is written."""
-    try:
-        found = Decimal(text)
-    except InvalidOperation:
-        raise InvalidParameter(f"{name} must be a number, got {shown(text)}; write it like 2 or 0.5") from None
-    if not found.is_finite():
-        raise InvalidParameter(f"{name} must be finite, got {shown(text)}; write it like 2 or 0.5")
-    return found
+    if not NUMBER.fullmatch(text.strip()):
+        raise InvalidParameter(f"{name} must be a number, got {shown(text)}; write it like 2 or 0.5")
+    return Decimal(text.strip())
 
 
 def part(text: str, name: str) -> Decimal:

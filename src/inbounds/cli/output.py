@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
-import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -19,11 +21,14 @@ WIDTH = 80
 
 
 def show(data: Any, text: str, *, as_json: bool) -> None:
-    """Print a result; whoever stops reading it has seen enough."""
+    """Print a result, all of it: that it was printed must not be said of what is still in a buffer."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed", "standard output")
     try:
         typer.echo(json.dumps(plain(data), ensure_ascii=False, indent=2) if as_json else text)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stdout.flush()
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, "standard output") from None
 
 
 def plain(value: Any) -> Any:
@@ -57,3 +62,15 @@ def pairs(rows: list[tuple[str, Any]]) -> str:
         lines.append(f"{name:<{width}}{first}".rstrip())
         lines.extend(" " * width + line for line in rest)
     return "\n".join(lines)
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[int], None]]:
+    """Yield a function that moves a progress bar on standard error, which is there on a terminal only."""
+    from rich.console import Console  # noqa: PLC0415  typer brings it
+    from rich.progress import Progress  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    with Progress(console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task("releasing", total=total)
+        yield lambda count: bar.advance(task, count)

@@ -44,6 +44,9 @@ def command(
 ) -> None:
     """Compare all mechanisms for some bounds, and recommend one.
 
+    The one recommended is the one that release takes. Mechanisms whose draws take longer for some answers than for
+    others are compared, but not recommended.
+
     With --target-error it answers the inverse question: how much epsilon an error takes.
 
     \b
@@ -61,7 +64,7 @@ def command(
     else:
         given = "neither" if epsilon is None else "both"
         raise InvalidParameter(f"plan needs either --epsilon or --target-error, got {given}; give one of them")
-    compared, best = compare(possible, most, spent), recommend(possible, most, spent)
+    compared, best = compare(possible, most, spent), recommend(possible, most, spent, even=True)
     if plot is not None:
         from inbounds.cli.picture import save  # noqa: PLC0415  only whoever has matplotlib comes here
 
@@ -73,7 +76,7 @@ def command(
 def _data(compared: Comparison, best: Recommendation, spent: Decimal, target_error: str | None) -> dict[str, Any]:
     found = {
         "epsilon": spent,
-        "recommended": best.mechanism.name,
+        "recommended": best.name,
         "mean_error": best.error,
         "reason": best.reason,
         "mechanisms": compared.data(),
@@ -105,7 +108,7 @@ def least_epsilon(bounds: Bounds, sensitivity: Any, error: Decimal) -> Decimal:
 
         def reached(number: int) -> bool:
             report(f"trying epsilon {epsilon_of(number)}")
-            return recommend(bounds, sensitivity, epsilon_of(number), progress=lambda _: None).error <= error
+            return recommend(bounds, sensitivity, epsilon_of(number), even=True, progress=lambda _: None).error <= error
 
         found = least(reached, _guess(sensitivity, error))
     if found is None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from inbounds.query import Dataset
 
 
-def opened(contract: str | Path, ledger: str | None = None) -> Dataset:
+def opened(contract: str | Path, ledger: str | None = None, *, create_ledger: bool = True) -> Dataset:
     """Open the dataset that a contract describes."""
     try:
         from inbounds.query import Dataset  # noqa: PLC0415  the other commands do without
@@ -18,7 +18,7 @@ def opened(contract: str | Path, ledger: str | None = None) -> Dataset:
         raise ImportError(
             f"questions to tables need {problem.name}, which is not installed: pip install 'inbounds[query]'"
         ) from None
-    return Dataset.load(contract, ledger=ledger)
+    return Dataset.load(contract, ledger=ledger, create_ledger=create_ledger)
 
 
 def duckdb_or_error() -> Any:

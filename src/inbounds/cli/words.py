@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from inbounds.errors import InvalidParameter
 
-_NEGATIVE = re.compile(r"-\.?\d")
+_NEGATIVE = re.compile(r"-(\.?\d|inf)", re.IGNORECASE)
 """What begins like this is a number, not an option."""
 
 _NAME = re.compile(r"-{0,2}[A-Za-z][A-Za-z-]*")

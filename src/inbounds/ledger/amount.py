@@ -42,8 +42,7 @@ def change(epsilon: Amount, name: str = "epsilon") -> int:
     scaled = exact * UNIT
     if scaled.denominator != 1:
         raise InvalidParameter(
-            f"{name} must have at most {DECIMALS} decimals, got {shown(epsilon)}; round it, "
-            f"for example with round(epsilon, {DECIMALS})"
+            f"{name} must have at most {DECIMALS} decimals, got {shown(epsilon)}; round it to so many"
         )
     return scaled.numerator
 
@@ -58,8 +57,7 @@ def _exact(epsilon: object, name: str) -> Fraction:
     if isinstance(epsilon, Decimal) and epsilon.is_finite() and abs(epsilon.adjusted()) <= _LIMIT_EXPONENT:
         return Fraction(epsilon)
     raise InvalidParameter(
-        f"{name} must be a finite number, got {shown(epsilon)}; "
-        "give an int, float, Fraction, Decimal or a text like '0.25'"
+        f"{name} must be a finite number, got {shown(epsilon)}; give it like 2 or 0.25, in the digits 0 to 9"
     )
 
 

@@ -34,7 +34,7 @@ class Head:
         read = _HEAD.fullmatch(text.strip()) if isinstance(text, str) else None
         if read is None:
             raise InvalidParameter(
-                f"a head must read like '17:<64 hex digits>', got {shown(text)}; save str(head) whole"
+                f"a head must read like '17:<64 hex digits>', got {shown(text)}; give the whole text that was saved"
             )
         return cls(int(read[1]), read[2])
 

@@ -35,10 +35,14 @@ class Ledger:
         self._book = Book(store)
 
     @classmethod
-    def open(cls, where: str | PathLike[str]) -> Ledger:
-        """Open the ledger at a path or a postgresql:// URL; it is created if there is none."""
+    def open(cls, where: str | PathLike[str], *, create: bool = True) -> Ledger:
+        """Open the ledger at a path or a postgresql:// URL; it is created if there is none.
+
+        With `create=False` a place without a ledger is refused with `InvalidParameter`, like any other place that can
+        be none, and is left as it was; one that cannot be reached raises `LedgerUnavailable` all the same.
+        """
         try:
-            return cls(_store(where))
+            return cls(_store(where, create))
         except Failure as failure:
             shown_place = "in PostgreSQL" if _is_url(where) else fspath(where)
             raise LedgerUnavailable(f"the ledger {shown_place} cannot be opened: {failure}") from None
@@ -58,22 +62,26 @@ class Ledger:
     def __repr__(self) -> str:
         return f"<Ledger {self._store.where}>"
 
-    def open_dataset(self, name: str, total: Amount, per_analyst: Amount | None = None) -> None:
-        """Give a dataset its caps: in all and, if wanted, for each analyst; the same again does nothing."""
+    def open_dataset(self, name: str, total: Amount, per_analyst: Amount | None = None, *, create: bool = True) -> None:
+        """Give a dataset its caps: in all and, if wanted, for each analyst; the same again does nothing.
+
+        With `create=False` nothing is written: a dataset that is not there, or has other caps, is refused.
+        """
         check_name(name, "a dataset")
         cap = units(total, "total")
         each = None if per_analyst is None else units(per_analyst, "per_analyst")
+        if not create:
+            with self._reading():
+                _refuse_other_caps(self._opening(name), cap, each)
+            return
         with self._writing("nothing was opened", "it may have been opened: open it again"):
             head = self._book.lock()
             opening = self._book.opening(name)
             if opening is None:
                 self._book.append(head, "open", name, amount=cap, per_analyst=each)
                 self._book.enter(name, TOTAL, cap)
-            elif (opening.amount, opening.per_analyst) != (cap, each):
-                raise LedgerConflict(
-                    f"the dataset {name!r} was opened with {_caps(opening.amount, opening.per_analyst)}, and now "
-                    f"{_caps(cap, each)} is asked; keep to the first, and change what is left with grant"
-                )
+            else:
+                _refuse_other_caps(opening, cap, each)
 
     def grant(self, dataset: str, amount: Amount, analyst: str | None = None, note: str = "") -> None:
         """Raise the cap of a dataset, or of one analyst of it; a negative amount lowers it, not below what is spent."""
@@ -129,9 +137,9 @@ class Ledger:
     def answered(self, receipt: Receipt, answer: str) -> str:
         """Keep the answer to a charged request and return the one that may leave: the first that was ever kept."""
         check_text(answer, "answer")
-        with self._writing(
-            "no answer was kept", "the answer may have been kept: ask again, and give out what comes back"
-        ):
+        again = f"ask again with the same request id, {receipt.request_id!r}, which costs nothing more"
+        unsure = f"the answer may have been kept: {again}, and give out what comes back"
+        with self._writing(f"no answer was kept: {again}", unsure):
             head = self._book.lock()
             charge = self._book.charge(receipt.request_id)
             if charge is None or (charge.seq, charge.time) != (receipt.seq, receipt.time):
@@ -199,7 +207,10 @@ class Ledger:
     def _opening(self, dataset: str) -> Entry:
         opening = self._book.opening(dataset)
         if opening is None:
-            raise LedgerConflict(f"the ledger has no dataset {dataset!r}; open it with open_dataset")
+            raise LedgerConflict(
+                f"the ledger {self._store.where} has no dataset {dataset!r}; check the name and the ledger, or open "
+                "it first: with open_dataset, or by a question to it"
+            )
         return opening
 
     def _spend(self, dataset: str, analyst: str, cost: int) -> None:
@@ -235,12 +246,12 @@ def _is_url(where: object) -> bool:
     return isinstance(where, str) and where.startswith(_SERVERS)
 
 
-def _store(where: object) -> Store:
+def _store(where: object, create: bool) -> Store:
     """Return the store that a path or a URL names."""
     if isinstance(where, str) and _is_url(where):
         from inbounds.ledger.postgres import PostgresStore  # noqa: PLC0415  only whoever has psycopg comes here
 
-        return PostgresStore(where)
+        return PostgresStore(where, create)
     path = fspath(where) if isinstance(where, str | PathLike) else None
     if not isinstance(path, str) or not path or "\0" in path or path == ":memory:":
         raise InvalidParameter(
@@ -248,7 +259,7 @@ def _store(where: object) -> Store:
         )
     if "://" in path:
         raise InvalidParameter("a ledger must be a path or a postgresql:// URL, got another URL; give one of the two")
-    return SQLiteStore(Path(path))
+    return SQLiteStore(Path(path), create)
 
 
 def _check(dataset: str, analyst: str | None) -> str:
@@ -269,6 +280,15 @@ def _exceeded(dataset: str, analyst: str, cost: int, left: int, left_own: int | 
         fraction(left),
         None if left_own is None else fraction(left_own),
     )
+
+
+def _refuse_other_caps(opening: Entry, cap: int, each: int | None) -> None:
+    """Refuse caps that differ from those that a dataset was opened with."""
+    if (opening.amount, opening.per_analyst) != (cap, each):
+        raise LedgerConflict(
+            f"the dataset {opening.dataset!r} was opened with {_caps(opening.amount, opening.per_analyst)}, and now "
+            f"{_caps(cap, each)} is asked; keep to the first, and change what is left with grant"
+        )
 
 
 def _caps(total: int, each: int | None) -> str:

@@ -25,7 +25,7 @@ def check_text(value: object, what: str) -> str:
         return value
     raise InvalidParameter(
         f"{what} must be a text of at most {LONGEST_TEXT} characters without NUL and lone surrogates, "
-        f"got a value of type {type(value).__name__}; give it as a str, long ones as their digest"
+        f"got a value of type {type(value).__name__}; give a shorter or plainer text"
     )
 
 

@@ -58,16 +58,18 @@ _PLAIN = re.compile(r"[\w.:-]*(/[\w.-]*)?")
 
 
 class PostgresStore(Store):
-    """Tables in the first schema of the search path, created if they are not there."""
+    """Tables in the first schema of the search path, created if they are not there, unless that is refused."""
 
     locking = " FOR UPDATE"
+    place = "address"
 
     _trouble = psycopg.Error
     _connection: psycopg.Connection | None
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, create: bool = True) -> None:
         super().__init__(_without_secrets(url))
         self._url = url
+        self._create = create
         try:
             self._prepare()
         except BaseException:
@@ -90,8 +92,10 @@ class PostgresStore(Store):
 
     def _prepare(self) -> None:
         """Create what is not there, one process at a time."""
-        with self.writing():
+        with self.writing() if self._create else self.reading():
             if not self._has_tables():
+                if not self._create:
+                    raise self.no_ledger()
                 self._run("SELECT pg_advisory_xact_lock(?)", (_CREATING,))
                 if not self._has_tables():  # still not, now that nobody else can create them
                     for statement in (*TABLES, *_TRIGGERS):

@@ -45,14 +45,15 @@ _REASONS = {
 
 
 class SQLiteStore(Store):
-    """A file that only its owner can read, created if it is not there."""
+    """A file that only its owner can read, created if it is not there, unless that is refused."""
 
     _trouble = sqlite3.Error
     _connection: sqlite3.Connection | None
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, create: bool = True) -> None:
         super().__init__(str(path))
         self._path = path.absolute()
+        self._create = create
         self._pause = threading.Event()  # never set: to wait for it is to sleep
         self._identity: tuple[int, int] | None = None
         try:
@@ -78,12 +79,17 @@ class SQLiteStore(Store):
     def _prepare(self) -> None:
         """Create what is not there, and make sure that what is there is a ledger, before anything is written."""
         try:
-            self._create_file()
+            if self._create:
+                self._create_file()
             empty = self._path.stat().st_size == 0
         except OSError as error:
+            if not self._create and isinstance(error, FileNotFoundError | NotADirectoryError):
+                raise self.no_ledger() from None
             raise Failure(f"{os.strerror(error.errno or 0)}; check its folder, and the rights to it") from None
         if not self._path.is_file():
             raise Failure("it is a folder or a device; give the path of a file")
+        if empty and not self._create:
+            raise self.no_ledger()
         if not empty and not self._may_be_ledger():
             raise self._not_a_ledger()
         self._create_tables()
@@ -120,6 +126,8 @@ class SQLiteStore(Store):
         connection = self._connect()
         try:
             if not self._has_tables(connection):
+                if not self._create:
+                    raise self.no_ledger()
                 self._patiently(connection, "BEGIN IMMEDIATE")
                 if not self._has_tables(connection):  # still not, now that nobody else can create them
                     for statement in (*TABLES, *_TRIGGERS, f"PRAGMA application_id = {_APPLICATION}"):

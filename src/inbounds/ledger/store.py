@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, TypeAlias
 from weakref import WeakSet
 
-from inbounds.errors import LedgerConflict
+from inbounds.errors import InvalidParameter, LedgerConflict
 from inbounds.ledger.schema import VERSION
 
 Row: TypeAlias = "tuple[Any, ...]"
@@ -32,6 +32,9 @@ class Store(ABC):
 
     locking = ""
     """What makes a SELECT keep other writers from its row, if `writing` does not already."""
+
+    place = "path"
+    """What tells where it is."""
 
     _trouble: ClassVar[type[Exception]]
     """What the driver raises."""
@@ -94,6 +97,10 @@ class Store(ABC):
                 f"the ledger {self.where} has version {version} of the tables, and this release reads version "
                 f"{VERSION}; use the release of inbounds that wrote it"
             )
+
+    def no_ledger(self) -> InvalidParameter:
+        """Return the refusal of a place where there is no ledger, and none is to be created."""
+        return InvalidParameter(f"there is no ledger at {self.where}; check the {self.place}, or ask a question first")
 
     @abstractmethod
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:

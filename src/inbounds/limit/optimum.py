@@ -61,7 +61,7 @@ def solve(
     if epsilon > MOST_EPSILON:
         raise InvalidParameter(
             f"the optimal mechanism is for epsilon up to {MOST_EPSILON}, got {float(epsilon):g}; beyond, errors are "
-            "lost among rounding errors: use recommend without it"
+            "lost among rounding errors: do without it"
         )
     line = Line(np.where(adjacent.any(1), np.minimum(adjacent.argmax(1), np.arange(len(costs))), 0), float(epsilon))
     if len(costs) == 1:

@@ -94,7 +94,9 @@ class AdaptiveLaplace(Mechanism):
     def _refuse_less(self, delta: Any) -> None:
         allowed = exact(delta, "delta", InvalidParameter)
         if not 0 <= allowed < 1:
-            raise InvalidParameter(f"delta must be from 0 to below 1, got {shown(delta)}")
+            raise InvalidParameter(
+                f"delta must be from 0 to below 1, got {shown(delta)}; leave it out to take what is proved"
+            )
         if allowed >= self._found.bound:
             return
         refuted = self.counterexample()
@@ -102,7 +104,7 @@ class AdaptiveLaplace(Mechanism):
         raise NotPrivate(
             f"adaptive Laplace keeps epsilon but for delta = {written_up(self._found.bound, 4)}, and delta = "
             f"{shown(delta)} was asked for: between the true answers {first} and {second} the loss passes epsilon at "
-            f"the release {float(self.broken_from):.6g} and grows without limit from there; use BoundedLaplace, which "
+            f"the release {float(self.broken_from):.6g} and grows without limit from there; use bounded Laplace, which "
             f"keeps epsilon. {refuted}",
             refuted,
         )
@@ -209,5 +211,5 @@ def _need_half_line(ground: Ground) -> None:
     if len(lattice) > 1 or lattice.bounded or (lattice.unbounded_below and lattice.unbounded_above):
         raise InvalidParameter(
             f"adaptive Laplace is for one half-line, such as [0, inf), and {ground.bounds.brief()} is none; "
-            "use BoundedLaplace, which is for any bounds"
+            "use bounded Laplace, which is for any bounds"
         )

@@ -71,7 +71,8 @@ def pair_delta(law: AdaptiveLaw, first: int, second: int) -> tuple[Fraction, Fra
     """
     if not 0 <= first < second <= first + law.distance:
         raise InvalidParameter(
-            f"locations must be at least 0 and rise by 1 to {law.distance} steps, got {first} and {second}"
+            f"locations must be at least 0 and rise by 1 to {law.distance} steps, got {first} and {second}; "
+            "give such a pair"
         )
     bits = _precision(law, second)
     with lock(), workprec(bits):

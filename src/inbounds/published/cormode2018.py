@@ -97,12 +97,12 @@ class ExplicitFair(Listed):
 
     def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any) -> None:
         ground = Ground.of(bounds, sensitivity, epsilon)
-        need_step(ground, "the explicit fair mechanism", "use BoundedLaplace")
-        need_one_span(ground, "the explicit fair mechanism", "use BoundedLaplace, which is for any bounds")
+        need_step(ground, "the explicit fair mechanism", "use bounded Laplace")
+        need_one_span(ground, "the explicit fair mechanism", "use bounded Laplace, which is for any bounds")
         if ground.lattice.points > MOST_LISTED:
             raise InvalidParameter(
                 f"the explicit fair mechanism is offered up to {MOST_LISTED:,} points, and {ground.bounds.brief()} has "
-                "more; use BoundedLaplace"
+                "more; use bounded Laplace"
             )
         top = ground.lattice.points - 1
         # Exponents go up to ceil(n/2) only, so answers farther apart than that cost no more.

@@ -272,7 +272,7 @@ def positive(number: Any, name: str) -> Fraction:
     """Return a positive number exactly."""
     found = exact(number, name, InvalidParameter)
     if found <= 0:
-        raise InvalidParameter(f"{name} must be positive, got {shown(number)}")
+        raise InvalidParameter(f"{name} must be positive, got {shown(number)}; give a number above 0")
     return found
 
 

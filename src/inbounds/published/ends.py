@@ -53,7 +53,9 @@ class Ends:
         for known in get_args(EndsName):
             if isinstance(name, str) and name == known:
                 return cls(known, lattice)
-        raise InvalidParameter(f"ends must be 'leave', 'snap' or 'fold', got {shown(name)}")
+        raise InvalidParameter(
+            f"ends must be 'leave', 'snap' or 'fold', got {shown(name)}; take 'snap' or 'fold' to stay in the bounds"
+        )
 
     def apply(self, index: int) -> int:
         """Return where an integer goes."""

@@ -101,14 +101,14 @@ def _need_one_continuous_interval(bounds: Bounds) -> None:
     if bounds.step is not None or not bounds.bounded or len(bounds.ends) != 2:
         raise InvalidParameter(
             f"Holohan's bounded Laplace is for one bounded interval without a step, and {bounds.brief()} is none; "
-            "use BoundedLaplace, which is for any bounds"
+            "use bounded Laplace, which is for any bounds"
         )
 
 
 def _delta(delta: Any) -> Fraction:
     found = exact(delta, "delta", InvalidParameter)
     if not 0 <= found < Fraction(1, 2):
-        raise InvalidParameter(f"delta must be from 0 to below 1/2, got {shown(delta)}")
+        raise InvalidParameter(f"delta must be from 0 to below 1/2, got {shown(delta)}; leave it out for none")
     return found
 
 

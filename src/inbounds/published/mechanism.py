@@ -16,7 +16,7 @@ from inbounds.errors import InvalidParameter, LatticeTooFine
 from inbounds.guarantee import GuaranteeName, whole_steps
 from inbounds.label import Label
 from inbounds.lattice import FAR, Lattice, fine_step
-from inbounds.rational import shown
+from inbounds.rational import concise, shown
 from inbounds.releases import Releases
 
 WIDEST = 2**54
@@ -55,7 +55,8 @@ class Ground:
         if not lattice.bounded and distance / promise.epsilon > WIDEST:
             raise LatticeTooFine(
                 f"noise for sensitivity {shown(sensitivity)} and epsilon {shown(epsilon)} on unbounded bounds needs "
-                f"more than 62 bits to count in steps of {lattice.step}; give the bounds a larger step, or ends"
+                f"more than 62 bits to count in steps of {concise(lattice.step)}; "
+                "give the bounds a larger step, or ends"
             )
         return cls(promise, lattice, max(distance, 1), {"sensitivity": sensitivity, "epsilon": epsilon})
 

@@ -31,7 +31,7 @@ class NaiveLaplace(TruncatedLaplace):
     def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, leaky: bool = False) -> None:
         plain = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
         if not isinstance(leaky, bool):
-            raise InvalidParameter(f"leaky must be True or False, got {shown(leaky)}")
+            raise InvalidParameter(f"leaky must be True or False, got {shown(leaky)}; leave it out if in doubt")
         # A hair more than the plain scale: where normalising is harmless, the loss is then below epsilon, and provably.
         scale = math.nextafter(round_up(plain.sensitivity / plain.epsilon), math.inf)
         claim = Claim.of(bounds, sensitivity, epsilon, scale=scale)
@@ -49,8 +49,8 @@ class NaiveLaplace(TruncatedLaplace):
     def _refuse(self) -> None:
         if not self.certificate.holds and not self.leaky:
             raise NotPrivate(
-                "normalising at the plain scale does not keep epsilon; use BoundedLaplace, or pass leaky=True to "
-                f"release all the same. {self.certificate}",
+                "normalising at the plain scale does not keep epsilon; use bounded Laplace, or accept the leak "
+                f"(leaky) to release all the same. {self.certificate}",
                 self.certificate,
             )
 

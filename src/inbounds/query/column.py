@@ -104,7 +104,10 @@ class Numbers:
         if self.is_dates:
             return Fraction(_day(given, self.name))
         if isinstance(given, bool | str | date):
-            raise InvalidQuestion(f"{self.name} holds numbers, so it cannot be compared with {shown(given)}")
+            raise InvalidQuestion(
+                f"{self.name} holds numbers, so it cannot be compared with {shown(given)}; "
+                "write a number, without quotes"
+            )
         number = Decimal(repr(float(given))) if isinstance(given, float) else given  # 0.1 is meant as a tenth
         return exact(number, f"what {self.name} is compared with", InvalidQuestion)
 

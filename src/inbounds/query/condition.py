@@ -170,7 +170,7 @@ class ColumnName:
     def is_in(self, values: Iterable[object]) -> Condition:
         """Return the condition that the column is one of some constants."""
         if isinstance(values, str) or not isinstance(values, Iterable):
-            raise InvalidQuestion(f"is_in takes a list of constants, got {shown(values)}")
+            raise InvalidQuestion(f"is_in takes a list of constants, got {shown(values)}; put them in [ ]")
         return In(self.name, tuple(values))
 
     def between(self, low: object, high: object) -> Condition:
@@ -185,7 +185,7 @@ class ColumnName:
 def column(name: str) -> ColumnName:
     """Return a column, to be compared: `column("age") >= 65`."""
     if not isinstance(name, str):
-        raise InvalidQuestion(f"the name of a column must be a text, got {shown(name)}")
+        raise InvalidQuestion(f"the name of a column must be a text, got {shown(name)}; name one of the contract's")
     return ColumnName(name)
 
 
@@ -213,5 +213,7 @@ def quoted(name: str) -> str:
 
 def _condition(given: object) -> Condition:
     if not isinstance(given, Condition):
-        raise InvalidQuestion(f"a condition can be joined with a condition only, got {shown(given)}")
+        raise InvalidQuestion(
+            f"a condition can be joined with a condition only, got {shown(given)}; put each comparison in ( )"
+        )
     return given

@@ -51,7 +51,7 @@ class Contract:
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as problem:
-            raise InvalidContract(f"{name}: not TOML: {problem}") from None
+            raise InvalidContract(f"{name}: not TOML: {problem}; mend it there, texts go in quotes") from None
         return cls(name, text, content, folder or Path.cwd(), stem)
 
     def line(self, *path: str) -> int:
@@ -104,14 +104,16 @@ class Contract:
         """Return a non-empty text that must be there."""
         value = self.value(*path)
         if not isinstance(value, str) or not value.strip():
-            raise self.refuse(f"{path[-1]} must be a text, got {shown(value)}", *path)
+            raise self.refuse(f"{path[-1]} must be a text, got {shown(value)}; write it in quotes", *path)
         return value
 
     def whole_of(self, *path: str) -> int:
         """Return an integer from 1 on that must be there."""
         value = self.value(*path)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise self.refuse(f"{path[-1]} must be a whole number from 1 on, got {shown(value)}", *path)
+            raise self.refuse(
+                f"{path[-1]} must be a whole number from 1 on, got {shown(value)}; write it like 4", *path
+            )
         return value
 
     def value(self, *path: str) -> Any:

@@ -53,7 +53,13 @@ class Dataset:
     """A table that can be asked, and the budget that answers are paid from."""
 
     def __init__(
-        self, contract: Contract, *, frame: Any = None, spark: Any = None, ledger: Where | Ledger | None = None
+        self,
+        contract: Contract,
+        *,
+        frame: Any = None,
+        spark: Any = None,
+        ledger: Where | Ledger | None = None,
+        create_ledger: bool = True,
     ) -> None:
         self.contract = contract
         self.table = Table.of(contract)
@@ -66,24 +72,42 @@ class Dataset:
             contract.text_of("budget", "ledger")
         self._sources = {"frame": frame, "spark": spark}
         self._ledger = ledger
+        self._create_ledger = create_ledger
         self._plans: dict[tuple[Any, ...], Plan] = {}
 
     @classmethod
     def load(
-        cls, path: Where, *, frame: Any = None, spark: Any = None, ledger: Where | Ledger | None = None
+        cls,
+        path: Where,
+        *,
+        frame: Any = None,
+        spark: Any = None,
+        ledger: Where | Ledger | None = None,
+        create_ledger: bool = True,
     ) -> Dataset:
         """Open the dataset that a contract describes, a TOML file.
 
         * `frame`: a pandas, polars or Arrow table to ask instead of the contract's source.
         * `spark`: the session to use, if the source is in Spark.
         * `ledger`: where to keep account, instead of where the contract says: a path, an address or a `Ledger`.
+        * `create_ledger`: whether to create a ledger that is not there, and to enter the dataset in one that does not
+          know it.  If not, using `ledger`, as asking does, raises `InvalidParameter` for the one and `LedgerConflict`
+          for the other, and nothing is written: for whoever only wants to look.
         """
-        return cls(Contract.load(Path(path)), frame=frame, spark=spark, ledger=ledger)
+        return cls(Contract.load(Path(path)), frame=frame, spark=spark, ledger=ledger, create_ledger=create_ledger)
 
     @classmethod
-    def parse(cls, text: str, *, frame: Any = None, spark: Any = None, ledger: Where | Ledger | None = None) -> Dataset:
+    def parse(
+        cls,
+        text: str,
+        *,
+        frame: Any = None,
+        spark: Any = None,
+        ledger: Where | Ledger | None = None,
+        create_ledger: bool = True,
+    ) -> Dataset:
         """Open the dataset that the text of a contract describes."""
-        return cls(Contract.parse(text), frame=frame, spark=spark, ledger=ledger)
+        return cls(Contract.parse(text), frame=frame, spark=spark, ledger=ledger, create_ledger=create_ledger)
 
     @property
     def name(self) -> str:
@@ -166,7 +190,9 @@ class Dataset:
         """Ask in SQL; see `inbounds.query.grammar` for what is answered."""
         read = read_select(text, self.table.unit)
         if read.table != self.name:
-            raise InvalidQuestion(f"FROM must name the dataset {self.name!r}, got {shown(read.table)}")
+            raise InvalidQuestion(
+                f"FROM must name the dataset {self.name!r}, got {shown(read.table)}; a contract has one table"
+            )
         query = self._measured(read.measure) if read.histogram is None else self.histogram(*read.histogram)
         if read.condition is not None:
             query = query.where(read.condition)
@@ -199,8 +225,13 @@ class Dataset:
     def ledger(self) -> Ledger:
         """Where the budget is kept, with this dataset entered; opened when it is first needed."""
         given = self._ledger if self._ledger is not None else self._usual_ledger()
-        ledger = given if isinstance(given, Ledger) else Ledger.open(given)
-        ledger.open_dataset(self.name, fraction(self.total), self._each)
+        ledger = given if isinstance(given, Ledger) else Ledger.open(given, create=self._create_ledger)
+        try:
+            ledger.open_dataset(self.name, fraction(self.total), self._each, create=self._create_ledger)
+        except BaseException:
+            if ledger is not given:
+                ledger.close()
+            raise
         return ledger
 
     @property
@@ -212,7 +243,7 @@ class Dataset:
         if not contract.has("budget", "ledger"):
             if contract.stem is None:
                 raise InvalidParameter(
-                    "a contract that is no file needs to be told its ledger; pass ledger='budget.db'"
+                    "a contract that is no file needs to be told its ledger; name one, for example 'budget.db'"
                 )
             return str(contract.folder / f"{contract.stem}.ledger.db")
         where = contract.text_of("budget", "ledger")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from textwrap import fill
 from typing import Any
 
@@ -20,7 +21,7 @@ class Explanation:
     """The plan for a question, in words."""
 
     question: str
-    epsilon: str
+    epsilon: Fraction
     answers: str
     sensitivity: str
     guarantee: str
@@ -34,7 +35,7 @@ class Explanation:
         """Put a plan into words."""
         return cls(
             question=str(plan.question),
-            epsilon=f"{write_end(plan.epsilon)} for everything together",
+            epsilon=plan.epsilon,
             answers=_answers(plan),
             sensitivity=_sensitivity(plan),
             guarantee=_guarantee(plan),
@@ -50,7 +51,8 @@ class Explanation:
 
     def __str__(self) -> str:
         found = []
-        for name, text in asdict(self).items():
+        told = {**asdict(self), "epsilon": f"{write_end(self.epsilon)} for everything together"}
+        for name, text in told.items():
             if name == "statement":
                 found.append(f"statement\n{text}")
             else:

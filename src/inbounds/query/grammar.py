@@ -25,7 +25,7 @@ from inbounds.errors import InvalidQuestion
 from inbounds.query.column import Comparison
 from inbounds.query.condition import MOST_NODES, And, Compare, Condition, In, Missing, Not, Or, joined
 from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_part
-from inbounds.rational import cut, shown
+from inbounds.rational import cut, is_decimal, shown
 
 COMPARISONS: dict[type[exp.Expr], Comparison] = {
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
@@ -90,9 +90,11 @@ def _shallow(read: Callable[[], Found]) -> Found:
 
 def _text(given: object, what: str) -> str:
     if not isinstance(given, str) or not given.strip():
-        raise InvalidQuestion(f"{what} must be a text, got {shown(given)}")
+        raise InvalidQuestion(f"{what} must be a text, got {shown(given)}; write one, in quotes")
     if len(given) > LONGEST:
-        raise InvalidQuestion(f"{what} must be at most {LONGEST} characters long, got {len(given)}")
+        raise InvalidQuestion(
+            f"{what} must be at most {LONGEST} characters long, got {len(given)}; ask something simpler"
+        )
     return given
 
 
@@ -108,21 +110,30 @@ class _Reader:
 
     def statement(self) -> exp.Expr:
         """Return the one statement of the text."""
-        found = [one for one in self._parsed(lambda: sqlglot.parse(self.sql, dialect="duckdb")) if one is not None]
+        parsed = self._parsed(lambda: sqlglot.parse(self.sql, dialect="duckdb"), "SELECT COUNT(*) FROM table")
+        found = [one for one in parsed if one is not None]
         if len(found) != 1:
-            raise InvalidQuestion(f"one statement at a time, got {len(found)}")
+            raise InvalidQuestion(f"one statement at a time, got {len(found)}; ask one SELECT")
         return found[0]
 
     def after_where(self) -> exp.Expr:
         """Return the condition that the text is."""
-        return self._parsed(lambda: sqlglot.parse_one(self.sql, into=exp.Condition, dialect="duckdb"))
+        return self._parsed(lambda: sqlglot.parse_one(self.sql, into=exp.Condition, dialect="duckdb"), "age >= 65")
 
-    def _parsed(self, parse: Callable[[], Any]) -> Any:
+    def _parsed(self, parse: Callable[[], Any], like: str) -> Any:
+        """Return what sqlglot finds; `like` is what a message shows as an example."""
         try:
             with _quiet():
-                return parse()
+                found, tokens = parse(), sqlglot.tokenize(self.sql, dialect="duckdb")
         except SqlglotError as problem:
-            raise InvalidQuestion(f"not SQL: {_complaint(problem)}") from None
+            raise InvalidQuestion(f"not SQL: {_complaint(problem)}; write it like {like}") from None
+        for token in tokens:  # sqlglot would read 1_0 as 10, and keeps nothing of how it was written
+            written = self.sql[token.start : token.end + 1]
+            if token.token_type == sqlglot.TokenType.NUMBER and not is_decimal(written):
+                raise InvalidQuestion(
+                    f"a number must be in the digits 0 to 9, got {shown(written)}; write it like 1000 or 2.5"
+                )
+        return found
 
     def refuse(self, node: Any, why: str) -> NoReturn:
         """Refuse a part of the text, and point at it."""
@@ -133,7 +144,7 @@ class _Reader:
     def select(self) -> Read:
         tree = self.statement()
         if not isinstance(tree, exp.Select):
-            self.refuse(tree, f"only SELECT is answered, got {_kind(tree)}")
+            self.refuse(tree, f"only SELECT is answered, got {_kind(tree)}; ask for a measure")
         for name, value in tree.args.items():
             if value and name not in ALLOWED_CLAUSES:
                 node = value[0] if isinstance(value, list) else value
@@ -154,11 +165,11 @@ class _Reader:
     def table(self, tree: exp.Select) -> str:
         source = tree.args.get("from_")
         if source is None:
-            raise InvalidQuestion("SELECT needs FROM and the name of the dataset")
+            raise InvalidQuestion("SELECT needs FROM and the name of the dataset; add them")
         table = source.this
         plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
         if not plain or any(value for name, value in table.args.items() if name != "this"):
-            self.refuse(table, "FROM takes the name of the dataset, nothing else")
+            self.refuse(table, "FROM takes the name of the dataset, nothing else; leave the rest out")
         self.name = str(table.name)
         return self.name
 
@@ -166,7 +177,7 @@ class _Reader:
         if group is None:
             return ()
         if not group.expressions or any(value for name, value in group.args.items() if name != "expressions"):
-            self.refuse(group, "GROUP BY takes columns, nothing else")
+            self.refuse(group, "GROUP BY takes columns, nothing else; leave the rest out")
         return tuple(self.column(key) for key in group.expressions)
 
     def measured(self, tree: exp.Select, keys: tuple[str, ...]) -> exp.Expr:
@@ -176,13 +187,15 @@ class _Reader:
             this = selected.unalias()
             if isinstance(this, exp.Column) and not isinstance(this.this, exp.Star):
                 if this.name not in keys:
-                    self.refuse(this, f"{this.name} is selected but not in GROUP BY: rows are not given out")
+                    self.refuse(
+                        this, f"{this.name} is selected but not in GROUP BY: rows are not given out; leave it out"
+                    )
             else:
                 found.append(this)
         if not found:
-            raise InvalidQuestion("SELECT needs a measure, such as COUNT(*) or AVG(column)")
+            raise InvalidQuestion("SELECT needs a measure, such as COUNT(*) or AVG(column); add one")
         if len(found) > 1:
-            self.refuse(found[1], "one measure at a time: ask for this one in a question of its own")
+            self.refuse(found[1], "one measure at a time; ask for this one in a question of its own")
         return found[0]
 
     def measure(self, node: exp.Expr) -> tuple[Measure, Condition | None]:  # noqa: PLR0911  one for each measure
@@ -207,7 +220,7 @@ class _Reader:
         if isinstance(node, exp.WithinGroup) and isinstance(node.this, exp.PercentileCont | exp.PercentileDisc):
             ordered = node.expression.expressions
             if len(ordered) != 1 or ordered[0].args.get("desc"):
-                self.refuse(node.expression, "WITHIN GROUP takes (ORDER BY column)")
+                self.refuse(node.expression, "WITHIN GROUP takes (ORDER BY column); leave the rest out")
             return Quantile(self.column(ordered[0].this), self.part(node.this.this)), None
         return self.refuse(
             node,
@@ -217,7 +230,7 @@ class _Reader:
     def only(self, node: exp.Expr, *names: str) -> None:
         for name, value in node.args.items():
             if value and name not in names:
-                self.refuse(node, f"{_kind(node)} has too many parts; see what can be asked")
+                self.refuse(node, f"{_kind(node)} has too many parts; ask for the plain measure")
 
     def count(self, node: exp.Count) -> tuple[Measure, Condition | None]:
         self.only(node, "this", "big_int")
@@ -227,7 +240,7 @@ class _Reader:
         if isinstance(this, exp.Distinct):
             names = [self.column(one) for one in this.expressions]
             if names != [self.unit]:
-                self.refuse(this, f"only the unit can be counted distinct: COUNT(DISTINCT {self.unit})")
+                self.refuse(this, f"only the unit can be counted distinct; write COUNT(DISTINCT {self.unit})")
             return CountUnits(self.unit), None
         return Count(), Not(Missing(self.column(this)))
 
@@ -236,7 +249,7 @@ class _Reader:
         ifs, default = case.args["ifs"], case.args.get("default")
         fits = len(ifs) == 1 and not case.this and _is(ifs[0].args["true"], 1) and default is not None
         if not fits or default is None or not _is(default, 0):
-            self.refuse(case, "a proportion is AVG(CASE WHEN condition THEN 1 ELSE 0 END)")
+            self.refuse(case, "only a proportion can be averaged; write AVG(CASE WHEN condition THEN 1 ELSE 0 END)")
         return self.condition(ifs[0].this)
 
     def histogram(self, node: exp.Expr) -> tuple[str, int | None] | None:
@@ -244,16 +257,16 @@ class _Reader:
             return None
         arguments = [one for one in (node.this, *node.expressions) if isinstance(one, exp.Expr)]
         if not 1 <= len(arguments) <= 2:
-            self.refuse(node, "HISTOGRAM takes a column and perhaps a number of bins")
+            self.refuse(node, "HISTOGRAM takes a column and perhaps a number of bins; leave the rest out")
         bins = self.constant(arguments[1]) if len(arguments) == 2 else None
         if bins is not None and (not isinstance(bins, int) or isinstance(bins, bool)):
-            self.refuse(arguments[1], "the number of bins must be a whole number")
+            self.refuse(arguments[1], "the number of bins must be a whole number; write it like 10")
         return self.column(arguments[0]), bins
 
     def part(self, node: exp.Expr | None) -> Fraction:
         value = self.constant(node)
         if not isinstance(value, Fraction | int) or isinstance(value, bool):
-            self.refuse(node, "the part of a quantile must be a number above 0 and below 1")
+            self.refuse(node, "the part of a quantile must be a number above 0 and below 1; write it like 0.9")
         if (problem := refuse_part(Fraction(value))) is not None:
             self.refuse(node, problem)
         return Fraction(value)
@@ -263,7 +276,7 @@ class _Reader:
     def condition(self, node: exp.Expr) -> Condition:  # noqa: PLR0911  one for each kind of condition
         self.nodes += 1
         if self.nodes > MOST_NODES:
-            raise InvalidQuestion(f"a condition may have at most {MOST_NODES} parts")
+            raise InvalidQuestion(f"a condition may have at most {MOST_NODES} parts, got more; ask something simpler")
         if isinstance(node, exp.Paren):
             return self.condition(node.this)
         if isinstance(node, exp.And | exp.Or):
@@ -288,7 +301,9 @@ class _Reader:
             return And((Compare(name, ">=", low), Compare(name, "<=", high)))
         if isinstance(node, exp.In) and node.expressions:
             if len(node.expressions) > MOST_NODES:
-                raise InvalidQuestion(f"IN may list at most {MOST_NODES} constants")
+                raise InvalidQuestion(
+                    f"IN may list at most {MOST_NODES} constants, got {len(node.expressions)}; list fewer"
+                )
             return In(self.column(node.this), tuple(self.constant(one) for one in node.expressions))
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
             return Missing(self.column(node.this))
@@ -305,7 +320,7 @@ class _Reader:
 
     def column(self, node: exp.Expr | None) -> str:
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
-            self.refuse(node, f"a column is needed here, got {_kind(node)}")
+            self.refuse(node, f"a column is needed here, got {_kind(node)}; name one of the contract's")
         if node.args.get("db") or node.table not in ("", self.name):
             self.refuse(node, f"{_kind(node)} is of another table; leave out what is before the point")
         return str(node.name)
@@ -319,17 +334,20 @@ class _Reader:
         if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DATE and isinstance(node.this, exp.Literal):
             return str(node.this.this)
         if not isinstance(node, exp.Literal):
-            self.refuse(node, f"a constant is needed here, got {_kind(node)}")
+            self.refuse(
+                node,
+                f"a constant is needed here, got {_kind(node)}; write a number, or a text or a day in single quotes",
+            )
         return str(node.this) if node.is_string else self.number(node)
 
     def number(self, node: exp.Literal) -> int | Fraction:
         """Return a number exactly, unless it is written to fill the memory."""
         try:
             written = Decimal(node.this) if len(node.this) <= LONGEST_NUMBER else None
-        except InvalidOperation:
+        except InvalidOperation:  # an exponent beyond all
             written = None
-        if written is None or not written.is_finite() or abs(written.adjusted()) > LONGEST_NUMBER:
-            self.refuse(node, f"a number must have at most {LONGEST_NUMBER} digits")
+        if written is None or abs(written.adjusted()) > LONGEST_NUMBER:
+            self.refuse(node, f"a number must have at most {LONGEST_NUMBER} digits; round it")
         found = Fraction(written)
         return found.numerator if found.denominator == 1 else found
 

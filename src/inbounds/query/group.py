@@ -9,6 +9,7 @@ from typing import Any
 from inbounds.errors import InvalidQuestion
 from inbounds.query.column import Column, Keys, Numbers, as_value
 from inbounds.query.condition import quoted
+from inbounds.rational import shown
 
 MOST_CELLS = 100_000
 """So many groups can be asked for at once."""
@@ -90,19 +91,30 @@ def by_bins(column: Numbers, bins: object) -> Group:
         return by_key(column) if few else by_bins(column, min(USUAL_BINS, column.points))
     if isinstance(bins, int) and not isinstance(bins, bool):
         if not 1 <= bins <= min(MOST_VALUES, column.steps + 1):
-            raise InvalidQuestion(f"bins must be from 1 to {min(MOST_VALUES, column.steps + 1)}, got {bins}")
+            raise InvalidQuestion(
+                f"bins must be from 1 to {min(MOST_VALUES, column.steps + 1)}, got {shown(bins)}; "
+                "ask for another number, or leave it out"
+            )
         return Group(column, tuple(sorted({(column.steps + 1) * i // bins for i in range(bins)})))
     return Group(column, _read_starts(column, bins))
 
 
 def _read_starts(column: Numbers, bins: Any) -> tuple[int, ...]:
     if not isinstance(bins, list | tuple) or not 1 <= len(bins) <= MOST_VALUES:
-        raise InvalidQuestion(f"bins must be a number, or the list of up to {MOST_VALUES} values at which they begin")
+        raise InvalidQuestion(
+            f"bins must be a whole number, or the list of up to {MOST_VALUES} values at which they begin, got "
+            f"{shown(bins)}; give one of the two, or leave them out"
+        )
     steps = [column.threshold(">=", column.literal(value))[1] for value in bins]
     if any(a >= b for a, b in pairwise(steps)):
-        raise InvalidQuestion("bins must be given in rising order, each at least a step above the one before")
+        raise InvalidQuestion(
+            "bins must be given in rising order, each at least a step above the one before, got others; sort them"
+        )
     if steps[-1] > column.steps:
-        raise InvalidQuestion(f"bins of {column.name} must begin at or below {as_value(column, column.high)}")
+        raise InvalidQuestion(
+            f"bins of {column.name} must begin at or below {as_value(column, column.high)}, got {shown(bins[-1])}; "
+            "leave out what is beyond"
+        )
     return (0, *(step for step in steps if step > 0))
 
 

@@ -88,7 +88,10 @@ def refuse_part(part: Fraction) -> str | None:
     """Return why something cannot be the part of a quantile, or None if it can."""
     if 0 < part < 1 and part.denominator <= FINEST:
         return None
-    return f"the part of a quantile must be above 0 and below 1, in millionths at most, got {cut(str(part))}"
+    return (
+        f"the part of a quantile must be above 0 and below 1, in millionths at most, got {cut(str(part))}; "
+        "write it like 0.9"
+    )
 
 
 Measure = Count | CountUnits | Sum | Mean | Proportion | Quantile

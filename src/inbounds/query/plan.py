@@ -282,8 +282,11 @@ def _check_kinds(request: Request) -> None:
     if request.unit is not None:
         kind = request.kinds.get(request.unit)
         if kind is None:
-            raise InvalidQuestion(f"the table has no column {request.unit!r}, which the contract says is the unit")
+            raise InvalidQuestion(
+                f"the table has no column {request.unit!r}, which the contract says is the unit; mend one of them"
+            )
         if kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL, Kind.TEXT, Kind.UUID):
             raise InvalidQuestion(
-                f"the unit {request.unit!r} must be whole numbers or text, and the table has {kind.value}"
+                f"the unit {request.unit!r} must be whole numbers or text, and the table has {kind.value}; "
+                "name another column, or convert it"
             )

@@ -49,7 +49,7 @@ class Question:
         groups = list(self.groups)
         for name in names:
             if any(group.column.name == name for group in groups):
-                raise InvalidQuestion(f"{name} is grouped by twice")
+                raise InvalidQuestion(f"{name} is grouped by twice; name it once")
             groups.append(by_key(self.table.column(name)))
         return replace(self, groups=check_groups(tuple(groups)))
 
@@ -83,22 +83,24 @@ def check_groups(groups: tuple[Group, ...]) -> tuple[Group, ...]:
 def checked(table: Table, condition: Any) -> Condition:
     """Return a condition with its constants written in one way; refuse one that does not fit the columns of a table."""
     if not isinstance(condition, Condition):
-        raise InvalidQuestion(f"where takes a condition or its text, got {shown(condition)}; try column('age') >= 65")
-    if sum(1 for _ in condition.walk()) > MOST_NODES:
-        raise InvalidQuestion(f"a condition may have at most {MOST_NODES} parts")
+        raise InvalidQuestion(f"where takes a condition or its text, got {shown(condition)}; try 'age >= 65'")
+    if (parts := sum(1 for _ in condition.walk())) > MOST_NODES:
+        raise InvalidQuestion(f"a condition may have at most {MOST_NODES} parts, got {parts}; ask something simpler")
     return _checked(table, condition, MOST_DEPTH)
 
 
 def _checked(table: Table, condition: Condition, depth: int) -> Condition:
     if depth == 0:
-        raise InvalidQuestion(f"a condition may be nested at most {MOST_DEPTH} deep")
+        raise InvalidQuestion(f"a condition may be nested at most {MOST_DEPTH} deep, got more; ask something simpler")
     if isinstance(condition, And | Or):
         return joined(type(condition), *(_checked(table, part, depth - 1) for part in condition.parts()))
     if isinstance(condition, Not):
         return Not(_checked(table, condition.this, depth - 1))
     if isinstance(condition, In):
         if not 1 <= len(condition.values) <= MOST_NODES:
-            raise InvalidQuestion(f"IN must list from 1 to {MOST_NODES} constants, got {len(condition.values)}")
+            raise InvalidQuestion(
+                f"IN must list from 1 to {MOST_NODES} constants, got {len(condition.values)}; list others"
+            )
         return In(condition.column, tuple(_constant(table, condition.column, value) for value in condition.values))
     if isinstance(condition, Compare):
         if isinstance(table.column(condition.column), Keys) and condition.operator not in ("=", "<>"):

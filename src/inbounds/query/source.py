@@ -11,6 +11,7 @@ from inbounds.errors import InvalidContract
 from inbounds.query.contract import Contract
 from inbounds.query.engines.engine import Engine
 from inbounds.query.table import Table
+from inbounds.rational import shown
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 DUCKDB_ENDINGS = (".duckdb", ".db", ".ddb")
@@ -33,7 +34,11 @@ def _opened(contract: Contract, table: Table, spark: Any) -> Engine:
     source = contract.text_of("dataset", "source")
     if source == "spark":
         if spark is None:
-            raise contract.refuse("a source in Spark needs a session; pass spark=session", "dataset", "source")
+            raise contract.refuse(
+                "a source in Spark needs a session; ask from Python, with the session that has the table (spark)",
+                "dataset",
+                "source",
+            )
         return _engine("spark").Spark(spark, contract.text_of("dataset", "table"))
     if source.startswith(POSTGRES_STARTS):
         return _engine("postgres").Postgres(source, contract.text_of("dataset", "table"))
@@ -46,7 +51,8 @@ def _opened(contract: Contract, table: Table, spark: Any) -> Engine:
     if lowered.endswith((".parquet", ".pq")):
         return _engine("duckdb").DuckDB.of_parquet(path)
     raise contract.refuse(
-        "source must be a .parquet or .csv path or glob, a .duckdb file, a postgresql:// address, or 'spark'",
+        "source must be a .parquet or .csv path or glob, a .duckdb file, a postgresql:// address, or 'spark', got "
+        f"{'another address' if '://' in source else shown(source)}; name or convert it so",
         "dataset",
         "source",
     )
@@ -67,5 +73,7 @@ def _delimiter(contract: Contract, source: str) -> str:
         return "\t" if ".tsv" in source else ","
     found = contract.text_of("dataset", "delimiter") if contract.value("dataset", "delimiter") != "\t" else "\t"
     if len(found) != 1:
-        raise contract.refuse(f"delimiter must be one character, got {found!r}", "dataset", "delimiter")
+        raise contract.refuse(
+            f"delimiter must be one character, got {shown(found)}; write it like ';'", "dataset", "delimiter"
+        )
     return found

@@ -69,7 +69,9 @@ class Table:
         """Return a column that holds numbers or days."""
         column = self.column(name)
         if isinstance(column, Keys):
-            raise InvalidQuestion(f"{column.name} holds keys; this needs a column with bounds")
+            raise InvalidQuestion(
+                f"{column.name} holds keys; this needs a column with bounds: count it, or name another"
+            )
         return column
 
 
@@ -94,7 +96,11 @@ def _limit(contract: Contract, unit: str) -> int:
         return 1
     limit = contract.whole_of("dataset", "max_rows_per_unit")
     if limit > MOST_LIMIT:
-        raise contract.refuse(f"max_rows_per_unit must be at most {MOST_LIMIT}", "dataset", "max_rows_per_unit")
+        raise contract.refuse(
+            f"max_rows_per_unit must be at most {MOST_LIMIT}, got {shown(limit)}; let fewer count",
+            "dataset",
+            "max_rows_per_unit",
+        )
     return limit
 
 
@@ -103,7 +109,8 @@ def _column(contract: Contract, name: str) -> Column:
     contract.refuse_unknown(COLUMN_KEYS, *path)
     table = contract.table(*path)
     if ("bounds" in table) == ("keys" in table):
-        raise contract.refuse(f"column {name!r} needs either bounds or keys, one of the two", *path)
+        both = "both" if "keys" in table else "neither"
+        raise contract.refuse(f"column {name!r} needs either bounds or keys, got {both}; give one of the two", *path)
     if "keys" in table:
         return Keys(name, _keys(contract, name, table["keys"]))
     numbers = Numbers(name, _bounds(contract, name, table))
@@ -119,16 +126,27 @@ def _column(contract: Contract, name: str) -> Column:
 def _keys(contract: Contract, name: str, given: Any) -> tuple[Any, ...]:
     path = ("columns", name, "keys")
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_KEYS:
-        raise contract.refuse(f"keys must be a list of 1 to {MOST_KEYS} texts, whole numbers or truth values", *path)
+        got = f"{len(given)} of them" if isinstance(given, list) else shown(given)
+        raise contract.refuse(
+            f"keys must be a list of 1 to {MOST_KEYS} texts, whole numbers or truth values, got {got}; "
+            "list them in [ ]",
+            *path,
+        )
     kinds = {type(key) for key in given}
     if len(kinds) > 1 or kinds & {str, int, bool} != kinds:
-        raise contract.refuse("keys must be all texts, all whole numbers, or true and false", *path)
+        raise contract.refuse(
+            f"keys must be all texts, all whole numbers, or true and false, got {shown(given)}; write them alike", *path
+        )
     if len(set(given)) < len(given):
-        raise contract.refuse("keys must differ from each other", *path)
+        raise contract.refuse(f"keys must differ from each other, got {shown(given)}; list each once", *path)
     if any(isinstance(key, int) and abs(key) >= 2**63 for key in given):
-        raise contract.refuse("keys must be below 2^63", *path)
+        raise contract.refuse(
+            f"keys must be below 2^63, got {shown(given)}; leave out what the table cannot hold", *path
+        )
     if any(isinstance(key, str) and "\0" in key for key in given):
-        raise contract.refuse("keys must not hold a NUL character", *path)
+        raise contract.refuse(
+            f"keys must not hold a NUL character, got {shown(given)}; leave out what the table cannot hold", *path
+        )
     return tuple(given)
 
 
@@ -141,11 +159,18 @@ def _bounds(contract: Contract, name: str, table: Mapping[str, Any]) -> Bounds:
             return found
         if not found.is_dates or len(found) != 1 or not found.bounded:
             raise contract.refuse(
-                "weekdays and closed go with bounds of days, such as '[2026-01-01, 2026-12-31]'", *path
+                f"weekdays and closed go with bounds of days, got {found.brief()}; leave them out, or write "
+                "bounds like '[2026-01-01, 2026-12-31]'",
+                *path,
             )
         closed = table.get("closed", [])
         if not isinstance(closed, list):
-            raise contract.refuse("closed must be a list of days, and pairs of a first and a last day", *path, "closed")
+            raise contract.refuse(
+                f"closed must be a list of days, and pairs of a first and a last day, got {shown(closed)}; "
+                "put it in [ ]",
+                *path,
+                "closed",
+            )
         closed = [tuple(day) if isinstance(day, list) else day for day in closed]
         return Bounds.dates(found.low, found.high, weekdays=table.get("weekdays"), closed=closed)  # type: ignore[arg-type]
     except InvalidContract:

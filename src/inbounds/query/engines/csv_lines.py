@@ -108,7 +108,7 @@ def _header(path: str, delimiter: str) -> list[str]:
         if all(name and name.isprintable() for name in names) and len({name.lower() for name in names}) == len(names):
             return names
     raise InvalidContract(
-        f"the first line of {Path(path).name} must be a csv header in UTF-8: every column, named once"
+        f"the first line of {Path(path).name} must be a csv header in UTF-8: every column, named once; mend it"
     )
 
 

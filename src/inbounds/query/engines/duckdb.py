@@ -82,7 +82,9 @@ class DuckDB(Engine):
         try:
             connection = duckdb.connect(path, read_only=True)
         except duckdb.Error as problem:
-            raise InvalidContract(f"cannot open {path} as a DuckDB file ({type(problem).__name__})") from None
+            raise InvalidContract(
+                f"cannot open {path} as a DuckDB file ({type(problem).__name__}); check that it is one"
+            ) from None
         return cls(connection, exp.to_table(table, dialect="duckdb"))
 
     @classmethod
@@ -95,7 +97,7 @@ class DuckDB(Engine):
             engine._cursor()
         except (duckdb.Error, TypeError, ImportError) as problem:
             got = f"{type(frame).__name__} ({type(problem).__name__})"
-            raise InvalidContract(f"a frame must be a pandas, polars or Arrow table, got {got}") from None
+            raise InvalidContract(f"a frame must be a pandas, polars or Arrow table, got {got}; convert it") from None
         return engine
 
     def kinds(self) -> dict[str, Kind]:

@@ -69,7 +69,9 @@ class Postgres(Engine):
                 with psycopg.connect(self._url, options="-c default_transaction_read_only=on") as connection:
                     description = connection.execute(statement).description or []
             except psycopg.Error as problem:
-                raise InvalidContract(f"the table in PostgreSQL cannot be read ({_reason(problem)})") from None
+                raise InvalidContract(
+                    f"the table in PostgreSQL cannot be read ({_reason(problem)}); check source, table and rights"
+                ) from None
             self._kinds = {column.name: KINDS.get(column.type_code, Kind.OTHER) for column in description}
         return self._kinds
 

@@ -10,6 +10,7 @@ from inbounds.errors import EngineFailed, InvalidContract
 from inbounds.query.engines.engine import Dialect, Engine, Kind
 
 try:
+    from py4j.protocol import Py4JError  # what a session that was stopped raises
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 except ImportError:
@@ -63,8 +64,10 @@ class Spark(Engine):
         if self._kinds is None:
             try:
                 fields = self._session.table(self._name).schema.fields
-            except PySparkException as problem:
-                raise InvalidContract(f"the table in Spark cannot be read ({_reason(problem)})") from None
+            except (PySparkException, Py4JError) as problem:
+                raise InvalidContract(
+                    f"the table in Spark cannot be read ({_reason(problem)}); check table, and the session"
+                ) from None
             self._kinds = {field.name: _kind(field.dataType.simpleString()) for field in fields}
         return self._kinds
 
@@ -76,7 +79,7 @@ class Spark(Engine):
         """Return the rows of a statement."""
         try:
             return [tuple(row) for row in self._session.sql(statement).collect()]
-        except PySparkException as problem:
+        except (PySparkException, Py4JError) as problem:
             failure = _reason(problem)
         raise EngineFailed(failure)  # out here, where the driver's message is forgotten
 
@@ -90,6 +93,7 @@ def _kind(name: str) -> Kind:
     return KINDS.get(name, Kind.OTHER)
 
 
-def _reason(problem: PySparkException) -> str:
+def _reason(problem: PySparkException | Py4JError) -> str:
     """Return the kind of a failure; its message may hold data."""
-    return f"{type(problem).__name__} {problem.getCondition() or ''}".strip()
+    condition = problem.getCondition() if isinstance(problem, PySparkException) else None
+    return f"{type(problem).__name__} {condition or ''}".strip()

@@ -1,0 +1,77 @@
+"""What a refusal says: the rule, what was received and the remedy, for whoever called and for whoever typed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import inbounds
+from inbounds import errors
+
+SOURCES = Path(inbounds.__file__).parent
+REFUSALS = {name for name, kind in vars(errors).items() if isinstance(kind, type)} | {"refuse", "Failure"}
+
+CODE = re.compile(r"\w=(?:True|False|None|session|'|\d)|\b(?:round|str|float|int)\(|\.\w+\(")
+"""What a command line does not have: an argument of Python, or a call."""
+
+ONLY_FROM_PYTHON = ("optimum=True needs", "a mean over all possible answers", "text of bounds must be a str")
+"""Messages that begin like this are about what no command can be told."""
+
+
+def _messages() -> Iterator[tuple[str, str]]:
+    """Yield where each refusal is raised outside the command line, and its text with … for what is filled in."""
+    for path in sorted(SOURCES.rglob("*.py")):
+        if "cli" in path.relative_to(SOURCES).parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or _name(node.func) not in REFUSALS:
+                continue
+            for argument in node.args[:2]:
+                text = _text(argument)
+                if len(text.split()) > 2:
+                    yield f"{path.relative_to(SOURCES)}:{node.lineno}", text
+
+
+def _name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _text(node: ast.expr) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part) for part in node.values)
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    return "…" if isinstance(node, ast.FormattedValue) else ""
+
+
+MESSAGES = dict(_messages())
+
+
+def test_refusals_are_found() -> None:
+    """The laws below are about some two hundred messages, not about none."""
+    assert len(MESSAGES) > 150
+
+
+@pytest.mark.parametrize("where", MESSAGES)
+def test_every_refusal_has_a_remedy(where: str) -> None:
+    """After the rule and what was received comes what to do; a message that ends in another's text has its remedy."""
+    text = MESSAGES[where]
+    assert ";" in text or text.endswith("…"), text
+
+
+@pytest.mark.parametrize("where", MESSAGES)
+def test_a_remedy_is_for_the_command_line_too(where: str) -> None:
+    """No message that a command can cause asks for Python code."""
+    text = MESSAGES[where]
+    assert text.startswith(ONLY_FROM_PYTHON) or not CODE.search(text), text
+
+
+@pytest.mark.parametrize("where", MESSAGES)
+def test_a_refusal_is_one_line(where: str) -> None:
+    """A message is a sentence without a line break and without a full stop at its end."""
+    assert "\n" not in MESSAGES[where]
+    assert not MESSAGES[where].endswith(".")
