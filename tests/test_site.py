@@ -79,3 +79,15 @@ def test_every_public_name_is_in_the_reference(site: Path, module: str) -> None:
         return {f"{module}.{name}", f"{found.__module__}.{found.__qualname__}"}
 
     assert [name for name in offered.__all__ if not places(name) & entries] == []
+
+
+def test_no_page_shows_its_markup(site: Path) -> None:
+    """Outside of code, no page shows a star, a bar or a link that was meant to be a list, a table or a link."""
+    markup = re.compile(r"(?<![\w)])\*\*|\]\(|```|^\s*(?:[*+-]|\d+\.|\|) ", re.MULTILINE)
+    shown = {}
+    for page in site.rglob("*.html"):
+        article = re.search(r"<article.*?</article>", page.read_text("utf-8"), re.DOTALL)
+        text = re.sub(r"<(pre|code|svg|h\d)\b.*?</\1>|<[^>]+>", "", article[0] if article else "", flags=re.DOTALL)
+        if found := markup.search(text):
+            shown[page.name] = text[max(0, found.start() - 40) : found.end() + 40]
+    assert shown == {}
