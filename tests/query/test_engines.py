@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from inbounds.errors import InvalidContract, InvalidQuestion
+from inbounds.errors import EngineFailed, InvalidContract, InvalidQuestion
 from inbounds.query import Dataset, Query
 from query import oracle
 from query.places import InDuckDB, InPostgres, InSpark, Place, distance, postgres_url, totals_of
@@ -412,6 +412,21 @@ def test_a_table_that_is_not_in_spark_is_told(tmp_path: Path, spark: Any) -> Non
     with pytest.raises(InvalidContract, match="the table in Spark cannot be read"):
         Dataset.parse(text, spark=spark).count().plan(1)
     place.close()
+
+
+def test_a_session_that_is_gone_is_a_failure_without_words(spark: Any) -> None:
+    """What the bridge to Spark raises by itself is a failure of the engine too, and its message is not repeated."""
+    from py4j.protocol import Py4JError  # noqa: PLC0415  only where there is Spark
+
+    from inbounds.query.engines.spark import Spark  # noqa: PLC0415
+
+    class Gone:
+        def sql(self, statement: str) -> None:
+            raise Py4JError("the secret 731954")
+
+    with pytest.raises(EngineFailed, match="Py4JError") as caught:
+        Spark(Gone(), "visits").run("SELECT 1")
+    assert "731954" not in str(caught.value)
 
 
 @pytest.mark.parametrize("unit", ["text", "bigint", "decimal(20, 0)", "uuid"])
