@@ -15,7 +15,7 @@ SPARK := $(VENV)/.spark
 PEERS_READY := $(PEERS)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check engines format docs bench clean
+.PHONY: help demo test lint package check engines format docs bench clean
 
 # Ends with a remedy when $(PYTHON) cannot make an environment.
 define CHECK_PYTHON
@@ -45,7 +45,11 @@ lint: $(DEV) ## run the linter, the formatter's check, the type checker and the 
 	@$(BIN)/python -m mypy
 	@$(BIN)/lint-imports --no-logo
 
-check: ## run what CI runs: lint, then the tests on every engine
+package: ## build the wheel and the sdist into dist/, and try both in empty environments
+	$(CHECK_PYTHON)
+	@scripts/package "$(PYTHON)"
+
+check: ## run what CI runs: lint, the packages, then the tests on every engine
 	@.ci/run
 
 engines: $(SPARK) ## install what the tests on Spark need, and find or install Java
