@@ -91,7 +91,7 @@ def test_an_answer_that_could_not_be_printed_is_not_lost(clinic: Path, place: st
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sent: signal.Signals) -> None:
     """A long release that is interrupted ends quietly, and the folder is as it was."""
     source, target = tmp_path / "source.parquet", tmp_path / "target.csv"
-    sql(f"COPY (SELECT i % 100 AS score FROM range(4000000) t(i)) TO '{source}'")
+    sql(f"COPY (SELECT i % 100 AS score FROM range(8000000) t(i)) TO '{source}'")
     target.write_text("old", encoding="utf-8")
     words = ("release", "--file", str(source), "--column", "score", "--to", str(target), *PERCENT)
     with subprocess.Popen([*INBOUNDS, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -30,10 +30,11 @@ from inbounds.published.noise import Noise
 from inbounds.published.noise_proof import neighbours, prove_by_tails
 from inbounds.published.rest import ALL_WAVES, MOST_WAVES, SeenRest
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.many import ArraySampler, chunks
+from inbounds.sampling.many import chunks
 
 if TYPE_CHECKING:
     from inbounds.averages import Floats, Spans
+    from inbounds.published.noise import Adder
     from inbounds.releases import Indices
 
 MANNERS: dict[EndsName, str] = {"leave": "plain", "snap": "snapped", "fold": "folded"}
@@ -120,20 +121,18 @@ class Additive(Mechanism):
         # Doubles hold no odd integers beyond 2**53, and folding would bring what was rounded back to near zero.
         indices = read(slice(0, 0))
         rounded = indices.dtype == np.float64 and self.noise.reach > 2**52 and self.ends.name == "fold"
-        if self.noise.sampler is None or rounded:
+        if self._adder is None or rounded:
             yield from super()._drawn(read, count, entropy)
             return
         for part, words in chunks(count, entropy):
             indices = read(part)
             lows, highs = self._ground.lattice.ends[indices.dtype]
             centres = np.clip(indices, lows[0], highs[-1])
-            drawn = self._array_sampler.draw(words, centres, np.zeros(len(centres), dtype=np.intp), entropy)
-            yield part, self.ends.apply_many(drawn)
+            yield part, self.ends.apply_many(self._adder.draw(words, centres, entropy))
 
     @cached_property
-    def _array_sampler(self) -> ArraySampler:
-        assert self.noise.sampler is not None
-        return ArraySampler(self.noise.sampler)
+    def _adder(self) -> Adder | None:
+        return self.noise.adder()
 
     @cached_property
     def _outputs(self) -> Answers:

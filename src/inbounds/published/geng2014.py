@@ -26,12 +26,13 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
 from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
-from inbounds.published.mechanism import SLACK, Ground
+from inbounds.published.mechanism import SLACK, WIDEST, Ground
 from inbounds.published.noise import Form, Noise
 from inbounds.rational import exact, shown
+from inbounds.sampling.stairs import StairSampler
 
 if TYPE_CHECKING:
-    from inbounds.published.noise import Floats
+    from inbounds.published.noise import Adder, Floats
     from inbounds.published.waves import Complex, Waves
 
 
@@ -50,6 +51,10 @@ class StaircaseNoise(Noise):
         self._stair = first + self._b * (distance - first)
         self._a = self._rise / (2 * self._stair - self._rise)
         self._balls: dict[int, tuple[arb, arb, arb]] = {}
+
+    def adder(self) -> Adder | None:
+        """Return what adds it to many answers at once, as far as it stays within 64 bits."""
+        return StairSampler(self, self.distance, self.first, self.loss) if self.scale <= WIDEST else None
 
     @property
     def form(self) -> Form:

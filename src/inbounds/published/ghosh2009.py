@@ -25,11 +25,25 @@ from inbounds.published.mechanism import WIDEST, Ground, need_step
 from inbounds.published.noise import Form, Noise
 from inbounds.rational import round_up
 from inbounds.sampling.entropy import Entropy
+from inbounds.sampling.many import ArraySampler
 from inbounds.sampling.one import Sampler
 
 if TYPE_CHECKING:
-    from inbounds.published.noise import Floats
+    from numpy.typing import NDArray
+
+    from inbounds.published.noise import Adder, Floats
     from inbounds.published.waves import Complex, Waves
+
+
+class OnLine:
+    """Draws around centres anywhere on the line, which is one span."""
+
+    def __init__(self, sampler: ArraySampler) -> None:
+        self._sampler = sampler
+
+    def draw(self, words: NDArray[np.uint64], centres: NDArray[Any], entropy: Entropy) -> NDArray[Any]:
+        """Return each centre with a draw added."""
+        return self._sampler.draw(words, centres, np.zeros(len(centres), dtype=np.intp), entropy)
 
 
 class GeometricNoise(Noise):
@@ -48,11 +62,14 @@ class GeometricNoise(Noise):
         whole_line = Lattice(Fraction(1), Fraction(0), np.array([-FAR]), np.array([FAR]), ends_kept=True)
         self.law = Law(whole_line, self.rate, Fraction(0))
         self._one = Sampler(self.law)
-        self.sampler = self._one if steps <= WIDEST else None
 
     def draw(self, entropy: Entropy) -> int:
         """Return one draw of exactly this law."""
         return self._one.draw(0, 0, entropy)
+
+    def adder(self) -> Adder | None:
+        """Return what adds it to many answers at once, as far as it stays within 64 bits."""
+        return OnLine(ArraySampler(self._one)) if self.scale <= WIDEST else None
 
     @property
     def form(self) -> Form:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from flint import arb
@@ -13,7 +13,6 @@ from flint import arb
 from inbounds.balls import lock, workprec
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.inverse import draw
-from inbounds.sampling.one import Sampler
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +37,13 @@ class Form:
     """Whether `p(k + period)` is always the same factor times `p(k)`; else nothing is beyond the first period."""
 
 
+class Adder(Protocol):
+    """Adds noise to many answers at once."""
+
+    def draw(self, words: NDArray[np.uint64], centres: NDArray[Any], entropy: Entropy) -> NDArray[Any]:
+        """Return each centre with a draw added; `words` are the first bits of the uniform numbers, one for each."""
+
+
 class Noise(ABC):
     """Noise in whole steps, private for answers at most `distance` steps apart."""
 
@@ -50,8 +56,6 @@ class Noise(ABC):
     """Over how many steps the noise falls by a factor e."""
     reach: float
     """Noise beyond this many steps has a probability below 1e-17."""
-    sampler: Sampler | None = None
-    """What draws it for many answers at once, if there is such a thing."""
     smooth: float
     """Over so many steps, quantities are smooth functions of where the noise is centred."""
 
@@ -99,6 +103,10 @@ class Noise(ABC):
     def draw(self, entropy: Entropy) -> int:
         """Return one draw of exactly this law."""
         return draw(self, entropy)
+
+    def adder(self) -> Adder | None:
+        """Return what adds it to many answers at once, if there is such a thing."""
+        return None
 
     @np.errstate(under="ignore")
     def between(self, first: Floats, last: Floats) -> tuple[Floats, Floats]:

@@ -29,7 +29,12 @@ def draw(law: Distribution, entropy: Entropy) -> int:
     says where to look; whether it is right is decided in balls.  When the bits do not settle it, more bits of the
     *same* number are drawn and the balls get narrower.
     """
-    word, bits, precision = int.from_bytes(entropy(WORD // 8)), WORD, PRECISION
+    return extend(law, int.from_bytes(entropy(WORD // 8)), WORD, entropy)
+
+
+def extend(law: Distribution, word: int, bits: int, entropy: Entropy) -> int:
+    """Return the draw of a uniform number whose first bits are those of a word; more are drawn as needed."""
+    precision = PRECISION
     while (drawn := _settled(law, word, bits, precision)) is None:
         word = word << EXTENSION | int.from_bytes(entropy(EXTENSION // 8))
         bits += EXTENSION

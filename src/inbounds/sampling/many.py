@@ -20,7 +20,7 @@ from inbounds.lattice import FAR
 from inbounds.law import Law
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.one import Sampler
-from inbounds.sampling.rungs import Imprecise, OneSpan, Rung, Spans
+from inbounds.sampling.rungs import Imprecise, OneSpan, Rung, Spans, kinds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,11 +88,8 @@ def chunks(count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[np.uin
 
 def _ladder(law: Law) -> list[Rung]:
     """Return the ways to propose a draw, quickest first."""
-    kinds: list[type[np.floating[Any]]] = [np.float64]
-    if np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant:
-        kinds.append(np.longdouble)
     rung = OneSpan if OneSpan.suits(law) else Spans
     try:
-        return [rung(law, kind) for kind in kinds]
+        return [rung(law, kind) for kind in kinds()]
     except Imprecise:
         return []  # then every draw is made in balls, which notice by themselves

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Proposal = tuple[NDArray[Any], NDArray[np.bool_]]
 
 
-_EXACT = {np.dtype(np.int64): 2.0**62, np.dtype(np.float64): 2.0**53}
+EXACT = {np.dtype(np.int64): 2.0**62, np.dtype(np.float64): 2.0**53}
 """Distances from here on cannot be added to centres without rounding, which would tell something of the centre."""
 
 
@@ -46,13 +46,13 @@ class OneSpan:
 
     def __init__(self, law: Law, kind: Floating) -> None:
         masses, lattice = law.masses(), law.lattice
-        self._kind, self._bits = kind, _bits(kind)
+        self._kind, self._bits = kind, bits_of(kind)
         self._ends = lattice.ends
         with lock(), workprec(PRECISION):
-            self._rate = _number(-masses.rate, kind)
-            self._per_rate = _number(-1 / masses.rate, kind)
-            self._left, self._right = _number(masses.left[0], kind), _number(masses.right[0], kind)
-            self._total = _number(masses.total, kind)
+            self._rate = number(-masses.rate, kind)
+            self._per_rate = number(-1 / masses.rate, kind)
+            self._left, self._right = number(masses.left[0], kind), number(masses.right[0], kind)
+            self._total = number(masses.total, kind)
             self._doubt = -self._per_rate * kind(2) ** (self.ALLOWED - self._bits)
 
     @staticmethod
@@ -65,7 +65,7 @@ class OneSpan:
     @np.errstate(all="ignore")  # beside the words 0 and 2**64 - 1 there are zeros and infinities, never settled
     def propose(self, words: NDArray[np.uint64], centres: NDArray[Any], spans: NDArray[np.intp]) -> Proposal:
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
-        uniform = _uniform(words, self._kind, self._bits)
+        uniform = uniform_numbers(words, self._kind, self._bits)
         lows, highs = self._ends[centres.dtype]
         left = self._missing(_apart(centres, lows, self._kind), self._left)
         right = self._missing(_apart(highs, centres, self._kind), self._right)
@@ -83,8 +83,8 @@ class OneSpan:
         distance -= 0.5
         np.abs(distance, out=distance)
         distance += np.divide(self._doubt, nearer, out=nearer)
-        settled = (distance < 0.5) & (whole < _EXACT[centres.dtype])
-        drawn = _moved(centres, np.copysign(whole, side, out=whole))
+        settled = (distance < 0.5) & (whole < EXACT[centres.dtype])
+        drawn = moved(centres, np.copysign(whole, side, out=whole))
         return np.clip(drawn, lows, highs, out=drawn), settled
 
     def _missing(self, distance: NDArray[Any], mass: Any) -> NDArray[Any]:
@@ -108,15 +108,15 @@ class Spans:
     @np.errstate(all="ignore")
     def __init__(self, law: Law, kind: Floating) -> None:
         masses, lattice, n = law.masses(2 * PRECISION), law.lattice, len(law.lattice)
-        self._kind, self._bits, self._n = kind, _bits(kind), n
+        self._kind, self._bits, self._n = kind, bits_of(kind), n
         self._tau = kind(2) ** (self.ALLOWED - self._bits)
         with lock(), workprec(2 * PRECISION):  # much of it cancels below, where gaps are wide against the noise
-            self._rate, self._q = _number(masses.rate, kind), _number(masses.q, kind)
-            self._single = _number(-(-masses.rate).expm1(), kind)
+            self._rate, self._q = number(masses.rate, kind), number(masses.q, kind)
+            self._single = number(-(-masses.rate).expm1(), kind)
             outer = ball(law.pooling) * masses.q
             below = (masses.q - missing for missing in chain(masses.left, reversed(masses.right)))
             pooled = chain(masses.extra, [outer], reversed(masses.extra), [outer])
-            self._below, self._pooled = _numbers(below, kind), _numbers(pooled, kind)
+            self._below, self._pooled = numbers(below, kind), numbers(pooled, kind)
         # Downwards first, then the mirror image.
         lows = np.concatenate([lattice.lows, -lattice.highs[::-1]])
         highs = np.concatenate([lattice.highs, -lattice.lows[::-1]])
@@ -129,7 +129,7 @@ class Spans:
     @np.errstate(all="ignore")
     def propose(self, words: NDArray[np.uint64], centres: NDArray[Any], spans: NDArray[np.intp]) -> Proposal:
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
-        uniform = _uniform(words, self._kind, self._bits)
+        uniform = uniform_numbers(words, self._kind, self._bits)
         left = self._mass(centres, spans)
         right = self._mass(-centres, 2 * self._n - 1 - spans) + self._single
         least, certain = self._invert(uniform - self._tau, centres, spans, left, right)
@@ -169,8 +169,8 @@ class Spans:
         beneath = np.where(stays, from_centre, self._whole[target] - reached - self._pooled[target])
         distance = np.floor(np.log1p(-np.clip(beneath, 0, 1)) / -self._rate)
         distance += stays & down
-        drawn = np.clip(_moved(np.where(stays, centre, high), -distance), lows[target], highs[target])
-        return np.where(down, drawn, -drawn), certain & (distance < _EXACT[centres.dtype])
+        drawn = np.clip(moved(np.where(stays, centre, high), -distance), lows[target], highs[target])
+        return np.where(down, drawn, -drawn), certain & (distance < EXACT[centres.dtype])
 
     def _span(
         self, logarithm: NDArray[Any], centre: NDArray[Any], own: NDArray[np.intp], down: NDArray[np.bool_]
@@ -201,12 +201,20 @@ def _apart(high: NDArray[Any], low: NDArray[Any], kind: Floating) -> NDArray[Any
     return high - low if low.dtype == np.int64 else np.subtract(high, low, dtype=kind)
 
 
-def _bits(kind: Floating) -> int:
+def kinds() -> list[Floating]:
+    """Return the kinds of floats to propose in, quickest first: doubles, and what the platform has beyond them."""
+    found: list[Floating] = [np.float64]
+    if np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant:
+        found.append(np.longdouble)
+    return found
+
+
+def bits_of(kind: Floating) -> int:
     """How many of a word's 64 bits a kind of float holds."""
     return min(64, np.finfo(kind).nmant + 1)
 
 
-def _uniform(words: NDArray[np.uint64], kind: Floating, bits: int) -> NDArray[Any]:
+def uniform_numbers(words: NDArray[np.uint64], kind: Floating, bits: int) -> NDArray[Any]:
     """Return the middle of all numbers in [0, 1) that begin with the first bits of each word."""
     shifted = words >> np.uint64(64 - bits)
     uniform = (shifted.view(np.int64) if bits < 64 else shifted).astype(kind)
@@ -223,15 +231,15 @@ class Imprecise(Exception):
     """A constant is not known well enough, because another thread changed python-flint's precision meanwhile."""
 
 
-def _number(ball_: arb, kind: Floating) -> Any:
+def number(ball_: arb, kind: Floating) -> Any:
     """Return a ball that encloses one number of a kind of float, and hardly more, as that."""
-    return _numbers([ball_], kind)[0]
+    return numbers([ball_], kind)[0]
 
 
-def _numbers(balls: Iterable[arb], kind: Floating) -> NDArray[Any]:
-    """`_number` of many balls."""
+def numbers(balls: Iterable[arb], kind: Floating) -> NDArray[Any]:
+    """`number` of many balls."""
     balls = list(balls)
-    if any(x.rel_accuracy_bits() < _bits(kind) + 2 and not x.abs_upper() < NOTHING for x in balls):
+    if any(x.rel_accuracy_bits() < bits_of(kind) + 2 and not x.abs_upper() < NOTHING for x in balls):
         raise Imprecise
     heads = [float(x) for x in balls]
     if kind is np.float64:
@@ -240,7 +248,7 @@ def _numbers(balls: Iterable[arb], kind: Floating) -> NDArray[Any]:
     return np.array(heads, dtype=kind) + np.array(tails, dtype=kind)
 
 
-def _moved(centres: NDArray[Any], distance: NDArray[Any]) -> NDArray[Any]:
+def moved(centres: NDArray[Any], distance: NDArray[Any]) -> NDArray[Any]:
     """Return `centres + distance` in the dtype of the centres."""
     if centres.dtype == np.int64:
         return centres + np.clip(distance, -(2.0**62), 2.0**62).astype(np.int64)
