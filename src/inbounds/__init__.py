@@ -3,9 +3,6 @@
 import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from inbounds.bounds import Bounds
-from inbounds.certificate import Certificate
-from inbounds.claim import Claim
 from inbounds.errors import (
     InboundsError,
     InvalidAnswer,
@@ -14,13 +11,16 @@ from inbounds.errors import (
     LatticeTooFine,
     NotPrivate,
 )
-from inbounds.mechanism import BoundedLaplace
-from inbounds.reproof import certify
 
 if _TYPE_CHECKING:
+    from inbounds.bounds import Bounds
+    from inbounds.certificate import Certificate
+    from inbounds.claim import Claim
     from inbounds.comparison import Comparison, compare
+    from inbounds.mechanism import BoundedLaplace
     from inbounds.optimal import Optimal
     from inbounds.recommendation import Recommendation, recommend
+    from inbounds.reproof import certify
 
 __all__ = [
     "BoundedLaplace",
@@ -44,13 +44,19 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LATER = {
+    "BoundedLaplace": "inbounds.mechanism",
+    "Bounds": "inbounds.bounds",
+    "Certificate": "inbounds.certificate",
+    "Claim": "inbounds.claim",
     "Comparison": "inbounds.comparison",
-    "compare": "inbounds.comparison",
     "Optimal": "inbounds.optimal",
     "Recommendation": "inbounds.recommendation",
+    "certify": "inbounds.reproof",
+    "compare": "inbounds.comparison",
     "recommend": "inbounds.recommendation",
 }
-"""What is imported when it is first used: it takes as long as all the rest, and a release does not need it."""
+"""What is imported when it is first used: a release does not need all of it, and the command line none before it can
+answer to Ctrl-C."""
 
 
 def __getattr__(name: str) -> object:

@@ -106,6 +106,13 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sent: signal.Signals) -> N
     assert target.read_text("utf-8") == "old"
 
 
+def test_whatever_takes_long_to_import_can_be_interrupted() -> None:
+    """Before it answers to Ctrl-C, the command imports nothing that takes time."""
+    code = "import sys, inbounds.cli.main; print(*{'numpy', 'flint', 'typer'} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert found.stdout == "\n"
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_produced(shell: str) -> None:
     """There is a completion script for each shell, and it names the command."""
