@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import inbounds.calibration
+import inbounds.claim
 from inbounds import BoundedLaplace, Bounds, Claim, LatticeTooFine, NotPrivate, certify
 from scenes import Scene, scenes
 
@@ -370,3 +371,93 @@ def test_epsilon_may_be_any_fraction() -> None:
             mechanism = BoundedLaplace(bounds, 1, bound - hair)
             assert mechanism.certificate.holds
             assert mechanism.certificate.bound <= bound - hair
+
+
+SPANS = [
+    Bounds(0, 100),
+    Bounds(0, 1),
+    Bounds(Fraction(1, 3), Fraction(4, 3)),
+    Bounds(-0.1, 1e6),
+    HALF_LINE,
+    Bounds(None, 3),
+    Bounds(None, None),
+    Bounds(0, 5) | Bounds(7, None),
+    Bounds(0, 1) | Bounds(1000, 1001),
+    Bounds(0, 1) | Bounds(2.5, Fraction(10, 3)) | Bounds(100, 120),
+    Bounds(None, 0) | Bounds(0.001, None),
+    Bounds(None, -1e4) | Bounds(0, 0.25) | Bounds(1e4, None),
+    Bounds(10**6, 10**6 + 1) | Bounds(10**6 + Fraction(4, 3), 10**6 + 2),
+    Bounds(0, 10, step=1),
+]
+PROMISES: list[dict[str, Any]] = [
+    {"guarantee": guarantee, "trusted": trusted, "pooling": pooling}
+    for guarantee in ("standard", "distance")
+    for trusted in (False, True)
+    for pooling in (0, 0.5, 1)
+]
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: " ".join(map(str, promise.values())))
+@pytest.mark.parametrize("sensitivity", [0.7, Fraction(1, 3), 1e-3, 1, 50], ids=str)
+def test_a_scale_that_was_found_can_be_claimed_anew(sensitivity: Any, promise: dict[str, Any]) -> None:
+    """Claimed with the same parameters, the scale of a mechanism is on the same lattice, and is proved again."""
+    for bounds in SPANS:
+        if promise["guarantee"] == "distance" and len(bounds) > 1 and not promise["trusted"]:
+            continue
+        for epsilon in (0.1, 0.5, 1, 3, 8):
+            made = BoundedLaplace(bounds, sensitivity, epsilon, **promise)
+            claim = Claim.of(bounds, sensitivity, epsilon, scale=made.scale, **promise)
+            assert claim.lattice.step == made.step, (bounds, epsilon)
+            assert certify(claim).holds
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.fractions(-1000, 1000, max_denominator=1000), min_size=1, max_size=6, unique=True),
+    st.sampled_from(["both", "below", "above"]),
+    st.fractions(Fraction(1, 1000), 1000, max_denominator=1000),
+    st.floats(0.1, 8),
+    st.sampled_from(PROMISES),
+)
+def test_the_scale_found_on_any_spans_can_be_claimed_anew(
+    ends: list[Fraction], ended: str, sensitivity: Fraction, epsilon: float, promise: dict[str, Any]
+) -> None:
+    """The same on spans and gaps of any widths, whose scales can be far from the plain one."""
+    found: list[Fraction | None] = [*sorted(ends)]
+    if ended == "below" or (len(found) % 2 and ended == "both"):
+        found.append(None)
+    if len(found) % 2:
+        found.insert(0, None)
+    bounds = Bounds.union([*zip(found[::2], found[1::2], strict=True)])
+    promise = {**promise, "trusted": promise["trusted"] or promise["guarantee"] == "distance"}
+    try:
+        made = BoundedLaplace(bounds, sensitivity, epsilon, **promise)
+    except LatticeTooFine:
+        return
+    claim = Claim.of(bounds, sensitivity, epsilon, scale=made.scale, **promise)
+    assert claim.lattice.step == made.step
+    assert certify(claim).holds
+
+
+def test_where_scales_and_steps_lead_in_a_circle_the_largest_scale_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the lattice for its scale a mechanism is proved, even if the least scale there asks for another lattice."""
+    bounds, coarse, fine = Bounds(0, Fraction(4, 3)), Fraction(1, 2**4), Fraction(1, 2**20)
+    least, most = (BoundedLaplace(Bounds(0, Fraction(4, 3), step=step), 1, 1).claim.scale for step in (coarse, fine))
+    assert 1 < least < most
+
+    def step_of(_: Bounds, noise: Fraction, __: Fraction) -> Fraction:
+        return Fraction(1, 2**30) if noise <= 1 else coarse if noise > (least + most) / 2 else fine
+
+    monkeypatch.setattr(inbounds.claim, "fine_step", step_of)
+    made = BoundedLaplace(bounds, 1, 1)
+    assert (made.step, made.claim.scale) == (coarse, most)
+    assert made.certificate.holds
+    assert Claim.of(bounds, 1, 1, scale=made.scale).lattice.step == made.step
+
+
+def test_a_scale_can_be_claimed_where_the_plain_one_has_no_step() -> None:
+    """Bounds too far from zero for noise of the plain scale are on the lattice that suits the scale claimed."""
+    bounds = Bounds(1e20, 2e20)
+    with pytest.raises(LatticeTooFine):
+        BoundedLaplace(bounds, 1, 1)
+    assert certify(Claim.of(bounds, 1, 1, scale=1e19)).holds

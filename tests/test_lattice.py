@@ -134,9 +134,19 @@ def test_only_inner_ends_have_to_be_kept(bounds: Bounds, step: Fraction, kept: b
     ],
 )
 def test_more_than_62_bits_are_refused(bounds: Bounds) -> None:
-    """A lattice whose indices do not fit is refused, with the remedy."""
-    with pytest.raises(LatticeTooFine, match=r"more than 62 bits; give the bounds a larger step"):
+    """A lattice with an end 2**61 steps from zero, or more, is refused, in these words and with the remedy."""
+    with pytest.raises(
+        LatticeTooFine, match=r"has ends 2\*\*61 steps or more from zero, .* 62 bits; give the bounds a larger"
+    ):
         BoundedLaplace(bounds, 1, 1)
+
+
+@pytest.mark.parametrize("steps", [2**61, 2**61 + 1, 2**80])
+def test_a_sensitivity_of_too_many_steps_is_refused(steps: int) -> None:
+    """Where no end limits it, a sensitivity of 2**61 steps or more is refused in these words, and one less is not."""
+    with pytest.raises(LatticeTooFine, match=r"is 2\*\*61 steps of 1 or more; give the bounds a larger step"):
+        BoundedLaplace(Bounds(0, None, step=1), steps, 1000)
+    assert BoundedLaplace(Bounds(0, None, step=1), LIMIT, 1000).certificate.holds
 
 
 def test_62_bits_are_enough() -> None:

@@ -442,3 +442,12 @@ def test_a_path_is_a_place(tmp_path: Path) -> None:
     with Ledger.open(str(tmp_path / "ä ?#%.db")) as ledger:
         assert ledger.datasets() == ["clinic"]
     assert [path.name for path in tmp_path.iterdir()] == ["ä ?#%.db"]
+
+
+def test_a_balance_is_data(ledger: Ledger) -> None:
+    """As a dictionary it has the cap, what is spent and what is left, exactly; None where there is no cap."""
+    ledger.open_dataset("open to all", 2)
+    ledger.charge("clinic", "ada", "0.1")
+    ledger.charge("open to all", "ada", "0.1")
+    assert ledger.balance("clinic").data() == {"cap": 1, "spent": TENTH, "left": 1 - TENTH}
+    assert ledger.balance("open to all", "ada").data() == {"cap": None, "spent": TENTH, "left": None}

@@ -10,9 +10,10 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -371,3 +372,136 @@ def test_opening_a_ledger_twice_keeps_the_locks_of_the_first(tmp_path: Path) -> 
         program = [sys.executable, "-c", SEIZE, str(where)]
         assert subprocess.run(program, capture_output=True, text=True, check=True).stdout == "SQLITE_BUSY\n"
         assert first.charge("clinic", "ada", 1).fresh
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    """Let the block have the rights of somebody to whom rights apply: root is nobody meanwhile."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@contextmanager
+def sealed(*files: Path) -> Iterator[Path]:
+    """Yield a folder with copies of some files, in which nobody may write anything."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in files:
+            shutil.copy(file, folder)
+            (folder / file.name).chmod(0o444)
+        folder.chmod(0o555)
+        try:
+            yield folder
+        finally:
+            folder.chmod(0o755)
+
+
+def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Return the content and the time of every file in a folder."""
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def companions(where: Path, *endings: str) -> list[Path]:
+    """Return a ledger and what is beside it."""
+    return [where, *(where.with_name(where.name + ending) for ending in endings)]
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="rights are those of POSIX")
+
+
+def test_looking_at_a_ledger_leaves_it_as_it_is(tmp_path: Path) -> None:
+    """Opened with create=False, read and closed, a file keeps its bytes and its time, and nothing is beside it."""
+    where = tmp_path / "budget.db"
+    with Ledger.open(where) as ledger:
+        ledger.open_dataset("clinic", 1)
+    before = snapshot(tmp_path)
+    with Ledger.open(where, create=False) as ledger:
+        assert ledger.balance("clinic").left == 1
+        assert ledger.verify().ok
+    assert snapshot(tmp_path) == before
+
+
+@posix
+@pytest.mark.parametrize("endings", [(), ("-wal", "-shm")], ids=["alone", "with its log"])
+def test_a_ledger_that_may_not_be_written_can_be_read(tmp_path: Path, endings: tuple[str, ...]) -> None:
+    """Balance, statement and verification are those of the ledger, a charge is refused, and nothing is changed."""
+    where = tmp_path / "budget.db"
+    with Ledger.open(where) as ledger:
+        ledger.open_dataset("clinic", 1)
+        ledger.charge("clinic", "ada", "0.25")
+        head = ledger.head()
+        if not endings:
+            ledger.close()
+        with sealed(*companions(where, *endings)) as folder:
+            before = snapshot(folder)
+            with nobody(), Ledger.open(folder / where.name, create=False) as found:
+                for _ in range(2):
+                    assert found.balance("clinic").spent == Fraction(1, 4)
+                    assert [entry.kind for entry in found.statement("clinic").entries] == ["open", "charge"]
+                    assert found.verify(head).ok
+                    with pytest.raises(LedgerUnavailable, match=r" is read-only; .*; nothing was charged$") as refused:
+                        found.charge("clinic", "ada", "0.25")
+                    assert not refused.value.uncertain
+                with pytest.raises(LedgerUnavailable, match=r" is read-only; .*; nothing was granted$"):
+                    found.grant("clinic", 1)
+                found.open_dataset("clinic", 1, create=False)
+                assert snapshot(folder) == before
+            assert snapshot(folder) == before
+
+
+@posix
+def test_a_ledger_that_may_not_be_written_is_not_opened_to_be_charged(tmp_path: Path) -> None:
+    """Unless it is opened with create=False, the first thing that is told is that it is read-only."""
+    where = tmp_path / "budget.db"
+    Ledger.open(where).close()
+    with (
+        sealed(where) as folder,
+        nobody(),
+        pytest.raises(LedgerUnavailable, match="cannot be opened: it is read-only; make the file and its folder"),
+    ):
+        Ledger.open(folder / where.name)
+
+
+@posix
+def test_a_log_that_cannot_be_read_is_not_left_out(tmp_path: Path) -> None:
+    """A copy with its log, and nowhere to put the log's index, is refused: without the log charges would be missing."""
+    where = tmp_path / "budget.db"
+    with Ledger.open(where) as ledger:
+        ledger.open_dataset("clinic", 1)
+        with (
+            sealed(*companions(where, "-wal")) as folder,
+            nobody(),
+            pytest.raises(LedgerUnavailable, match=r"part of it is still in budget\.db-wal; copy both into a folder"),
+        ):
+            Ledger.open(folder / where.name, create=False)
+
+
+@posix
+def test_what_somebody_writes_while_a_ledger_is_read_is_told(tmp_path: Path) -> None:
+    """Who may not write reads one state of the ledger, or is told to read again; the next reading has the news."""
+    where = tmp_path / "budget.db"
+    with Ledger.open(where) as ledger:
+        ledger.open_dataset("clinic", 1)
+    with sealed(where) as folder:
+        with nobody():
+            found = Ledger.open(folder / where.name, create=False)
+        with found:
+            with nobody():
+                assert found.balance("clinic").spent == 0
+            folder.chmod(0o755)
+            (folder / where.name).chmod(0o644)
+
+            def charge_meanwhile() -> None:
+                with found._reading(), Ledger.open(folder / where.name) as other:
+                    other.charge("clinic", "ada", 1)
+
+            with pytest.raises(LedgerUnavailable, match="was written by somebody else meanwhile; read it again"):
+                charge_meanwhile()
+            assert found.balance("clinic").spent == 1
+            assert found.verify().ok

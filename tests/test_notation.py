@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -156,6 +157,35 @@ def test_a_text_that_cannot_be_read_is_told_where_and_why(text: str, place: int,
     assert len(message) < 300
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-01-01 to 2026-12-31",
+        "[2026-01-01, 2026-12-31",
+        "[2026-1-1, 2026-12-31]",
+        "[1.1.2026, 31.12.2026]",
+        "[01/01/2026, 12/31/2026]",
+        "[1 Jan 2026, 31 Dec 2026]",
+        "[2026-01-01, inf)",
+    ],
+)
+def test_a_text_that_seems_to_mean_days_is_shown_how_to_write_days(text: str) -> None:
+    """The pattern in the message is one of days, and of nothing else, and it reads as bounds."""
+    with pytest.raises(InvalidBounds) as refusal:
+        Bounds.parse(text)
+    patterns = re.findall(r"'(\[[^']*)'", str(refusal.value).rpartition("write bounds like ")[2])
+    assert patterns
+    assert all(Bounds.parse(pattern).is_dates for pattern in patterns)
+
+
+def test_any_other_text_is_shown_numbers_and_days() -> None:
+    """The patterns in the message are bounds: some of numbers, one of days."""
+    with pytest.raises(InvalidBounds) as refusal:
+        Bounds.parse("from zero to ten")
+    patterns = re.findall(r"'(\[[^']*)'", str(refusal.value).rpartition("write bounds like ")[2])
+    assert {Bounds.parse(pattern).is_dates for pattern in patterns} == {False, True}
+
+
 @given(st.text("[](),|0123456789.-+/einfstpof \n", max_size=30))
 def test_no_text_raises_anything_but_invalid_bounds(text: str) -> None:
     """Whatever the text, there are bounds or a refusal."""
@@ -170,3 +200,31 @@ def test_text_must_be_text() -> None:
     """Anything but a str is refused, with the remedy."""
     with pytest.raises(InvalidBounds, match=r"text of bounds must be a str, got 5; call Bounds\(low, high\)"):
         Bounds.parse(5)  # type: ignore[arg-type]  # the point of the test
+
+
+@given(any_bounds())
+def test_the_brief_text_is_brief(bounds: Bounds) -> None:
+    """It has at most 100 characters and no number of more than 20, and is the text itself where all are short."""
+    brief, text = bounds.brief(), repr(bounds)
+    assert len(brief) <= 100
+    assert all(len(digits) <= 20 for digits in re.findall(r"[0-9]+", brief))
+    if len(bounds) < 4 and len(text) <= 100 and all(len(word) <= 20 for word in re.findall(r"[-0-9./]+", text)):
+        assert brief == text
+
+
+@pytest.mark.parametrize(
+    ("bounds", "brief"),
+    [
+        (Bounds(10**400, 10**401), "[1e+400, 1e+401]"),
+        (Bounds(0, 1) | Bounds(1e300, None), "[0, 1] | [1.0000000000000001e+300, inf)"),
+        (Bounds(0.1, 1), "[0.10000000000000001, 1]"),
+        (Bounds(0, 1, step=Fraction(1, 10**40)), "[0, 1] step 1e-40"),
+        (Bounds(Fraction(1, 3), 1), "[1/3, 1]"),
+        (Bounds.union([(i, i) for i in (0, 2, 4, 10**40)], step=1), "4 spans from 0 to 1e+40"),
+        (Bounds.dates("2026-01-01", "2026-01-02"), "[2026-01-01, 2026-01-02]"),
+    ],
+    ids=["vast", "union", "float", "tiny step", "fraction", "spans", "days"],
+)
+def test_vast_numbers_are_rounded_in_a_message(bounds: Bounds, brief: str) -> None:
+    """What people are to read shows a number of more than 20 characters with 17 digits."""
+    assert bounds.brief() == brief

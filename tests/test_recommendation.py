@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from inbounds import (
     BoundedLaplace,
     Bounds,
+    InboundsError,
     InvalidParameter,
     Optimal,
     Recommendation,
@@ -514,3 +515,28 @@ def test_what_is_even_is_not_the_optimum() -> None:
         recommend(COUNTS, 1, 1, even=True, optimum=True)
     with pytest.raises(InvalidParameter, match="even must be True or False, got 'yes'"):
         recommend(COUNTS, 1, 1, even="yes")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("guarantee", ["standard", "distance"])
+@pytest.mark.parametrize("trusted", [False, True])
+@pytest.mark.parametrize(
+    ("bounds", "sensitivity"),
+    [
+        (Bounds(0, 1), Fraction(1, 10**400)),
+        (Bounds(10**400, 10**401), 1),
+        (Bounds(0, 1) | Bounds(10**300, 10**301), 1),
+        (Bounds(0, 2**62, step=1), 1),
+    ],
+    ids=["tiny sensitivity", "far", "far apart", "62 bits"],
+)
+def test_where_nothing_can_be_made_the_reason_is_that_of_the_mechanism(
+    bounds: Bounds, sensitivity: Any, guarantee: Any, trusted: bool
+) -> None:
+    """What keeps bounded Laplace from being made is what a recommendation is refused with, in short."""
+    vouched = trusted or guarantee == "distance"
+    with pytest.raises(InboundsError) as made:
+        BoundedLaplace(bounds, sensitivity, 1, guarantee=guarantee, trusted=vouched)
+    with pytest.raises(type(made.value)) as refused:
+        recommend(bounds, sensitivity, 1, guarantee=guarantee, trusted=trusted)
+    assert str(refused.value) == str(made.value)
+    assert len(str(refused.value)) < 200

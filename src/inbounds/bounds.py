@@ -242,10 +242,11 @@ class Bounds:
         return self.as_answer(self.offset + edge * self.unit)
 
     def brief(self) -> str:
-        """Return the text of these bounds, at a length for a message."""
+        """Return the text of these bounds at a length for a message, long numbers rounded: `parse` may read others."""
+        written = notation.write_briefly
         if len(self) < 4:
-            return cut(repr(self), 100)
-        low, high = (cut(notation.write_end(end), 30) for end in (self.low, self.high))
+            return cut(notation.write(self, None if self.is_dates else self.step, self.offset, written), 100)
+        low, high = (written(end) for end in (self.low, self.high))
         return f"{len(self)} spans from {low} to {high}"
 
 

@@ -15,7 +15,6 @@ from inbounds.certificate import Certificate, prove
 from inbounds.claim import Claim, Promise
 from inbounds.errors import InvalidParameter, LatticeTooFine, NotPrivate
 from inbounds.guarantee import Pairs
-from inbounds.lattice import fine_step
 from inbounds.loss import float_losses
 from inbounds.rational import concise, round_up, rounded
 
@@ -40,9 +39,6 @@ WORST = 4096
 RAISES = 32
 """How often a scale may be raised in search of a proof."""
 
-RETRIES = 3
-"""How often the step may be chosen anew for the scale that was found."""
-
 _log = logging.getLogger("inbounds")
 
 
@@ -56,24 +52,37 @@ class Calibrated:
 
 def calibrate(promise: Promise) -> Calibrated:
     """Find the least scale that keeps the promise, and prove that it does."""
-    plain = promise.sensitivity / promise.epsilon
+    plain = promise.plain_scale
     if not Fraction(1, 2**960) < plain < 2**960:
         raise InvalidParameter(
             f"sensitivity / epsilon must be from 2**-960 to 2**960, got {rounded(plain, 6)}; "
             "use other units for the answer"
         )
-    bounds, sensitivity = promise.bounds, promise.sensitivity
-    found = _on_lattice(promise, bounds.step or fine_step(bounds, plain, sensitivity))
-    for _ in range(RETRIES if bounds.step is None else 0):
-        suited = fine_step(bounds, found.claim.scale, sensitivity)
-        if suited / 2**3 <= found.claim.lattice.step <= suited * 2**3:
-            break
-        # Gaps made the scale far larger or smaller than the plain one: take a step to suit.
-        found = _on_lattice(promise, suited)
+    found = _settled(promise)
     _refuse_wide_noise(found.claim)
     if not found.certificate.holds:
         raise NotPrivate(f"no scale could be proved to keep the promise. {found.certificate}", found.certificate)
     return found
+
+
+def _settled(promise: Promise) -> Calibrated:
+    """Calibrate on the very lattice that the scale found asks for, so that a scale alone says which law is meant.
+
+    Gaps can make the scale far larger or smaller than the plain one.  Then another step suits it, and on that lattice
+    the least scale is a little different.  Should they lead in a circle, the largest scale in it is taken, on the
+    lattice that it asks for: the coarsest in the circle, where less would do.
+    """
+    tried: dict[Fraction, Calibrated] = {}
+    step = promise.step_for(promise.plain_scale)
+    while step not in tried:
+        tried[step] = found = _on_lattice(promise, step)
+        step = promise.step_for(found.claim.scale)
+    if step == found.claim.lattice.step:
+        return found
+    circle = list(tried.values())[list(tried).index(step) :]
+    largest = max(one.claim.scale for one in circle)
+    claim = Claim.on(promise, promise.step_for(largest), largest)
+    return Calibrated(claim, prove(claim))
 
 
 def _refuse_wide_noise(claim: Claim) -> None:
@@ -86,7 +95,7 @@ def _refuse_wide_noise(claim: Claim) -> None:
 
 
 def _on_lattice(promise: Promise, step: Fraction) -> Calibrated:
-    claim = Claim.on(promise, step, promise.sensitivity / promise.epsilon)
+    claim = Claim.on(promise, step, promise.plain_scale)
     prover = _Prover(claim)
     if not len(claim.pairs):
         # Neighbours always have the same answer, so every scale will do: take the plain one.

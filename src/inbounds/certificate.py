@@ -66,19 +66,24 @@ class Certificate:
         """Whether a loss above epsilon was proved."""
         return self.witnessed > self.epsilon
 
-    def __str__(self) -> str:
-        first, second = (brief(answer) for answer in self.worst_pair)
+    @property
+    def finding(self) -> str:
+        """What was found of the loss, in a line."""
         exempt = f" but for delta <= {written_up(self.delta, 4)}" if self.delta else ""
         if self.holds:
-            finding = f"proved: loss <= {round_up(self.bound)!r} <= epsilon{exempt}"
-        elif self.refuted:
-            finding = f"REFUTED: loss >= {round_down(self.witnessed)!r} > epsilon = {float(self.epsilon)!r}"
-        else:
-            finding = f"not proved: loss <= {round_up(self.bound)!r}{exempt}"
-        return (
-            f"{finding}; worst between {first} and {second}\n"
-            f"({self.guarantee} guarantee, by {self.method}: {_counted(self.pairs)}, {self.precision}-bit balls)"
-        )
+            return f"proved: loss <= {round_up(self.bound)!r} <= epsilon{exempt}"
+        if self.refuted:
+            return f"REFUTED: loss >= {round_down(self.witnessed)!r} > epsilon = {float(self.epsilon)!r}"
+        return f"not proved: loss <= {round_up(self.bound)!r}{exempt}"
+
+    @property
+    def how(self) -> str:
+        """How it was found, in a line."""
+        return f"{self.guarantee} guarantee, by {self.method}: {_counted(self.pairs)}, {self.precision}-bit balls"
+
+    def __str__(self) -> str:
+        first, second = (brief(answer) for answer in self.worst_pair)
+        return f"{self.finding}; worst between {first} and {second}\n({self.how})"
 
 
 def brief(answer: Any) -> str:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, get_args
 
 from inbounds.bounds import Bounds
-from inbounds.errors import InvalidParameter
+from inbounds.errors import InvalidParameter, LatticeTooFine
 from inbounds.guarantee import GuaranteeName, Pairs, deciding_pairs
 from inbounds.lattice import Lattice, fine_step
 from inbounds.law import Law
@@ -21,6 +21,9 @@ from inbounds.rational import exact, shown
 
 LEAST_EPSILON = Fraction(1, 10**9)
 GREATEST_EPSILON = Fraction(1000)
+
+NEAR = 8
+"""The step for the plain scale is kept for scales that one at most so many times finer or coarser would suit."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,27 @@ class Promise:
             _pooling(pooling),
             _trusted(trusted),
         )
+
+    @property
+    def plain_scale(self) -> Fraction:
+        """The scale that would do if every number were possible."""
+        return self.sensitivity / self.epsilon
+
+    def step_for(self, scale: Fraction) -> Fraction:
+        """Return the step of the lattice for noise of this scale: that of the bounds, or else one that suits it.
+
+        For scales near the plain one that is the step for the plain one, so that they share a lattice.  It never falls
+        as the scale grows.
+        """
+        bounds = self.bounds
+        if bounds.step is not None:
+            return bounds.step
+        suited = fine_step(bounds, scale, self.sensitivity)
+        try:
+            plain = fine_step(bounds, self.plain_scale, self.sensitivity)
+        except LatticeTooFine:
+            return suited
+        return plain if suited / NEAR <= plain <= suited * NEAR else suited
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +102,7 @@ class Claim:
             raise InvalidParameter(
                 f"scale must be positive, got {shown(scale)}; it is that of the noise, about sensitivity / epsilon"
             )
-        return cls.on(promise, bounds.step or fine_step(bounds, noise, promise.sensitivity), noise)
+        return cls.on(promise, promise.step_for(noise), noise)
 
     @classmethod
     def on(cls, promise: Promise, step: Fraction, scale: Fraction) -> Claim:

@@ -93,7 +93,7 @@ def _distance_in_steps(lattice: Lattice, sensitivity: Fraction) -> int:
         return min(distance, int(lattice.highs[-1] - lattice.lows[0]))
     if distance > LIMIT:
         raise LatticeTooFine(
-            f"a sensitivity of {rounded(sensitivity, 6)} is more than 2**61 steps of {concise(lattice.step)}; "
+            f"a sensitivity of {rounded(sensitivity, 6)} is 2**61 steps of {concise(lattice.step)} or more; "
             "give the bounds a larger step"
         )
     return distance

@@ -219,7 +219,7 @@ def _merged(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> tuple[NDArray[
 def _refuse_too_fine(finite: list[int], step: Fraction) -> None:
     if finite and max(finite, key=abs) not in range(-LIMIT, LIMIT + 1):
         raise LatticeTooFine(
-            f"the lattice of step {concise(step)} has ends more than 2**61 steps from zero, which needs more than 62 "
+            f"the lattice of step {concise(step)} has ends 2**61 steps or more from zero, which needs more than 62 "
             "bits; give the bounds a larger step"
         )
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple, NoReturn, TypeAlias
 
 from inbounds.errors import InvalidBounds
-from inbounds.rational import exact
+from inbounds.rational import LONGEST_DIGITS, exact, rounded
 
 End: TypeAlias = "int | Fraction | float | date"
 _Read: TypeAlias = "int | Fraction | float"
@@ -33,6 +33,14 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _SPACE = re.compile(r"\s*")
+
+# What people write for a day: 2026-1-5, 5.1.2026, 01/05/2026, 5 Jan 2026.
+_LIKE_A_DAY = re.compile(
+    r"""[0-9]{4} [-./] [0-9]{1,2} [-./] [0-9]{1,2}
+      | [0-9]{1,2} [-./] [0-9]{1,2} [-./] [0-9]{4}
+      | (?: jan | feb | mar | apr | may | jun | jul | aug | sep | oct | nov | dec ) [a-z]*""",
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 class Span(NamedTuple):
@@ -51,23 +59,6 @@ class Written(NamedTuple):
     is_dates: bool
 
 
-def write(spans: Iterable[Span], step: Fraction | None, offset: Fraction) -> str:
-    """Return the text of the union of `spans`; pass no step for dates."""
-    text = " | ".join(map(write_span, spans))
-    if step is not None:
-        text += f" step {write_end(step)}"
-    if offset:
-        text += f" offset {write_end(offset)}"
-    return text
-
-
-def write_span(span: Span) -> str:
-    """Return a span as `[low, high]`, an infinite end open."""
-    left = "(" if span.low == -math.inf else "["
-    right = ")" if span.high == math.inf else "]"
-    return f"{left}{write_end(span.low)}, {write_end(span.high)}{right}"
-
-
 def write_end(end: End) -> str:
     """Return a date as ISO, and a number exactly: as a decimal where that terminates, else as a fraction."""
     if not isinstance(end, Fraction):
@@ -78,6 +69,33 @@ def write_end(end: End) -> str:
     digits = str(abs(end.numerator) * 10**places // end.denominator).zfill(places + 1)
     sign = "-" if end < 0 else ""
     return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else sign + digits
+
+
+def write(
+    spans: Iterable[Span], step: Fraction | None, offset: Fraction, written: Callable[[End], str] = write_end
+) -> str:
+    """Return the text of the union of `spans`, each number as `written` has it; pass no step for dates."""
+    text = " | ".join(write_span(span, written) for span in spans)
+    if step is not None:
+        text += f" step {written(step)}"
+    if offset:
+        text += f" offset {written(offset)}"
+    return text
+
+
+def write_span(span: Span, written: Callable[[End], str] = write_end) -> str:
+    """Return a span as `[low, high]`, an infinite end open."""
+    left = "(" if span.low == -math.inf else "["
+    right = ")" if span.high == math.inf else "]"
+    return f"{left}{written(span.low)}, {written(span.high)}{right}"
+
+
+def write_briefly(end: End) -> str:
+    """Return what `write_end` returns if that is short, else the number rounded: for messages, not to be read again."""
+    text = write_end(end)
+    if isinstance(end, int | Fraction) and len(text) > LONGEST_DIGITS:
+        return rounded(end, 17)
+    return text
 
 
 def _decimal_places(denominator: int) -> int | None:
@@ -194,8 +212,15 @@ class _Reader:
         found = repr(rest) if rest else "the end"
         raise InvalidBounds(
             f"text of bounds: at character {self.start + 1} expected {expected}, found {found}; "
-            "write bounds like '[0, 5] | [7, inf)' or '[0, 120] step 1'"
+            f"write bounds like {_pattern(self.text)}"
         )
+
+
+def _pattern(text: str) -> str:
+    """Return examples of bounds to follow: of days, if that is what a text seems to mean."""
+    if _LIKE_A_DAY.search(text):
+        return "'[2026-01-01, 2026-12-31]' or '[2026-01-05, 2026-01-09] | [2026-01-12, 2026-01-16]'"
+    return "'[0, 5] | [7, inf)', '[0, 120] step 1' or '[2026-01-01, 2026-12-31]'"
 
 
 def _fraction(token: str) -> Fraction | Decimal:

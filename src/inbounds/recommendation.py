@@ -120,6 +120,8 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
         search = _Search(Question(bounds, sensitivity, epsilon), goal, limit, window, promised, even, report)
         tried = list(search.everything(with_optimum=with_optimum, asked=optimum is True))
     if not tried:
+        # Whatever keeps even the least demanding mechanism from being made is the reason, but for gaps that need trust.
+        search.question.make(BoundedLaplace, guarantee=guarantee, trusted=trusted or guarantee == "distance")
         raise InvalidParameter(
             f"no mechanism keeps the {guarantee} guarantee on {bounds.brief()}; with inner gaps and the distance "
             "guarantee vouch for the answers (trusted), or allow a pooling of up to 1 (pooling_limit)"

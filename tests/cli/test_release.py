@@ -31,7 +31,7 @@ def test_text_and_json_hold_the_same(typed: Type) -> None:
         "epsilon",
         "certificate",
     ]
-    law = ["mechanism", "pooling", "width", "scale", "step", "epsilon"]
+    law = ["mechanism", "pooling", "width", "scale", "step", "bounds", "sensitivity", "epsilon", "guarantee", "trusted"]
     assert list(data) == ["released", "expected_error", *law, "certificate"]
     assert 0 <= data["released"] <= 100
     assert data["epsilon"] == 0.5

@@ -26,7 +26,11 @@ def test_a_question_is_answered_and_charged(typed: Type, clinic: Path) -> None:
     assert [row["clinic"] for row in data["rows"]] == ["north", "south", "east", "west"]
     assert all(0 <= row["mean_age"] <= 110 for row in data["rows"])
     assert all(row["clinic"] in text.out for row in data["rows"])
-    assert "epsilon     0.50\nbudget      0.5 of 3 spent, 2.5 left\n" in text.out
+    for line in ("epsilon           0.50", "budget, ana       0.5 of 3 spent, 2.5 left"):
+        assert f"\n{line}\n" in text.out
+    assert "\nbudget, everyone  0.5 of 5 spent, 4.5 left\n" in text.out
+    assert data["budget"]["analyst"] == {"cap": 3, "spent": 1, "left": 2}
+    assert data["budget"]["total"] == {"cap": 5, "spent": 1, "left": 4}
     shown = typed("budget", "show", *CLINIC, "--analyst", "ana", "--json").data
     assert shown["total"] == {"cap": 5, "spent": 1, "left": 4}
     assert shown["analyst"] == {"name": "ana", "cap": 3, "spent": 1, "left": 2}
@@ -126,6 +130,7 @@ def test_only_who_spends_or_grants_makes_a_ledger(typed: Type, clinic: Path, nam
         (("explain", *CLINIC, "--epsilon", "1", "SELECT", "COUNT(*)", "FROM", "visits"), "quotes"),
         (("explain", "--dataset", "none.toml", "--epsilon", "1", MEAN), "none.toml"),
         (("query", *CLINIC, "--epsilon", "1", MEAN), "missing option '--analyst'"),
+        (("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", "--request-id", "", MEAN), "1 to 200 characters"),
         (("budget", "verify", *CLINIC, "--head", "3"), "a head must"),
         (("budget", "grant", "x", *CLINIC), "EPSILON must be a number"),
     ],

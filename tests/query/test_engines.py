@@ -502,3 +502,35 @@ def test_parquet_files_are_read_by_their_common_type(tmp_path: Path) -> None:
     with Dataset.parse(NOTES.replace("SOURCE", str(tmp_path / "*.parquet"))) as dataset:
         found = totals_of(dataset.sum("x"))[0][0]
         assert found == (7 + 100) * dataset.sum("x").plan(1).request.weights.one
+
+
+NAMED = """
+[dataset]
+name = "visits"
+source = 'SOURCE'
+unit = "row"
+[columns]
+age.bounds = "[0, 120] step 1"
+[budget]
+total = 1
+"""
+
+
+def write_ages(path: Path) -> None:
+    """Write a file with the ages 30, 40 and 50."""
+    path.parent.mkdir(exist_ok=True)
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT unnest([30, 40, 50]) AS age) TO '{path}'")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("folder", ["plain", "age=5", "AGE=5", "line=5", "f=5", "year=2026"])
+@pytest.mark.parametrize("pattern", ["FOLDER/visits", "*/visits"])
+def test_the_name_of_a_folder_is_no_column(tmp_path: Path, kind: str, folder: str, pattern: str) -> None:
+    """Whatever a folder is called, a table has the columns of its files, with the values that are in them."""
+    write_ages(tmp_path / folder / f"visits.{kind}")
+    source = tmp_path / f"{pattern.replace('FOLDER', folder)}.{kind}"
+    with Dataset.parse(NAMED.replace("SOURCE", str(source))) as dataset:
+        assert list(dataset.engine.kinds()) == ["age"]
+        assert totals_of(dataset.sum("age")) == [[30 + 40 + 50]]
+        assert totals_of(dataset.count().where("age = 5")) == [[0]]

@@ -81,9 +81,9 @@ def test_explanations_say_everything(dataset: Dataset) -> None:
         assert found.epsilon == Fraction(1, 2)
         assert "epsilon         0.5 for everything together" in lines
         plan = query.plan(0.5, pooling=None if "exponential" in found.mechanism else 1)
-        assert found.sensitivity.startswith(f"{float(plan.answering.sensitivity):g}")
+        assert f"sensitivity     {float(plan.answering.sensitivity):g}" in str(found)
         assert found.bounds == plan.answering.bounds.brief()
-        assert found.guarantee.startswith(plan.answering.guarantee)
+        assert f"guarantee       {plan.answering.guarantee}: " in str(found)
         assert any(character.isdigit() for character in found.expected_error)
 
 
@@ -113,5 +113,37 @@ def test_groups_are_paid_for_together(dataset: Dataset) -> None:
     """An explanation says whether a unit's groups add up or whether a row is in one group only."""
     found = explained(dataset.count().by("place"))
     together = "a row is in one group only" if dataset.table.rows_are_units else "adds up over groups"
-    assert together in found.answers
-    assert ("distance" in found.guarantee) != dataset.table.rows_are_units
+    assert together in " ".join(str(found).split())
+    assert (found.guarantee == "distance") != dataset.table.rows_are_units
+
+
+TEXTS = ("question", "bounds", "mechanism", "expected_error", "statement")
+
+
+def test_as_data_numbers_are_numbers(dataset: Dataset) -> None:
+    """A program gets how many answers, the sensitivity and epsilon as numbers, the guarantee by name, the rest as text.
+
+    That is all that there is, and it has the names of the attributes.
+    """
+    for query in questions(dataset):
+        found = explained(query)
+        plan, data = query.plan(0.5, pooling=None if "exponential" in found.mechanism else 1), found.data()
+        assert set(data) == {"epsilon", "answers", "sensitivity", "guarantee", *TEXTS}
+        assert data == {name: getattr(found, name) for name in data}
+        assert type(data["answers"]) is int
+        assert data["answers"] == len(plan.cells)
+        assert isinstance(data["sensitivity"], Fraction)
+        assert data["sensitivity"] == plan.answering.sensitivity
+        assert data["epsilon"] == Fraction(1, 2)
+        assert data["guarantee"] in ("standard", "distance")
+        assert data["guarantee"] == plan.answering.guarantee
+        assert all(isinstance(data[name], str) for name in TEXTS)
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "1e-400", "1e30"])
+def test_a_vast_number_is_broken_to_fit_the_screen(dataset: Dataset, number: str) -> None:
+    """However long a number in a condition is, its digits are all there, and all but the statement fits 80 columns."""
+    found = dataset.count().where(f"weight > {number}").explain(0.5, pooling=1)
+    above, _ = str(found).split("\nstatement\n", 1)
+    assert max(map(len, above.splitlines())) <= 80
+    assert "".join(found.question.split()) in "".join(above.split())

@@ -12,7 +12,7 @@ import typer
 from inbounds.cli.options import AsJson, DatasetFile, Epsilon, LedgerPlace, Pooling, Sql, chosen_part, number
 from inbounds.cli.output import pairs, show
 from inbounds.cli.tables import opened
-from inbounds.errors import InboundsError, LedgerUnavailable
+from inbounds.errors import InboundsError
 
 if TYPE_CHECKING:
     from inbounds.ledger.receipt import Balance
@@ -44,13 +44,17 @@ def query(  # noqa: PLR0913, PLR0917  each is an option of the command
           "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"
     """
     cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
-    request = request_id or uuid4().hex
-    with _remembering(request):
-        with opened(dataset, ledger) as asked:
-            answer = asked.sql(sql).ask(cost, analyst=analyst, request_id=request, pooling=fixed)
-            balance = asked.ledger.balance(asked.name, analyst if asked.per_analyst is not None else None)
-        paid = [("epsilon", epsilon), ("budget", balance), ("request id", answer.request_id)]
-        show(_data(answer, balance), f"{answer}\n\n{pairs(paid)}", as_json=as_json)
+    request = uuid4().hex if request_id is None else request_id
+    with opened(dataset, ledger) as asked:
+        question = asked.sql(sql)
+        with _remembering(request):
+            answer = question.ask(cost, analyst=analyst, request_id=request, pooling=fixed)
+            budget = {"total": asked.ledger.balance(asked.name)}
+            if asked.per_analyst is not None:
+                budget["analyst"] = asked.ledger.balance(asked.name, analyst)
+            text = f"{answer}\n\n{pairs(_paid(epsilon, analyst, budget, answer))}"
+            if not show(_data(answer, budget), text, as_json=as_json):
+                _tell(request)
 
 
 @contextmanager
@@ -58,11 +62,20 @@ def _remembering(request: str) -> Iterator[None]:
     """Say how to ask again for free, if a question may have been charged and its answer did not come through."""
     try:
         yield
-    except BaseException as problem:
-        certain = isinstance(problem, InboundsError) and not isinstance(problem, LedgerUnavailable)
-        if not certain and request not in str(problem):
-            typer.echo(f"inbounds: if it was charged, the answer is free with --request-id {request}", err=True)
+    except (InboundsError, ImportError):  # they say themselves what was charged
         raise
+    except BaseException:
+        _tell(request)
+        raise
+
+
+def _tell(request: str) -> None:
+    typer.echo(f"inbounds: if it was charged, the answer is free with --request-id {request}", err=True)
+
+
+def _paid(epsilon: str, analyst: str, budget: dict[str, Balance], answer: Answer) -> list[tuple[str, Any]]:
+    own = [] if "analyst" not in budget else [(f"budget, {analyst}", budget["analyst"])]
+    return [("epsilon", epsilon), *own, ("budget, everyone", budget["total"]), ("request id", answer.request_id)]
 
 
 def explain(sql: Sql, dataset: DatasetFile, epsilon: Epsilon, pooling: Pooling = None, as_json: AsJson = False) -> None:
@@ -81,11 +94,11 @@ def explain(sql: Sql, dataset: DatasetFile, epsilon: Epsilon, pooling: Pooling =
     show(explanation.data(), str(explanation), as_json=as_json)
 
 
-def _data(answer: Answer, balance: Balance) -> dict[str, Any]:
+def _data(answer: Answer, budget: dict[str, Balance]) -> dict[str, Any]:
     return {
         "rows": answer.data(),
         "expected_errors": answer.errors,
         "epsilon": answer.epsilon,
-        "budget": {"cap": balance.cap, "spent": balance.spent, "left": balance.left},
+        "budget": {name: balance.data() for name, balance in budget.items()},
         "request_id": answer.request_id,
     }

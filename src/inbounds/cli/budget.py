@@ -6,14 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
+from inbounds.cli.exits import FAILED
 from inbounds.cli.options import AsJson, DatasetFile, LedgerPlace, number
 from inbounds.cli.output import pairs, show
 from inbounds.cli.tables import opened
 from inbounds.cli.words import Command, Group
-from inbounds.ledger.receipt import Balance
-
-ALTERED = 1
-"""The exit code for a record that was altered."""
 
 app = typer.Typer(
     cls=Group,
@@ -49,10 +46,10 @@ def show_balance(
     with opened(dataset, ledger, create_ledger=False) as table:
         total = table.ledger.balance(table.name)
         own = None if analyst is None else table.ledger.balance(table.name, analyst)
-    found: dict[str, Any] = {"dataset": table.name, "total": _data(total)}
+    found: dict[str, Any] = {"dataset": table.name, "total": total.data()}
     lines = [("dataset", table.name), ("everyone", str(total))]
     if analyst is not None and own is not None:
-        found["analyst"] = {"name": analyst, **_data(own)}
+        found["analyst"] = {"name": analyst, **own.data()}
         lines.append((analyst, str(own)))
     show(found, pairs(lines), as_json=as_json)
 
@@ -77,7 +74,7 @@ def grant(
     with opened(dataset, ledger) as table:
         table.ledger.grant(table.name, number(amount, "EPSILON"), analyst, note=note)
         balance = table.ledger.balance(table.name, analyst)
-    found = {"dataset": table.name, "analyst": analyst, **_data(balance)}
+    found = {"dataset": table.name, "analyst": analyst, **balance.data()}
     lines = [("dataset", table.name), ("granted", amount), (analyst or "everyone", str(balance))]
     show(found, pairs(lines), as_json=as_json)
 
@@ -101,7 +98,7 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
     lines = [("ledger", f"{'whole' if found.ok else 'ALTERED'}, {entries}"), ("head", data["head"])]
     show(data, pairs([*lines, *(("problem", problem) for problem in problems)]), as_json=as_json)
     if not found.ok:
-        raise typer.Exit(ALTERED)
+        raise typer.Exit(FAILED)
 
 
 @app.command(cls=Command)
@@ -115,7 +112,3 @@ def statement(dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = N
     with opened(dataset, ledger, create_ledger=False) as table:
         found = table.ledger.statement(table.name, analyst)
     show(found.data(), str(found), as_json=as_json)
-
-
-def _data(balance: Balance) -> dict[str, Any]:
-    return {"cap": balance.cap, "spent": balance.spent, "left": balance.left}

@@ -7,16 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from inbounds.bounds import Bounds
-from inbounds.certificate import Certificate
+from inbounds.certificate import Certificate, brief
 from inbounds.claim import Claim
+from inbounds.cli.exits import NOT_PRIVATE
 from inbounds.cli.options import AsJson, BoundsText, Epsilon, Guarantee, Sensitivity, Trusted, distance, number, part
 from inbounds.cli.output import pairs, show
 from inbounds.errors import NotPrivate
 from inbounds.rational import round_down, round_up
 from inbounds.reproof import certify
-
-NOT_PRIVATE = 4
-"""The exit code for a scale that was not proved."""
 
 Scale = Annotated[str, typer.Option(metavar="NUMBER", help="The scale of the truncated Laplace noise to be judged.")]
 HowMuch = Annotated[str, typer.Option("--pooling", metavar="NUMBER", help="From 0, normalise, to 1, snap to the ends.")]
@@ -54,12 +52,12 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         certificate = certify(claim)
     except NotPrivate as refusal:
         certificate = refusal.certificate
-    show(_data(certificate), _text(certificate, epsilon, scale), as_json=as_json)
+    show(_data(certificate, claim), _text(certificate, claim, epsilon, scale), as_json=as_json)
     if not certificate.holds:
         raise typer.Exit(NOT_PRIVATE)
 
 
-def _data(certificate: Certificate) -> dict[str, Any]:
+def _data(certificate: Certificate, claim: Claim) -> dict[str, Any]:
     return {
         "holds": certificate.holds,
         "refuted": certificate.refuted,
@@ -68,21 +66,20 @@ def _data(certificate: Certificate) -> dict[str, Any]:
         "loss_at_least": round_down(certificate.witnessed),
         "worst_pair": list(certificate.worst_pair),
         "guarantee": certificate.guarantee,
+        "step": str(claim.lattice.step),
         "method": certificate.method,
     }
 
 
-def _text(certificate: Certificate, epsilon: str, scale: str) -> str:
-    finding, how = str(certificate).splitlines()
-    verdict, worst = finding.split("; ", 1)
-    first, second = worst.removeprefix("worst between ").split(" and ", 1)
+def _text(certificate: Certificate, claim: Claim, epsilon: str, scale: str) -> str:
     said = "is private" if certificate.holds else "is NOT private" if certificate.refuted else "could not be proved"
-    witness = f"the true answers {first} and {second} are the easiest to tell apart"
+    first, second = map(brief, certificate.worst_pair)
     return pairs(
         [
             ("scale", f"{scale} {said} at epsilon {epsilon}"),
-            ("finding", verdict),
-            ("witness", witness),
-            ("proof", how[1:-1]),
+            ("finding", certificate.finding),
+            ("witness", f"the true answers {first} and {second} are the easiest to tell apart"),
+            ("step", claim.lattice.step),
+            ("proof", certificate.how),
         ]
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from inbounds.bounds import Bounds
 from inbounds.cli.tables import duckdb_or_error
+from inbounds.cli.whole import beside
 from inbounds.errors import InvalidParameter
 
 CONTRACT = """\
@@ -35,6 +38,16 @@ keys = ["common", "chronic", "rare"]
 total = 5.0                      # for everyone together
 per_analyst = 3.0
 """
+
+_SAID = tomllib.loads(CONTRACT)
+_DAY = _SAID["columns"]["day"]
+_YEAR: Any = Bounds.parse(_DAY["bounds"])
+
+LIMIT: int = _SAID["dataset"]["max_rows_per_unit"]
+"""How many visits of a patient count in full."""
+
+OPEN = Bounds.dates(_YEAR.low, _YEAR.high, weekdays=_DAY["weekdays"], closed=_DAY["closed"])
+"""The days on which the clinic can have been visited."""
 
 MIXED = """
     CREATE MACRO mixed(x, salt) AS
@@ -66,10 +79,10 @@ def build(folder: Path) -> Path:
     contract, table = folder / "clinic.toml", folder / "visits.parquet"
     if contract.exists() and contract.read_text(encoding="utf-8") != CONTRACT:
         raise InvalidParameter(f"{str(contract)!r} is another contract; name a folder without one")
-    with duckdb_or_error().connect() as connection:
+    contract.write_text(CONTRACT, encoding="utf-8")  # first, so that an unfinished folder is known again
+    with beside(table) as unfinished, duckdb_or_error().connect() as connection:
         connection.execute(MIXED)
-        connection.execute(f"COPY ({VISITS} ORDER BY patient, visit) TO ? (FORMAT parquet)", [str(table)])
-    contract.write_text(CONTRACT, encoding="utf-8")
+        connection.execute(f"COPY ({VISITS} ORDER BY patient, visit) TO ? (FORMAT parquet)", [str(unfinished)])
     return contract
 
 
@@ -77,6 +90,6 @@ def true_rows(folder: Path, sql: str) -> list[tuple[Any, ...]]:
     """Return what a question would get without any privacy: for the story only, for these patients are made up."""
     with duckdb_or_error().connect() as connection:
         connection.execute("CREATE MACRO proportion(x) AS avg(CASE WHEN x THEN 1 ELSE 0 END)")
-        connection.from_parquet(str(folder / "visits.parquet")).create_view("visits")
+        connection.from_parquet(str(folder / "visits.parquet"), hive_partitioning=False).create_view("visits")
         rows = connection.execute(sql).fetchall()
     return [tuple(cell.date() if isinstance(cell, datetime) else cell for cell in row) for row in rows]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import glob
-import re
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from inbounds.bounds import Bounds
+from inbounds.cli.csv_file import Layout, Tally, release_csv
 from inbounds.cli.output import progress
+from inbounds.cli.reading import answer_in, exact_array
 from inbounds.cli.tables import duckdb_or_error
 from inbounds.cli.whole import beside
 from inbounds.errors import InvalidAnswer, InvalidParameter
@@ -23,142 +24,158 @@ AT_ONCE = 65_536
 
 KINDS = (".csv", ".parquet")
 
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-"""What may be between the fields of a csv file."""
-
-_IN_QUOTES = re.compile(r'"(?:[^"]|"")*"')
-
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 """Types of columns whose every value is a 64-bit integer."""
+
+DOUBLES = ("FLOAT", "DOUBLE")
+
+EXACT = ("UBIGINT", "HUGEINT", "UHUGEINT", "DECIMAL", "VARCHAR")
+"""Types, or how they begin, whose values are read from their text, for no double holds them all."""
+
+DAYS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 
 
 def release_column(mechanism: Any, source: Path, column: str, target: Path) -> tuple[int, int]:
     """Write a copy of a file with one column private; return how many answers were released, and how many missing.
 
-    What is missing, NaN too, stays missing: whether a value is there is not protected.  From csv to csv the other
-    columns keep their text; otherwise all have the types that DuckDB finds.
+    What is missing, NaN too, stays missing: whether a value is there is not protected.  From csv to csv every other
+    character stays as it is; from csv to parquet the other columns become text.
     """
-    duckdb = duckdb_or_error()
     for path in (source, target):
         if path.suffix.lower() not in KINDS:
             raise InvalidParameter(f"a file must end in .csv or .parquet, got {path.name!r}; convert or rename it")
     if not source.is_file():
         raise InvalidParameter(f"there is no file {str(source)!r}; check its name")
-    with duckdb.connect() as connection, beside(target) as unfinished:
-        with _refusing(duckdb.Error, InvalidParameter, f"{source.name} cannot be read; is it what its name says?"):
-            loaded = _load(connection, source, as_text=target.suffix.lower() == ".csv")
-        if column not in loaded.types:
-            raise InvalidParameter(  # its columns are not listed: without a header they are data
-                f"{source.name} has no column {column!r} among its {len(loaded.types)}; check --column, and that the "
-                "first line names the columns"
-            )
-        values, known = _values(duckdb, loaded, column, mechanism.bounds)
-        released = _released(mechanism, values[known])
-        with _refusing(duckdb.Error, InvalidParameter, f"{target.name} cannot be written; is there room for it?"):
-            _write(loaded, column, _filled(released, known), known, unfinished)
-    return len(released), len(known) - len(released)
+    to_csv = target.suffix.lower() == ".csv"
+    with beside(target) as unfinished:
+        if source.suffix.lower() == ".parquet":
+            tally = _release_parquet(mechanism, source, column, unfinished)
+        else:
+            lines = unfinished if to_csv else unfinished.with_suffix(".lines")
+            with progress(source.stat().st_size) as advance:
+                layout, tally = release_csv(mechanism, source, column, lines, advance)
+            if not to_csv:
+                _convert(layout, lines, column, mechanism.bounds, unfinished)
+    return tally.released, tally.missing
 
 
-@dataclass(frozen=True)
-class _Loaded:
-    """A file in the memory of a database."""
-
-    connection: Any
-    types: dict[str, str]
-    """Of each column."""
-    delimiter: str
+# From csv to parquet.
 
 
-def _load(connection: Any, source: Path, *, as_text: bool) -> _Loaded:
-    """Read a file into the table `source`: csv as text if it becomes csv again, so that nothing is written anew."""
-    delimiter, reader = ",", "read_parquet(?)"
-    if source.suffix.lower() == ".csv":
-        delimiter = _delimiter(source)
-        written = f"""header = true, delim = '{delimiter}', quote = '"', escape = '"', allow_quoted_nulls = false"""
-        reader = f"read_csv(?, {written}, sample_size = -1, all_varchar = {as_text})"
-    connection.execute(f"CREATE TABLE source AS SELECT * FROM {reader}", [glob.escape(str(source))])
-    types = {row[0]: row[1] for row in connection.execute("DESCRIBE source").fetchall()}
-    return _Loaded(connection, types, delimiter)
-
-
-def _delimiter(source: Path) -> str:
-    """Return what is between the names in the first line: it must be one thing, for a guess could cut values apart."""
-    try:
-        with source.open(encoding="utf-8-sig") as file:
-            names = _IN_QUOTES.sub("", file.readline())
-    except UnicodeDecodeError:
+def _convert(layout: Layout, lines: Path, column: str, bounds: Bounds, target: Path) -> None:
+    """Write lines that are rows without fault as parquet: the private column with its type, others as text."""
+    if len(set(map(str.lower, layout.names))) < len(layout.names):
         raise InvalidParameter(
-            f"{source.name} must be text in UTF-8 whose first line names the columns; convert it"
-        ) from None
-    found = [delimiter for delimiter in DELIMITERS if delimiter in names]
-    if len(found) > 1:
-        several = " and ".join(DELIMITERS[one] for one in found)
-        raise InvalidParameter(
-            f"the names in the first line of {source.name} must be separated by one thing, got {several}; "
-            "put quotes around names that hold one, or rename these columns"
+            f"the columns of {layout.file} must have different names to become parquet, also in small letters; rename"
+            " them, or write csv"
         )
-    return found[0] if found else ","
+    columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in layout.names)
+    private = f"TRY_CAST({_quoted(column)} AS {_kind(bounds)}) AS {_quoted(column)}"  # what is missing may be NaN
+    written = f"""header = true, delim = '{layout.delimiter}', quote = '"', escape = '"', columns = {{{columns}}}"""
+    reader = f"read_csv(?, auto_detect = false, hive_partitioning = false, allow_quoted_nulls = false, {written})"
+    duckdb = duckdb_or_error()
+    with _refusing(duckdb, f"{layout.file} cannot be written as parquet; write csv"), duckdb.connect() as connection:
+        # In two steps, for DuckDB would push the conversion into its reader, which refuses what does not convert.
+        connection.execute(f"CREATE TABLE lines AS SELECT * FROM {reader}", [glob.escape(str(lines))])
+        connection.execute(f"COPY (SELECT * REPLACE ({private}) FROM lines) TO ? (FORMAT parquet)", [str(target)])
+    lines.unlink()
 
 
-def _values(duckdb: Any, loaded: _Loaded, column: str, bounds: Bounds) -> tuple[Any, Any]:
-    """Return the values of a column, and which of them are known."""
-    kind = "DATE" if bounds.is_dates else "BIGINT" if loaded.types[column] in INTEGERS else "DOUBLE"
-    what = "days" if bounds.is_dates else "numbers"
-    refusal = f"column {column!r} must hold {what}, for the bounds are {what}; leave empty what is missing"
+# From parquet.
+
+
+def _release_parquet(mechanism: Any, source: Path, column: str, target: Path) -> Tally:
+    duckdb = duckdb_or_error()
+    with duckdb.connect() as connection:
+        with _refusing(duckdb, f"{source.name} cannot be read; is it what its name says?"):
+            reader = "read_parquet(?, hive_partitioning = false)"
+            connection.execute(f"CREATE TABLE source AS SELECT * FROM {reader}", [glob.escape(str(source))])
+            types = {row[0]: row[1] for row in connection.execute("DESCRIBE source").fetchall()}
+        if column not in types:
+            raise InvalidParameter(
+                f"{source.name} has no column {column!r} among its {len(types)}; check --column, also for capitals"
+            )
+        with _refusing(duckdb, f"{source.name} cannot be read; is it what its name says?"):
+            values, known = _values(connection, column, types[column], mechanism.bounds)
+        released = _released(mechanism, values)
+        with _refusing(duckdb, f"{target.name} cannot be written; is there room for it?"):
+            private = {"value": _filled(released, known), "known": known}
+            _write(connection, list(types), column, private, _kind(mechanism.bounds), target)
+    return Tally(len(released), len(known) - len(released))
+
+
+def _values(connection: Any, column: str, kind: str, bounds: Bounds) -> tuple[Any, Any]:
+    """Return the values of a column that are known, and which these are."""
     name = _quoted(column)
-    cast = f"TRY_CAST({name} AS {kind})"
-    with _refusing(duckdb.Error, InvalidAnswer, refusal):
-        wrong = f"SELECT count(*) FROM source WHERE {name} IS NOT NULL AND {cast} IS NULL"
-        if loaded.connection.execute(wrong).fetchone()[0]:
-            raise InvalidAnswer(refusal)
-        found = loaded.connection.execute(f"SELECT {cast} AS value FROM source").fetchnumpy()["value"]
-    known = ~np.ma.getmaskarray(found)
-    values = np.ma.getdata(found)
-    if kind == "DATE":
-        return values.astype("datetime64[D]"), known & ~np.isnat(values)
-    return values, known & ~np.isnan(values)
+    if bounds.is_dates and kind in DAYS:
+        found = connection.execute(f"SELECT CAST({name} AS DATE) AS value FROM source").fetchnumpy()["value"]
+        values = np.ma.getdata(found).astype("datetime64[D]")
+        known = ~np.ma.getmaskarray(found) & ~np.isnat(values)
+    elif not bounds.is_dates and kind in INTEGERS + DOUBLES:
+        whole = "BIGINT" if kind in INTEGERS else "DOUBLE"
+        found = connection.execute(f"SELECT CAST({name} AS {whole}) AS value FROM source").fetchnumpy()["value"]
+        values = np.ma.getdata(found)
+        known = ~np.ma.getmaskarray(found) & ~np.isnan(values)
+    elif kind.startswith("VARCHAR" if bounds.is_dates else EXACT):
+        texts = [row[0] for row in connection.execute(f"SELECT CAST({name} AS VARCHAR) FROM source").fetchall()]
+        rows = enumerate(texts, 1)
+        answers = [None if text is None else answer_in(text, bounds, f"row {row} of {column!r}") for row, text in rows]
+        known = np.array([answer is not None for answer in answers], dtype=bool)
+        return [answer for answer in answers if answer is not None], known
+    else:
+        what = "days" if bounds.is_dates else "numbers"
+        raise InvalidAnswer(f"column {column!r} must hold {what}, for the bounds are {what}; got {kind}, so convert it")
+    return values[known], known
 
 
 def _released(mechanism: Any, answers: Any) -> Any:
     """Release all answers, a part at a time."""
-    if len(answers) == 0:
-        return answers
-    parts = []
+    parts: list[Any] = []
     with progress(len(answers)) as advance:
         for start in range(0, len(answers), AT_ONCE):
-            parts.append(mechanism.release(answers[start : start + AT_ONCE]))
-            advance(len(parts[-1]))
-    released = np.concatenate(parts)
-    if mechanism.bounds.is_dates or not _whole(mechanism.bounds):
-        return released
-    return released.astype(np.int64)
-
-
-def _whole(bounds: Bounds) -> bool:
-    """Return whether every possible answer is a whole number, and not too large for 64 bits."""
-    if bounds.step is None or bounds.step.denominator != 1 or bounds.offset.denominator != 1:
-        return False
-    ends: list[Any] = [bounds.low, bounds.high]
-    return all(abs(end) < 2**62 for end in ends if end is not None)
+            part = answers[start : start + AT_ONCE]
+            exact = exact_array(part, mechanism.bounds) if isinstance(part, list) else part
+            parts.append(mechanism.release(exact))
+            advance(len(part))
+    kind = np.dtype("datetime64[us]" if mechanism.bounds.is_dates else _NUMPY[_kind(mechanism.bounds)])
+    return np.concatenate([part.astype(kind) for part in parts]) if parts else np.array([], dtype=kind)
 
 
 def _filled(released: Any, known: Any) -> Any:
-    """Return the released answers in the places of those that are known, days in a form that DuckDB takes."""
-    found = np.zeros(len(known), dtype="datetime64[us]" if released.dtype.kind == "M" else released.dtype)
+    """Return the released answers in the places of those that are known."""
+    found = np.zeros(len(known), dtype=released.dtype)
     found[known] = released
     return found
 
 
-def _write(loaded: _Loaded, column: str, released: Any, known: Any, target: Path) -> None:
+def _write(connection: Any, names: list[str], column: str, released: dict[str, Any], kind: str, target: Path) -> None:
     """Write the table `source`, with the released answers in the place of a column."""
-    loaded.connection.register("released", {"value": released, "known": known})
-    value = "CAST(r.value AS DATE)" if released.dtype.kind == "M" else "r.value"
-    private = f"CASE WHEN r.known THEN {value} END AS {_quoted(column)}"
-    picked = ", ".join(private if name == column else f"s.{_quoted(name)}" for name in loaded.types)
-    is_csv = target.suffix.lower() == ".csv"
-    options = f"FORMAT csv, HEADER, DELIMITER '{loaded.delimiter}'" if is_csv else "FORMAT parquet"
-    statement = f"COPY (SELECT {picked} FROM source s POSITIONAL JOIN released r) TO ? ({options})"
-    loaded.connection.execute(statement, [str(target)])
+    connection.register("released", released)
+    private = f"CASE WHEN r.known THEN CAST(r.value AS {kind}) END AS {_quoted(column)}"
+    picked = ", ".join(private if name == column else f"s.{_quoted(name)}" for name in names)
+    options = "FORMAT csv, HEADER" if target.suffix.lower() == ".csv" else "FORMAT parquet"
+    connection.execute(
+        f"COPY (SELECT {picked} FROM source s POSITIONAL JOIN released r) TO ? ({options})", [str(target)]
+    )
+
+
+# Both.
+
+
+def _kind(bounds: Bounds) -> str:
+    """Return the type of a private column."""
+    return "DATE" if bounds.is_dates else "BIGINT" if _whole(bounds) else "DOUBLE"
+
+
+_NUMPY = {"BIGINT": np.int64, "DOUBLE": np.float64}
+
+
+def _whole(bounds: Bounds) -> bool:
+    """Return whether every possible answer is a whole number, and not too large for 64 bits."""
+    if bounds.is_dates or bounds.step is None or bounds.step.denominator != 1 or bounds.offset.denominator != 1:
+        return False
+    ends: list[Any] = [bounds.low, bounds.high]
+    return all(abs(end) < 2**62 for end in ends if math.isfinite(end))
 
 
 def _quoted(name: str) -> str:
@@ -166,9 +183,11 @@ def _quoted(name: str) -> str:
 
 
 @contextmanager
-def _refusing(failure: type[Exception], error: type[Exception], message: str) -> Iterator[None]:
+def _refusing(duckdb: Any, message: str) -> Iterator[None]:
     """Say in our own words that the database failed: its own may hold data."""
     try:
         yield
-    except failure:
-        raise error(message) from None
+    except duckdb.OutOfMemoryException:
+        raise MemoryError from None
+    except duckdb.Error:
+        raise InvalidParameter(message) from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,7 +58,7 @@ def tell(folder: Path) -> tuple[dict[str, Any], str]:
         "answers": rows,
         "impossible": {"plain": _impossible(rows, "plain"), "in_bounds": _impossible(rows, "in_bounds")},
         "one_more": refusal,
-        "budget": {"cap": balance.cap, "spent": balance.spent, "left": balance.left},
+        "budget": balance.data(),
         "ledger": {"ok": check.ok, "entries": check.entries, "head": str(check.head)},
     }
     ledger = f"{'verified' if check.ok else 'ALTERED'}, {check.entries} entries"
@@ -118,11 +120,19 @@ def _story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) 
     ]
     own = [
         "Ask your own:",
-        "  inbounds demo --keep clinic",
-        "  inbounds query --dataset clinic/clinic.toml --epsilon 0.5 --analyst you \\",
+        f"  {_command()} demo --keep clinic",
+        f"  {_command()} query --dataset clinic/clinic.toml \\",
+        "      --epsilon 0.5 --analyst you \\",
         '      "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"',
     ]
     return "\n".join([*lines, "", pairs(ending), "", *own])
+
+
+def _command() -> str:
+    """Return how to call the command from here, also in an environment that is not active."""
+    called = Path(sys.argv[0])
+    elsewhere = shutil.which("inbounds") is None and called.name == "inbounds"
+    return str(called) if elsewhere and not called.is_absolute() else "inbounds"
 
 
 def _line(ask: Ask, row: dict[str, Any]) -> str:

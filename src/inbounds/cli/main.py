@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import Any, NoReturn, TextIO
 
-DONE, FAILED, BAD_INPUT, BUDGET_REFUSED, NOT_PRIVATE, INTERRUPTED = 0, 1, 2, 3, 4, 130
+from inbounds.cli.exits import BAD_INPUT, BUDGET_REFUSED, DONE, FAILED, INTERRUPTED, NOT_PRIVATE
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,15 +18,18 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
     except SystemExit as end:  # completion ends like that
         return end.code if isinstance(end.code, int) else DONE if end.code is None else FAILED
-    except ImportError as problem:
-        return _complain(problem, FAILED)
-    except OSError as problem:
-        return _about_file(problem)
     except Exception as problem:  # noqa: BLE001  a traceback would show data
-        return _unforeseen(problem)
+        return _failed(problem)
 
 
-def _unforeseen(problem: Exception) -> int:
+def _failed(problem: Exception) -> int:
+    """Say what failed that is nobody's bad input."""
+    if isinstance(problem, OSError):
+        return _about_file(problem)
+    if isinstance(problem, ImportError):
+        return _complain(problem, FAILED)
+    if isinstance(problem, MemoryError):
+        return _complain("there is not enough memory for this; free some, or do it in parts", FAILED)
     if isinstance(problem, RuntimeError) and "interrupted" in str(problem).lower():  # so DuckDB tells of Ctrl-C
         return INTERRUPTED
     kind = type(problem).__name__
@@ -35,7 +38,9 @@ def _unforeseen(problem: Exception) -> int:
 
 def run() -> NoReturn:
     """Run the command that was typed."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that files are cleaned up
+    for ending in ("SIGTERM", "SIGHUP"):  # so that files are cleaned up; not every system has both
+        if hasattr(signal, ending):
+            signal.signal(getattr(signal, ending), signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -84,7 +89,7 @@ def _complain(problem: object, code: int) -> int:
         return code
     try:
         sys.stderr.write(f"inbounds: {problem}\n")
-    except BrokenPipeError:
+    except OSError:
         _flush(sys.stderr)
     return code
 
@@ -94,7 +99,8 @@ def _about_file(problem: OSError) -> int:
     if isinstance(problem, BrokenPipeError):
         return DONE
     name = "" if problem.filename is None else f" {problem.filename!r}"
-    return _complain(f"a file{name} cannot be read or written: {problem.strerror or type(problem).__name__}", FAILED)
+    why = problem.strerror or type(problem).__name__
+    return _complain(f"a file{name} cannot be read or written: {why}; check it, its folder and the disk", FAILED)
 
 
 def _flush(stream: TextIO | Any) -> None:

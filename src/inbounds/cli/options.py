@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 
 import typer
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
-from inbounds.rational import shown
+from inbounds.rational import is_decimal, shown
 
 BoundsText = Annotated[
     str, typer.Option("--bounds", metavar="BOUNDS", help='Possible answers: "[0, 100]", "[0, inf) step 1".')
@@ -34,15 +33,16 @@ LedgerPlace = Annotated[
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question.", show_default=False)]
 
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
-"""How a number is written.  Python reads more, such as 1_0 for 10; whoever types that may mean something else."""
-
-
 def number(text: str, name: str) -> Decimal:
     """Read a number exactly as it is written."""
-    if not NUMBER.fullmatch(text.strip()):
+    if not is_decimal(text.strip()):
         raise InvalidParameter(f"{name} must be a number, got {shown(text)}; write it like 2 or 0.5")
-    return Decimal(text.strip())
+    try:
+        return Decimal(text.strip())
+    except InvalidOperation:
+        raise InvalidParameter(
+            f"{name} must have an exponent of a few digits, got {shown(text)}; write it like 1e-6"
+        ) from None
 
 
 def part(text: str, name: str) -> Decimal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,20 +16,26 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
-import typer
 
 WIDTH = 80
 
+LONGEST_NAME = 30
 
-def show(data: Any, text: str, *, as_json: bool) -> None:
-    """Print a result, all of it: that it was printed must not be said of what is still in a buffer."""
+
+def show(data: Any, text: str, *, as_json: bool) -> bool:
+    """Print a result, all of it, unless there is nothing to print; return whether anyone was there to read it."""
+    printed = json.dumps(plain(data), ensure_ascii=False, indent=2) if as_json else text
     if sys.stdout is None:
         raise OSError(errno.EBADF, "it is closed", "standard output")
     try:
-        typer.echo(json.dumps(plain(data), ensure_ascii=False, indent=2) if as_json else text)
-        sys.stdout.flush()
+        sys.stdout.write(f"{printed}\n" if printed else "")
+        sys.stdout.flush()  # that it was printed must not be said of what is still in a buffer
+    except BrokenPipeError:  # whoever stops reading has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
     except OSError as problem:
         raise OSError(problem.errno, problem.strerror, "standard output") from None
+    return True
 
 
 def plain(value: Any) -> Any:
@@ -54,13 +61,13 @@ def _json_number(value: Fraction | Decimal | float) -> int | float | None:
 
 
 def pairs(rows: list[tuple[str, Any]]) -> str:
-    """Return names and values, one under the other, within the width of a terminal."""
-    width = max(len(name) for name, _ in rows) + 2
+    """Return names and values, one under the other, within the width of a terminal; a long name has its own line."""
+    width = max(len(name) for name, _ in rows if len(name) <= LONGEST_NAME) + 2
     lines = []
     for name, value in rows:
-        first, *rest = wrap(str(value), max(WIDTH - width, 20), break_on_hyphens=False) or [""]
-        lines.append(f"{name:<{width}}{first}".rstrip())
-        lines.extend(" " * width + line for line in rest)
+        first, *rest = wrap(str(value), WIDTH - width, break_on_hyphens=False) or [""]
+        *above, label = wrap(name, WIDTH) if len(name) <= LONGEST_NAME else [*wrap(name, WIDTH), ""]
+        lines.extend([*above, f"{label:<{width}}{first}".rstrip(), *(" " * width + line for line in rest)])
     return "\n".join(lines)
 
 

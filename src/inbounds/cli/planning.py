@@ -147,7 +147,5 @@ def least(reached: Callable[[int], bool], guess: int) -> int | None:
 def _guess(sensitivity: Any, error: Decimal) -> int:
     """Return the number of about the epsilon at which plain noise has this error."""
     size = Decimal(sensitivity.days or 1) if isinstance(sensitivity, timedelta) else sensitivity
-    ratio = max(size / error, Decimal("1e-9"))
-    decade = ratio.adjusted()
-    digits = int(ratio.scaleb(2 - decade)) - 100
-    return min(max(decade * DECADE + digits, FIRST), LAST)
+    decade = size.adjusted() - error.adjusted()
+    return min(max(decade * DECADE, FIRST), LAST)

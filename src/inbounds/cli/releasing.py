@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
-from datetime import date
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +13,6 @@ import typer
 
 from inbounds.bounds import Bounds
 from inbounds.cli.options import (
-    NUMBER,
     AsJson,
     BoundsText,
     Epsilon,
@@ -26,6 +25,7 @@ from inbounds.cli.options import (
     number,
 )
 from inbounds.cli.output import pairs, progress, show
+from inbounds.cli.reading import BYTE_ORDER_MARK, read, write
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.mechanism import BoundedLaplace
 from inbounds.recommendation import recommend
@@ -38,9 +38,6 @@ ColumnName = Annotated[str | None, typer.Option("--column", metavar="NAME", help
 Target = Annotated[
     str | None, typer.Option("--to", metavar="FILE", help="The file to write: the same, with that column private.")
 ]
-
-_NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
-"""No numbers, but what a computation may have left; infinities are projected where there is an end."""
 
 
 def command(  # noqa: PLR0913, PLR0917  each is an option of the command
@@ -75,12 +72,13 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         if fixed is None
         else BoundedLaplace(*given, **promised, pooling=fixed)
     )
-    if file is not None and column is not None and to is not None:
-        _release_column(mechanism, Path(file), column, Path(to), epsilon, as_json=as_json)
-    elif value == "-":
-        _release_lines(mechanism, sys.stdin, as_json=as_json)
+    asked = _Asked(mechanism, {"sensitivity": sensitivity, "epsilon": epsilon, **promised})
+    if value == "-":
+        show(*_lines(asked, sys.stdin), as_json=as_json)
     elif value is not None:
-        _release_one(mechanism, read(value, possible, "the value"), epsilon, as_json=as_json)
+        show(*_one(asked, read(value, possible, "the value")), as_json=as_json)
+    else:
+        show(*_column(asked, Path(str(file)), str(column), Path(str(to))), as_json=as_json)
 
 
 def _refuse_mixture(value: str | None, *files: str | None) -> None:
@@ -92,85 +90,87 @@ def _refuse_mixture(value: str | None, *files: str | None) -> None:
         )
 
 
-def read(text: str, bounds: Bounds, where: str) -> Any:
-    """Read a true answer; no message repeats it."""
-    word = text.strip()
-    if bounds.is_dates:
-        try:
-            return date.fromisoformat(word)
-        except ValueError:
-            raise InvalidAnswer(f"{where} must be a day, for the bounds are days; write it like 2026-12-31") from None
-    if not NUMBER.fullmatch(word) and not _NOT_FINITE.fullmatch(word):
-        raise InvalidAnswer(f"{where} must be a number, for the bounds are numbers; write it like 97 or 97.5")
-    try:
-        return int(word)
-    except ValueError:
-        return float(word)
+@dataclass(frozen=True)
+class _Asked:
+    """A mechanism to release from, and what it was asked for, as it was typed."""
+
+    mechanism: Any
+    typed: dict[str, Any]
+
+    @property
+    def law(self) -> dict[str, Any]:
+        """What states the law of a release."""
+        made = self.mechanism
+        return {
+            "mechanism": made.name,
+            "pooling": getattr(made, "pooling", None),
+            "width": getattr(made, "width", None),
+            "scale": made.scale,
+            "step": str(made.step),
+            "bounds": str(made.bounds),
+            "sensitivity": Decimal(self.typed["sensitivity"]),
+            "epsilon": Decimal(self.typed["epsilon"]),
+            "guarantee": self.typed["guarantee"],
+            "trusted": self.typed["trusted"],
+        }
+
+    @property
+    def words(self) -> list[tuple[str, Any]]:
+        """The part of it that was not typed."""
+        law = self.law
+        choices = [f", {name} {float(law[name]):g}" for name in ("pooling", "width") if law[name] is not None]
+        return [("mechanism", law["mechanism"] + "".join(choices)), ("scale", law["scale"]), ("step", law["step"])]
 
 
-def _release_one(mechanism: Any, answer: Any, epsilon: str, *, as_json: bool) -> None:
+def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:
+    """Release one answer; return it as data and as text."""
+    mechanism = asked.mechanism
     released = mechanism.release(answer)
     error = mechanism.error(released)
     certificate = str(mechanism.certificate).splitlines()[0]
-    found = {"released": released, "expected_error": error, **_law(mechanism), "certificate": certificate}
     unit = " days" if mechanism.bounds.is_dates else ""
     lines = [
-        ("released", released),
+        ("released", write(released)),
         ("expected error", f"{error:.4g}{unit}, if the truth is about there"),
-        *_law_in_words(mechanism),
-        ("epsilon", epsilon),
+        *asked.words,
+        ("epsilon", asked.typed["epsilon"]),
         ("certificate", certificate),
     ]
-    show(found, pairs(lines), as_json=as_json)
+    found = {"released": released, "expected_error": error, **asked.law, "certificate": certificate}
+    return found, pairs(lines)
 
 
-def _law(mechanism: Any) -> dict[str, Any]:
-    """Return what states the law of a release, besides bounds and sensitivity."""
-    return {
-        "mechanism": mechanism.name,
-        "pooling": getattr(mechanism, "pooling", None),
-        "width": getattr(mechanism, "width", None),
-        "scale": mechanism.scale,
-        "step": str(mechanism.step),
-        "epsilon": mechanism.epsilon,
-    }
-
-
-def _law_in_words(mechanism: Any) -> list[tuple[str, Any]]:
-    law = _law(mechanism)
-    choices = [f", {name} {float(law[name]):g}" for name in ("pooling", "width") if law[name] is not None]
-    return [("mechanism", law["mechanism"] + "".join(choices)), ("scale", law["scale"]), ("step", law["step"])]
-
-
-def _release_lines(mechanism: Any, lines: Iterable[str] | None, *, as_json: bool) -> None:
+def _lines(asked: _Asked, lines: Iterable[str] | None) -> tuple[Any, str]:
     """Release one answer for each line; all are read before the first is written, and an empty line stays one."""
     if lines is None:
         raise InvalidParameter("- reads standard input, which is closed; give it one answer on each line")
     try:
-        texts = [line.strip() for line in lines]
+        texts = [line.strip().strip(BYTE_ORDER_MARK) for line in lines]
     except UnicodeDecodeError:
         raise InvalidAnswer("standard input must be text in UTF-8, one answer on each line; convert it") from None
-    bounds = mechanism.bounds
+    bounds = asked.mechanism.bounds
     answers = [read(text, bounds, f"line {i}") if text else None for i, text in enumerate(texts, 1)]
     released: list[Any] = []
     with progress(len(answers)) as advance:
-        for answer in answers:
-            released.append(None if answer is None else mechanism.release(answer))
+        for i, answer in enumerate(answers, 1):
+            try:
+                released.append(None if answer is None else asked.mechanism.release(answer))
+            except InvalidAnswer as problem:
+                raise InvalidAnswer(f"line {i}: {problem}") from None
             advance(1)
-    shown = "\n".join("" if one is None else str(one) for one in released)
-    if released or as_json:
-        show(released, shown, as_json=as_json)
+    return released, "\n".join("" if one is None else write(one) for one in released)
 
 
-def _release_column(mechanism: Any, source: Path, column: str, target: Path, epsilon: str, *, as_json: bool) -> None:
-    from inbounds.cli.column import release_column  # noqa: PLC0415  only whoever has duckdb comes here
+def _column(asked: _Asked, source: Path, column: str, target: Path) -> tuple[Any, str]:
+    """Release a column of a file into another."""
+    from inbounds.cli.column import release_column  # noqa: PLC0415  the others do without files
 
-    count, missing = release_column(mechanism, source, column, target)
-    found = {"released": count, "missing": missing, "column": column, "to": str(target), **_law(mechanism)}
+    count, missing = release_column(asked.mechanism, source, column, target)
     lines = [
         ("released", f"{count} answers of column {column}; {missing} missing, left so"),
         ("to", target),
-        *_law_in_words(mechanism),
-        ("epsilon", f"{epsilon} for each answer"),
+        *asked.words,
+        ("epsilon", f"{asked.typed['epsilon']} for each answer"),
     ]
-    show(found, pairs(lines), as_json=as_json)
+    found = {"released": count, "missing": missing, "column": column, "to": str(target), **asked.law}
+    return found, pairs(lines)

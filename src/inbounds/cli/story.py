@@ -8,10 +8,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from inbounds.bounds import Bounds
+from inbounds.cli.clinic import LIMIT, OPEN
 from inbounds.published import Geometric, Laplace
-
-LIMIT = 4
-"""How many visits of a patient count, as in the clinic's contract."""
 
 EVERYTHING, ALL_INTEGERS = Bounds.everything(), Bounds(None, None, step=1)
 
@@ -68,16 +66,6 @@ def day_noise(truth: date, rows: int, epsilon: float) -> date:
     return truth + timedelta(days=whole_noise(3)(0, rows, epsilon))
 
 
-def is_open(day: date) -> bool:
-    """Return whether the clinic can have been visited on a day."""
-    return (
-        date(2026, 1, 1) <= day <= date(2026, 12, 31)
-        and day.weekday() < 5
-        and not date(2026, 8, 3) <= day <= date(2026, 8, 14)
-        and day != date(2026, 12, 25)
-    )
-
-
 def between(low: int, high: int | None = None) -> Callable[[Any], bool]:
     """Return what says whether an answer is in a range."""
     return lambda answer: bool(answer >= low and (high is None or answer <= high))
@@ -90,8 +78,8 @@ QUESTIONS = (
     Ask("patients", "COUNT(DISTINCT patient)", 0.2, whole_noise(1), between(0), "age >= 86"),
     Ask("", "AVG(satisfied)", 0.4, mean_noise(100), between(0, 100), None, "clinic", 1),
     Ask("", "PROPORTION(minutes <= 60)", 0.3, mean_noise(1), between(0, 1), None, "clinic", 100),
-    Ask("day", "MEDIAN(day)", 0.4, day_noise, is_open),
-    Ask("day", "MEDIAN(day)", 0.4, day_noise, is_open, "clinic = 'south'"),
+    Ask("day", "MEDIAN(day)", 0.4, day_noise, OPEN.__contains__),
+    Ask("day", "MEDIAN(day)", 0.4, day_noise, OPEN.__contains__, "clinic = 'south'"),
     Ask("years", "AVG(age)", 0.2, mean_noise(110), between(0, 110)),
     Ask("minutes", "SUM(minutes)", 0.3, whole_noise(LIMIT * 240), between(0), "finding = 'rare'"),
 )

@@ -39,7 +39,8 @@ class Ledger:
         """Open the ledger at a path or a postgresql:// URL; it is created if there is none.
 
         With `create=False` a place without a ledger is refused with `InvalidParameter`, like any other place that can
-        be none, and is left as it was; one that cannot be reached raises `LedgerUnavailable` all the same.
+        be none, and is left as it was; one that cannot be reached raises `LedgerUnavailable` all the same.  A file that
+        may not be written, or is in a folder that may not, then opens to be read; what would write it is refused.
         """
         try:
             return cls(_store(where, create))

@@ -35,6 +35,10 @@ class Balance:
         """What this cap still allows; an analyst is bound by that of the dataset too."""
         return None if self.cap is None else self.cap - self.spent
 
+    def data(self) -> dict[str, Fraction | None]:
+        """Return the balance as a dictionary: cap, spent and left."""
+        return {"cap": self.cap, "spent": self.spent, "left": self.left}
+
     def __str__(self) -> str:
         if self.cap is None or self.left is None:
             return f"{_text(self.spent)} spent, no cap of its own"

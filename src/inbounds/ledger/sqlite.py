@@ -45,7 +45,10 @@ _REASONS = {
 
 
 class SQLiteStore(Store):
-    """A file that only its owner can read, created if it is not there, unless that is refused."""
+    """A file that only its owner can read, created if it is not there, unless that is refused.
+
+    Where that is refused, a file that may not be written, or is in a folder that may not, can still be read.
+    """
 
     _trouble = sqlite3.Error
     _connection: sqlite3.Connection | None
@@ -56,6 +59,8 @@ class SQLiteStore(Store):
         self._create = create
         self._pause = threading.Event()  # never set: to wait for it is to sleep
         self._identity: tuple[int, int] | None = None
+        self._read_only = False
+        self._without_locks: tuple[int, int] | None = None  # the state of a file that is read without any
         try:
             self._prepare()
         except BaseException:
@@ -90,6 +95,7 @@ class SQLiteStore(Store):
             raise Failure("it is a folder or a device; give the path of a file")
         if empty and not self._create:
             raise self.no_ledger()
+        self._read_only = not self._create and not self._may_be_written()
         if not empty and not self._may_be_ledger():
             raise self._not_a_ledger()
         self._create_tables()
@@ -118,12 +124,18 @@ class SQLiteStore(Store):
         finally:
             connection.close()
 
+    def _may_be_written(self) -> bool:
+        """Return whether the rights suffice to write the file, and its log beside it."""
+        file = self._path.resolve()
+        effective = os.access in os.supports_effective_ids
+        return all(os.access(place, os.W_OK, effective_ids=effective) for place in (file, file.parent))
+
     def _create_tables(self) -> None:
         """Create the tables if there are none, as in an empty file or after a process that was killed here.
 
         That is before WAL mode, so that the header in the file says what it is from the first moment.
         """
-        connection = self._connect()
+        connection = self._connect_to_read() if self._read_only else self._connect()
         try:
             if not self._has_tables(connection):
                 if not self._create:
@@ -154,8 +166,37 @@ class SQLiteStore(Store):
         connection.text_factory = _lenient
         return connection
 
+    def _connect_to_read(self) -> sqlite3.Connection:
+        """Return a connection to a file that may not be written, which leaves everything as it is.
+
+        SQLite would create the log and the index of a file in WAL mode if they were not there.  But without a log the
+        file is the whole ledger, and is read as if nobody could change it; whether somebody did shows at the end.
+        """
+        log = Path(f"{self._path.resolve()}-wal")
+        try:
+            logged = log.stat().st_size > 0
+        except OSError:
+            logged = False
+        self._without_locks = None if logged else self._state()
+        connection = self._connect("mode=ro" if logged else "mode=ro&immutable=1")
+        try:
+            if logged:
+                connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+        except sqlite3.Error as error:
+            connection.close()
+            if _code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+                raise Failure(_reason(error)) from None
+            raise Failure(
+                f"it is read-only, and part of it is still in {log.name}; copy both into a folder that can be written"
+            ) from None
+        return connection
+
     def _connected(self) -> sqlite3.Connection:
         if self._connection is not None:
+            return self._connection
+        if self._read_only:
+            self._connection = self._connect_to_read()
+            self._identity = self._identity or self._found()
             return self._connection
         connection = self._connect()
         try:
@@ -173,13 +214,25 @@ class SQLiteStore(Store):
 
     def _found(self) -> tuple[int, int]:
         """Return which file is at the path now."""
-        try:
-            status = self._path.stat()
-        except OSError:
-            raise Failure("the file was removed while it was open; restore it") from None
+        status = self._status()
         return status.st_dev, status.st_ino
 
+    def _state(self) -> tuple[int, int]:
+        """Return what changes when the file is written."""
+        status = self._status()
+        return status.st_size, status.st_mtime_ns
+
+    def _status(self) -> os.stat_result:
+        try:
+            return self._path.stat()
+        except OSError:
+            raise Failure("the file was removed while it was open; restore it") from None
+
     def _begin(self, write: bool) -> None:
+        if self._read_only:
+            if write:
+                raise Failure(_REASONS[sqlite3.SQLITE_READONLY])
+            self._disconnect()  # what was read before without locks may have been changed since
         connection = self._connected()
         if self._found() != self._identity:
             raise Failure("the file was replaced while it was open; open it again if that was meant")
@@ -203,6 +256,8 @@ class SQLiteStore(Store):
             self._connected().execute("COMMIT")
         except sqlite3.Error as error:
             raise Failure(_reason(error), in_commit=True) from None
+        if self._without_locks not in (None, self._state()):
+            raise Failure("it was written by somebody else meanwhile; read it again")
 
     def _abandon(self) -> None:
         try:

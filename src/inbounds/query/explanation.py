@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from textwrap import fill
 from typing import Any
 
 import sqlglot
 
+from inbounds.guarantee import GuaranteeName
 from inbounds.notation import write_end
 from inbounds.query.parts import Ranking, Ratio
 from inbounds.query.plan import Plan
@@ -18,46 +19,56 @@ WIDTH = 80
 
 @dataclass(frozen=True)
 class Explanation:
-    """The plan for a question, in words."""
+    """The plan for a question; as text, in words."""
 
     question: str
     epsilon: Fraction
-    answers: str
-    sensitivity: str
-    guarantee: str
+    """What everything together costs."""
+    answers: int
+    """How many numbers will be released."""
+    sensitivity: Fraction
+    """The most that one unit can change: an answer, both sums behind a mean together, or a rank."""
+    guarantee: GuaranteeName
     bounds: str
     mechanism: str
     expected_error: str
     statement: str
+    words: dict[str, str] = field(repr=False)
+    """What the text says in place of a bare number or name."""
 
     @classmethod
     def of(cls, plan: Plan, dialect: str) -> Explanation:
-        """Put a plan into words."""
+        """Explain a plan."""
         return cls(
             question=str(plan.question),
             epsilon=plan.epsilon,
-            answers=_answers(plan),
-            sensitivity=_sensitivity(plan),
-            guarantee=_guarantee(plan),
+            answers=len(plan.cells),
+            sensitivity=plan.answering.sensitivity,
+            guarantee=plan.answering.guarantee,
             bounds=plan.answering.bounds.brief(),
             mechanism=plan.answering.mechanism(),
             expected_error=plan.answering.expected_error(),
             statement=sqlglot.parse_one(plan.sql, dialect=dialect).sql(dialect=dialect, pretty=True),
+            words={
+                "epsilon": f"{write_end(plan.epsilon)} for everything together",
+                "answers": _answers(plan),
+                "sensitivity": _sensitivity(plan),
+                "guarantee": _guarantee(plan),
+            },
         )
 
     def data(self) -> dict[str, Any]:
-        """Return the explanation as a dictionary."""
-        return asdict(self)
+        """Return the explanation as a dictionary: numbers as numbers, names as names, and the rest as text."""
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "words"}
 
     def __str__(self) -> str:
         found = []
-        told = {**asdict(self), "epsilon": f"{write_end(self.epsilon)} for everything together"}
-        for name, text in told.items():
+        for name, text in {**self.data(), **self.words}.items():
             if name == "statement":
                 found.append(f"statement\n{text}")
             else:
                 label = f"{name.replace('_', ' '):<16}"
-                found.append(fill(label + text, WIDTH, subsequent_indent=" " * 16, break_long_words=False))
+                found.append(fill(label + text, WIDTH, subsequent_indent=" " * 16))
         return "\n".join(found)
 
 

@@ -27,6 +27,7 @@ def lines(pattern: str, files: list[str], columns: Mapping[str, Column], delimit
     options = {
         "header": exp.true(),
         "auto_detect": exp.false(),
+        "hive_partitioning": exp.false(),  # a folder named line=5 says nothing about the lines
         "delim": exp.Literal.string(NEVER),
         "quote": exp.Literal.string(""),
         "escape": exp.Literal.string(""),

@@ -66,8 +66,12 @@ class DuckDB(Engine):
     def of_parquet(cls, pattern: str) -> DuckDB:
         """Open the parquet files that a pattern names."""
         _refuse_nothing(pattern)
-        by_name = exp.EQ(this=exp.to_identifier("union_by_name"), expression=exp.true())  # and by their common type
-        read = exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(pattern), by_name])
+        options = {
+            "union_by_name": exp.true(),  # and by their common type
+            "hive_partitioning": exp.false(),  # a folder named age=5 says nothing about the rows
+        }
+        given = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
+        read = exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(pattern), *given])
         return cls(_connect(), exp.Table(this=read))
 
     @classmethod

@@ -1,0 +1,3 @@
+"""What the exit codes mean."""
+
+DONE, FAILED, BAD_INPUT, BUDGET_REFUSED, NOT_PRIVATE, INTERRUPTED = 0, 1, 2, 3, 4, 130
