@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-import random
-import signal
 import sys
-import time
-import traceback
+from collections.abc import Callable
 from itertools import count
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from inbounds.query import Dataset
 from inbounds.query.engines import duckdb
+from nursery import kill_children
 
 AT_ONCE = 2
 
@@ -21,43 +23,16 @@ READY = (duckdb,)
 """What a child need not take the time to import."""
 
 
-def ask(path: str, out: int) -> None:
+def ask(path: str, ready: Callable[[], None]) -> None:
     """Ask without end; each line tells a request id and its answer."""
     with Dataset.load(path) as dataset:
         query = dataset.count().by("place")
+        ready()
         for number in count():
             answer = query.ask(EPSILON, analyst="ana", request_id=f"{os.getpid()}-{number}", pooling=1)
-            os.write(out, f"{answer.request_id} {answer.dump()}\n".encode())
-
-
-def start(path: str) -> int:
-    """Return the process id of a new child."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            ask(path, sys.stdout.fileno())
-        except BaseException:
-            traceback.print_exc()
-            raise
-        finally:
-            os._exit(1)
-    return pid
-
-
-def main() -> None:
-    """Start children, a few at once, and kill one after the other at random moments."""
-    path, total, longest = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-    chance = random.Random(0)
-    for _ in range(0, total, AT_ONCE):
-        children = [start(path) for _ in range(AT_ONCE)]
-        for pid in children:
-            time.sleep(chance.uniform(0, longest))
-            os.kill(pid, signal.SIGKILL)
-        for pid in children:
-            status = os.waitpid(pid, 0)[1]
-            if not os.WIFSIGNALED(status):
-                raise SystemExit("a child ended by itself")
+            os.write(sys.stdout.fileno(), f"{answer.request_id} {answer.dump()}\n".encode())
 
 
 if __name__ == "__main__":
-    main()
+    contract, total, longest = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    kill_children(lambda _, ready: ask(contract, ready), total, longest, AT_ONCE, once_ready=True)
