@@ -5,7 +5,7 @@ out, in one line. In it `…` stands for anything, after "for example" every num
 another ` # ` is a remark. Comments behind other statements are remarks. A block marked `output` holds lines that the
 example before it prints, one after the other; a line `…` stands for any lines, and if the text between the two blocks
 says "for example", numbers may be others. A line `$ inbounds …` in a block marked `console` is a command that succeeds,
-and the lines below it are what it prints; `…` stands for anything there too.
+and the lines below it are what it prints; `…` and "for example" mean there what they mean for an `output`.
 """
 
 from __future__ import annotations
@@ -161,15 +161,18 @@ def test_what_is_shown_wrongly_is_found(body: str) -> None:
 
 def run_commands(text: str, typed: Callable[[list[str]], str]) -> int:
     """Run the commands that a document shows, compare what they print, and return how many there are."""
-    blocks = re.findall(r"^```console\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    commands = [part.partition("\n") for block in blocks for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
-    for line, _, shown in commands:
-        program, *words = shlex.split(line)
-        assert program == "inbounds", line
-        found = typed(words)
-        if shown and not agrees(found.strip(), shown.strip()):
-            raise AssertionError(f"shown is\n{shown}and {line} prints\n{found}")
-    return len(commands)
+    count, end = 0, 0
+    for block in re.finditer(r"^```console\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        example, end = "for example" in text[end : block.start()].rsplit("\n```\n", 1)[-1].lower(), block.end()
+        for part in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
+            line, _, shown = part.partition("\n")
+            program, *words = shlex.split(line)
+            assert program == "inbounds", line
+            found = typed(words)
+            if shown and not agrees(found.strip(), shown.strip(), example):
+                raise AssertionError(f"shown is\n{shown}and {line} prints\n{found}")
+            count += 1
+    return count
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/index.md"])
@@ -195,6 +198,9 @@ def test_a_command_that_prints_something_else_is_found() -> None:
     assert run_commands(console.format("1.2.…"), lambda words: "inbounds 1.2.3\n") == 1
     with pytest.raises(AssertionError, match="shown is"):
         run_commands(console.format("1.2.4"), lambda words: "inbounds 1.2.3\n")
+    assert run_commands("For example:\n\n" + console.format("9.2.4"), lambda words: "inbounds 1.2.3\n") == 1
+    with pytest.raises(AssertionError, match="shown is"):
+        run_commands("For example:\n\n" + console.format("one"), lambda words: "inbounds 1.2.3\n")
 
 
 def test_commands_with_output_are_checked() -> None:
