@@ -477,7 +477,7 @@ def test_a_log_that_cannot_be_read_is_not_left_out(tmp_path: Path) -> None:
         with (
             sealed(*companions(where, "-wal")) as folder,
             nobody(),
-            pytest.raises(LedgerUnavailable, match=r"part of it is still in budget\.db-wal; copy both into a folder"),
+            pytest.raises(LedgerUnavailable, match="part of it is still in its -wal file; copy both"),
         ):
             Ledger.open(folder / where.name, create=False)
 

@@ -593,3 +593,12 @@ def test_steps_beyond_int64_give_integers_all_the_same() -> None:
         released = made.release(answers)
         assert released.dtype == object
         assert all(type(answer) is int and answer % 2**70 == 0 for answer in released.tolist())
+
+
+def test_what_int64_does_not_hold_is_the_last_possible_answer_that_fits() -> None:
+    """A list of whole numbers gives an array of int64, and every element of it is on the step."""
+    made = BoundedLaplace(Bounds(0, None, step=1000), 1000, 1)
+    released = made.release([2**63, 10**30, 5000])
+    assert released.dtype == np.int64
+    assert (released % 1000 == 0).all()
+    assert released[1] == (2**63 - 1) // 1000 * 1000

@@ -105,15 +105,15 @@ class AnswerArrays:
     def write_each(self, indices: list[int], answers: NDArray[Any]) -> NDArray[Any]:
         """`write`, one by one: each as the kind of its own answer, if they are not all plain numbers."""
         kinds = [type(answer) for answer in answers.tolist()]
+        if self._int64 and set(kinds) <= PLAIN:  # never wider than int64, lest the dtype tell how large an answer was
+            fitting = (max(-self._writable, min(self._writable, index)) for index in indices)
+            return np.array([self._answers.writer(int)(index) for index in fitting], dtype=np.int64)
         written = [self._answers.writer(kind)(index) for index, kind in zip(indices, kinds, strict=True)]
         if not set(kinds) <= PLAIN:
             return _objects(written)
         if not self._answers.integral:
             return np.array(written, dtype=np.float64)
-        if not self._int64:
-            return _objects(written)
-        # Never wider than int64, lest the dtype tell how large an answer was.
-        return np.array([max(-INT64, min(INT64, value)) for value in written], dtype=np.int64)
+        return _objects(written)
 
     def _check_finite(self, answers: NDArray[Any]) -> None:
         if np.isfinite(answers).all():

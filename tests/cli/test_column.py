@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +19,9 @@ from cli.conftest import Type, sql, within_80
 from inbounds import Bounds
 from inbounds.cli import column as module
 from inbounds.cli import csv_file
-from inbounds.cli.reading import read
+from inbounds.cli.reading import number as as_number
+from inbounds.cli.reading import read, write
+from inbounds.errors import InvalidAnswer
 from inbounds.mechanism import BoundedLaplace
 
 CSV = 'id;name;score;day\n007;"";1.50;2026-01-05\n008;;;\n009;"a;""b";3;2026-02-03\n'
@@ -100,7 +105,7 @@ def test_bytes_that_are_no_text_stay(typed: Type, source: Path) -> None:
         ("[0, 10] step 0.01", ["1.005", "8.345", "0.015"]),
     ],
 )
-@pytest.mark.parametrize("way", ["csv", "parquet", "lines", "decimal"])
+@pytest.mark.parametrize("way", ["csv", "lines", "decimal", "text"])
 def test_answers_are_read_exactly(typed: Type, source: Path, bounds: str, texts: list[str], way: str) -> None:
     """No number goes through a double on its way to the lattice, whichever way it comes: half a step goes up."""
     words = ("--bounds", bounds, *STILL)
@@ -109,37 +114,43 @@ def test_answers_are_read_exactly(typed: Type, source: Path, bounds: str, texts:
     expected = [(Fraction(text) / step + Fraction(1, 2)).__floor__() * step for text in texts]
     if way == "lines":
         found = typed("release", "-", *words, stdin="\n".join(texts)).out.split()
-    elif way == "decimal":
-        cells = ", ".join(f"({text}::DECIMAL(38, 10))" for text in texts)
+    elif way != "csv":
+        kind = "DECIMAL(38, 10)" if way == "decimal" else "VARCHAR"
+        cells = ", ".join(f"('{text}'::{kind})" for text in texts)
         sql(f"COPY (SELECT * FROM (VALUES {cells}) t(score)) TO 'a.parquet'")
-        assert typed("release", "--file", "a.parquet", "--to", "b.csv", "--column", "score", *words).code == 0
-        found = Path("b.csv").read_text("utf-8").split()[1:]
+        assert typed("release", "--file", "a.parquet", "--to", "b.parquet", "--column", "score", *words).code == 0
+        found = [str(row[0]) for row in rows("b.parquet")]
     else:
         source.write_text("score\n" + "\n".join(texts) + "\n", encoding="utf-8")
-        assert typed("release", "--file", "source.csv", "--to", f"b.{way}", "--column", "score", *words).code == 0
-        found = (
-            [str(row[0]) for row in rows("b.parquet")] if way == "parquet" else Path("b.csv").read_text().split()[1:]
-        )
+        assert typed("release", "--file", "source.csv", "--to", "b.csv", "--column", "score", *words).code == 0
+        found = Path("b.csv").read_text().split()[1:]
     assert [Fraction(text) if step == 1 else Fraction(text).limit_denominator(100) for text in found] == expected
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False) | st.integers().map(Decimal))
 def test_every_decimal_is_read_as_it_is_written(number: Decimal) -> None:
     """Reading loses nothing, but where a number is vast or tiny beyond all use."""
-    found = read(f"{number}", Bounds.everything(), "here")
-    if abs(number.adjusted()) <= 10_000:
-        assert found == Fraction(number)
-    else:
-        assert found in (0, float("inf"), float("-inf"))
+    if abs(number.adjusted()) <= 4_000:
+        assert read(f"{number}", Bounds.everything(), "here") == Fraction(number)
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("1e99999999999999999999", float("inf")), ("-1e99999", float("-inf")), ("1e-99999999999", 0), ("0e999999999", 0)],
+    [
+        ("1e99999999999999999999", 10),
+        ("-1e99999", 0),
+        ("1e-99999999999", 0),
+        ("0e999999999", 0),
+        ("inf", 10),
+        ("-inf", 0),
+    ],
 )
-def test_what_is_vast_is_an_infinity_and_what_is_tiny_nothing(text: str, value: float) -> None:
-    """No exponent is too long to be read."""
-    assert read(text, Bounds.everything(), "here") == value
+def test_what_is_vast_is_at_the_end_and_what_is_tiny_nothing(text: str, value: int) -> None:
+    """No exponent is too long to be read; where there is no end, an infinity has nowhere to go."""
+    assert read(text, Bounds(0, 10), "here") == value
+    if "inf" in text:
+        with pytest.raises(InvalidAnswer, match="here may be infinite only"):
+            read(text, Bounds.everything(), "here")
 
 
 def test_one_row_does_not_decide_how_another_is_read(typed: Type, source: Path) -> None:
@@ -148,14 +159,11 @@ def test_one_row_does_not_decide_how_another_is_read(typed: Type, source: Path) 
     big = "score\n1152921504606847105\n"
     for text in (big, f"{big}0.5\n", f"{big}\n", f"{big}nan\n", f'{big}"3"\n'):
         source.write_text(text, encoding="utf-8")
-        for target in ("out.csv", "out.parquet"):
-            assert typed("release", "--file", "source.csv", "--to", target, *words).code == 0
-            released = Path(target).read_text("utf-8").split()[1] if target == "out.csv" else rows(target)[0][0]
-            assert str(released) == "1152921504606847105"
+        assert typed("release", "--file", "source.csv", "--to", "out.csv", *words).code == 0
+        assert Path("out.csv").read_text("utf-8").split()[1] == "1152921504606847105"
     source.write_text("day\n03/04/2026\n04/13/2026\n", encoding="utf-8")
-    for target in ("out.csv", "out.parquet"):
-        found = typed("release", "--file", "source.csv", "--to", target, *DAY)
-        assert (found.code, "line 2 of source.csv must be a day" in found.err) == (2, True)
+    found = typed("release", "--file", "source.csv", "--to", "out.csv", *DAY)
+    assert (found.code, "line 2 of source.csv must be a day" in found.err) == (2, True)
 
 
 @pytest.mark.parametrize(("delimiter", "name"), [(",", "score"), (";", "score"), ("\t", "score"), ("|", "a,b")])
@@ -195,43 +203,82 @@ def test_what_is_not_sure_is_refused(typed: Type, source: Path, text: bytes, tol
     assert [path.name for path in source.parent.iterdir()] == ["source.csv"]
 
 
-def test_from_csv_to_parquet_the_others_become_text(typed: Type, source: Path) -> None:
-    """The released column has its type, the others are text, and no name may be there twice."""
-    data = typed("release", "--file", "source.csv", "--to", "out.parquet", *SCORE, "--json").data
-    assert (data["released"], data["missing"], data["to"]) == (2, 1, "out.parquet")
-    after = rows("out.parquet")
-    assert [row[:2] + row[3:] for row in after] == [
-        ("007", "", "2026-01-05"),
-        ("008", None, None),
-        ("009", 'a;"b', "2026-02-03"),
-    ]
-    assert [row[2] is None for row in after] == [False, True, False]
-    kinds = dict(sql("SELECT column_name, column_type FROM (DESCRIBE FROM 'out.parquet')"))
-    assert kinds == {"id": "VARCHAR", "name": "VARCHAR", "score": "BIGINT", "day": "VARCHAR"}
-    source.write_text("a,A,score\n1,2,3\n", encoding="utf-8")
-    found = typed("release", "--file", "source.csv", "--to", "other.parquet", *SCORE)
-    assert (found.code, "different names" in found.err) == (2, True)
-    assert not Path("other.parquet").exists()
+@pytest.mark.parametrize("bounds", ["[0, inf)", "[0, 10] step 0.5", "[0, 100]", "[0, 20] step 1"])
+@pytest.mark.parametrize("way", ["csv", "lines", "json", "one"])
+def test_how_a_release_is_written_tells_nothing_of_the_answer(typed: Type, source: Path, bounds: str, way: str) -> None:
+    """Whether the true answer was whole, or who is beside it, does not change how a release is written."""
+    words = ("--bounds", bounds, "--sensitivity", "1", "--epsilon", "0.3", "--pooling", "1")
+    forms = set()
+    for cells in (["1"] * 60, ["1.5"] * 60, ["1", "1.5"] * 30):
+        if way == "csv":
+            source.write_text("score\n" + "\n".join(cells) + "\n", encoding="utf-8")
+            typed("release", "--file", "source.csv", "--to", "out.csv", "--column", "score", *words)
+            found = Path("out.csv").read_text("utf-8").split()[1:]
+        elif way == "one":
+            outs = [typed("release", cell, *words).out for cell in cells[:30]]
+            found = [out.split("\n", maxsplit=1)[0].split()[1] for out in outs]
+        else:
+            more = ("--json",) if way == "json" else ()
+            found = re.findall(r"[\d.e+-]+", typed("release", "-", *words, *more, stdin="\n".join(cells)).out)
+        forms |= {text for text in found if float(text) == 0}
+    assert forms == {"0"}
+
+
+def test_one_cell_does_not_decide_how_another_is_released(typed: Type, source: Path) -> None:
+    """A vast number comes back as itself, whether the others are whole or not."""
+    for bounds in ("[0, inf) step 1", "[0, inf)"):
+        for other in ("5", "5.5", "1e400", ""):
+            source.write_text(f"score\n3000000000000000000\n{other}\n", encoding="utf-8")
+            words = ("--column", "score", "--bounds", bounds, *STILL)
+            assert typed("release", "--file", "source.csv", "--to", "out.csv", *words).code == 0
+            released = Fraction(Path("out.csv").read_text("utf-8").split()[1])
+            assert abs(released - 3 * 10**18) < Fraction(1, 10)
+
+
+@pytest.mark.parametrize(
+    ("point", "text", "number"),
+    [
+        (Fraction(0), "0", 0),
+        (Fraction(617, 50), "12.34", 12.34),
+        (Fraction(1, 2**32), "2.3283064365386963e-10", 2.3283064365386963e-10),
+        (Fraction(2**53 * 4 + 1, 4), "9007199254740992.25", "9007199254740992.25"),
+        (Fraction(1, 3), "0.3333333333333333", 0.3333333333333333),
+        (Fraction(10**400), "1" + "0" * 400, 10**400),
+        (Fraction(-7, 2), "-3.5", -3.5),
+    ],
+)
+def test_a_release_is_written_exactly_where_a_decimal_can(point: Fraction, text: str, number: object) -> None:
+    """The text is that of the point: as short as a double's if that is exact, else as a decimal."""
+    assert (write(point), as_number(point)) == (text, number)
+    assert Fraction(text) == point or Fraction(float(text)) == point or point.denominator == 3
 
 
 # Parquet.
 
 
 @pytest.mark.parametrize(("options", "place"), [(SCORE, 2), (DAY, 3)])
-@pytest.mark.parametrize("target", ["out.parquet", "out.csv"])
-def test_types_stay_in_parquet(typed: Type, source: Path, options: tuple[str, ...], place: int, target: str) -> None:
-    """From parquet everything keeps its type, and the report counts what was released and what was missing."""
+def test_types_stay_in_parquet(typed: Type, source: Path, options: tuple[str, ...], place: int) -> None:
+    """Everything keeps its type, and the report counts what was released and what was missing."""
     sql(f"COPY ({PARQUET}) TO 'in.parquet'")
-    data = typed("release", "--file", "in.parquet", "--to", target, *options, "--json").data
-    assert (data["released"], data["missing"], data["to"]) == (2, 1, target)
-    after = rows(target) if target == "out.parquet" else sql("FROM read_csv('out.csv', all_varchar = true)")
-    for old, new in zip(rows("in.parquet"), after, strict=True):
+    data = typed("release", "--file", "in.parquet", "--to", "out.parquet", *options, "--json").data
+    assert (data["released"], data["missing"], data["to"]) == (2, 1, "out.parquet")
+    for old, new in zip(rows("in.parquet"), rows("out.parquet"), strict=True):
         assert (old[place] is None) == (new[place] is None)
-        if target == "out.parquet":
-            assert [cell for i, cell in enumerate(new) if i != place] == [c for i, c in enumerate(old) if i != place]
-    if target == "out.parquet":
-        kinds = dict(sql("SELECT column_name, column_type FROM (DESCRIBE FROM 'out.parquet')"))
-        assert kinds["score" if place == 2 else "day"] == ("BIGINT" if place == 2 else "DATE")
+        assert [cell for i, cell in enumerate(new) if i != place] == [c for i, c in enumerate(old) if i != place]
+    kinds = dict(sql("SELECT column_name, column_type FROM (DESCRIBE FROM 'out.parquet')"))
+    assert kinds["score" if place == 2 else "day"] == ("BIGINT" if place == 2 else "DATE")
+
+
+@pytest.mark.parametrize("kind", ["BIGINT", "HUGEINT", "VARCHAR"])
+def test_what_64_bits_do_not_hold_is_the_last_that_fits(typed: Type, source: Path, kind: str) -> None:
+    """Every release is a possible answer, in a column of parquet too."""
+    vast = 2**63 - 1 if kind == "BIGINT" else 3 * 10**25
+    sql(f"COPY (SELECT x::{kind} AS score FROM (VALUES ({vast}), (1500)) t(x)) TO 'a.parquet'")
+    words = ("--column", "score", "--bounds", "[0, inf) step 1000", "--sensitivity", "1000", "--epsilon", "1")
+    assert typed("release", "--file", "a.parquet", "--to", "b.parquet", *words, "--pooling", "1").code == 0
+    (first,), (second,) = rows("b.parquet")
+    assert first % 1000 == second % 1000 == 0
+    assert 2**63 - 10**6 < first < 2**63
 
 
 @pytest.mark.parametrize(
@@ -291,7 +338,7 @@ def test_the_target_is_replaced_with_its_mode(typed: Type, source: Path) -> None
         (MemoryError(), 1),
     ],
 )
-@pytest.mark.parametrize("place", [(csv_file, "_released", "source.csv"), (module, "_write", "in.parquet")])
+@pytest.mark.parametrize("place", [(csv_file, "_released", "csv"), (module, "_write", "parquet")])
 def test_failing_leaves_everything_as_it_was(
     typed: Type,
     source: Path,
@@ -301,18 +348,19 @@ def test_failing_leaves_everything_as_it_was(
     place: tuple[Any, str, str],
 ) -> None:
     """Whatever stops a release half way, the old target is there, nothing else is, and the exit code says why."""
-    sql(f"COPY ({PARQUET}) TO 'in.parquet'")
-    Path("out.csv").write_text("old", encoding="utf-8")
+    sql(f"COPY ({PARQUET}) TO 'source.parquet'")
+    target = Path(f"out.{place[2]}")
+    target.write_text("old", encoding="utf-8")
 
     def fail(*_: Any) -> None:
         raise type(failure)(*failure.args)  # a new one: the old would keep all that was open
 
     monkeypatch.setattr(place[0], place[1], fail)
-    found = typed("release", "--file", place[2], "--to", "out.csv", *SCORE)
+    found = typed("release", "--file", f"source.{place[2]}", "--to", str(target), *SCORE)
     assert (found.code, found.out) == (code, "")
     assert (found.err == "") == (code == 130)
-    assert sorted(path.name for path in source.parent.iterdir()) == ["in.parquet", "out.csv", "source.csv"]
-    assert Path("out.csv").read_text("utf-8") == "old"
+    assert sorted(path.name for path in source.parent.iterdir()) == [target.name, "source.csv", "source.parquet"]
+    assert target.read_text("utf-8") == "old"
 
 
 def test_an_interrupt_while_releasing(typed: Type, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,7 +377,10 @@ def test_an_interrupt_while_releasing(typed: Type, source: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [
-        (("--file", "source.csv", "--to", "out.xlsx", *SCORE), "convert or rename"),
+        (("--file", "source.csv", "--to", "out.xlsx", *SCORE), "both files must end in .csv or both in .parquet"),
+        (("--file", "source.csv", "--to", "out.parquet", *SCORE), "convert one with another tool"),
+        (("--file", "twice.parquet", "--to", "out.parquet", *SCORE), "different names, also in small letters"),
+        (("--file", "endless.parquet", "--to", "out.parquet", *DAY), "infinite ones too; clip them"),
         (("--file", "nowhere.csv", "--to", "out.csv", *SCORE), "check its name"),
         (("--file", "folder.csv", "--to", "out.csv", *SCORE), "check its name"),
         (("--file", "source.csv", "--to", "no/where.csv", *SCORE), "make it first"),
@@ -339,9 +390,9 @@ def test_an_interrupt_while_releasing(typed: Type, source: Path, monkeypatch: py
         (("--file", "source.csv", "--to", "out.csv", "--column", "score", *DAY[2:]), "line 2 of source.csv"),
         (("--file", "in.parquet", "--to", "out.parquet", "--column", "day", *SCORE[2:]), "got DATE, so convert it"),
         (("--file", "in.parquet", "--to", "out.parquet", "--column", "score", *DAY[2:]), "got DOUBLE, so convert it"),
-        (("--file", "in.parquet", "--to", "out.csv", "--column", "name", *SCORE[2:]), "row 3 of 'name' must be"),
-        (("--file", "in.parquet", "--to", "out.csv", "--column", "Score", *SCORE[2:]), "also for capitals"),
-        (("--file", "wrong.parquet", "--to", "out.csv", *SCORE), "is it what its name says"),
+        (("--file", "in.parquet", "--to", "out.parquet", "--column", "name", *SCORE[2:]), "row 3 of 'name' must be"),
+        (("--file", "in.parquet", "--to", "out.parquet", "--column", "Score", *SCORE[2:]), "also for capitals"),
+        (("--file", "wrong.parquet", "--to", "out.parquet", *SCORE), "is it what its name says"),
         (("--file", "source.csv", *SCORE), "give one or the other"),
     ],
 )
@@ -350,6 +401,8 @@ def test_bad_input_is_named(typed: Type, source: Path, words: tuple[str, ...], r
     sql(f"COPY ({PARQUET}) TO 'in.parquet'")
     Path("folder.csv").mkdir()
     Path("wrong.parquet").write_text("not parquet", encoding="utf-8")
+    pq.write_table(pa.table({"score": [1], "Score": [2]}), "twice.parquet")
+    sql("COPY (SELECT 'infinity'::DATE AS day) TO 'endless.parquet'")
     before = sorted(path.name for path in source.parent.iterdir())
     found = typed("release", *words)
     assert (found.code, found.out) == (2, "")
@@ -360,9 +413,10 @@ def test_bad_input_is_named(typed: Type, source: Path, words: tuple[str, ...], r
 
 def test_without_duckdb_the_extra_is_named(typed: Type, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package that is not installed is a failure that says what to install; csv needs none."""
+    sql(f"COPY ({PARQUET}) TO 'in.parquet'")
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    found = typed("release", "--file", "source.csv", "--to", "out.parquet", *SCORE)
+    found = typed("release", "--file", "in.parquet", "--to", "out.parquet", *SCORE)
     assert found.code == 1
     assert "pip install 'inbounds[query]'" in found.err
-    assert [path.name for path in source.parent.iterdir()] == ["source.csv"]
+    assert sorted(path.name for path in source.parent.iterdir()) == ["in.parquet", "source.csv"]
     assert typed("release", "--file", "source.csv", "--to", "out.csv", *SCORE).code == 0

@@ -42,11 +42,18 @@ def test_text_and_json_hold_the_same(typed: Type) -> None:
 @pytest.mark.parametrize("bounds", ["[0, 100]", "[0, 20] step 1", "[0, 5] | [7, inf)"])
 def test_the_law_that_is_printed_can_be_certified(typed: Type, bounds: str) -> None:
     """Scale, pooling and step of bounded Laplace are those of a claim that is proved, and that fails at half of it."""
-    asked = ("--bounds", bounds, "--sensitivity", "2", "--epsilon", "0.5")
+    for epsilon in ("0.5", "0.119", "0.063", "1.881"):
+        printed_law_is_certified(typed, bounds, epsilon)
+
+
+def printed_law_is_certified(typed: Type, bounds: str, epsilon: str) -> None:
+    """Certify what a release prints, and refute half of its scale."""
+    asked = ("--bounds", bounds, "--sensitivity", "2", "--epsilon", epsilon)
     found = typed("release", "7", *asked, "--pooling", "0.25", "--json").data
     on_step = bounds if "step" in bounds else f"{bounds} step {found['step']}"
     claim = ("--bounds", on_step, *asked[2:], "--pooling", str(found["pooling"]), "--scale")
     assert typed("certify", *claim, repr(found["scale"])).code == 0
+    assert typed("certify", "--bounds", bounds, *claim[2:], repr(found["scale"])).code == 0
     assert typed("certify", *claim, repr(found["scale"] / 2)).code == 4
 
 
@@ -180,4 +187,4 @@ def test_what_is_no_number_is_refused_in_words(typed: Type, value: str) -> None:
     """NaN, and infinity on a side without an end, are refused."""
     found = typed("release", value, "--bounds", "[0, inf)", "--sensitivity", "1", "--epsilon", "1")
     assert found.code == 2
-    assert found.err.startswith("inbounds: an answer ")
+    assert found.err.startswith("inbounds: the value m")

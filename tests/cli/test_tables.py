@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Type, within_80
-from inbounds.errors import EngineFailed
+from inbounds.errors import EngineFailed, LedgerUnavailable
+from inbounds.ledger import Ledger
 from inbounds.query.engines.duckdb import DuckDB
 
 CLINIC = ("--dataset", "clinic.toml")
@@ -26,9 +27,9 @@ def test_a_question_is_answered_and_charged(typed: Type, clinic: Path) -> None:
     assert [row["clinic"] for row in data["rows"]] == ["north", "south", "east", "west"]
     assert all(0 <= row["mean_age"] <= 110 for row in data["rows"])
     assert all(row["clinic"] in text.out for row in data["rows"])
-    for line in ("epsilon           0.50", "budget, ana       0.5 of 3 spent, 2.5 left"):
+    for line in ("epsilon        0.50", "budget of ana  0.5 of 3 spent, 2.5 left"):
         assert f"\n{line}\n" in text.out
-    assert "\nbudget, everyone  0.5 of 5 spent, 4.5 left\n" in text.out
+    assert "\nbudget in all  0.5 of 5 spent, 4.5 left\n" in text.out
     assert data["budget"]["analyst"] == {"cap": 3, "spent": 1, "left": 2}
     assert data["budget"]["total"] == {"cap": 5, "spent": 1, "left": 4}
     shown = typed("budget", "show", *CLINIC, "--analyst", "ana", "--json").data
@@ -68,7 +69,7 @@ def test_more_and_less_is_granted(typed: Type, clinic: Path) -> None:
     assert typed("budget", "grant", "0.5", *CLINIC, "--json").data["cap"] == 5.5
     assert typed("budget", "grant", "-0.25", *CLINIC, "--json").data["cap"] == 5.25
     text = typed("budget", "grant", "1", *CLINIC, "--analyst", "ana", "--note", "more")
-    assert text.out == "dataset  visits\ngranted  1\nana      0 of 4 spent, 4 left\n"
+    assert text.out == "dataset  visits\ngranted  1\nof ana   0 of 4 spent, 4 left\n"
     assert typed("budget", "grant", "-9", *CLINIC).code == 2
     entries = typed("budget", "statement", *CLINIC, "--json").data
     assert [entry["kind"] for entry in entries] == ["open", "grant", "grant", "grant"]
@@ -159,6 +160,22 @@ def test_a_failing_database_names_the_request(typed: Type, clinic: Path, monkeyp
     (request,) = re.findall(r"\b[0-9a-f]{32}\b", found.err)
     assert len(typed(*words, "--request-id", request).data["rows"]) == 4
     assert typed(*words).code == 3
+
+
+def test_an_answer_is_shown_even_if_the_budget_cannot_be_read(
+    typed: Type, clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was charged and answered is printed, whatever becomes of the ledger afterwards."""
+
+    def fail(*_: object) -> None:
+        raise LedgerUnavailable("it is gone")
+
+    monkeypatch.setattr(Ledger, "balance", fail)
+    words = ("query", *CLINIC, "--epsilon", "0.5", "--analyst", "ana", MEAN)
+    found = typed(*words)
+    assert (found.code, found.err) == (0, "")
+    assert "budget in all  cannot be read\n" in found.out
+    assert typed(*words, "--json").data["budget"] == {}
 
 
 def test_a_source_that_is_broken_is_a_failure(typed: Type, clinic: Path) -> None:

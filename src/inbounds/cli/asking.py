@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
@@ -12,11 +12,11 @@ import typer
 from inbounds.cli.options import AsJson, DatasetFile, Epsilon, LedgerPlace, Pooling, Sql, chosen_part, number
 from inbounds.cli.output import pairs, show
 from inbounds.cli.tables import opened
-from inbounds.errors import InboundsError
+from inbounds.errors import InboundsError, LedgerUnavailable
 
 if TYPE_CHECKING:
     from inbounds.ledger.receipt import Balance
-    from inbounds.query import Answer
+    from inbounds.query import Answer, Dataset
 
 Analyst = Annotated[str, typer.Option(metavar="NAME", help="Who asks, and pays.")]
 RequestId = Annotated[
@@ -49,12 +49,21 @@ def query(  # noqa: PLR0913, PLR0917  each is an option of the command
         question = asked.sql(sql)
         with _remembering(request):
             answer = question.ask(cost, analyst=analyst, request_id=request, pooling=fixed)
-            budget = {"total": asked.ledger.balance(asked.name)}
-            if asked.per_analyst is not None:
-                budget["analyst"] = asked.ledger.balance(asked.name, analyst)
+            budget = _budget(asked, analyst)
             text = f"{answer}\n\n{pairs(_paid(epsilon, analyst, budget, answer))}"
             if not show(_data(answer, budget), text, as_json=as_json):
                 _tell(request)
+
+
+def _budget(asked: Dataset, analyst: str) -> dict[str, Balance]:
+    """Return what is left, in all and for the analyst; nothing if it cannot be read, for the answer is there."""
+    try:
+        found = {"total": asked.ledger.balance(asked.name)}
+        if asked.per_analyst is not None:
+            found["analyst"] = asked.ledger.balance(asked.name, analyst)
+    except LedgerUnavailable:
+        return {}
+    return found
 
 
 @contextmanager
@@ -70,12 +79,14 @@ def _remembering(request: str) -> Iterator[None]:
 
 
 def _tell(request: str) -> None:
-    typer.echo(f"inbounds: if it was charged, the answer is free with --request-id {request}", err=True)
+    with suppress(OSError):  # nobody reads that either
+        typer.echo(f"inbounds: if it was charged, the answer is free with --request-id {request}", err=True)
 
 
 def _paid(epsilon: str, analyst: str, budget: dict[str, Balance], answer: Answer) -> list[tuple[str, Any]]:
-    own = [] if "analyst" not in budget else [(f"budget, {analyst}", budget["analyst"])]
-    return [("epsilon", epsilon), *own, ("budget, everyone", budget["total"]), ("request id", answer.request_id)]
+    names = {"analyst": f"budget of {analyst}", "total": "budget in all"}
+    left = [(name, budget.get(key, "cannot be read")) for key, name in names.items() if key in budget or key == "total"]
+    return [("epsilon", epsilon), *left, ("request id", answer.request_id)]
 
 
 def explain(sql: Sql, dataset: DatasetFile, epsilon: Epsilon, pooling: Pooling = None, as_json: AsJson = False) -> None:

@@ -47,10 +47,10 @@ def show_balance(
         total = table.ledger.balance(table.name)
         own = None if analyst is None else table.ledger.balance(table.name, analyst)
     found: dict[str, Any] = {"dataset": table.name, "total": total.data()}
-    lines = [("dataset", table.name), ("everyone", str(total))]
+    lines = [("dataset", table.name), ("in all", str(total))]
     if analyst is not None and own is not None:
         found["analyst"] = {"name": analyst, **own.data()}
-        lines.append((analyst, str(own)))
+        lines.append((f"of {analyst}", str(own)))
     show(found, pairs(lines), as_json=as_json)
 
 
@@ -75,7 +75,11 @@ def grant(
         table.ledger.grant(table.name, number(amount, "EPSILON"), analyst, note=note)
         balance = table.ledger.balance(table.name, analyst)
     found = {"dataset": table.name, "analyst": analyst, **balance.data()}
-    lines = [("dataset", table.name), ("granted", amount), (analyst or "everyone", str(balance))]
+    lines = [
+        ("dataset", table.name),
+        ("granted", amount),
+        ("in all" if analyst is None else f"of {analyst}", str(balance)),
+    ]
     show(found, pairs(lines), as_json=as_json)
 
 

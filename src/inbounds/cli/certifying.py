@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 import typer
@@ -12,8 +13,8 @@ from inbounds.claim import Claim
 from inbounds.cli.exits import NOT_PRIVATE
 from inbounds.cli.options import AsJson, BoundsText, Epsilon, Guarantee, Sensitivity, Trusted, distance, number, part
 from inbounds.cli.output import pairs, show
-from inbounds.errors import NotPrivate
-from inbounds.rational import round_down, round_up
+from inbounds.errors import InvalidParameter, NotPrivate
+from inbounds.rational import round_down, round_up, shown
 from inbounds.reproof import certify
 
 Scale = Annotated[str, typer.Option(metavar="NUMBER", help="The scale of the truncated Laplace noise to be judged.")]
@@ -43,7 +44,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         possible,
         sensitivity=distance(sensitivity, possible),
         epsilon=number(epsilon, "--epsilon"),
-        scale=number(scale, "--scale"),
+        scale=_scale(scale),
         guarantee=guarantee,
         pooling=part(pooling, "--pooling"),
         trusted=trusted,
@@ -55,6 +56,14 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     show(_data(certificate, claim), _text(certificate, claim, epsilon, scale), as_json=as_json)
     if not certificate.holds:
         raise typer.Exit(NOT_PRIVATE)
+
+
+def _scale(text: str) -> float:
+    """Read a scale as the double that it is: the shortest text of one may be a hair less."""
+    found = float(number(text, "--scale"))
+    if not 0 < found < math.inf:
+        raise InvalidParameter(f"--scale must be above 0 and within the range of doubles, got {shown(text)}; change it")
+    return found
 
 
 def _data(certificate: Certificate, claim: Claim) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from inbounds.cli.reading import BYTE_ORDER_MARK, answer_in, exact_array, write
+from inbounds.cli.reading import BYTE_ORDER_MARK, answer_in, release_all, write
 from inbounds.errors import InvalidParameter
 
 AT_ONCE = 16_384
@@ -88,9 +88,7 @@ class Tally:
     missing: int = 0
 
 
-def release_csv(
-    mechanism: Any, source: Path, column: str, target: Path, advance: Callable[[int], None]
-) -> tuple[Layout, Tally]:
+def release_csv(mechanism: Any, source: Path, column: str, target: Path, advance: Callable[[int], None]) -> Tally:
     """Write a copy of a file with one column private, some lines at a time."""
     tally = Tally()
     with _opened(source, "r") as old, _opened(target, "w") as new:
@@ -102,7 +100,7 @@ def release_csv(
         while lines := list(islice(numbered, AT_ONCE)):
             new.writelines(_released(mechanism, layout, place, lines, tally))
             advance(sum(len(line) for _, line in lines))
-    return layout, tally
+    return tally
 
 
 def _opened(path: Path, mode: str) -> IO[str]:
@@ -118,7 +116,7 @@ def _released(mechanism: Any, layout: Layout, place: int, lines: list[tuple[int,
         for row, (number, _) in zip(rows, lines, strict=True)
     ]
     known = [answer for answer in answers if answer is not None]
-    drawn = map(write, mechanism.release(exact_array(known, mechanism.bounds)).tolist() if known else [])
+    drawn = map(write, release_all(mechanism, known))
     tally.released += len(known)
     tally.missing += sum(row is not None and answer is None for row, answer in zip(rows, answers, strict=True))
     for (_, line), row, answer in zip(lines, rows, answers, strict=True):

@@ -38,9 +38,9 @@ def _failed(problem: Exception) -> int:
 
 def run() -> NoReturn:
     """Run the command that was typed."""
-    for ending in ("SIGTERM", "SIGHUP"):  # so that files are cleaned up; not every system has both
-        if hasattr(signal, ending):
-            signal.signal(getattr(signal, ending), signal.default_int_handler)
+    for name in ENDINGS:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _end)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -49,6 +49,18 @@ def run() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         _flush(stream)
     sys.exit(code)
+
+
+ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
+"""Signals after which files are cleaned up; not every system has all of them."""
+
+
+def _end(*_: object) -> NoReturn:
+    """Interrupt, once: another signal must not interrupt the cleaning up."""
+    for name in ENDINGS:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: None)
+    raise KeyboardInterrupt
 
 
 def _run(arguments: list[str] | None) -> int:

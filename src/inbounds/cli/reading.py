@@ -1,11 +1,15 @@
-"""True answers as text, and private ones: read exactly, whatever their size, and written at the length of a double."""
+"""True answers as text, and private ones: read exactly, released together, and written.
+
+How a release is written depends on the release alone.  A whole number and a fraction that led to the same one must not
+be told apart by a point and a zero.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from datetime import date
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -15,69 +19,126 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InvalidAnswer
 from inbounds.rational import is_decimal
 
-_NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
-"""No numbers, but what a computation may have left; infinities are projected where there is an end."""
-
+_INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
+_NAN = re.compile(r"[+-]?nan", re.IGNORECASE)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 BYTE_ORDER_MARK = "\ufeff"
 
-VAST = 10_000
+VAST = 4_000
 """A number of more digits than this before the point counts as infinite, and after it as zero."""
+
+NEAR = 2**52
+"""Answers fewer steps than this from zero are held by doubles and 64-bit integers exactly, with room for noise."""
+
+
+# In.
 
 
 def read(text: str, bounds: Bounds, where: str) -> Any:
-    """Return the day or the exact number that a text is; no message repeats it."""
+    """Return the day or the exact number that a text is; an infinity is the end on its side.  No message repeats it."""
     word = text.strip()
     if bounds.is_dates:
-        try:
-            if _DAY.fullmatch(word):
-                return date.fromisoformat(word)
-        except ValueError:
-            pass
-        raise InvalidAnswer(f"{where} must be a day, for the bounds are days; write it like 2026-12-31")
+        return _day(word, where)
     if len(word) < 19 and word.isascii() and word.isdigit():  # the usual case
-        return int(word)
-    if _NOT_FINITE.fullmatch(word):
-        return float(word)
+        return Fraction(int(word))
+    if found := _INFINITE.fullmatch(word):
+        return _end(bounds, where, below=found[1] == "-")
+    if _NAN.fullmatch(word):
+        raise InvalidAnswer(f"{where} must not be NaN; decide what a missing answer means before releasing it")
     if not is_decimal(word):
         raise InvalidAnswer(f"{where} must be a number, for the bounds are numbers; write it like 97 or 97.5")
-    return _exact(word)
+    return _exact(word, bounds, where)
 
 
-def _exact(word: str) -> int | Fraction | float:
+def answer_in(text: str | None, bounds: Bounds, where: str) -> Any:
+    """Return the answer that a cell holds, None if it holds none; NaN is none."""
+    if text is None or not text.strip() or (not bounds.is_dates and _NAN.fullmatch(text.strip())):
+        return None
+    return read(text, bounds, where)
+
+
+def _day(word: str, where: str) -> date:
+    try:
+        if _DAY.fullmatch(word):
+            return date.fromisoformat(word)
+    except ValueError:
+        pass
+    raise InvalidAnswer(f"{where} must be a day, for the bounds are days; write it like 2026-12-31")
+
+
+def _exact(word: str, bounds: Bounds, where: str) -> Fraction:
     """Return a number that is written as a decimal: as a double it could move, and away from its neighbour."""
     mantissa, _, exponent = word.lower().partition("e")
     power, digits = exponent.lstrip("+-0"), Decimal(mantissa)
     size = digits.adjusted() + int(exponent or 0) if len(power) < 6 else VAST + 1
     if digits and abs(size) > VAST:
-        return 0 if exponent.startswith("-") else float(Decimal("inf").copy_sign(digits))
-    number = Decimal(word) if digits else digits
-    return int(number) if number == number.to_integral_value() else Fraction(number)
+        return Fraction(0) if exponent.startswith("-") else _end(bounds, where, below=digits < 0)
+    return Fraction(Decimal(word)) if digits else Fraction(0)
 
 
-def answer_in(text: str | None, bounds: Bounds, where: str) -> Any:
-    """Return the answer that a cell holds, None if it holds none; NaN is none."""
-    answer = None if text is None or not text.strip() else read(text, bounds, where)
-    return None if isinstance(answer, float) and math.isnan(answer) else answer
+def _end(bounds: Bounds, where: str, *, below: bool) -> Fraction:
+    end = bounds.ends[0] if below else bounds.ends[-1]
+    if end is None:
+        raise InvalidAnswer(
+            f"{where} may be infinite only on a side where the bounds have an end; give them one, or clip it first"
+        )
+    return Fraction(bounds.low if below else bounds.high)  # type: ignore[arg-type]
 
 
-def exact_array(answers: list[Any], bounds: Bounds) -> Any:
-    """Return answers in the form that is released fastest, and holds them exactly."""
-    if bounds.is_dates:
-        return np.array(answers, dtype="datetime64[D]")
-    ends: list[Any] = [bounds.low, bounds.high]
-    near = all(end is not None and abs(end) < 2**62 for end in ends)
-    if all(type(answer) is int for answer in answers):
-        if near or bounds.step == 1:
-            return np.array([max(-(2**62), min(2**62, answer)) for answer in answers])  # farther is beyond every end
-        if bounds.step is None and max(map(abs, answers)) <= 2**53:
-            return np.array(answers, dtype=np.float64)
-    return answers
+# Out.
+
+
+def release_all(mechanism: Any, answers: list[Any]) -> list[Any]:
+    """Return an independent release for each answer, days for days and exact numbers for such.
+
+    Each answer is put on the lattice by itself, exactly.  Those that arrays of numbers hold are drawn together.
+    """
+    if not answers:
+        return []
+    if mechanism.bounds.is_dates:
+        return list(mechanism.release(np.array(answers, dtype="datetime64[D]")).tolist())
+    bounds, step = mechanism.bounds, mechanism.step
+    if bounds.step is not None and (step != 1 or bounds.offset != 0):
+        return list(mechanism.release(answers).tolist())
+    indices = [math.floor(answer / step + Fraction(1, 2)) for answer in answers]
+    near = [place for place, index in enumerate(indices) if abs(index) < NEAR]
+    released: list[Any] = [None] * len(answers)
+    held = np.array([indices[place] for place in near], dtype=np.int64)
+    drawn = mechanism.release(held if bounds.step is not None else held * float(step)).tolist() if near else []
+    for place, value in zip(near, drawn, strict=True):
+        released[place] = Fraction(value)
+    for place, index in enumerate(indices):
+        if abs(index) >= NEAR:
+            released[place] = mechanism.release(answers[place])
+    return released
+
+
+def number(released: Any) -> Any:
+    """Return a release as JSON has it: a number if a double's shortest text says it, or else its text."""
+    if not isinstance(released, Fraction):
+        return released
+    if released.denominator == 1:
+        return int(released)
+    text = write(released)
+    return float(text) if repr(float(text)) == text else text
 
 
 def write(released: Any) -> str:
-    """Return a private answer as text."""
-    if isinstance(released, Fraction):
-        return str(released.numerator) if released.denominator == 1 else repr(float(released))
-    return str(released)
+    """Return a release as text: as short as a double has it if that says it exactly, or else as a decimal."""
+    if not isinstance(released, Fraction):
+        return str(released)
+    if released.denominator == 1:
+        return str(released.numerator)
+    try:
+        nearest = float(released)
+    except OverflowError:
+        nearest = math.inf
+    if nearest == released or (nearest < math.inf and Fraction(repr(nearest)) == released):
+        return repr(nearest)
+    digits = released.denominator.bit_length()
+    is_decimal_too = 10**digits % released.denominator == 0
+    if not is_decimal_too and nearest < math.inf:  # a third, say
+        return repr(nearest)
+    places = len(str(abs(released.numerator))) + digits
+    return str(Context(prec=places).divide(Decimal(released.numerator), Decimal(released.denominator)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 from inbounds.errors import InvalidParameter
 
@@ -23,17 +23,32 @@ def beside(target: Path) -> Iterator[Path]:
         raise InvalidParameter(f"{str(target)!r} is a folder; name a file in it")
     if not place.parent.is_dir():
         raise InvalidParameter(f"there is no folder {str(place.parent)!r} to write to; make it first")
+    folder = place.parent / f".inbounds-{uuid4().hex}"
     try:
-        folder = tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}.")
-    except OSError as problem:
-        raise InvalidParameter(
-            f"nothing can be written in {str(place.parent)!r}: {problem.strerror}; name another folder"
-        ) from None
-    try:
-        unfinished = Path(folder, place.name)
+        _make(folder)
+        unfinished = folder / place.name
         yield unfinished
         if place.exists():
             shutil.copymode(place, unfinished)
+        _flush(unfinished)
         os.replace(unfinished, place)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError as problem:
+        raise InvalidParameter(
+            f"nothing can be written in {str(folder.parent)!r}: {problem.strerror}; name another folder"
+        ) from None
+
+
+def _flush(path: Path) -> None:
+    """Have a file on the disk before it takes another's place."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -44,6 +44,13 @@ _REASONS = {
 }
 
 
+_IN_THE_LOG = (
+    "it is read-only, and part of it is still in its -wal file; copy both, make them writable, and read the copies"
+)
+
+WRITTEN_MEANWHILE = "it was written by somebody else meanwhile; read it again"
+
+
 class SQLiteStore(Store):
     """A file that only its owner can read, created if it is not there, unless that is refused.
 
@@ -60,7 +67,7 @@ class SQLiteStore(Store):
         self._pause = threading.Event()  # never set: to wait for it is to sleep
         self._identity: tuple[int, int] | None = None
         self._read_only = False
-        self._without_locks: tuple[int, int] | None = None  # the state of a file that is read without any
+        self._without_locks: tuple[int, ...] | None = None  # the state of a file that is read without any
         try:
             self._prepare()
         except BaseException:
@@ -72,7 +79,7 @@ class SQLiteStore(Store):
         try:
             yield from self._connected().execute(sql, parameters)
         except sqlite3.Error as error:
-            raise Failure(_reason(error)) from None
+            raise Failure(self._why(error)) from None
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Run a statement, with ? for each parameter, and return how many rows it changed."""
@@ -172,23 +179,17 @@ class SQLiteStore(Store):
         SQLite would create the log and the index of a file in WAL mode if they were not there.  But without a log the
         file is the whole ledger, and is read as if nobody could change it; whether somebody did shows at the end.
         """
-        log = Path(f"{self._path.resolve()}-wal")
-        try:
-            logged = log.stat().st_size > 0
-        except OSError:
-            logged = False
+        logged = self._logged() > 0
+        if logged and not self._beside("-shm").exists():  # SQLite would create it
+            raise Failure(_IN_THE_LOG)
         self._without_locks = None if logged else self._state()
         connection = self._connect("mode=ro" if logged else "mode=ro&immutable=1")
         try:
             if logged:
-                connection.execute("SELECT 1 FROM sqlite_master").fetchall()
-        except sqlite3.Error as error:
+                self._patiently(connection, "SELECT 1 FROM sqlite_master").fetchall()
+        except BaseException:
             connection.close()
-            if _code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-                raise Failure(_reason(error)) from None
-            raise Failure(
-                f"it is read-only, and part of it is still in {log.name}; copy both into a folder that can be written"
-            ) from None
+            raise
         return connection
 
     def _connected(self) -> sqlite3.Connection:
@@ -217,10 +218,20 @@ class SQLiteStore(Store):
         status = self._status()
         return status.st_dev, status.st_ino
 
-    def _state(self) -> tuple[int, int]:
-        """Return what changes when the file is written."""
+    def _state(self) -> tuple[int, ...]:
+        """Return what changes when the file, or its log, is written."""
         status = self._status()
-        return status.st_size, status.st_mtime_ns
+        return status.st_size, status.st_mtime_ns, self._logged()
+
+    def _logged(self) -> int:
+        """Return how long the log is."""
+        try:
+            return self._beside("-wal").stat().st_size
+        except OSError:
+            return 0
+
+    def _beside(self, ending: str) -> Path:
+        return Path(f"{self._path.resolve()}{ending}")
 
     def _status(self) -> os.stat_result:
         try:
@@ -247,7 +258,7 @@ class SQLiteStore(Store):
                 return connection.execute(sql)
             except sqlite3.Error as error:
                 if not _is_busy(error):
-                    raise Failure(_reason(error)) from None
+                    raise Failure(self._why(error)) from None
             self._pause.wait(PAUSE)
         raise Failure(_REASONS[sqlite3.SQLITE_BUSY])
 
@@ -257,7 +268,11 @@ class SQLiteStore(Store):
         except sqlite3.Error as error:
             raise Failure(_reason(error), in_commit=True) from None
         if self._without_locks not in (None, self._state()):
-            raise Failure("it was written by somebody else meanwhile; read it again")
+            raise Failure(WRITTEN_MEANWHILE)
+
+    def _why(self, error: sqlite3.Error) -> str:
+        """Return why something failed; a file that is written while it is read without locks only looks damaged."""
+        return _reason(error) if self._without_locks in (None, self._state()) else WRITTEN_MEANWHILE
 
     def _abandon(self) -> None:
         try:
