@@ -250,6 +250,9 @@ def test_one_cell_does_not_decide_how_another_is_released(typed: Type, source: P
 def test_a_release_is_written_exactly_where_a_decimal_can(point: Fraction, text: str, number: object) -> None:
     """The text is that of the point: as short as a double's if that is exact, else as a decimal."""
     assert (write(point), as_number(point)) == (text, number)
+    for same in (int(point), float(point) if abs(point) < 10**300 else point):
+        if same == point:
+            assert (write(same), as_number(same)) == (text, number)
     assert Fraction(text) == point or Fraction(float(text)) == point or point.denominator == 3
 
 

@@ -41,7 +41,7 @@ def read(text: str, bounds: Bounds, where: str) -> Any:
     if bounds.is_dates:
         return _day(word, where)
     if len(word) < 19 and word.isascii() and word.isdigit():  # the usual case
-        return Fraction(int(word))
+        return int(word)
     if found := _INFINITE.fullmatch(word):
         return _end(bounds, where, below=found[1] == "-")
     if _NAN.fullmatch(word):
@@ -96,26 +96,33 @@ def release_all(mechanism: Any, answers: list[Any]) -> list[Any]:
     """
     if not answers:
         return []
-    if mechanism.bounds.is_dates:
+    bounds = mechanism.bounds
+    if bounds.is_dates:
         return list(mechanism.release(np.array(answers, dtype="datetime64[D]")).tolist())
-    bounds, step = mechanism.bounds, mechanism.step
-    if bounds.step is not None and (step != 1 or bounds.offset != 0):
-        return list(mechanism.release(answers).tolist())
-    indices = [math.floor(answer / step + Fraction(1, 2)) for answer in answers]
+    if bounds.step is not None and (bounds.step != 1 or bounds.offset != 0):
+        return list(mechanism.release([Fraction(answer) for answer in answers]).tolist())
+    up, down = mechanism.step.as_integer_ratio()
+    indices = [
+        (2 * answer.numerator * down + answer.denominator * up) // (2 * answer.denominator * up) for answer in answers
+    ]  # the nearest, and half a step goes up
     near = [place for place, index in enumerate(indices) if abs(index) < NEAR]
-    released: list[Any] = [None] * len(answers)
     held = np.array([indices[place] for place in near], dtype=np.int64)
-    drawn = mechanism.release(held if bounds.step is not None else held * float(step)).tolist() if near else []
-    for place, value in zip(near, drawn, strict=True):
-        released[place] = Fraction(value)
-    for place, index in enumerate(indices):
-        if abs(index) >= NEAR:
-            released[place] = mechanism.release(answers[place])
+    points = (
+        held if bounds.step is not None else held * float(mechanism.step)
+    )  # exactly, for the step is a power of two
+    released = [
+        None if abs(index) < NEAR else mechanism.release(Fraction(answer))
+        for answer, index in zip(answers, indices, strict=True)
+    ]
+    for place, value in zip(near, mechanism.release(points).tolist() if near else [], strict=True):
+        released[place] = value
     return released
 
 
 def number(released: Any) -> Any:
     """Return a release as JSON has it: a number if a double's shortest text says it, or else its text."""
+    if isinstance(released, float):
+        return int(released) if released.is_integer() else released
     if not isinstance(released, Fraction):
         return released
     if released.denominator == 1:
@@ -125,7 +132,12 @@ def number(released: Any) -> Any:
 
 
 def write(released: Any) -> str:
-    """Return a release as text: as short as a double has it if that says it exactly, or else as a decimal."""
+    """Return a release as text: as short as a double has it if that says it exactly, or else as a decimal.
+
+    Equal numbers have the same text, whether they are an int, a float or a Fraction.
+    """
+    if isinstance(released, float):
+        return str(int(released)) if released.is_integer() else repr(released)
     if not isinstance(released, Fraction):
         return str(released)
     if released.denominator == 1:
