@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,18 @@ from inbounds.bounds import Bounds
 from inbounds.days import EPOCH, day_number
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.lattice import FAR, Lattice
-from inbounds.rational import Number, concise, exact, finite_ratio, infinity, is_number, is_power_of_two, round_nearest
+from inbounds.rational import (
+    Number,
+    as_decimal,
+    concise,
+    exact,
+    finite_ratio,
+    has_decimals,
+    infinity,
+    is_number,
+    is_power_of_two,
+    round_nearest,
+)
 
 VAST = 10_000
 """A Decimal of more digits than this before the point counts as infinite, and after it as zero."""
@@ -117,18 +128,12 @@ class Answers:
         return (index * self.factor + self.shift) / self.divisor
 
     def _decimal_writer(self) -> Callable[[int], Decimal]:
-        digits = self.divisor.bit_length()
-        if 10**digits % self.divisor:
+        if not has_decimals(self.divisor):
             raise InvalidAnswer(
                 f"a Decimal cannot hold the multiples of {concise(self.lattice.step)}; "
                 "pass the answer as a Fraction or a float"
             )
-
-        def write(index: int) -> Decimal:
-            numerator = self._as_int(index)
-            return Context(prec=len(str(abs(numerator))) + digits).divide(Decimal(numerator), Decimal(self.divisor))
-
-        return write
+        return lambda index: as_decimal(self._as_int(index), self.divisor)
 
 
 def _ordinal(answer: Any) -> int:

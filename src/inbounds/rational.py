@@ -126,6 +126,17 @@ def rounded(number: int | Fraction, digits: int) -> str:
     return f"{found:f}" if -5 < found.adjusted() < digits else f"{found:e}"
 
 
+def has_decimals(denominator: int) -> bool:
+    """Return whether fractions with this denominator are decimals: 2 and 5 are its only factors."""
+    return 10 ** denominator.bit_length() % denominator == 0
+
+
+def as_decimal(numerator: int, denominator: int) -> Decimal:
+    """Return a fraction as a decimal, exactly if it has one."""
+    places = len(str(abs(numerator))) + denominator.bit_length()
+    return Context(prec=places).divide(Decimal(numerator), Decimal(denominator))
+
+
 def concise(number: int | Fraction) -> str:
     """Return a number exactly if that is short, else with 17 digits: for people, who read no lines of digits."""
     text = str(number)

@@ -110,7 +110,7 @@ def _opened(path: Path, mode: str) -> IO[str]:
 
 def _released(mechanism: Any, layout: Layout, place: int, lines: list[tuple[int, str]], tally: Tally) -> Iterator[str]:
     """Yield lines with the released answers in them; those with nothing to release as they are."""
-    rows = [layout.fields(_body(line), number) if _body(line) else None for number, line in lines]
+    rows = [layout.fields(body, number) if (body := _body(line)) else None for number, line in lines]
     answers = [
         None if row is None else answer_in(_unquoted(row[place]), mechanism.bounds, f"line {number} of {layout.file}")
         for row, (number, _) in zip(rows, lines, strict=True)

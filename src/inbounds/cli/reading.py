@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import date
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidAnswer
-from inbounds.rational import is_decimal
+from inbounds.rational import as_decimal, has_decimals, is_decimal
 
 _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
 _NAN = re.compile(r"[+-]?nan", re.IGNORECASE)
@@ -107,9 +107,8 @@ def release_all(mechanism: Any, answers: list[Any]) -> list[Any]:
     ]  # the nearest, and half a step goes up
     near = [place for place, index in enumerate(indices) if abs(index) < NEAR]
     held = np.array([indices[place] for place in near], dtype=np.int64)
-    points = (
-        held if bounds.step is not None else held * float(mechanism.step)
-    )  # exactly, for the step is a power of two
+    # The product is exact: a step that was chosen is a power of two.
+    points = held if bounds.step is not None else held * float(mechanism.step)
     released = [
         None if abs(index) < NEAR else mechanism.release(Fraction(answer))
         for answer, index in zip(answers, indices, strict=True)
@@ -148,9 +147,6 @@ def write(released: Any) -> str:
         nearest = math.inf
     if nearest == released or (nearest < math.inf and Fraction(repr(nearest)) == released):
         return repr(nearest)
-    digits = released.denominator.bit_length()
-    is_decimal_too = 10**digits % released.denominator == 0
-    if not is_decimal_too and nearest < math.inf:  # a third, say
+    if nearest < math.inf and not has_decimals(released.denominator):  # a third, say
         return repr(nearest)
-    places = len(str(abs(released.numerator))) + digits
-    return str(Context(prec=places).divide(Decimal(released.numerator), Decimal(released.denominator)))
+    return str(as_decimal(released.numerator, released.denominator))
