@@ -25,12 +25,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from inbounds import BoundedLaplace, Bounds, InvalidAnswer, LatticeTooFine
-from inbounds.balls import lock, workprec
 from inbounds.errors import InboundsError, InvalidBounds
+from inbounds.exact.balls import lock, workprec
 from inbounds.sampling.one import EXTENSION, WORD
 from inbounds.sampling.side import Side
-from mechanisms import ISLANDS, KINDS, mechanism
-from script import Script, word
+from tests.helpers.mechanisms import ISLANDS, KINDS, mechanism
+from tests.helpers.script import Script, word
 
 inf, nan = math.inf, math.nan
 

@@ -15,8 +15,8 @@ from matplotlib.image import imread, imsave
 
 from inbounds import BoundedLaplace, Bounds, plot
 from inbounds.published import Laplace, Staircase
-from inbounds.published.adaptive import AdaptiveLaplace
-from inbounds.published.croft2020 import Constraints, TruncatedPDF, lemma1, location_scale
+from inbounds.published.croft2022.adaptive import AdaptiveLaplace
+from inbounds.published.croft2022.scales import Constraints, TruncatedPDF, lemma1, location_scale
 
 
 def densities_half_line() -> Figure:

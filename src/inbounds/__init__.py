@@ -14,13 +14,13 @@ from inbounds.errors import (
 
 if _TYPE_CHECKING:
     from inbounds.bounds import Bounds
-    from inbounds.certificate import Certificate
-    from inbounds.claim import Claim
-    from inbounds.comparison import Comparison, compare
-    from inbounds.mechanism import BoundedLaplace
-    from inbounds.optimal import Optimal
-    from inbounds.recommendation import Recommendation, recommend
-    from inbounds.reproof import certify
+    from inbounds.choosing.comparison import Comparison, compare
+    from inbounds.choosing.recommendation import Recommendation, recommend
+    from inbounds.limit.optimal import Optimal
+    from inbounds.mechanisms.bounded_laplace import BoundedLaplace
+    from inbounds.privacy.certificate import Certificate
+    from inbounds.privacy.certify import certify
+    from inbounds.privacy.claim import Claim
 
 __all__ = [
     "BoundedLaplace",
@@ -44,16 +44,16 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LATER = {
-    "BoundedLaplace": "inbounds.mechanism",
-    "Bounds": "inbounds.bounds",
-    "Certificate": "inbounds.certificate",
-    "Claim": "inbounds.claim",
-    "Comparison": "inbounds.comparison",
-    "Optimal": "inbounds.optimal",
-    "Recommendation": "inbounds.recommendation",
-    "certify": "inbounds.reproof",
-    "compare": "inbounds.comparison",
-    "recommend": "inbounds.recommendation",
+    "BoundedLaplace": "inbounds.mechanisms.bounded_laplace",
+    "Bounds": "inbounds.bounds.bounds",
+    "Certificate": "inbounds.privacy.certificate",
+    "Claim": "inbounds.privacy.claim",
+    "Comparison": "inbounds.choosing.comparison",
+    "Optimal": "inbounds.limit.optimal",
+    "Recommendation": "inbounds.choosing.recommendation",
+    "certify": "inbounds.privacy.certify",
+    "compare": "inbounds.choosing.comparison",
+    "recommend": "inbounds.choosing.recommendation",
 }
 """What is imported when it is first used: a release does not need all of it, and the command line none before it can
 answer to Ctrl-C."""

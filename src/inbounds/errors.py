@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from inbounds.certificate import Certificate
+    from inbounds.privacy.certificate import Certificate
 
 
 class InboundsError(Exception):

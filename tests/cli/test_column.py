@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.conftest import Type, sql, within_80
 from inbounds import Bounds
 from inbounds.cli import column as module
 from inbounds.cli import csv_file
 from inbounds.cli.reading import number as as_number
 from inbounds.cli.reading import read, write
 from inbounds.errors import InvalidAnswer
-from inbounds.mechanism import BoundedLaplace
+from inbounds.mechanisms.bounded_laplace import BoundedLaplace
+from tests.cli.conftest import Type, sql, within_80
 
 CSV = 'id;name;score;day\n007;"";1.50;2026-01-05\n008;;;\n009;"a;""b";3;2026-02-03\n'
 PARQUET = """

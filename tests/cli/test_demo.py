@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import Type, within_80
 from inbounds.cli.clinic import LIMIT, OPEN, true_rows
 from inbounds.cli.story import QUESTIONS
+from tests.cli.conftest import Type, within_80
 
 RUNS = 200
 

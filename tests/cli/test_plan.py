@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.conftest import Type, within_80
 from inbounds import Bounds, recommend
 from inbounds.cli import planning
 from inbounds.cli.planning import FIRST, LAST, epsilon_of, least
+from tests.cli.conftest import Type, within_80
 
 SMALL = ("--bounds", "[0, 8] step 1", "--sensitivity", "1")
 

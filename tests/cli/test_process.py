@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import sql
+from tests.cli.conftest import sql
 
 INBOUNDS = (sys.executable, "-m", "inbounds.cli")
 PERCENT = ("--bounds", "[0, 100]", "--sensitivity", "2", "--epsilon", "0.5")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli.conftest import Type, within_80
 from inbounds.cli.main import main
+from tests.cli.conftest import Type, within_80
 
 PERCENT = ("--bounds", "[0, 100]", "--sensitivity", "2", "--epsilon", "0.50")
 COUNT = ("--bounds", "[0, 20] step 1", "--sensitivity", "1", "--epsilon", "1")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import Type, within_80
 from inbounds.errors import EngineFailed, LedgerUnavailable
 from inbounds.ledger import Ledger
 from inbounds.query.engines.duckdb import DuckDB
+from tests.cli.conftest import Type, within_80
 
 CLINIC = ("--dataset", "clinic.toml")
 MEAN = "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import typer.main
 
-from cli.conftest import Type, Typed, within_80
 from inbounds import __version__
 from inbounds.cli import demo as demo_module
 from inbounds.cli.app import app
+from tests.cli.conftest import Type, Typed, within_80
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 ROOT: Any = typer.main.get_command(app)

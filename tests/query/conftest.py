@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from query.places import InDuckDB, InParquet, InPostgres, InSpark, Place, postgres_url, quiet, spark_session
+from tests.helpers.places import InDuckDB, InParquet, InPostgres, InSpark, Place, postgres_url, quiet, spark_session
 
 
 @pytest.fixture(scope="session")

@@ -29,9 +29,9 @@ from inbounds.ledger.store import Failure
 from inbounds.query import Answer, Dataset
 from inbounds.query.engines.duckdb import DuckDB
 from inbounds.query.engines.engine import Kind
-from ledger_places import Place as Where
-from ledger_places import postgres_place
-from query.audit_tables import Told, contract, using
+from tests.helpers.audit_tables import Told, contract, using
+from tests.helpers.ledger_places import Place as Where
+from tests.helpers.ledger_places import postgres_place
 
 COLUMNS = """
 [columns.place]

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from chi_square import FLOOR, p_value
 from inbounds.query.choice import choose
 from inbounds.query.parts import OneNumber
 from inbounds.query.plan import Plan
-from query.audit_tables import Playground, contract
+from tests.helpers.audit_tables import Playground, contract
+from tests.helpers.chi_square import FLOOR, p_value
 
 EPSILON = 3
 ROWS = 128

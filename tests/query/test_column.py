@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.query.column import MOST_STEPS, Comparison, Keys, Numbers, as_value, refuse_column
-from query.oracle import COMPARED, nearest
+from tests.helpers.oracle import COMPARED, nearest
 
 fractions = st.fractions(-50, 50, max_denominator=12)
 steps = st.sampled_from([Fraction(1), Fraction(1, 10), Fraction(3, 10), Fraction(1, 3), Fraction(5, 2)])

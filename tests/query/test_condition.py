@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset, column
 from inbounds.query.condition import And, Compare, Condition, In, Missing, Not, Or
-from query import oracle
-from query.places import InParquet, planned, totals_of
+from tests.helpers import oracle
+from tests.helpers.places import InParquet, planned, totals_of
 
 CONTRACT = """
 [dataset]

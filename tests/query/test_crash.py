@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,9 +10,10 @@ import duckdb
 import pytest
 
 from inbounds.query import Answer, Dataset
-from query import audit_nursery
-from query.audit_nursery import EPSILON
-from query.audit_tables import contract
+from tests.helpers import audit_nursery
+from tests.helpers.audit_nursery import EPSILON
+from tests.helpers.audit_tables import contract
+from tests.helpers.programs import run_program
 
 KILLS = 60
 
@@ -40,10 +39,8 @@ def test_every_answer_that_left_was_charged(folder: Path) -> None:
     contract_file = folder / "visits.toml"
     with Dataset.load(contract_file) as dataset:
         assert dataset.ledger.verify().ok
-    program = [sys.executable, audit_nursery.__file__, str(contract_file), str(KILLS), "0.2"]
-    ended = subprocess.run(program, check=True, capture_output=True, text=True, timeout=300)
-    assert ended.stderr == ""
-    lines = [line.split(" ", 1) for line in ended.stdout.splitlines()]
+    told = run_program(audit_nursery, str(contract_file), str(KILLS), "0.2", timeout=300)
+    lines = [line.split(" ", 1) for line in told.splitlines()]
     assert len(lines) >= KILLS / 4  # else nothing was tested
     assert len({request.split("-")[0] for request, _ in lines}) >= 5
     with Dataset.load(folder / "visits.toml") as dataset:

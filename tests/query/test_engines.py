@@ -14,9 +14,9 @@ import pytest
 
 from inbounds.errors import EngineFailed, InvalidContract, InvalidQuestion
 from inbounds.query import Dataset, Query
-from query import oracle
-from query.places import InDuckDB, InPostgres, InSpark, Place, distance, postgres_url, totals_of
-from query.test_statement import CONTRACT, INTEGERS, QUESTIONS, TYPES, UNITS, random_rows
+from tests.helpers import oracle
+from tests.helpers.places import InDuckDB, InPostgres, InSpark, Place, distance, postgres_url, totals_of
+from tests.query.test_statement import CONTRACT, INTEGERS, QUESTIONS, TYPES, UNITS, random_rows
 
 CSV_CONTRACT = """
 [dataset]

@@ -11,7 +11,7 @@ import sqlglot
 
 from inbounds.query import Dataset, Explanation, Query
 from inbounds.query.engines.engine import Kind
-from query.audit_tables import Told, contract, measures, using
+from tests.helpers.audit_tables import Told, contract, measures, using
 
 COLUMNS = """
 [columns.place]

@@ -11,7 +11,7 @@ import pytest
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset, Query, column
-from query.places import planned
+from tests.helpers.places import planned
 
 CONTRACT = """
 [dataset]

@@ -16,7 +16,7 @@ from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset, Query
 from inbounds.query.column import Keys, Numbers
 from inbounds.query.group import Group, by_bins, by_key, cells
-from query.places import InParquet, planned, totals_of
+from tests.helpers.places import InParquet, planned, totals_of
 
 CONTRACT = """
 [dataset]

@@ -17,7 +17,7 @@ from inbounds.query.column import Numbers
 from inbounds.query.parts import OneNumber, Ranking, Ratio, grain_of, on_step, release, written
 from inbounds.query.plan import Plan
 from inbounds.sampling.entropy import system
-from query.audit_tables import Playground, contract, measures
+from tests.helpers.audit_tables import Playground, contract, measures
 
 COLUMNS = """
 [columns.place]

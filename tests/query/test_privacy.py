@@ -12,15 +12,15 @@ import pytest
 
 from inbounds import Bounds
 from inbounds.errors import InvalidQuestion
-from inbounds.guarantee import GuaranteeName
+from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query import Query
 from inbounds.query.choice import choose
 from inbounds.query.measure import Quantile
 from inbounds.query.parts import OneNumber, Ranking, Ratio
 from inbounds.query.plan import Plan
 from inbounds.query.ranked import misses
-from query.audit_losses import Losses, joint, spreads
-from query.audit_tables import Playground, contract, measures
+from tests.helpers.audit_losses import Losses, joint, spreads
+from tests.helpers.audit_tables import Playground, contract, measures
 
 ROUNDING = 1e-9
 """Probabilities are computed in doubles."""

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chi_square import FLOOR, p_value
 from inbounds import Bounds
-from inbounds.balls import lock, workprec
+from inbounds.exact.balls import lock, workprec
 from inbounds.query import parts
 from inbounds.query.column import Numbers
 from inbounds.query.parts import Ranking
 from inbounds.query.ranked import MOST_BUCKETS, Buckets, Ranked, misses
 from inbounds.sampling.entropy import system
+from tests.helpers.chi_square import FLOOR, p_value
 
 DRAWS = 20_000
 ROUNDING = 1e-12

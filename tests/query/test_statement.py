@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from inbounds.query import Dataset, Query, column
 from inbounds.query.parts import OneNumber, Ranking, Ratio
-from query import oracle
-from query.places import InDuckDB, InParquet, Place, distance, planned, totals_of
+from tests.helpers import oracle
+from tests.helpers.places import InDuckDB, InParquet, Place, distance, planned, totals_of
 
 Row = dict[str, Any]
 

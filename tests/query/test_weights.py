@@ -13,7 +13,7 @@ from inbounds.query.column import MOST_STEPS
 from inbounds.query.plan import MOST_GRAINS
 from inbounds.query.table import MOST_LIMIT
 from inbounds.query.weights import MOST_ROWS, Weights
-from query.audit_tables import Playground, contract
+from tests.helpers.audit_tables import Playground, contract
 
 CELLS = ("a", "b", "c")
 LOW, HIGH = -3, 7

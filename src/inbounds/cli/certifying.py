@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from inbounds.bounds import Bounds
-from inbounds.certificate import Certificate, brief
-from inbounds.claim import Claim
 from inbounds.cli.exits import NOT_PRIVATE
 from inbounds.cli.options import AsJson, BoundsText, Epsilon, Guarantee, Sensitivity, Trusted, distance, number, part
 from inbounds.cli.output import pairs, show
 from inbounds.errors import InvalidParameter, NotPrivate
-from inbounds.rational import round_down, round_up, shown
-from inbounds.reproof import certify
+from inbounds.exact.rational import round_down, round_up, shown
+from inbounds.privacy.certificate import Certificate, brief
+from inbounds.privacy.certify import certify
+from inbounds.privacy.claim import Claim
 
 Scale = Annotated[str, typer.Option(metavar="NUMBER", help="The scale of the truncated Laplace noise to be judged.")]
 HowMuch = Annotated[str, typer.Option("--pooling", metavar="NUMBER", help="From 0, normalise, to 1, snap to the ends.")]

@@ -10,7 +10,7 @@ import typer
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
-from inbounds.rational import is_decimal, shown
+from inbounds.exact.rational import is_decimal, shown
 
 BoundsText = Annotated[
     str, typer.Option("--bounds", metavar="BOUNDS", help='Possible answers: "[0, 100]", "[0, inf) step 1".')

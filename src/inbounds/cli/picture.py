@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from inbounds import plot
+from inbounds.choosing.comparison import Comparison
+from inbounds.choosing.recommendation import Recommendation
 from inbounds.cli.whole import beside
-from inbounds.comparison import Comparison
-from inbounds.recommendation import Recommendation
-from inbounds.shapes import matplotlib_or_error
+from inbounds.plot.shapes import matplotlib_or_error
 
 RIVALS = 4
 """How many mechanisms the picture of errors shows."""

@@ -12,12 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from inbounds.bounds import Bounds
+from inbounds.choosing.comparison import Comparison, compare
+from inbounds.choosing.recommendation import Recommendation, recommend
 from inbounds.cli.options import AsJson, BoundsText, Sensitivity, distance, number
 from inbounds.cli.output import WIDTH, show
-from inbounds.comparison import Comparison, compare
+from inbounds.display.progress import reporting
 from inbounds.errors import InvalidParameter
-from inbounds.progress import reporting
-from inbounds.recommendation import Recommendation, recommend
 
 Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="The privacy loss of one release.")]
 TargetError = Annotated[

@@ -17,7 +17,7 @@ import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidAnswer
-from inbounds.rational import as_decimal, has_decimals, is_decimal
+from inbounds.exact.rational import as_decimal, has_decimals, is_decimal
 
 _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
 _NAN = re.compile(r"[+-]?nan", re.IGNORECASE)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from inbounds.bounds import Bounds
+from inbounds.choosing.recommendation import recommend
 from inbounds.cli.options import (
     AsJson,
     BoundsText,
@@ -28,8 +29,7 @@ from inbounds.cli.output import pairs, progress, show
 from inbounds.cli.reading import BYTE_ORDER_MARK, read, release_all, write
 from inbounds.cli.reading import number as as_number
 from inbounds.errors import InvalidAnswer, InvalidParameter
-from inbounds.mechanism import BoundedLaplace
-from inbounds.recommendation import recommend
+from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 
 Value = Annotated[
     str | None, typer.Argument(metavar="VALUE", help="The true answer, or - for one on each line of standard input.")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from inbounds.errors import InvalidParameter
-from inbounds.rational import shown
+from inbounds.exact.rational import shown
 
 Amount: TypeAlias = "int | Fraction | Decimal | str | float"
 

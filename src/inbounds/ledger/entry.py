@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import Any
 
 from inbounds.errors import InvalidParameter
+from inbounds.exact.rational import shown
 from inbounds.ledger.amount import written
-from inbounds.rational import shown
 
 KINDS = ("open", "grant", "charge", "answer")
 

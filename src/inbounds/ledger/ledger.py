@@ -10,6 +10,7 @@ from types import TracebackType
 from uuid import uuid4
 
 from inbounds.errors import BudgetExceeded, InvalidParameter, LedgerConflict, LedgerUnavailable
+from inbounds.exact.rational import shown
 from inbounds.ledger.amount import LIMIT, Amount, change, fraction, units, written
 from inbounds.ledger.book import TOTAL, Account, Book
 from inbounds.ledger.entry import Entry, Head
@@ -19,7 +20,6 @@ from inbounds.ledger.sqlite import SQLiteStore
 from inbounds.ledger.statement import Statement
 from inbounds.ledger.store import Failure, Store
 from inbounds.ledger.verification import Verification, verified
-from inbounds.rational import shown
 
 _SERVERS = ("postgresql://", "postgres://")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inbounds.errors import InvalidParameter
-from inbounds.rational import shown
+from inbounds.exact.rational import shown
 
 LONGEST_NAME = 200
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from inbounds.balls import ball, lock, lower, workprec
 from inbounds.errors import InvalidParameter
+from inbounds.exact.balls import ball, lock, lower, workprec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from inbounds.display.progress import Progress
 from inbounds.errors import InvalidParameter
 from inbounds.limit.exact_table import ExactTable, repaired
 from inbounds.limit.programme import Question
 from inbounds.limit.rays import Line
 from inbounds.limit.search import answer
-from inbounds.progress import Progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

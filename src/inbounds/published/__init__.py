@@ -1,7 +1,7 @@
 """Other mechanisms, as their papers give them: one module a paper."""
 
-from inbounds.published.adaptive import AdaptiveLaplace
 from inbounds.published.cormode2018 import ExplicitFair
+from inbounds.published.croft2022.adaptive import AdaptiveLaplace
 from inbounds.published.dwork2006 import Laplace
 from inbounds.published.geng2014 import Staircase
 from inbounds.published.geng2018 import TruncatedLaplacian

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from flint import arb
 
-from inbounds.answer import Answers
-from inbounds.answer_array import AnswerArrays, Reader
-from inbounds.balls import lock, workprec
-from inbounds.certificate import Certificate
-from inbounds.lattice import FAR, Lattice
-from inbounds.law import PRECISION
-from inbounds.overall import NODES, TrueAnswers
+from inbounds.accuracy.true_answers import NODES, TrueAnswers
+from inbounds.answers.array import AnswerArrays, Reader
+from inbounds.answers.single import Answers
+from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.exact.balls import lock, workprec
+from inbounds.privacy.certificate import Certificate
+from inbounds.privacy.law import PRECISION
 from inbounds.published.definition import SMALL, prove_by_definition
 from inbounds.published.ends import BEYOND, Ends, EndsName, Piece
 from inbounds.published.mechanism import Ground, Mechanism
@@ -33,9 +33,9 @@ from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.many import chunks
 
 if TYPE_CHECKING:
-    from inbounds.averages import Floats, Spans
+    from inbounds.mechanisms.averages import Floats, Spans
+    from inbounds.mechanisms.releases import Indices
     from inbounds.published.noise import Adder
-    from inbounds.releases import Indices
 
 MANNERS: dict[EndsName, str] = {"leave": "plain", "snap": "snapped", "fold": "folded"}
 """What noise is called with each rule at the ends."""

@@ -23,19 +23,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from flint import arb
 
-from inbounds.balls import ball, lock, workprec
 from inbounds.bounds import Bounds
-from inbounds.certificate import Certificate
 from inbounds.errors import InvalidParameter
+from inbounds.exact.balls import ball, lock, workprec
+from inbounds.privacy.certificate import Certificate
+from inbounds.privacy.certify import SMALL
 from inbounds.published.definition import prove_by_definition
 from inbounds.published.listed import Listed
 from inbounds.published.mechanism import SLACK, Ground, need_one_span, need_step
-from inbounds.reproof import SMALL
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.inverse import draw
 
 if TYPE_CHECKING:
-    from inbounds.averages import Floats
+    from inbounds.mechanisms.averages import Floats
 
 MOST_LISTED = 1_000_000
 """Errors are listed for every point."""

@@ -8,10 +8,10 @@ from functools import cache
 
 from flint import arb
 
-from inbounds.balls import lock, lower, upper, workprec
-from inbounds.certificate import Certificate, sharpened
+from inbounds.exact.balls import lock, lower, upper, workprec
+from inbounds.privacy.certificate import Certificate, sharpened
+from inbounds.privacy.certify import BITS, SMALL, worst_by_definition
 from inbounds.published.mechanism import Ground
-from inbounds.reproof import BITS, SMALL, worst_by_definition
 
 __all__ = ["SMALL", "prove_by_definition"]
 

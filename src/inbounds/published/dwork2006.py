@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from inbounds.bounds import Bounds
-from inbounds.guarantee import GuaranteeName
+from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
 from inbounds.published.ghosh2009 import GeometricNoise

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from inbounds.bounds.lattice import FAR, Lattice
 from inbounds.errors import InvalidParameter
-from inbounds.lattice import FAR, Lattice
+from inbounds.exact.rational import shown
 from inbounds.published.rest import Rest
-from inbounds.rational import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

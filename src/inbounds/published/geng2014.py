@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from flint import arb
 
-from inbounds.balls import ball, lock, workprec
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
+from inbounds.exact.balls import ball, lock, workprec
+from inbounds.exact.rational import exact, shown
 from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
 from inbounds.published.mechanism import SLACK, WIDEST, Ground
 from inbounds.published.noise import Form, Noise
-from inbounds.rational import exact, shown
 from inbounds.sampling.stairs import StairSampler
 
 if TYPE_CHECKING:

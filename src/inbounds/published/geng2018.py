@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from flint import arb
 
-from inbounds.balls import ball, lock, upper, workprec
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
-from inbounds.law import PRECISION
+from inbounds.exact.balls import ball, lock, upper, workprec
+from inbounds.exact.rational import exact, shown
+from inbounds.privacy.law import PRECISION
 from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
 from inbounds.published.mechanism import SLACK, Ground
 from inbounds.published.noise import Form, Noise
-from inbounds.rational import exact, shown
 
 if TYPE_CHECKING:
     from inbounds.published.noise import Floats

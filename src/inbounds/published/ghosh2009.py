@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from flint import arb
 
-from inbounds.balls import lock, workprec
 from inbounds.bounds import Bounds
-from inbounds.guarantee import GuaranteeName
-from inbounds.lattice import FAR, Lattice
-from inbounds.law import Law
+from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.exact.balls import lock, workprec
+from inbounds.exact.rational import round_up
+from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.privacy.law import Law
 from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
 from inbounds.published.mechanism import WIDEST, Ground, need_step
 from inbounds.published.noise import Form, Noise
-from inbounds.rational import round_up
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.many import ArraySampler
 from inbounds.sampling.one import Sampler

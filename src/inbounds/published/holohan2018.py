@@ -15,17 +15,17 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, cast
 
-from inbounds.balls import ball, lock, lower, workprec
 from inbounds.bounds import Bounds
-from inbounds.certificate import Certificate, prove
-from inbounds.claim import Claim, Promise
+from inbounds.bounds.lattice import fine_step
 from inbounds.errors import InvalidParameter, NotPrivate
-from inbounds.label import Label
-from inbounds.lattice import fine_step
-from inbounds.law import PRECISION
-from inbounds.mechanism import TruncatedLaplace
+from inbounds.exact.balls import ball, lock, lower, workprec
+from inbounds.exact.rational import exact, shown
+from inbounds.mechanisms.bounded_laplace import TruncatedLaplace
+from inbounds.privacy.certificate import Certificate, prove
+from inbounds.privacy.claim import Claim, Promise
+from inbounds.privacy.label import Label
+from inbounds.privacy.law import PRECISION
 from inbounds.published.mechanism import again
-from inbounds.rational import exact, shown
 
 HAIRS = 40
 """How often the scale may be raised by twice as little as before, to make up for rounding, in search of a proof."""

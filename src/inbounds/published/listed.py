@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.overall import NODES, TrueAnswers
+from inbounds.accuracy.true_answers import NODES, TrueAnswers
 from inbounds.published.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    from inbounds.averages import Floats, Spans
+    from inbounds.mechanisms.averages import Floats, Spans
 
 
 class Listed(Mechanism):

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from inbounds.answer import Answers
-from inbounds.averages import Averages
+from inbounds.answers.single import Answers
 from inbounds.bounds import Bounds
-from inbounds.certificate import Certificate
-from inbounds.claim import Promise
+from inbounds.bounds.lattice import FAR, Lattice, fine_step
 from inbounds.errors import InvalidParameter, LatticeTooFine
-from inbounds.guarantee import GuaranteeName, whole_steps
-from inbounds.label import Label
-from inbounds.lattice import FAR, Lattice, fine_step
-from inbounds.rational import concise, shown
-from inbounds.releases import Releases
+from inbounds.exact.rational import concise, shown
+from inbounds.mechanisms.averages import Averages
+from inbounds.mechanisms.releases import Releases
+from inbounds.privacy.certificate import Certificate
+from inbounds.privacy.claim import Promise
+from inbounds.privacy.guarantee import GuaranteeName, whole_steps
+from inbounds.privacy.label import Label
 
 WIDEST = 2**54
 """On unbounded bounds noise may be this many steps wide, so that it stays within 64 bits."""

@@ -11,12 +11,12 @@ import math
 from typing import Any, ClassVar
 
 from inbounds.bounds import Bounds
-from inbounds.certificate import prove
-from inbounds.claim import Claim, Promise
 from inbounds.errors import InvalidParameter, NotPrivate
-from inbounds.mechanism import TruncatedLaplace
+from inbounds.exact.rational import round_up, shown
+from inbounds.mechanisms.bounded_laplace import TruncatedLaplace
+from inbounds.privacy.certificate import prove
+from inbounds.privacy.claim import Claim, Promise
 from inbounds.published.mechanism import again
-from inbounds.rational import round_up, shown
 from inbounds.sampling.entropy import Entropy
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from flint import arb
 
-from inbounds.balls import lock, workprec
+from inbounds.exact.balls import lock, workprec
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.inverse import draw
 

@@ -33,12 +33,12 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from inbounds.balls import lock, lower, upper, workprec
-from inbounds.certificate import Certificate, sharpened
-from inbounds.lattice import FAR
+from inbounds.bounds.lattice import FAR
+from inbounds.exact.balls import lock, lower, upper, workprec
+from inbounds.privacy.certificate import Certificate, sharpened
+from inbounds.privacy.certify import BITS
 from inbounds.published.mechanism import Ground
 from inbounds.published.noise import Form, Noise
-from inbounds.reproof import BITS
 
 if TYPE_CHECKING:
     from inbounds.published.ends import Ends

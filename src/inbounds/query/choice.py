@@ -10,11 +10,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from inbounds.accuracy.window import stated_window
 from inbounds.bounds import Bounds
-from inbounds.guarantee import GuaranteeName
-from inbounds.mechanism import BoundedLaplace
-from inbounds.recommendation import recommend
-from inbounds.window import stated_window
+from inbounds.choosing.recommendation import recommend
+from inbounds.mechanisms.bounded_laplace import BoundedLaplace
+from inbounds.privacy.guarantee import GuaranteeName
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import Literal
 
 from inbounds.bounds import Bounds
+from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidQuestion
-from inbounds.lattice import Lattice
-from inbounds.rational import Number, exact, shown
+from inbounds.exact.rational import Number, exact, shown
 
 STEPS = 26
 """A column without a step is cut into 2**26 to 2**28 steps: rounding a value to one moves it by less than 1e-8 of the

@@ -16,10 +16,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from inbounds.bounds.notation import write_end
 from inbounds.errors import InvalidQuestion
-from inbounds.notation import write_end
+from inbounds.exact.rational import shown
 from inbounds.query.column import Comparison
-from inbounds.rational import shown
 
 MOST_NODES = 500
 """A condition may have so many parts."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from inbounds.errors import InvalidContract
-from inbounds.rational import shown
+from inbounds.exact.rational import shown
 
 HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?$")
 KEY = re.compile(r"\s*([\w.\-]+|\"[^\"]*\"|'[^']*')\s*=")

@@ -17,11 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from inbounds.display.progress import Progress, reporting
 from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion
+from inbounds.exact.rational import exact, shown
 from inbounds.ledger import Ledger
 from inbounds.ledger.amount import fraction, units
 from inbounds.ledger.names import LONGEST_TEXT
-from inbounds.progress import Progress, reporting
 from inbounds.query.answer import Answer
 from inbounds.query.column import Keys
 from inbounds.query.condition import Condition
@@ -36,7 +37,6 @@ from inbounds.query.plan import Plan, plan
 from inbounds.query.question import Question, checked
 from inbounds.query.source import open_source
 from inbounds.query.table import Table
-from inbounds.rational import exact, shown
 
 BUDGET_KEYS = ("total", "per_analyst", "ledger")
 

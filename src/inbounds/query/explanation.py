@@ -9,8 +9,8 @@ from typing import Any
 
 import sqlglot
 
-from inbounds.guarantee import GuaranteeName
-from inbounds.notation import write_end
+from inbounds.bounds.notation import write_end
+from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.parts import Ranking, Ratio
 from inbounds.query.plan import Plan
 

@@ -22,10 +22,10 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import cut, is_decimal, shown
 from inbounds.query.column import Comparison
 from inbounds.query.condition import MOST_NODES, And, Compare, Condition, In, Missing, Not, Or, joined
 from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_part
-from inbounds.rational import cut, is_decimal, shown
 
 COMPARISONS: dict[type[exp.Expr], Comparison] = {
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",

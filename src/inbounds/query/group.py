@@ -7,9 +7,9 @@ from itertools import pairwise, product
 from typing import Any
 
 from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import shown
 from inbounds.query.column import Column, Keys, Numbers, as_value
 from inbounds.query.condition import quoted
-from inbounds.rational import shown
 
 MOST_CELLS = 100_000
 """So many groups can be asked for at once."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from inbounds.exact.rational import cut
 from inbounds.query.condition import Condition, literal, quoted
-from inbounds.rational import cut
 
 FINEST = 10**6
 """A quantile's part has at most this denominator."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import floor, gcd, lcm, log
 
 from inbounds.bounds import Bounds
-from inbounds.guarantee import GuaranteeName
+from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.choice import Choice
 from inbounds.query.column import Numbers
 from inbounds.query.ranked import Buckets, Ranked, misses

@@ -8,7 +8,7 @@ from typing import Any
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
-from inbounds.guarantee import GuaranteeName
+from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.choice import choose
 from inbounds.query.column import Keys, Numbers
 from inbounds.query.condition import Condition

@@ -7,6 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import shown
 from inbounds.query.column import Keys
 from inbounds.query.condition import (
     MOST_DEPTH,
@@ -24,7 +25,6 @@ from inbounds.query.condition import (
 from inbounds.query.grammar import read_condition
 from inbounds.query.group import MOST_CELLS, Group, by_key
 from inbounds.query.measure import Measure
-from inbounds.rational import shown
 
 if TYPE_CHECKING:
     from inbounds.query.table import Table

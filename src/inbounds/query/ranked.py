@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb, fmpz
 
-from inbounds.balls import ball
+from inbounds.exact.balls import ball
 from inbounds.query.column import Numbers
 from inbounds.sampling.inverse import draw
 

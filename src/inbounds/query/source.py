@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from inbounds.errors import InvalidContract
+from inbounds.exact.rational import shown
 from inbounds.query.contract import Contract
 from inbounds.query.engines.engine import Engine
 from inbounds.query.table import Table
-from inbounds.rational import shown
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 DUCKDB_ENDINGS = (".duckdb", ".db", ".ddb")

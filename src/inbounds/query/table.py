@@ -8,10 +8,10 @@ from typing import Any
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InboundsError, InvalidContract, InvalidParameter, InvalidQuestion, LatticeTooFine
+from inbounds.exact.rational import shown
 from inbounds.ledger.names import check_name
 from inbounds.query.column import Column, Keys, Numbers, refuse_column
 from inbounds.query.contract import Contract
-from inbounds.rational import shown
 
 ROW = "row"
 """The unit of a table each of whose rows is a different person."""

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from flint import arb, fmpz
 
-from inbounds.balls import lock, workprec
-from inbounds.law import PRECISION
+from inbounds.exact.balls import lock, workprec
+from inbounds.privacy.law import PRECISION
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.one import EXTENSION, WORD
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds.lattice import FAR
-from inbounds.law import Law
+from inbounds.bounds.lattice import FAR
+from inbounds.privacy.law import Law
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.one import Sampler
 from inbounds.sampling.rungs import Imprecise, OneSpan, Rung, Spans, kinds

@@ -7,8 +7,8 @@ from functools import cache
 
 from flint import arb
 
-from inbounds.balls import lock, workprec
-from inbounds.law import PRECISION, Law
+from inbounds.exact.balls import lock, workprec
+from inbounds.privacy.law import PRECISION, Law
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.side import Side, sides
 

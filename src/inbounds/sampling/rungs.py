@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from flint import arb
 
-from inbounds.balls import ball, lock, workprec
-from inbounds.lattice import ends_by_dtype
-from inbounds.law import PRECISION, Law
+from inbounds.bounds.lattice import ends_by_dtype
+from inbounds.exact.balls import ball, lock, workprec
+from inbounds.privacy.law import PRECISION, Law
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from inbounds.balls import ball, lock, workprec
-from inbounds.lattice import FAR
-from inbounds.law import Law
-from inbounds.loss import FloatMasses
+from inbounds.bounds.lattice import FAR
+from inbounds.exact.balls import ball, lock, workprec
+from inbounds.privacy.law import Law
+from inbounds.privacy.loss import FloatMasses
 
 Ints = tuple[int, ...]
 

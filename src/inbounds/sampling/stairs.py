@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds.balls import ball, lock, workprec
-from inbounds.lattice import FAR
-from inbounds.law import PRECISION
+from inbounds.bounds.lattice import FAR
+from inbounds.exact.balls import ball, lock, workprec
+from inbounds.privacy.law import PRECISION
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.inverse import Distribution, extend
 from inbounds.sampling.rungs import EXACT, Imprecise, bits_of, kinds, moved, number, uniform_numbers

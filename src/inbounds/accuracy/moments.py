@@ -1,0 +1,155 @@
+"""Moments of a release around its centre: closed forms on the lattice, evaluated in doubles.
+
+Sums of `d^p * q^d` over the indices on one side of a centre, and what lies outside its span carried along by
+recurrences of positive terms (docs/mathematics.md, "Moments").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb, factorial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.privacy.loss import FloatMasses, linear_scan
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+NARROW = 0.125
+"""Below this many scales a closed form would cancel, and a series is used instead."""
+
+TERMS = 9
+"""Terms of that series; the first left out is below 1e-13 of the sum."""
+
+MANY_POINTS = 10_000
+"""With so many points a sum is nearly an integral, and few of Bernoulli's corrections matter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Mass, first and second moment of the distance, below and above some centres."""
+
+    below: tuple[Floats, Floats, Floats]
+    above: tuple[Floats, Floats, Floats]
+    single: float
+    """The mass of the centre, without what is pooled there."""
+
+    @property
+    def z(self) -> Floats:
+        """The mass of everything."""
+        return self.single + self.below[0] + self.above[0]
+
+    @property
+    def error(self) -> Floats:
+        """The expected distance from the centre."""
+        return (self.below[1] + self.above[1]) / self.z
+
+    @property
+    def bias(self) -> Floats:
+        """The expected distance upwards, minus that downwards."""
+        return (self.above[1] - self.below[1]) / self.z
+
+    @property
+    def variance(self) -> Floats:
+        """The variance of the release."""
+        return (self.below[2] + self.above[2]) / self.z - self.bias**2
+
+
+class MomentTables:
+    """What a law's moments need, computed once for all centres."""
+
+    @np.errstate(under="ignore")  # whatever the caller has set
+    def __init__(self, masses: FloatMasses) -> None:
+        self._rate, self._q, self._single = masses.rate, masses.q, masses.single
+        lengths = masses.lattice.lengths.astype(float)
+        gaps = masses.lattice.gaps.astype(float) + 1
+        _, *points = self._sums(lengths)
+        self._left = _outside(
+            masses.outside_left, masses.up_to_high(), masses.through, lengths, points, masses.across, gaps
+        )
+        mirrored = _outside(
+            masses.outside_right[::-1],
+            masses.down_to_low()[::-1],
+            masses.through[::-1],
+            lengths[::-1],
+            [moment[::-1] for moment in points],
+            masses.across[::-1],
+            gaps[::-1],
+        )
+        self._right = mirrored[0][::-1], mirrored[1][::-1], mirrored[2][::-1]
+
+    @np.errstate(under="ignore")
+    def at(self, spans: NDArray[np.intp], below: Floats, above: Floats) -> Moments:
+        """Return the moments around centres at these distances from the lower and upper ends of their spans."""
+        return Moments(self._side(self._left, spans, below), self._side(self._right, spans, above), self._single)
+
+    def _side(
+        self, outside: tuple[Floats, Floats, Floats], spans: NDArray[np.intp], n: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        mass, first, second = (column[spans] for column in outside)
+        fade = np.exp(-n * self._rate)
+        inside = self._sums(n)
+        return (
+            inside[0] + fade * mass,
+            inside[1] + fade * (first + n * mass),
+            inside[2] + fade * (second + 2 * n * first + n**2 * mass),
+        )
+
+    def _sums(self, n: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return `(1 - q) * sum(d**p * q**d)` over `d` from 1 to `n`, for `p` = 0, 1, 2; `n` need not be whole."""
+        end = np.exp(-n * self._rate) * self._q
+        zeroth = -self._q * np.expm1(-n * self._rate)
+        first = zeroth / self._single - n * end
+        second = 2 * first / self._single - zeroth / self._single - n**2 * end
+        narrow = n * self._rate < NARROW
+        if narrow.any():
+            first[narrow] = self._single * _series(n[narrow], self._rate, 1)
+            second[narrow] = self._single * _series(n[narrow], self._rate, 2)
+        return zeroth, first, second
+
+
+def _outside(
+    mass: Floats,
+    whole: Floats,
+    through: Floats,
+    lengths: Floats,
+    points: list[Floats],
+    across: Floats,
+    gaps: Floats,
+) -> tuple[Floats, Floats, Floats]:
+    """Return mass, first and second moment of all that is below each span, about its lower end."""
+    factors = across * through[:-1]
+    inner = points[0] + through * lengths * mass
+    first = linear_scan(factors, across * (inner[:-1] + gaps * whole[:-1]), 0.0)
+    about_high = inner + through * first
+    inner = points[1] + through * (2 * lengths * first + lengths**2 * mass)
+    terms = across * (inner[:-1] + 2 * gaps * about_high[:-1] + gaps**2 * whole[:-1])
+    return mass, first, linear_scan(factors, terms, 0.0)
+
+
+def _series(n: Floats, rate: float, power: int) -> Floats:
+    """Return `sum(d**power * exp(-rate * d))` over `d` from 1 to `n`, for small `n * rate`, by powers of it."""
+    inverse = 1 / np.where(n > 0, n, 1.0)
+    terms = None if n.min() < MANY_POINTS else 6  # then the terms after these are below 1e-16
+    total = np.zeros_like(n)
+    for j in range(TERMS):
+        coefficients = _POWER_SUMS[power + j][:terms]
+        total += (-n * rate) ** j / factorial(j) * np.polynomial.polynomial.polyval(inverse, coefficients)
+    return np.where(n > 0, n ** (power + 1) * total, 0.0)
+
+
+def _power_sums(highest: int) -> list[list[float]]:
+    """Return Faulhaber's polynomials: `sum(d**k, d=1..n) = n**(k+1) * sum(c[r] / n**r)`, for each k."""
+    bernoulli = [Fraction(1)]
+    for m in range(1, highest + 1):
+        bernoulli.append(-sum((comb(m + 1, j) * bernoulli[j] for j in range(m)), Fraction(0)) / (m + 1))
+    bernoulli[1] = Fraction(1, 2)
+    return [[float(comb(k + 1, r) * bernoulli[r] / (k + 1)) for r in range(k + 1)] for k in range(highest + 1)]
+
+
+_POWER_SUMS = _power_sums(TERMS + 2)

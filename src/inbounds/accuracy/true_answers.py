@@ -1,0 +1,186 @@
+"""A quantity that depends on the true answer, such as the expected error, over all true answers: mean and greatest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.bounds.lattice import FAR, Lattice
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+    Curve = Callable[[NDArray[np.intp], Floats, Floats], Floats]
+    """The quantity for true answers in these spans, at these distances from the lower and the upper end of them."""
+
+FLAT = 40
+"""So many scales from every end, the error no longer depends on the true answer (to 1e-17)."""
+
+NODES = 12
+"""Nodes for the mean over one run, across which the error is a smooth function of the true answer."""
+
+CONTINUOUS = 2**17
+"""From so many points on, the nodes for sums over points are those for integrals, to 1e-11."""
+
+ANY = 0.0
+"""Stands for any number of points from there on."""
+
+THIRDS = 110
+"""Enough steps, each to two thirds, to get from 2**62 answers to one."""
+
+PIECE = 2048
+"""Runs to look at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrueAnswers:
+    """Which true answers to look at, and how closely."""
+
+    lattice: Lattice
+    run: float
+    """So many steps at a time, the quantity is a smooth function of the true answer."""
+    flat: float
+    """So many steps from every end of a span, it no longer depends on the true answer."""
+    first: int = -FAR
+    """The least index to look at."""
+    last: int = FAR
+
+    @property
+    def count(self) -> float:
+        """How many possible answers there are to look at."""
+        return float(self._counts().sum())
+
+    @property
+    def varying(self) -> float:
+        """For how many answers the quantity can differ from that for the next one, at most."""
+        return float(np.minimum(self._counts(), 2 * np.floor(self.flat)).sum())
+
+    def _counts(self) -> Floats:
+        lows, highs = self._clipped()
+        return np.maximum(highs - lows.astype(float) + 1, 0)
+
+    def _clipped(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return np.maximum(self.lattice.lows, self.first), np.minimum(self.lattice.highs, self.last)
+
+    def runs(self) -> Runs:
+        """Cut the answers into runs across which the quantity is smooth, or far from every end."""
+        lattice, flat, length = self.lattice, np.floor(self.flat), np.floor(max(1.0, self.run))
+        lows, highs = self._clipped()
+        counts = self._counts()
+        to_low = np.where(lattice.lows == -FAR, flat, (lows - lattice.lows).astype(float))
+        to_high = np.where(lattice.highs == FAR, flat, (lattice.highs - highs).astype(float))
+        near_low = np.clip(flat - to_low, 0, counts)
+        near_high = np.clip(flat - to_high, 0, counts - near_low)
+        middle = counts - near_low - near_high
+        spans = np.arange(len(lattice))
+        # Where each segment starts, counted from below, and where it ends, counted from above: both small near an end,
+        # so that neither is rounded.
+        segments = [
+            (spans, np.zeros(len(spans)), middle + near_high, near_low, np.ceil(near_low / length)),
+            (spans, near_low, near_high, middle, np.minimum(middle, 1)),
+            (spans, near_low + middle, np.zeros(len(spans)), near_high, np.ceil(near_high / length)),
+        ]
+        span, start, stop, count, pieces = (np.concatenate(column) for column in zip(*segments, strict=True))
+        repeat = pieces.astype(np.intp)
+        number = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
+        columns = (span, start, stop, count, pieces)
+        span, start, stop, count, pieces = (np.repeat(column, repeat) for column in columns)
+        base, rest = count // pieces, count % pieces
+        passed = number * base + np.minimum(number, rest)
+        first, after = start + passed, stop + count - 1 - passed
+        below = np.where(lattice.lows == -FAR, float(FAR), to_low)[span] + first
+        above = np.where(lattice.highs == FAR, float(FAR), to_high)[span] + after
+        return Runs(span, below, above, base + (number < rest), first, after)
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs of consecutive possible answers."""
+
+    span: NDArray[np.intp]
+    below: Floats
+    """The distance of the first answer of each run from the lower end of its span; FAR if it has none."""
+    above: Floats
+    count: Floats
+    before: Floats
+    """How many answers to look at come before the first one, in its span."""
+    after: Floats
+
+    def values(self, curve: Curve, which: NDArray[np.intp], at: Floats) -> Floats:
+        """Return the quantity for true answers at these places of some runs."""
+        below, above = self.below[which, None] + at, self.above[which, None] - at
+        return curve(np.broadcast_to(self.span[which, None], at.shape), below, above)
+
+
+def mean(answers: TrueAnswers, curve: Curve) -> float:
+    """Return the mean of the quantity over true answers, each counted alike.
+
+    Sums over many answers are Gauss sums: `NODES` weighted values, exact for polynomials of twice that degree.
+    """
+    runs = answers.runs()
+    counts = np.where(runs.count > CONTINUOUS, ANY, runs.count)
+    order = np.argsort(counts)
+    total = 0.0
+    for same in np.split(order, np.flatnonzero(np.diff(counts[order])) + 1):
+        count = counts[same[0]]
+        nodes, weights = _gauss(count)
+        for some in _pieces(same):
+            run = runs.count[some, None]
+            stretch = run / 2 if count == ANY else 1.0
+            found = runs.values(curve, some, (run - 1) / 2 + stretch * nodes) @ weights
+            total += float((found * run[:, 0] if count == ANY else found).sum())
+    return total / answers.count
+
+
+def greatest(answers: TrueAnswers, curve: Curve) -> float:
+    """Return the greatest value of the quantity: nine answers in each run, the best then refined."""
+    runs = answers.runs()
+    best, run, at = -1.0, 0, 0.0
+    for some in _pieces(np.arange(len(runs.span))):
+        places = np.rint((runs.count[some, None] - 1) * np.linspace(0, 1, 9))
+        found = runs.values(curve, some, places)
+        i, j = np.unravel_index(np.argmax(found), found.shape)
+        if found[i, j] > best:
+            best, run, at = float(found[i, j]), int(some[i]), float(places[i, j])
+    return max(best, _refined(runs, curve, run, at))
+
+
+def _refined(runs: Runs, curve: Curve, run: int, at: float) -> float:
+    """Return the greatest value between the neighbours of the best place found, where it has one peak."""
+    width = np.ceil(runs.count[run] / 8)
+    low, high = max(at - width, -runs.before[run]), min(at + width, runs.after[run])
+    which = np.array([run])
+    for _ in range(THIRDS):
+        third = (high - low) // 3
+        if third < 1:
+            break
+        left, right = runs.values(curve, which, np.array([[low + third, high - third]]))[0]
+        low, high = (low + third, high) if left < right else (low, high - third)
+    return float(runs.values(curve, which, low + np.arange(min(high - low, 3.0) + 1)[None]).max())
+
+
+def _pieces(runs: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return runs in pieces whose temporary arrays stay in the processor's cache."""
+    return np.array_split(runs, -(-len(runs) // PIECE))
+
+
+def _gauss(count: float) -> tuple[Floats, Floats]:
+    """Return nodes about the middle and weights for sums over `count` consecutive points, or for a mean over [-1, 1].
+
+    The nodes are the eigenvalues of the Jacobi matrix of the polynomials orthogonal on the points (Golub & Welsch;
+    on points at unit distance they are the discrete Chebyshev polynomials).
+    """
+    k = np.arange(1, NODES)
+    if count == ANY:
+        off_diagonal, total = k / np.sqrt(4 * k**2 - 1), 1.0
+    elif count <= NODES:
+        return np.arange(count) - (count - 1) / 2, np.ones(int(count))
+    else:
+        off_diagonal, total = k / 2 * np.sqrt((count**2 - k**2) / (4 * k**2 - 1)), count
+    nodes, vectors = np.linalg.eigh(np.diag(off_diagonal, 1) + np.diag(off_diagonal, -1))
+    return nodes, total * vectors[0] ** 2

@@ -1,0 +1,78 @@
+"""Over which true answers a mean is taken: all of them, or those in a stated window where they never end."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from inbounds.bounds import Bounds
+from inbounds.bounds.days import day_number
+from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.errors import InvalidParameter
+from inbounds.exact.rational import concise, exact, rounded, shown
+
+Window = tuple[Any, Any]
+
+PLAIN_SCALES = 10
+"""How far a window goes beyond the last finite end, where none was given, in plain scales (sensitivity / epsilon)."""
+
+
+def indices_of(window: Window | None, bounds: Bounds, lattice: Lattice) -> tuple[int, int]:
+    """Return the first and last index of a window; of all possible answers if there is none."""
+    if window is None:
+        return -FAR, FAR
+    pair: Any = window
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise InvalidParameter(
+            f"window must be a pair (low, high) of true answers, got {shown(window)}; give its two ends"
+        )
+    low, high = (_value(end, bounds) for end in window)
+    first = max(-FAR, -(-(low - lattice.offset) // lattice.step))
+    last = min(FAR, (high - lattice.offset) // lattice.step)
+    if low <= high:  # beyond FAR all is as there
+        first, last = min(first, FAR), max(last, -FAR)
+    if not any(max(first, a) <= min(last, b) for a, b in zip(lattice.low_list, lattice.high_list, strict=True)):
+        raise InvalidParameter(
+            f"window must hold at least one possible answer of {bounds.brief()}, got {shown(tuple(window))}; "
+            "widen or move it"
+        )
+    return first, last
+
+
+def _value(end: Any, bounds: Bounds) -> Fraction:
+    if bounds.is_dates:
+        day = day_number(end)
+        if day is None:
+            raise InvalidParameter(f"a window over dates must be a pair of dates, got {shown(end)}; give days")
+        return Fraction(day)
+    return exact(end, "an end of the window", InvalidParameter)
+
+
+def refuse_infinite(window: Window | None, bounds: Bounds) -> None:
+    """Refuse to average over infinitely many answers."""
+    if window is None and not bounds.bounded:
+        raise InvalidParameter(
+            f"a mean over all possible answers needs bounds with ends, and {bounds.brief()} has infinitely many; "
+            "use error(value) or worst_error(), or pass a window (low, high)"
+        )
+
+
+def stated_window(bounds: Bounds, plain_scale: Fraction) -> Window | None:
+    """Return the window that a mean is taken over if none is given: none if the bounds are bounded.
+
+    Otherwise it goes ten plain scales beyond the last finite end on each side that has none.
+    """
+    if bounds.bounded:
+        return None
+    ends = [bounds.offset + bounds.unit * end for end in bounds.ends if end is not None] or [bounds.offset]
+    beyond = PLAIN_SCALES * plain_scale
+    low = ends[0] - beyond if bounds.ends[0] is None else ends[0]
+    high = ends[-1] + beyond if bounds.ends[-1] is None else ends[-1]
+    return bounds.as_answer(low), bounds.as_answer(high)
+
+
+def written_end(end: Any) -> str:
+    """Write an end of a window for people, whole numbers to the last digit unless they are vast."""
+    if isinstance(end, Fraction) and end.denominator != 1:
+        return rounded(end, 10)
+    return concise(end) if isinstance(end, int | Fraction) else str(end)

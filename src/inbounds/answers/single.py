@@ -1,0 +1,161 @@
+"""One answer, of any kind a caller may hold, read onto a lattice and written back as the same kind.
+
+Nothing here lets an answer decide whether an error is raised, beyond what cannot be avoided: NaN, and an infinity on a
+side that has no end, are refused.  Messages name kinds, never values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from inbounds.bounds import Bounds
+from inbounds.bounds.days import EPOCH, day_number
+from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.errors import InvalidAnswer, InvalidParameter
+from inbounds.exact.rational import (
+    Number,
+    as_decimal,
+    concise,
+    exact,
+    finite_ratio,
+    has_decimals,
+    infinity,
+    is_number,
+    is_power_of_two,
+    round_nearest,
+)
+
+VAST = 10_000
+"""A Decimal of more digits than this before the point counts as infinite, and after it as zero."""
+
+BEYOND_DOUBLES = 2**1023
+"""Integers from here on count as infinite where answers are floats."""
+
+NO_DAY = "an answer must not be NaT; decide what a missing answer means before releasing it"
+
+
+class Answers:
+    """Reads and writes the answers to questions with these bounds, on this lattice."""
+
+    def __init__(self, bounds: Bounds, lattice: Lattice) -> None:
+        self.is_dates = bounds.is_dates
+        self.lattice = lattice
+        self.factor, self.shift, self.divisor = lattice.writing
+        self.dyadic = is_power_of_two(lattice.step) and lattice.offset == 0 and not bounds.is_dates
+        self._per_step = float(1 / lattice.step) if self.dyadic and lattice.step > 2**-300 else None
+        # Integers are for lattices that the caller gave; a chosen step may happen to be a large integer.
+        self.integral = self.divisor == 1 and bounds.step is not None
+        self._plain = self._as_int if self.integral else self._as_float
+
+    def index(self, answer: Any) -> int:
+        """Return the index of the lattice point nearest to an answer, not yet projected into the bounds."""
+        if self._per_step and type(answer) is float and -1e200 < answer < 1e200:
+            # The usual case.  The product is exact, and takes the same time for every answer.
+            scaled = answer * self._per_step
+            whole = scaled // 1.0
+            return int(whole + (scaled - whole >= 0.5))
+        if self.is_dates:
+            return _ordinal(answer)
+        if not is_number(answer):
+            raise InvalidAnswer(
+                f"an answer must be an int, float, Fraction or Decimal, or an array of them, got {_kind(answer)}; "
+                "convert it"
+            )
+        return self._number(answer)
+
+    def writer(self, kind: type) -> Callable[[int], Any]:
+        """Return the function that writes an index as an answer of this kind."""
+        if self.is_dates:
+            return _as_day if issubclass(kind, np.datetime64) else _as_date
+        if issubclass(kind, Fraction):
+            return self.lattice.value
+        if issubclass(kind, Decimal):
+            return self._decimal_writer()
+        return self._plain
+
+    def projected(self, value: Any) -> int:
+        """Return the index that a true answer is projected to."""
+        return self.lattice.project(self.index(value))[0]
+
+    def centre(self, value: Any) -> tuple[int, float]:
+        """Return the index that a true answer is projected to, and how far above it the answer is."""
+        centre = self.projected(value)
+        return centre, self.excess(value, centre)
+
+    def excess(self, value: Any, index: int) -> float:
+        """Return how far a true answer is above what an index stands for; in days for dates, inf beyond doubles."""
+        if self.is_dates:
+            return float(self.index(value) - index)
+        return round_nearest(exact(value, "value", InvalidParameter, echo=False) - self.lattice.value(index))
+
+    def point(self, released: Any) -> int | None:
+        """Return the index of a value that can be written for one, None for any other value."""
+        if infinity(released):
+            return None
+        index = self.index(released)
+        kinds: tuple[type, ...] = (type(released), Fraction)
+        return index if any(released == self.writer(kind)(index) for kind in kinds) else None
+
+    def _number(self, answer: Number) -> int:
+        if isinstance(answer, Decimal) and answer.is_finite() and abs(answer.adjusted()) > VAST:
+            answer = float(answer.copy_sign(Decimal("inf"))) if answer.adjusted() > 0 and answer else 0
+        if isinstance(answer, int | np.integer) and abs(int(answer)) >= BEYOND_DOUBLES and not self.integral:
+            return self.end(1 if answer > 0 else -1)  # it would be written as a float
+        ratio = finite_ratio(answer)
+        return self.lattice.index(*ratio) if ratio is not None else self.end(infinity(answer))
+
+    def end(self, sign: int) -> int:
+        """Return the index of the end that an infinity of this sign is projected to; refuse NaN, which has no sign."""
+        if sign == 0:
+            raise InvalidAnswer("an answer must not be NaN; decide what a missing answer means before releasing it")
+        end = self.lattice.low_list[0] if sign < 0 else self.lattice.high_list[-1]
+        if abs(end) == FAR:
+            raise InvalidAnswer(
+                "an answer may be infinite only on a side where the bounds have an end; give them one, or clip it first"
+            )
+        return end
+
+    def _as_int(self, index: int) -> int:
+        return index * self.factor + self.shift
+
+    def _as_float(self, index: int) -> float:
+        return (index * self.factor + self.shift) / self.divisor
+
+    def _decimal_writer(self) -> Callable[[int], Decimal]:
+        if not has_decimals(self.divisor):
+            raise InvalidAnswer(
+                f"a Decimal cannot hold the multiples of {concise(self.lattice.step)}; "
+                "pass the answer as a Fraction or a float"
+            )
+        return lambda index: as_decimal(self._as_int(index), self.divisor)
+
+
+def _ordinal(answer: Any) -> int:
+    if isinstance(answer, np.datetime64) and np.isnat(answer):
+        raise InvalidAnswer(NO_DAY)
+    number = day_number(answer)
+    if number is None:
+        raise InvalidAnswer(
+            f"an answer to a question about dates must be a date or a datetime64[D], got {_kind(answer)}; "
+            "drop the time of day, or convert it"
+        )
+    return number
+
+
+def _as_date(ordinal: int) -> date:
+    """Return a day, the first or the last one of the calendar for what is beyond it."""
+    return date.fromordinal(min(max(ordinal, 1), date.max.toordinal()))
+
+
+def _as_day(ordinal: int) -> np.datetime64:
+    return np.datetime64(ordinal - EPOCH, "D")
+
+
+def _kind(answer: Any) -> str:
+    return type(answer).__name__

@@ -1,0 +1,255 @@
+"""The integer lattice behind some bounds: which multiples of the step are possible answers.
+
+A mechanism computes with indices only: the index `k` stands for the value `offset + k * step`.  Spans become integer
+intervals, shrunk inward, so that no index ever stands for an impossible value.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import gcd
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inbounds.errors import LatticeTooFine
+from inbounds.exact.rational import concise, rounded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from inbounds.bounds.bounds import Bounds
+
+LIMIT = 2**61 - 1
+"""No finite end has an index beyond this: 62 bits with the sign."""
+
+FAR = 3 * 2**61
+"""Stands for an infinite end in the arrays of ends.  An end, half a gap and a sensitivity add up to at most this, and
+this and a finite end are still within int64."""
+
+FINENESS = 34
+"""A chosen step is about 2**-34 of the noise: too fine to see in an answer, or in the scale."""
+
+FINEST = 50
+"""It is finer, though never below 2**-50 of the noise, where the sensitivity is very small against the noise."""
+
+COARSEST = 10
+"""A chosen step is never above 2**-10 of the noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Disjoint integer intervals `lows[i]..highs[i]`, sorted, with at least one missing index between any two."""
+
+    step: Fraction
+    offset: Fraction
+    lows: NDArray[np.int64]
+    highs: NDArray[np.int64]
+    ends_kept: bool
+    """Whether every end next to an inner gap is itself a lattice point."""
+
+    def __post_init__(self) -> None:
+        self.lows.flags.writeable = self.highs.flags.writeable = False  # a proof may rest on them
+
+    @classmethod
+    def of(cls, bounds: Bounds, step: Fraction) -> Lattice:
+        """Put `bounds` on the lattice with this step: their own, or a fine one when they have none."""
+        ratio = bounds.unit / step
+        lows, highs = list(bounds.ends[0::2]), list(bounds.ends[1::2])
+        low_indices = [-FAR if n is None else -(-n * ratio.numerator // ratio.denominator) for n in lows]
+        high_indices = [FAR if n is None else n * ratio.numerator // ratio.denominator for n in highs]
+        _refuse_too_fine(
+            [i for n, i in zip(lows + highs, low_indices + high_indices, strict=True) if n is not None], step
+        )
+        kept = all(n is None or n * ratio.numerator % ratio.denominator == 0 for n in lows[1:] + highs[:-1])
+        return cls(step, bounds.offset, *_merged(np.array(low_indices), np.array(high_indices)), kept)
+
+    def __len__(self) -> int:
+        return len(self.lows)
+
+    @property
+    def unbounded_below(self) -> bool:
+        """Whether the first span has no lower end."""
+        return bool(self.lows[0] == -FAR)
+
+    @property
+    def unbounded_above(self) -> bool:
+        """Whether the last span has no upper end."""
+        return bool(self.highs[-1] == FAR)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there are finitely many possible values."""
+        return not (self.unbounded_below or self.unbounded_above)
+
+    @property
+    def gaps(self) -> NDArray[np.int64]:
+        """How many indices are missing between each span and the next."""
+        return self.lows[1:] - self.highs[:-1] - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The distance between the ends of each span, FAR for the whole line."""
+        if len(self) == 1 and self.unbounded_below and self.unbounded_above:
+            return np.array([FAR])
+        return self.highs - self.lows
+
+    def below(self, indices: NDArray[np.int64], spans: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return how far each index is above the lower end of its span, FAR where there is none."""
+        return np.where(self.lows[spans] == -FAR, FAR, indices - self.lows[spans])
+
+    def above(self, indices: NDArray[np.int64], spans: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return how far each index is below the upper end of its span, FAR where there is none."""
+        return np.where(self.highs[spans] == FAR, FAR, self.highs[spans] - indices)
+
+    @property
+    def points(self) -> int:
+        """The number of possible values of a bounded lattice."""
+        return sum((self.highs - self.lows + 1).tolist())
+
+    def indices(self) -> list[int]:
+        """Return the indices of all possible values of a bounded lattice, in rising order."""
+        spans = zip(self.low_list, self.high_list, strict=True)
+        return [index for low, high in spans for index in range(low, high + 1)]
+
+    @cached_property
+    def low_list(self) -> tuple[int, ...]:
+        """The lower ends as Python ints, for the draws of one value."""
+        return tuple(self.lows.tolist())
+
+    @cached_property
+    def high_list(self) -> tuple[int, ...]:
+        """The upper ends as Python ints."""
+        return tuple(self.highs.tolist())
+
+    @cached_property
+    def _rounding(self) -> tuple[int, int, int]:
+        shift = Fraction(1, 2) - self.offset / self.step
+        step = self.step
+        return (
+            step.denominator * shift.denominator,
+            step.numerator * shift.numerator,
+            step.numerator * shift.denominator,
+        )
+
+    def index(self, numerator: int, denominator: int) -> int:
+        """Return `floor((value - offset) / step + 1/2)` for the value `numerator / denominator`, exactly.
+
+        Rounding half up, unlike half to even, never brings two values farther apart than `ceil(distance / step)`.
+        """
+        a, b, c = self._rounding
+        return (numerator * a + denominator * b) // (denominator * c)
+
+    @cached_property
+    def writing(self) -> tuple[int, int, int]:
+        """The integers `(a, b, c)` with value of index k = (k * a + b) / c."""
+        step, offset = self.step, self.offset
+        common = step.denominator * offset.denominator
+        scale = Fraction(common, 1)
+        a, b = step * scale, offset * scale
+        shared = gcd(a.numerator, b.numerator, common)
+        return a.numerator // shared, b.numerator // shared, common // shared
+
+    def value(self, index: int) -> Fraction:
+        """Return the value that an index stands for."""
+        return self.offset + index * self.step
+
+    def project(self, index: int) -> tuple[int, int]:
+        """Return the feasible index nearest to `index` (the left one of two) and the number of its span."""
+        lows, highs = self.low_list, self.high_list
+        last = len(lows) - 1
+        i = max(bisect_right(lows, index) - 1, 0)
+        low, high, following = lows[i], highs[i], lows[min(i + 1, last)]
+        beyond_low, beyond_high = index < low and low != -FAR, index > high and high != FAR
+        nearer_next = beyond_high and i < last and index - high > following - index
+        nearest = (index, low, high, following)[1 if beyond_low else 3 if nearer_next else 2 if beyond_high else 0]
+        return nearest, i + nearer_next
+
+    @cached_property
+    def ends(self) -> Mapping[np.dtype[Any], tuple[NDArray[Any], NDArray[Any]]]:
+        """The lower and upper ends for indices held as int64 or as doubles; infinite doubles where there is no end."""
+        return ends_by_dtype(self.lows, self.highs)
+
+    def project_many(self, indices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """`project` for an array: int64 within ±FAR, or doubles that hold integers."""
+        lows, highs = self.ends[indices.dtype]
+        if len(self) == 1:
+            return np.clip(indices, lows[0], highs[0]), np.zeros(indices.shape, dtype=np.intp)
+        i = np.maximum(np.searchsorted(lows, indices, side="right") - 1, 0)
+        high, following = highs[i], lows[np.minimum(i + 1, len(self) - 1)]
+        nearer_next = (indices > high) & (following > high) & (indices - high > following - indices)
+        i = i + nearer_next
+        return np.clip(indices, lows[i], highs[i]), i
+
+    def farthest_within(self, indices: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
+        """Return, for each feasible index, the farthest feasible one at most `|reach|` away on the side of its sign."""
+        target = indices + reach
+        if reach >= 0:
+            i = np.searchsorted(self.lows, target, side="right") - 1
+            return np.minimum(target, self.highs[i])
+        i = np.searchsorted(self.highs, target, side="left")
+        return np.maximum(target, self.lows[i])
+
+    def span_of(self, indices: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Return the number of the span that holds each feasible index."""
+        return np.searchsorted(self.lows, indices, side="right") - 1
+
+
+def ends_by_dtype(
+    lows: NDArray[np.int64], highs: NDArray[np.int64]
+) -> Mapping[np.dtype[Any], tuple[NDArray[Any], NDArray[Any]]]:
+    """Return ends as they are, for indices of int64, and as doubles."""
+    doubles = [np.where(np.abs(ends) == FAR, np.copysign(np.inf, ends), ends) for ends in (lows, highs)]
+    for ends in doubles:
+        ends.flags.writeable = False
+    return MappingProxyType({np.dtype(np.int64): (lows, highs), np.dtype(np.float64): (doubles[0], doubles[1])})
+
+
+def _merged(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Join the spans between which no lattice point is missing."""
+    parted = lows[1:] - highs[:-1] > 1
+    return lows[np.r_[True, parted]], highs[np.r_[parted, True]]
+
+
+def _refuse_too_fine(finite: list[int], step: Fraction) -> None:
+    if finite and max(finite, key=abs) not in range(-LIMIT, LIMIT + 1):
+        raise LatticeTooFine(
+            f"the lattice of step {concise(step)} has ends 2**61 steps or more from zero, which needs more than 62 "
+            "bits; give the bounds a larger step"
+        )
+
+
+def fine_step(bounds: Bounds, noise: Fraction, sensitivity: Fraction) -> Fraction:
+    """Choose a power of two far below the noise, the sensitivity and the narrowest span, for bounds without a step.
+
+    Between the ends of bounds, every multiple of it is exactly a double (docs/decisions/0002-step.md).
+    """
+    finite = [end for end in bounds.ends if end is not None]
+    spans = zip(bounds.ends[0::2], bounds.ends[1::2], strict=True)
+    widths = [high - low for low, high in spans if low is not None and high is not None]
+    spread = min(noise, (finite[-1] - finite[0]) * bounds.unit) if bounds.bounded else noise
+    narrowest = min(widths) * bounds.unit if widths else spread
+    farthest = max((abs(end) for end in finite), default=0) * bounds.unit
+    # A sensitivity is rounded up to whole steps: 2**-20 of it keeps that below a millionth.
+    of_sensitivity = max(sensitivity / 2**20, spread / 2**FINEST)
+    finest = min(spread / 2**FINENESS, narrowest / 2**10, of_sensitivity)
+    coarsest = min(spread / 2**COARSEST, narrowest / 2**4)
+    step = _power_of_two_below(max(finest, min(farthest / 2**52, coarsest)))
+    if farthest > step * 2**53:
+        far, about, narrow = (rounded(x, 6) for x in (farthest, noise, narrowest))
+        raise LatticeTooFine(
+            f"bounds as far from zero as {far} leave doubles no room for a step well below a noise of about {about}"
+            f" and below the narrowest span, {narrow}; give the bounds a step"
+        )
+    return step
+
+
+def _power_of_two_below(limit: Fraction) -> Fraction:
+    exponent = limit.numerator.bit_length() - limit.denominator.bit_length()
+    power = Fraction(2) ** exponent
+    return power if power <= limit else power / 2

@@ -1,0 +1,231 @@
+"""The text of bounds: `[0, 5] | [7, inf)`, `[0.5, 9.5] step 1 offset 0.5`, `[2026-01-01, 2026-01-02]`.
+
+The grammar, with white space free between its parts:
+
+    bounds = span {"|" span} ["step" number ["offset" number]]
+    span   = ("[" end | "(" "-inf") "," (end "]" | "inf" ")")
+    end    = number | date, the same kind throughout; dates take no step
+    number = an integer, a decimal, with an exponent if need be, or a fraction such as 1/3
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple, NoReturn, TypeAlias
+
+from inbounds.errors import InvalidBounds
+from inbounds.exact.rational import LONGEST_DIGITS, exact, rounded
+
+End: TypeAlias = "int | Fraction | float | date"
+_Read: TypeAlias = "int | Fraction | float"
+
+_TOKEN = re.compile(
+    r"""(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})
+      | (?P<fraction>[+-]?[0-9]+\s*/\s*[0-9]+)
+      | (?P<decimal>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+      | (?P<word>[+-]?[A-Za-z]+)
+      | (?P<mark>[\[\](),|])""",
+    re.VERBOSE,
+)
+_SPACE = re.compile(r"\s*")
+
+# What people write for a day: 2026-1-5, 5.1.2026, 01/05/2026, 5 Jan 2026.
+_LIKE_A_DAY = re.compile(
+    r"""[0-9]{4} [-./] [0-9]{1,2} [-./] [0-9]{1,2}
+      | [0-9]{1,2} [-./] [0-9]{1,2} [-./] [0-9]{4}
+      | (?: jan | feb | mar | apr | may | jun | jul | aug | sep | oct | nov | dec ) [a-z]*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+class Span(NamedTuple):
+    """A maximal run of possible values, both ends possible; ints where integral, `inf` where there is no end."""
+
+    low: End
+    high: End
+
+
+class Written(NamedTuple):
+    """What a text of bounds says; the ends of dates are day numbers (`date.toordinal()`)."""
+
+    spans: list[tuple[_Read, _Read]]
+    step: Fraction | None
+    offset: Fraction
+    is_dates: bool
+
+
+def write_end(end: End) -> str:
+    """Return a date as ISO, and a number exactly: as a decimal where that terminates, else as a fraction."""
+    if not isinstance(end, Fraction):
+        return str(end)
+    places = _decimal_places(end.denominator)
+    if places is None:
+        return str(end)
+    digits = str(abs(end.numerator) * 10**places // end.denominator).zfill(places + 1)
+    sign = "-" if end < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else sign + digits
+
+
+def write(
+    spans: Iterable[Span], step: Fraction | None, offset: Fraction, written: Callable[[End], str] = write_end
+) -> str:
+    """Return the text of the union of `spans`, each number as `written` has it; pass no step for dates."""
+    text = " | ".join(write_span(span, written) for span in spans)
+    if step is not None:
+        text += f" step {written(step)}"
+    if offset:
+        text += f" offset {written(offset)}"
+    return text
+
+
+def write_span(span: Span, written: Callable[[End], str] = write_end) -> str:
+    """Return a span as `[low, high]`, an infinite end open."""
+    left = "(" if span.low == -math.inf else "["
+    right = ")" if span.high == math.inf else "]"
+    return f"{left}{written(span.low)}, {written(span.high)}{right}"
+
+
+def write_briefly(end: End) -> str:
+    """Return what `write_end` returns if that is short, else the number rounded: for messages, not to be read again."""
+    text = write_end(end)
+    if isinstance(end, int | Fraction) and len(text) > LONGEST_DIGITS:
+        return rounded(end, 17)
+    return text
+
+
+def _decimal_places(denominator: int) -> int | None:
+    """Return how many decimals a fraction in lowest terms with this denominator has, None if without end."""
+    twos = (denominator & -denominator).bit_length() - 1
+    rest, fives = denominator >> twos, 0
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    return max(twos, fives) if rest == 1 else None
+
+
+def read(text: str) -> Written:
+    """Return what `text` says; raise InvalidBounds with the place and what was expected there."""
+    reader = _Reader(text)
+    spans = [reader.span()]
+    while reader.take("|"):
+        spans.append(reader.span())
+    step, offset = None, Fraction(0)
+    if not reader.is_dates and reader.take("step"):
+        step = reader.number()
+        if reader.take("offset"):
+            offset = reader.number()
+    reader.finish(after_dates=bool(reader.is_dates), after_step=step is not None)
+    return Written(spans, step, offset, bool(reader.is_dates))
+
+
+class _Reader:
+    """A text and a place in it, with the token that starts there."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.is_dates: bool | None = None  # unknown before the first end
+        self._move(0)
+
+    def span(self) -> tuple[_Read, _Read]:
+        low = self._low()
+        self._expect(",", "','")
+        return low, self._high()
+
+    def _low(self) -> _Read:
+        if self.take("("):
+            self._same_kind(is_date=False)
+            self._expect("-inf", "'-inf' (a finite end takes '[')")
+            return -math.inf
+        self._expect("[", "'[' or '(-inf'")
+        return self._end()
+
+    def _high(self) -> _Read:
+        if self.token in ("inf", "+inf"):
+            self._same_kind(is_date=False)
+            self._move(self.stop)
+            self._expect(")", "')' after inf")
+            return math.inf
+        end = self._end()
+        self._expect("]", "']' (a finite end is possible itself)")
+        return end
+
+    def _end(self) -> _Read:
+        if self.kind != "date":
+            if self.kind in ("fraction", "decimal"):
+                self._same_kind(is_date=False)
+            return self.number()
+        self._same_kind(is_date=True)
+        try:
+            day = date.fromisoformat(self.token).toordinal()
+        except ValueError:
+            self._fail("a day of the calendar")
+        self._move(self.stop)
+        return day
+
+    def number(self) -> Fraction:
+        if self.kind not in ("fraction", "decimal"):
+            self._fail("a number (no end is written '(-inf' or 'inf)')")
+        try:
+            number = exact(_fraction(self.token), "number")
+        except (ArithmeticError, ValueError):
+            self._fail("a number (of at most some 600 digits, and no division by 0)")
+        self._move(self.stop)
+        return number
+
+    def take(self, token: str) -> bool:
+        """Return whether `token` is next, and step over it if so."""
+        if self.token != token:
+            return False
+        self._move(self.stop)
+        return True
+
+    def finish(self, *, after_dates: bool, after_step: bool) -> None:
+        if self.start < len(self.text):
+            more = "'offset' or " if after_step else "'|' or " if after_dates else "'|', 'step' or "
+            self._fail(f"{more}the end")
+
+    def _same_kind(self, *, is_date: bool) -> None:
+        if self.is_dates is None:
+            self.is_dates = is_date
+        if self.is_dates != is_date:
+            self._fail(f"a {'date' if self.is_dates else 'number'} (dates do not mix with numbers or inf)")
+
+    def _expect(self, token: str, description: str) -> None:
+        if not self.take(token):
+            self._fail(description)
+
+    def _move(self, place: int) -> None:
+        """Go to the first token at or after `place`."""
+        space = _SPACE.match(self.text, place)
+        self.start = space.end() if space else place
+        found = _TOKEN.match(self.text, self.start)
+        self.kind = (found.lastgroup or "") if found else ""
+        self.token = found.group() if found else ""
+        self.stop = found.end() if found else self.start
+
+    def _fail(self, expected: str) -> NoReturn:
+        rest = self.text[self.start : self.start + 16]
+        found = repr(rest) if rest else "the end"
+        raise InvalidBounds(
+            f"text of bounds: at character {self.start + 1} expected {expected}, found {found}; "
+            f"write bounds like {_pattern(self.text)}"
+        )
+
+
+def _pattern(text: str) -> str:
+    """Return examples of bounds to follow: of days, if that is what a text seems to mean."""
+    if _LIKE_A_DAY.search(text):
+        return "'[2026-01-01, 2026-12-31]' or '[2026-01-05, 2026-01-09] | [2026-01-12, 2026-01-16]'"
+    return "'[0, 5] | [7, inf)', '[0, 120] step 1' or '[2026-01-01, 2026-12-31]'"
+
+
+def _fraction(token: str) -> Fraction | Decimal:
+    """Return the number of a `fraction` or `decimal` token, a decimal still unevaluated as it may be vast."""
+    if "/" not in token:
+        return Decimal(token)
+    numerator, denominator = token.split("/")
+    return Fraction(int(numerator), int(denominator))

@@ -1,0 +1,194 @@
+"""Mechanisms side by side: what each costs and gives for the same bounds, sensitivity and epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
+
+from inbounds.accuracy.window import Window, stated_window, written_end
+from inbounds.bounds import Bounds
+from inbounds.choosing.catalogue import NOT_APPLICABLE, Candidate, Comparable, Question, candidates, refuse_delta
+from inbounds.choosing.table import Row, as_html, as_rich, as_text
+from inbounds.display.progress import Progress, reporting
+from inbounds.exact.rational import shown
+from inbounds.limit.optimal import Optimal, optimal_name, uniform_prior, wants_optimum
+from inbounds.limit.optimum import Minimise
+from inbounds.privacy.claim import Promise
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+TELLING = 0.01
+"""Errors are related to the limit where the optimum itself comes this close to it, relatively."""
+
+ROUNDING = 1e-9
+"""An error that is this much below the limit, relatively, is the limit: both were computed in doubles."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Mechanisms for the same bounds, best first: private and in range before others, by mean error.
+
+    `print` it, let rich print it, let a notebook show it, or take its `rows` or `data()`.
+    """
+
+    bounds: Bounds
+    sensitivity: Any
+    epsilon: Any
+    window: Window | None
+    """Over which true answers means are taken; None for all."""
+    rows: tuple[Row, ...]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> Row:
+        """Return the row of a mechanism by its name."""
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(f"no mechanism is called {name!r}; there are {', '.join(row.name for row in self.rows)}")
+
+    def data(self) -> list[dict[str, Any]]:
+        """Return the rows as plain data, such as a data frame is made of."""
+        return [row.data() for row in self.rows]
+
+    @property
+    def title(self) -> str:
+        """What is compared."""
+        return f"{self.bounds.brief()}, sensitivity {shown(self.sensitivity)}, epsilon {shown(self.epsilon)}"
+
+    @property
+    def caption(self) -> str:
+        """Over which true answers the means are."""
+        if self.window is None:
+            return "means over all possible true answers, each counted alike"
+        low, high = (written_end(end) for end in self.window)
+        return f"means over the possible true answers from {low} to {high}, each counted alike"
+
+    def __str__(self) -> str:
+        return as_text(self.title, self.caption, self.rows)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self.title, self.caption, self.rows)
+
+    def __rich__(self) -> RenderableType:
+        return as_rich(self.title, self.caption, self.rows)
+
+
+def compare(
+    bounds: Bounds,
+    sensitivity: Any,
+    epsilon: Any,
+    *,
+    window: Window | None = None,
+    delta: Any = 1e-6,
+    optimum: bool | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare every mechanism there is for these bounds: privacy, range, scale, errors, probability at the ends.
+
+    * `window`: over which true answers to average, as a pair (low, high).  If the bounds have no end and no window is
+      given, it reaches ten plain scales (sensitivity / epsilon) beyond their last end; the comparison says so.
+    * `delta`: for the mechanisms that need one, above 0 and below 1/2.
+    * `optimum`: whether to compute the least error that any mechanism can have, by linear programming.  If not given,
+      where the lattice is small enough for that to be quick and the solver is installed (`inbounds[optimal]`).
+    * `progress`: called with a line of text now and then, while something takes long.
+    """
+    promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
+    refuse_delta(delta)
+    with_optimum = wants_optimum(optimum, bounds)
+    stated = window if window is not None else stated_window(bounds, promise.sensitivity / promise.epsilon)
+    question = Question(bounds, sensitivity, epsilon)
+    with reporting(progress) as report:
+        everything = [*candidates(question, delta), *(_optima(question, stated, report) if with_optimum else [])]
+        found = {}
+        for candidate in everything:
+            report(f"comparing {candidate.name}")
+            found[candidate.name] = measured(candidate, stated, window)
+    rows = _related(found, everywhere=window is None) if with_optimum else list(found.values())
+    return Comparison(bounds, sensitivity, epsilon, stated, tuple(sorted(rows, key=_order)))
+
+
+def _optima(question: Question, window: Window | None, report: Progress) -> list[Candidate]:
+    goals: dict[Minimise, Any] = {"mean": uniform_prior(question.bounds, window), "worst": None}
+    return [
+        Candidate(
+            optimal_name(goal),
+            Optimal.paper,
+            partial(question.make, Optimal, minimise=goal, prior=prior, progress=report),
+        )
+        for goal, prior in goals.items()
+    ]
+
+
+def measured(candidate: Candidate, mean_window: Window | None, worst_window: Window | None) -> Row:
+    """Make a mechanism and measure it, or say why it is not for these bounds."""
+    try:
+        made: Comparable = candidate.make()
+    except NOT_APPLICABLE as refusal:
+        return Row(candidate.name, candidate.paper, not_applicable=str(refusal))
+    return Row(
+        name=candidate.name,
+        paper=candidate.paper,
+        mechanism=made,
+        label=made.label,
+        in_range=made.in_range,
+        scale=made.scale,
+        mean_error=made.mean_error(mean_window),
+        worst_error=made.worst_error(worst_window),
+        at_ends=made.at_ends(mean_window),
+    )
+
+
+def _related(found: dict[str, Row], *, everywhere: bool) -> list[Row]:
+    """Relate the errors of all that keep epsilon to the least that such a mechanism can have.
+
+    The limit of the worst error is one over all true answers only.
+    """
+    mean_row, worst_row = (found[optimal_name(goal)] for goal in get_args(Minimise))
+    mean = _limit(mean_row, mean_row.mean_error)
+    worst = _limit(worst_row, worst_row.worst_error) if everywhere else None
+
+    def related(row: Row) -> Row:
+        if row.label is None or not row.label.pure:
+            return row
+        return replace(
+            row,
+            mean_over_optimum=_times(row.mean_error, mean),
+            worst_over_optimum=_times(row.worst_error, worst),
+        )
+
+    return [related(row) for row in found.values()]
+
+
+def _limit(optimum: Row, error: float | None) -> float | None:
+    """Return the error that no mechanism is below, as the optimum's prices prove it; None if it says little.
+
+    Where epsilon is tiny, or the limit next to nothing, making the table exact costs more than there is to tell.
+    """
+    if optimum.mechanism is None or error is None:
+        return None
+    limit: float = optimum.mechanism.limit
+    return limit if 0 < error <= limit * (1 + TELLING) else None
+
+
+def _times(error: float | None, limit: float | None) -> float | None:
+    """Return how many times a limit an error is: at least once, but for the rounding errors of doubles."""
+    if error is None or limit is None:
+        return None
+    return max(error, limit) / limit if error > limit * (1 - ROUNDING) else error / limit
+
+
+def _order(row: Row) -> tuple[Any, ...]:
+    if row.label is None or row.mean_error is None:
+        return (4, 0.0)
+    group = 0 if row.eligible else 1 if row.label.pure else 2 if row.label.private else 3
+    return (group, row.mean_error)

@@ -1,0 +1,1 @@
+"""Exact numbers: rationals with named roundings, and ball arithmetic."""

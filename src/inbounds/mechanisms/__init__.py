@@ -1,0 +1,1 @@
+"""Mechanisms: what all of them share, and `BoundedLaplace`."""

@@ -1,0 +1,201 @@
+"""The least scale whose loss was evaluated and is small enough."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.errors import InvalidParameter, LatticeTooFine, NotPrivate
+from inbounds.exact.rational import concise, round_up, rounded
+from inbounds.privacy.certificate import Certificate, prove
+from inbounds.privacy.claim import Claim, Promise
+from inbounds.privacy.guarantee import Pairs
+from inbounds.privacy.loss import float_losses
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+TOLERANCE = 2.0**-40
+"""How near, relatively, the scale found is to one that was seen to be too small."""
+
+LOOSE_TOLERANCE = 2.0**-22
+"""The same where every evaluation is long: far below the one millionth that is promised."""
+
+WIDEST_NOISE = 54
+"""On unbounded bounds the scale may be two to this many steps."""
+
+MANY_SPANS = 500
+"""From here on a search in doubles narrows the range before anything is proved."""
+
+WORST = 4096
+"""So many pairs take part in the search in doubles, unless another turns out to be worse."""
+
+RAISES = 32
+"""How often a scale may be raised in search of a proof."""
+
+_log = logging.getLogger("inbounds")
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A claim with the proof that it is true."""
+
+    claim: Claim
+    certificate: Certificate
+
+
+def calibrate(promise: Promise) -> Calibrated:
+    """Find the least scale that keeps the promise, and prove that it does."""
+    plain = promise.plain_scale
+    if not Fraction(1, 2**960) < plain < 2**960:
+        raise InvalidParameter(
+            f"sensitivity / epsilon must be from 2**-960 to 2**960, got {rounded(plain, 6)}; "
+            "use other units for the answer"
+        )
+    found = _settled(promise)
+    _refuse_wide_noise(found.claim)
+    if not found.certificate.holds:
+        raise NotPrivate(f"no scale could be proved to keep the promise. {found.certificate}", found.certificate)
+    return found
+
+
+def _settled(promise: Promise) -> Calibrated:
+    """Calibrate on the very lattice that the scale found asks for, so that a scale alone says which law is meant.
+
+    Gaps can make the scale far larger or smaller than the plain one.  Then another step suits it, and on that lattice
+    the least scale is a little different.  Should they lead in a circle, the largest scale in it is taken, on the
+    lattice that it asks for: the coarsest in the circle, where less would do.
+    """
+    tried: dict[Fraction, Calibrated] = {}
+    step = promise.step_for(promise.plain_scale)
+    while step not in tried:
+        tried[step] = found = _on_lattice(promise, step)
+        step = promise.step_for(found.claim.scale)
+    if step == found.claim.lattice.step:
+        return found
+    circle = list(tried.values())[list(tried).index(step) :]
+    largest = max(one.claim.scale for one in circle)
+    claim = Claim.on(promise, promise.step_for(largest), largest)
+    return Calibrated(claim, prove(claim))
+
+
+def _refuse_wide_noise(claim: Claim) -> None:
+    """Refuse noise that would leave int64 more often than once in e**250 draws, where no end stops it."""
+    if not claim.lattice.bounded and claim.law.rate < Fraction(1, 2**WIDEST_NOISE):
+        raise LatticeTooFine(
+            f"noise of scale {rounded(claim.scale, 6)} on unbounded bounds needs more than 62 bits to count in "
+            f"steps of {concise(claim.lattice.step)}; give the bounds a larger step, or ends"
+        )
+
+
+def _on_lattice(promise: Promise, step: Fraction) -> Calibrated:
+    claim = Claim.on(promise, step, promise.plain_scale)
+    prover = _Prover(claim)
+    if not len(claim.pairs):
+        # Neighbours always have the same answer, so every scale will do: take the plain one.
+        return prover.certified(round_up(claim.scale))
+    # The loss is at least rate * distance, and at most twice that.
+    least = round_up(step * claim.pairs.reach / promise.epsilon)
+    if len(claim.lattice) >= MANY_SPANS and not claim.law.constant:
+        return prover.certified(_narrowed(prover, least))
+    for scale in (least, math.nextafter(least, math.inf)):  # where the closed form is exact, a hair is enough
+        if prover.excess(scale) <= 0:
+            return prover.certified(scale)
+    return prover.certified(_least_safe(prover.excess, least, prover.raised(2 * least, 2.0**-20), TOLERANCE))
+
+
+class _Prover:
+    """Proves the claim at one scale after another and remembers the proofs."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.epsilon = claim.promise.epsilon
+        self._latest: Calibrated | None = None
+        self._safest: Calibrated | None = None
+
+    def certified(self, scale: float) -> Calibrated:
+        """Return the claim at a scale with its certificate."""
+        for known in (self._latest, self._safest):
+            if known is not None and known.claim.scale == scale:
+                return known
+        claim = self.claim.rescaled(scale)
+        _log.debug("proving the loss over %d pairs", len(claim.pairs))
+        self._latest = Calibrated(claim, prove(claim))
+        if self._latest.certificate.holds:
+            self._safest = self._latest
+        return self._latest
+
+    def excess(self, scale: float) -> float:
+        """How far the proven loss is above epsilon; not positive if, and only if, the promise is proved."""
+        certificate = self.certified(scale).certificate
+        excess = float(certificate.bound - self.epsilon)
+        return min(excess, 0.0) if certificate.holds else max(excess, math.ulp(0.0))
+
+    def raised(self, scale: float, by: float) -> float:
+        """Raise a scale, faster and faster, until the promise is proved, or give up."""
+        for _ in range(RAISES):
+            if self.excess(scale) <= 0:
+                break
+            scale, by = scale * (1 + by), 2 * by
+        return scale
+
+    def float_losses(self, scale: float, pairs: Pairs) -> NDArray[np.float64]:
+        """The losses of some pairs in doubles, for a first approximation."""
+        lattice = self.claim.lattice
+        rate = float(lattice.step / Fraction(scale))
+        return float_losses(lattice, pairs, rate, float(self.claim.promise.pooling))
+
+
+def _narrowed(prover: _Prover, least: float) -> float:
+    """Search in doubles, then prove; search again in balls if doubles are too coarse for this epsilon."""
+    guess = _guessed(prover, least)
+    doubt = max(2.0**-36, 2.0**-44 / float(prover.epsilon))
+    _log.info("calibrated %d spans in doubles; proving", len(prover.claim.lattice))
+    safe = prover.raised(guess * (1 + doubt), doubt)
+    lower = guess * (1 - doubt)
+    if safe - lower <= LOOSE_TOLERANCE * safe:
+        return safe
+    return _least_safe(prover.excess, lower, safe, LOOSE_TOLERANCE)
+
+
+def _guessed(prover: _Prover, least: float) -> float:
+    """Search with the pairs that look worst; if another turns out to be worse still, with all of them."""
+    every, epsilon = prover.claim.pairs, float(prover.epsilon)
+
+    def excess(pairs: Pairs) -> Callable[[float], float]:
+        return lambda scale: float(prover.float_losses(scale, pairs).max()) - epsilon
+
+    worst = every.only(np.argsort(prover.float_losses(1.5 * least, every))[-WORST:])
+    guess = _least_safe(excess(worst), least, 2 * least, TOLERANCE)
+    return guess if excess(every)(guess) <= 0 else _least_safe(excess(every), guess, 2 * least, TOLERANCE)
+
+
+def _least_safe(excess: Callable[[float], float], unsafe: float, safe: float, tolerance: float) -> float:
+    """Return a scale with `excess(scale) <= 0`, as near as `tolerance` to one where that does not hold.
+
+    If `safe` is not safe after all, it is returned as it is, for the caller to refuse.
+
+    Only scales that were evaluated are returned; nothing is assumed about the shape of `excess`.  The steps are those
+    of the Illinois variant of regula falsi in `1 / scale`, in which the loss is nearly a straight line.
+    """
+    above, below = excess(unsafe), excess(safe)
+    if above <= 0 or below > 0:
+        return unsafe if above <= 0 else safe
+    moved = 0  # which end moved last: +1 safe, -1 unsafe
+    while safe - unsafe > tolerance * safe:
+        weight = above / (above - below)
+        guess = 1 / ((1 - weight) / unsafe + weight / safe)
+        margin = tolerance * safe / 2
+        guess = min(max(guess, unsafe + margin), safe - margin)
+        found = excess(guess)
+        if found <= 0:
+            safe, below, above, moved = guess, found, above / 2 if moved > 0 else above, 1
+        else:
+            unsafe, above, below, moved = guess, found, below / 2 if moved < 0 else below, -1
+    return safe

@@ -1,0 +1,213 @@
+"""The proof that a law keeps its promise, in ball arithmetic on the lattice that is really used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import repeat
+from math import floor
+from operator import truediv
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb
+
+from inbounds.exact.balls import ball, lock, lower, upper, workprec
+from inbounds.exact.rational import concise, round_down, round_up, rounded
+from inbounds.privacy.claim import Claim
+from inbounds.privacy.guarantee import GuaranteeName, Pairs
+from inbounds.privacy.label import written_up
+from inbounds.privacy.law import PRECISION, Law
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ROAD = "deciding pairs"
+
+MOST_BITS = 8192
+
+VAGUE = Fraction(1, 2**60)
+"""A loss that is enclosed more widely than this, relative to epsilon, is worth computing with more bits."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was proved about a claim: no two neighbouring answers have a privacy loss above `bound`.
+
+    For the distance guarantee losses are per sensitivity of distance.
+    """
+
+    holds: bool
+    """Whether it was proved that the loss is at most epsilon."""
+    bound: Fraction
+    """Proved from above: no loss is greater."""
+    witnessed: Fraction
+    """Proved from below: the loss between the worst pair is at least this."""
+    worst_pair: tuple[Any, Any]
+    """The two possible answers between which the loss is greatest; None twice if no two answers are neighbours."""
+    epsilon: Fraction
+    guarantee: GuaranteeName
+    scale: Fraction | None
+    """The scale of the law, if it is a truncated Laplace law."""
+    step: Fraction
+    pairs: int
+    """How many pairs were compared."""
+    method: str
+    """By which road: `deciding pairs`, `deciding pairs, summed` or `every pair, every output`; for published mechanisms
+    also `noise alone`, `tails of the noise`, `exponents` or `branch and bound`."""
+    precision: int
+    """Bits of the ball arithmetic."""
+    delta: Fraction = Fraction(0)
+    """Proved from above: what is exempt from the bound on the loss; 0 for a pure guarantee."""
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a loss above epsilon was proved."""
+        return self.witnessed > self.epsilon
+
+    @property
+    def finding(self) -> str:
+        """What was found of the loss, in a line."""
+        exempt = f" but for delta <= {written_up(self.delta, 4)}" if self.delta else ""
+        if self.holds:
+            return f"proved: loss <= {round_up(self.bound)!r} <= epsilon{exempt}"
+        if self.refuted:
+            return f"REFUTED: loss >= {round_down(self.witnessed)!r} > epsilon = {float(self.epsilon)!r}"
+        return f"not proved: loss <= {round_up(self.bound)!r}{exempt}"
+
+    @property
+    def how(self) -> str:
+        """How it was found, in a line."""
+        return f"{self.guarantee} guarantee, by {self.method}: {_counted(self.pairs)}, {self.precision}-bit balls"
+
+    def __str__(self) -> str:
+        first, second = (brief(answer) for answer in self.worst_pair)
+        return f"{self.finding}; worst between {first} and {second}\n({self.how})"
+
+
+def brief(answer: Any) -> str:
+    """Write an answer of a worst pair for people, what is long as a decimal number."""
+    if isinstance(answer, Fraction) and answer.denominator > 10_000:
+        return rounded(answer, 6)
+    return concise(answer) if isinstance(answer, int | Fraction) else str(answer)
+
+
+def _counted(pairs: int) -> str:
+    return f"{pairs} pair{'' if pairs == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The greatest loss over some pairs of indices, enclosed in a ball, and the pair where it was found."""
+
+    loss: arb
+    pair: tuple[int, int] | None
+    count: int
+
+
+def worst_loss(law: Law, pairs: Pairs, bits: int = PRECISION) -> Worst:
+    """Enclose the greatest loss over the deciding pairs, each divided by the epsilons it is allowed.
+
+    Two comparisons save most of the work, and are as much of a proof.  A pair no farther apart than the worst one so
+    far, with a ratio of `Z` no farther from 1, cannot lose more.  And no pair loses more than twice its distance times
+    the rate, so the farthest pairs come first, and those that are too near for that are not looked at.
+    """
+    rate, allowance = law.masses(bits).rate, pairs.allowance
+    distances = abs(pairs.first - pairs.second)
+    order = np.argsort(-distances, kind="stable")
+    worst, witness, reach, too_near = arb(0), None, -1, -1
+    with lock(), workprec(bits):
+        least = most = arb(1)
+        for i, distance, ratio in zip(
+            order, distances[order].tolist(), _ratios(law, pairs.only(order), bits), strict=True
+        ):
+            if distance <= too_near:
+                break
+            if allowance is None and distance <= reach and least < ratio < most:
+                continue
+            loss = distance * rate + abs(ratio.log())
+            if allowance is not None:
+                loss /= ball(allowance * distance)
+            if witness is None or loss > worst:
+                witness, reach, least, most = i, distance, ratio.min(1 / ratio), ratio.max(1 / ratio)
+                too_near = _too_near(loss, rate) if allowance is None else -1
+            worst = worst.max(loss)
+    pair = None if witness is None else (int(pairs.first[witness]), int(pairs.second[witness]))
+    return Worst(worst, pair, len(pairs))
+
+
+def _too_near(loss: arb, rate: arb) -> int:
+    """Return a distance at which no pair can lose more than this; -1 if none is certain."""
+    distance = lower(loss / (2 * rate))
+    return floor(distance) if distance > 0 else -1
+
+
+def _ratios(law: Law, pairs: Pairs, bits: int) -> Iterator[arb]:
+    """Yield the ratio of `Z` between the two points of each pair."""
+    if law.constant:
+        return repeat(arb(1), len(pairs))
+    masses = law.masses(bits)
+    at_lows: dict[int, arb] = {}
+    at_highs: dict[int, arb] = {}
+
+    def z(indices: NDArray[np.int64], spans: NDArray[np.intp]) -> Iterator[arb]:
+        below, above = law.lattice.below(indices, spans).tolist(), law.lattice.above(indices, spans).tolist()
+        for low, high, span in zip(below, above, spans.tolist(), strict=True):
+            if not low:
+                if span not in at_lows:
+                    at_lows[span] = masses.z_at_low(span)
+                yield at_lows[span]
+            elif not high:
+                if span not in at_highs:
+                    at_highs[span] = masses.z_at_high(span)
+                yield at_highs[span]
+            else:
+                yield masses.z(low, high, span)
+
+    return map(truediv, z(pairs.first, pairs.first_span), z(pairs.second, pairs.second_span))
+
+
+def prove(claim: Claim, bits: int = PRECISION) -> Certificate:
+    """Prove a claim from its deciding pairs, or say what stands against it.
+
+    Where balls of so many bits are too wide to tell, they get more.
+    """
+    return sharpened(lambda bits: certificate_of(claim, worst_loss(claim.law, claim.pairs, bits), ROAD, bits), bits)
+
+
+def sharpened(attempt: Callable[[int], Certificate], bits: int) -> Certificate:
+    """Try to prove with more and more bits until something is proved or more bits would tell no more."""
+    found = attempt(bits)
+    vague = found.bound - found.witnessed > VAGUE * found.epsilon
+    undecided = not found.holds and not found.refuted
+    return sharpened(attempt, 2 * bits) if vague and undecided and bits < MOST_BITS else found
+
+
+def certificate_of(claim: Claim, worst: Worst, method: str, bits: int) -> Certificate:
+    """Write down what a greatest loss says about a claim."""
+    with lock(), workprec(bits):  # lest the caller's precision round the ends
+        bound, witnessed = upper(worst.loss), lower(worst.loss)
+        if claim.law.constant:  # then it is a distance times the rate, a rational number, and need not be enclosed
+            rational = claim.law.rate * claim.pairs.reach
+            bound, witnessed = (rational, rational) if worst.loss.overlaps(ball(rational)) else (bound, witnessed)
+    return Certificate(
+        holds=bound <= claim.promise.epsilon,
+        bound=bound,
+        witnessed=witnessed,
+        worst_pair=_as_answers(claim, worst.pair),
+        epsilon=claim.promise.epsilon,
+        guarantee=claim.promise.guarantee,
+        scale=claim.scale,
+        step=claim.lattice.step,
+        pairs=worst.count,
+        method=method,
+        precision=bits,
+    )
+
+
+def _as_answers(claim: Claim, pair: tuple[int, int] | None) -> tuple[Any, Any]:
+    if pair is None:
+        return None, None
+    first, second = (claim.promise.bounds.as_answer(claim.lattice.value(index)) for index in pair)
+    return first, second

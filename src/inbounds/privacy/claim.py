@@ -1,0 +1,170 @@
+"""What a mechanism promises, and the law that is claimed to keep the promise.
+
+A `Promise` is what the caller asks for.  A `Claim` adds a scale and a step, and with them a law; whether the law keeps
+the promise is for a certificate to say.  Nothing can be released from a claim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, get_args
+
+from inbounds.bounds import Bounds
+from inbounds.bounds.lattice import Lattice, fine_step
+from inbounds.errors import InvalidParameter, LatticeTooFine
+from inbounds.exact.rational import exact, shown
+from inbounds.privacy.guarantee import GuaranteeName, Pairs, deciding_pairs
+from inbounds.privacy.law import Law
+
+LEAST_EPSILON = Fraction(1, 10**9)
+GREATEST_EPSILON = Fraction(1000)
+
+NEAR = 8
+"""The step for the plain scale is kept for scales that one at most so many times finer or coarser would suit."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A privacy guarantee asked for over some bounds, every number exact."""
+
+    bounds: Bounds
+    sensitivity: Fraction
+    epsilon: Fraction
+    guarantee: GuaranteeName
+    pooling: Fraction
+    trusted: bool
+
+    @classmethod
+    def of(cls, bounds: Bounds, sensitivity: Any, epsilon: Any, guarantee: str, pooling: Any, trusted: bool) -> Promise:
+        """Check what a caller passed and make it exact."""
+        if not isinstance(bounds, Bounds):
+            raise InvalidParameter(f"bounds must be a Bounds, got {type(bounds).__name__}; try Bounds(low, high)")
+        return cls(
+            bounds,
+            _sensitivity(sensitivity, bounds),
+            _epsilon(epsilon),
+            _guarantee(guarantee),
+            _pooling(pooling),
+            _trusted(trusted),
+        )
+
+    @property
+    def plain_scale(self) -> Fraction:
+        """The scale that would do if every number were possible."""
+        return self.sensitivity / self.epsilon
+
+    def step_for(self, scale: Fraction) -> Fraction:
+        """Return the step of the lattice for noise of this scale: that of the bounds, or else one that suits it.
+
+        For scales near the plain one that is the step for the plain one, so that they share a lattice.  It never falls
+        as the scale grows.
+        """
+        bounds = self.bounds
+        if bounds.step is not None:
+            return bounds.step
+        suited = fine_step(bounds, scale, self.sensitivity)
+        try:
+            plain = fine_step(bounds, self.plain_scale, self.sensitivity)
+        except LatticeTooFine:
+            return suited
+        return plain if suited / NEAR <= plain <= suited * NEAR else suited
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """The statement that truncated Laplace noise of this scale on this lattice keeps a promise."""
+
+    promise: Promise
+    lattice: Lattice
+    pairs: Pairs
+    """The pairs of indices that decide whether the promise is kept."""
+    scale: Fraction
+
+    @classmethod
+    def of(
+        cls,
+        bounds: Bounds,
+        sensitivity: Any,
+        epsilon: Any,
+        *,
+        scale: Any,
+        guarantee: str = "standard",
+        pooling: Any = 0,
+        trusted: bool = False,
+    ) -> Claim:
+        """Claim that this scale is enough.  `inbounds.certify` says whether that is true."""
+        promise = Promise.of(bounds, sensitivity, epsilon, guarantee, pooling, trusted)
+        noise = exact(scale, "scale", InvalidParameter)
+        if noise <= 0:
+            raise InvalidParameter(
+                f"scale must be positive, got {shown(scale)}; it is that of the noise, about sensitivity / epsilon"
+            )
+        return cls.on(promise, promise.step_for(noise), noise)
+
+    @classmethod
+    def on(cls, promise: Promise, step: Fraction, scale: Fraction) -> Claim:
+        """Claim that this scale keeps a promise on the lattice of this step."""
+        lattice = Lattice.of(promise.bounds, step)
+        pairs = deciding_pairs(lattice, promise.sensitivity, promise.guarantee, promise.trusted)
+        return cls(promise, lattice, pairs, scale)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Claim.on, (self.promise, self.lattice.step, self.scale)
+
+    def rescaled(self, scale: float) -> Claim:
+        """Claim the same of another scale."""
+        return replace(self, scale=Fraction(scale))
+
+    @cached_property
+    def law(self) -> Law:
+        """The law of a release."""
+        return Law(self.lattice, self.lattice.step / self.scale, self.promise.pooling)
+
+
+def _epsilon(epsilon: Any) -> Fraction:
+    found = exact(epsilon, "epsilon", InvalidParameter)
+    if not LEAST_EPSILON <= found <= GREATEST_EPSILON:
+        raise InvalidParameter(f"epsilon must be from 1e-9 to 1000, got {shown(epsilon)}; common choices are 0.1 to 3")
+    return found
+
+
+def _sensitivity(sensitivity: Any, bounds: Bounds) -> Fraction:
+    if isinstance(sensitivity, timedelta):
+        if not bounds.is_dates:
+            raise InvalidParameter(
+                f"sensitivity must be a number if the bounds are numbers, got {shown(sensitivity)}; give a number"
+            )
+        found = Fraction(sensitivity // timedelta(microseconds=1), 86_400_000_000)
+    else:
+        found = exact(sensitivity, "sensitivity", InvalidParameter)
+    if found <= 0:
+        raise InvalidParameter(
+            f"sensitivity must be positive, got {shown(sensitivity)}; "
+            "it is the most that one person can change the answer"
+        )
+    return found
+
+
+def _pooling(pooling: Any) -> Fraction:
+    found = exact(pooling, "pooling", InvalidParameter)
+    if not 0 <= found <= 1:
+        raise InvalidParameter(f"pooling must be from 0 to 1, got {shown(pooling)}; 0 normalises, 1 snaps to the ends")
+    return found
+
+
+def _trusted(trusted: bool) -> bool:
+    if not isinstance(trusted, bool):
+        raise InvalidParameter(f"trusted must be True or False, got {shown(trusted)}; leave it out if in doubt")
+    return trusted
+
+
+def _guarantee(guarantee: object) -> GuaranteeName:
+    for name in get_args(GuaranteeName):
+        if isinstance(guarantee, str) and guarantee == name:
+            return name
+    raise InvalidParameter(
+        f"guarantee must be 'standard' or 'distance', got {shown(guarantee)}; take 'standard' if in doubt"
+    )

@@ -1,0 +1,1 @@
+"""What tests share: brute force, oracles, scripted randomness, places and children."""

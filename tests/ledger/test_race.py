@@ -1,0 +1,75 @@
+"""The cap holds under any interleaving of processes, and whenever they are killed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from inbounds.ledger import Ledger
+from tests.helpers import ledger_nursery, ledger_places
+from tests.helpers.ledger_places import Place
+from tests.helpers.ledger_racer import ReadThenWrite, dataset, open_ledger, race
+from tests.helpers.programs import run_program
+
+place = ledger_places.place
+
+PROCESSES, ROUNDS, CAP = 16, 100, 5
+
+
+def test_processes_that_race_for_the_last_of_a_budget_never_overspend(place: Place) -> None:
+    """Sixteen at the same moment, in each of a hundred rounds: exactly as many receipts as the cap allows."""
+    with Ledger.open(place.where) as ledger:
+        for number in range(ROUNDS):
+            ledger.open_dataset(dataset(number), CAP)
+        assert race(open_ledger, place.where, PROCESSES, ROUNDS) == [CAP] * ROUNDS
+        charged = [entry.dataset for entry in ledger.statement() if entry.kind == "charge"]
+        assert all(charged.count(dataset(number)) == CAP for number in range(ROUNDS))
+        assert all(ledger.balance(dataset(number)).left == 0 for number in range(ROUNDS))
+        assert ledger.verify().ok
+
+
+def test_the_race_catches_a_store_that_reads_and_then_writes(tmp_path: Path) -> None:
+    """The negative control: in the same race, a store that looks first and writes later overspends."""
+    where = str(tmp_path / "naive.db")
+    with closing(sqlite3.connect(where, isolation_level=None)) as file:
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute("CREATE TABLE accounts (dataset TEXT PRIMARY KEY, cap INTEGER, spent INTEGER)")
+        rows = [(dataset(number), CAP) for number in range(ROUNDS)]
+        file.executemany("INSERT INTO accounts VALUES (?, ?, 0)", rows)
+    won = race(ReadThenWrite, where, PROCESSES, 10)
+    assert max(won) > CAP
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_killed_process_leaves_a_ledger_in_order(place: Place) -> None:
+    """Two hundred processes killed at any moment, the first while it creates the ledger: no answer left uncharged."""
+    longest = "0.03" if place.kind == "sqlite" else "0.06"
+    told = run_program(ledger_nursery, place.where, "200", longest, timeout=120)
+    left = [line.split() for line in told.splitlines() if line.count(" ") == 1]
+    assert len(left) > 20
+    with Ledger.open(place.where) as ledger:
+        assert ledger.verify().ok
+        for request, answer in left:
+            analyst = f"analyst {int(request.split('-')[1]) % 2}"
+            receipt = ledger.charge("clinic", analyst, "0.001", request)
+            assert (receipt.fresh, receipt.answer) == (False, answer)
+        charges = sum(entry.kind == "charge" for entry in ledger.statement())
+        assert charges >= len(left)
+        assert ledger.balance("clinic").spent == charges * Fraction(1, 1000)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_killed_while_it_creates_a_ledger_leaves_one_that_opens(tmp_path: Path) -> None:
+    """Each of a hundred children creates a file of its own and is killed soon: whatever it left is opened."""
+    run_program(ledger_nursery, f"{tmp_path}/{{}}.db", "100", "0.008", timeout=120)
+    left = list(tmp_path.glob("*.db"))
+    assert len(left) > 50
+    for path in left:
+        with Ledger.open(path) as ledger:
+            ledger.open_dataset("clinic", 1000, per_analyst=900)
+            assert ledger.verify().ok
