@@ -24,9 +24,10 @@ from flint import ctx
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from inbounds import BoundedLaplace, Bounds, InvalidAnswer, LatticeTooFine
+from inbounds import BoundedLaplace, Bounds, InvalidAnswer, LatticeTooFine, Optimal
 from inbounds.errors import InboundsError, InvalidBounds
 from inbounds.exact.balls import lock, workprec
+from inbounds.published import ExplicitFair, Geometric, Laplace, Staircase
 from inbounds.sampling.one import EXTENSION, WORD
 from inbounds.sampling.side import Side
 from tests.helpers.mechanisms import ISLANDS, KINDS, mechanism
@@ -154,6 +155,7 @@ def faithful() -> BoundedLaplace:
     ("answer", "projected"),
     [
         *((answer, 0) for answer in (-inf, -1e300, -1, -0.5, 0, Decimal("-Infinity"), Fraction(-(10**40)), -(10**400))),
+        *((Decimal(text), 0) for text in ("-1e9999", "-1e10001", "-9e99999", "-1e-99999", "0e99999", "-0e99999")),
         *((answer, 30) for answer in (inf, 1e300, 31, 30.5, 30, Decimal("1e9999"), Decimal("1e99999"), 10**400)),
         *((answer, 5) for answer in (5, 6, 6.5, 7, 7.4, Fraction(749, 100))),  # 7 is as near to 5 as to 9
         *((answer, 9) for answer in (7.5, 8, 9, 10, 11, 11.4)),
@@ -170,6 +172,42 @@ def test_an_impossible_answer_counts_as_the_nearest_possible_one(
     assert faithful.release([answer]).tolist() == [projected]
     if isinstance(answer, float):
         assert faithful.release(np.array([answer])).tolist() == [projected]
+
+
+EDGES: dict[str, Callable[[], Any]] = {
+    "truncated Laplace": lambda: BoundedLaplace(Bounds(0, 20), 1, 1000),
+    "snapped Laplace": lambda: Laplace(Bounds(0, 20), 1, 1000, ends="snap"),
+    "snapped geometric": lambda: Geometric(Bounds(0, 20, step=1), 1, 1000, ends="snap"),
+    "staircase": lambda: Staircase(Bounds(0, 20), 1, 1000, ends="fold"),
+    "explicit fair": lambda: ExplicitFair(Bounds(0, 20, step=20), 1, 30),
+    "the optimum": lambda: Optimal(Bounds(0, 20, step=1), 1, 15),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_a_vast_decimal_counts_as_the_end_on_its_own_side(name: str) -> None:
+    """However vast, a Decimal is projected as its neighbours are: alone, in a list, and in an array of objects."""
+    made = EDGES[name]()
+    for exponent in (9_999, 10_001, 999_999):
+        below, above = Decimal(f"-1E{exponent}"), Decimal(f"1E{exponent}")
+        assert float(made.release(below)) == pytest.approx(0, abs=3)
+        assert float(made.release(above)) == pytest.approx(20, abs=3)
+        for form in ([below, above], np.array([below, above], dtype=object)):
+            assert [float(one) for one in made.release(form)] == pytest.approx([0, 20], abs=3)
+
+
+def test_a_tiny_decimal_is_rounded_on_its_own_side_of_zero() -> None:
+    """Where zero is half way between two possible answers, what is a hair below it goes down, as its neighbours do."""
+    made = BoundedLaplace(Bounds(-9.5, 9.5, step=1, offset=0.5), 1, 1000)
+    for exponent in (9, 999, 9_999, 99_999):
+        assert made.release(Decimal(f"-1E-{exponent}")) == Decimal("-0.5")
+        assert made.release(Decimal(f"1E-{exponent}")) == made.release(Decimal(0)) == Decimal("0.5")
+
+
+def test_no_decimal_is_too_far_out_on_a_side_without_an_end() -> None:
+    """A Decimal that is finite is released, however vast it is."""
+    made = BoundedLaplace(Bounds(0, None, step=1), 1, 1)
+    assert made.release(Decimal("1E99999")) > 10**9_999
 
 
 @given(st.integers(-40, 70), st.floats(-40, 70))

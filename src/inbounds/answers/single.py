@@ -32,7 +32,8 @@ from inbounds.exact.rational import (
 )
 
 VAST = 10_000
-"""A Decimal of more digits than this before the point counts as infinite, and after it as zero."""
+"""A Decimal counts as at most 10**VAST and, unless it is zero, as at least 10**-VAST: beyond every end and finer than
+every step, so that it is rounded and projected as the number that it is."""
 
 BEYOND_DOUBLES = 2**1023
 """Integers from here on count as infinite where answers are floats."""
@@ -104,7 +105,7 @@ class Answers:
 
     def _number(self, answer: Number) -> int:
         if isinstance(answer, Decimal) and answer.is_finite() and abs(answer.adjusted()) > VAST:
-            answer = float(answer.copy_sign(Decimal("inf"))) if answer.adjusted() > 0 and answer else 0
+            answer = _within_reach(answer)
         if isinstance(answer, int | np.integer) and abs(int(answer)) >= BEYOND_DOUBLES and not self.integral:
             return self.end(1 if answer > 0 else -1)  # it would be written as a float
         ratio = finite_ratio(answer)
@@ -134,6 +135,12 @@ class Answers:
                 "pass the answer as a Fraction or a float"
             )
         return lambda index: as_decimal(self._as_int(index), self.divisor)
+
+
+def _within_reach(answer: Decimal) -> Decimal:
+    """Return the nearest to a finite decimal among those whose ratio takes no absurd memory."""
+    power = VAST if answer.adjusted() > 0 else -VAST
+    return Decimal((int(answer.is_signed()), (1,), power)) if answer else Decimal(0)
 
 
 def _ordinal(answer: Any) -> int:
