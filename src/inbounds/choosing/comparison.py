@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, get_args
 from inbounds.accuracy.window import Window, stated_window, written_end
 from inbounds.bounds import Bounds
 from inbounds.choosing.catalogue import NOT_APPLICABLE, Candidate, Comparable, Question, candidates, refuse_delta
-from inbounds.choosing.table import Row, as_html, as_rich, as_text
+from inbounds.choosing.row import Row
+from inbounds.choosing.table import table_of
 from inbounds.display.progress import Progress, reporting
+from inbounds.display.table import Table
 from inbounds.exact.rational import shown
 from inbounds.limit.optimal import Optimal, optimal_name, uniform_prior, wants_optimum
 from inbounds.limit.optimum import Minimise
@@ -71,16 +73,21 @@ class Comparison:
         low, high = (written_end(end) for end in self.window)
         return f"means over the possible true answers from {low} to {high}, each counted alike"
 
+    @property
+    def table(self) -> Table:
+        """The rows for people."""
+        return table_of(self.title, self.caption, self.rows)
+
     def __str__(self) -> str:
-        return as_text(self.title, self.caption, self.rows)
+        return str(self.table)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return as_html(self.title, self.caption, self.rows)
+        return self.table.html()
 
     def __rich__(self) -> RenderableType:
-        return as_rich(self.title, self.caption, self.rows)
+        return self.table.rich()
 
 
 def compare(

@@ -1,1 +1,1 @@
-"""What people see besides answers: progress on long work."""
+"""What people see: progress on long work, tables, and lists of facts."""

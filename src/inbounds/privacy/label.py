@@ -30,15 +30,16 @@ class Label:
 
     def __str__(self) -> str:
         if self.loss is not None:
-            return f"not private: loss {float(self.loss):.4g} > {plain_up(self.epsilon, 4)}"
+            return f"not private: loss {plain_up(self.loss, 4)} > {plain_up(self.epsilon, 4)}"
         if self.delta:
             return f"ε = {plain_up(self.epsilon, 4)}, δ = {written_up(self.delta, 4)}"
         return f"ε = {plain_up(self.epsilon, 4)}"
 
 
 def written_up(number: Fraction, digits: int) -> str:
-    """Write a positive number with so many digits and an exponent, never less than it is."""
-    return f"{_rounded_up(number, digits):.{digits - 1}e}"
+    """Write a positive number with so many digits and an exponent, never less than it is; see `plain_up`."""
+    nearest = f"{Decimal(float(number)):.{digits - 1}e}"
+    return nearest if _is_at_least(nearest, number) else f"{_rounded_up(number, digits):.{digits - 1}e}"
 
 
 def plain_up(number: Fraction, digits: int) -> str:
@@ -47,9 +48,11 @@ def plain_up(number: Fraction, digits: int) -> str:
     What is written may be read as a decimal or as a double: the double 0.1 is a hair above one tenth, and is "0.1".
     """
     nearest = f"{float(number):.{digits}g}"
-    if max(Fraction(nearest), Fraction(float(nearest))) >= number:
-        return nearest
-    return f"{float(_rounded_up(number, digits)):.{digits}g}"
+    return nearest if _is_at_least(nearest, number) else f"{float(_rounded_up(number, digits)):.{digits}g}"
+
+
+def _is_at_least(written: str, number: Fraction) -> bool:
+    return max(Fraction(written), Fraction(float(written))) >= number
 
 
 def _rounded_up(number: Fraction, digits: int) -> Decimal:

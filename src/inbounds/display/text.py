@@ -1,0 +1,31 @@
+"""Text for people, on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from unicodedata import combining, east_asian_width
+
+WIDTH = 80
+
+
+def printable(text: str) -> str:
+    """Write what cannot be printed, such as a line break or a terminal's control character, as Python writes it."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
+
+
+def text_width(text: str) -> int:
+    """Return how many columns of a terminal a printable text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text)
+
+
+def fitted(text: str, width: int, left: bool) -> str:
+    """Return a text of exactly this width: filled up with blanks, or cut and marked with an ellipsis."""
+    if text_width(text) > width:
+        while text_width(text) > width - 1:
+            text = text[:-1]
+        text += "…"
+    blanks = " " * (width - text_width(text))
+    return text + blanks if left else blanks + text
