@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inbounds.cli.clinic import LIMIT, OPEN, true_rows
-from inbounds.cli.story import QUESTIONS
+from inbounds.cli.demo_clinic import LIMIT, OPEN, true_rows
+from inbounds.cli.demo_questions import QUESTIONS
 from tests.cli.conftest import Type, within_80
 
 RUNS = 200

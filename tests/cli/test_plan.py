@@ -1,4 +1,4 @@
-"""`inbounds plan` and `inbounds certify`: about mechanisms, without data."""
+"""`inbounds plan`: mechanisms compared, without data."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbounds import Bounds, recommend
-from inbounds.cli import planning
-from inbounds.cli.planning import FIRST, LAST, epsilon_of, least
+from inbounds.cli import plan
+from inbounds.cli.plan import FIRST, LAST, epsilon_of, least
 from tests.cli.conftest import Type, within_80
 
 SMALL = ("--bounds", "[0, 8] step 1", "--sensitivity", "1")
@@ -95,7 +95,7 @@ def test_a_bad_plan_is_refused_in_one_line(typed: Type, more: tuple[str, ...]) -
 
 def test_an_error_that_no_epsilon_reaches(typed: Type, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said that there is none, and up to which epsilon was looked."""
-    monkeypatch.setattr(planning, "recommend", lambda *_, **__: SimpleNamespace(error=2.0))
+    monkeypatch.setattr(plan, "recommend", lambda *_, **__: SimpleNamespace(error=2.0))
     found = typed("plan", *SMALL, "--target-error", "1.50")
     assert found.code == 2
     assert "no epsilon up to 1000 has a mean error of 1.50 here; allow a larger --target-error" in found.err
@@ -107,23 +107,3 @@ def test_without_matplotlib_the_extra_is_named(typed: Type, monkeypatch: pytest.
     found = typed("plan", *SMALL, "--epsilon", "0.5", "--plot", str(tmp_path / "plan.png"))
     assert found.code == 1
     assert "inbounds[plot]" in found.err
-
-
-@pytest.mark.parametrize(("scale", "code"), [("1", 4), ("2", 0)])
-def test_a_scale_is_judged_with_a_witness(typed: Type, scale: str, code: int) -> None:
-    """The exit code is the verdict, and both forms name two answers that are easiest to tell apart."""
-    words = ("certify", "--bounds", "[0, inf)", "--sensitivity", "1", "--epsilon", "1", "--scale", scale)
-    text, data = typed(*words), typed(*words, "--json")
-    assert (text.code, data.code) == (code, code)
-    assert within_80(text.out)
-    assert "the true answers 0 and 1" in text.out
-    assert '"worst_pair": [\n    0,\n    1\n  ]' in data.out
-    assert ("REFUTED" in text.out, '"refuted": true' in data.out) == (code == 4, code == 4)
-
-
-def test_a_scale_over_days_is_judged(typed: Type) -> None:
-    """The witness for bounds of days is two days."""
-    words = ("certify", "--bounds", "[2026-01-01, 2026-03-31]", "--sensitivity", "3", "--epsilon", "1")
-    data = typed(*words, "--scale", "9", "--pooling", "1", "--guarantee", "distance", "--trusted", "--json").data
-    assert all(day.startswith("2026-") for day in data["worst_pair"])
-    assert typed(*words, "--scale", "-9").code == 2

@@ -30,7 +30,7 @@ import pytest
 import inbounds
 from inbounds import BoundedLaplace, Bounds, Claim, NotPrivate, Optimal, certify
 from inbounds.bounds import bounds
-from inbounds.cli.clinic import build
+from inbounds.cli.demo_clinic import build
 from inbounds.cli.main import main
 from inbounds.mechanisms import bounded_laplace
 from inbounds.published import Laplace, Staircase

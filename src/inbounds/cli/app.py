@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from inbounds import __version__
-from inbounds.cli import asking, budget, certifying, demo, planning, releasing
-from inbounds.cli.words import Command, Group
+from inbounds.cli import budget, certify, demo, explain, plan, query, release
+from inbounds.cli.arguments import Command, Group
 
 app = typer.Typer(
     cls=Group,
@@ -18,12 +18,12 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 failed, 2 bad input, 3 budget refused, 4 not private, 130 interrupted.",
 )
 
-app.command("release", cls=Command)(releasing.command)
-app.command("plan", cls=Command)(planning.command)
-app.command("query", cls=Command)(asking.query)
-app.command("explain", cls=Command)(asking.explain)
+app.command("release", cls=Command)(release.command)
+app.command("plan", cls=Command)(plan.command)
+app.command("query", cls=Command)(query.command)
+app.command("explain", cls=Command)(explain.command)
 app.add_typer(budget.app, name="budget")
-app.command("certify", cls=Command)(certifying.command)
+app.command("certify", cls=Command)(certify.command)
 app.command("demo", cls=Command)(demo.command)
 
 

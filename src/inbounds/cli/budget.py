@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from inbounds.cli.exits import FAILED
+from inbounds.cli.arguments import Command, Group
+from inbounds.cli.exit_codes import FAILED
+from inbounds.cli.extras import open_dataset
 from inbounds.cli.options import AsJson, DatasetFile, LedgerPlace, number
 from inbounds.cli.output import pairs, show
-from inbounds.cli.tables import opened
-from inbounds.cli.words import Command, Group
 
 app = typer.Typer(
     cls=Group,
@@ -43,7 +43,7 @@ def show_balance(
     Example:
       inbounds budget show --dataset clinic.toml --analyst ana
     """
-    with opened(dataset, ledger, create_ledger=False) as table:
+    with open_dataset(dataset, ledger, create_ledger=False) as table:
         total = table.ledger.balance(table.name)
         own = None if analyst is None else table.ledger.balance(table.name, analyst)
     found: dict[str, Any] = {"dataset": table.name, "total": total.data()}
@@ -71,7 +71,7 @@ def grant(
     Example:
       inbounds budget grant 0.5 --dataset clinic.toml --note "second survey"
     """
-    with opened(dataset, ledger) as table:
+    with open_dataset(dataset, ledger) as table:
         table.ledger.grant(table.name, number(amount, "EPSILON"), analyst, note=note)
         balance = table.ledger.balance(table.name, analyst)
     found = {"dataset": table.name, "analyst": analyst, **balance.data()}
@@ -94,7 +94,7 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
     Example:
       inbounds budget verify --dataset clinic.toml
     """
-    with opened(dataset, ledger, create_ledger=False) as table:
+    with open_dataset(dataset, ledger, create_ledger=False) as table:
         found = table.ledger.verify(head)
     problems = [str(problem) for problem in found.problems]
     data = {"ok": found.ok, "entries": found.entries, "head": str(found.head), "problems": problems}
@@ -113,6 +113,6 @@ def statement(dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = N
     Example:
       inbounds budget statement --dataset clinic.toml
     """
-    with opened(dataset, ledger, create_ledger=False) as table:
+    with open_dataset(dataset, ledger, create_ledger=False) as table:
         found = table.ledger.statement(table.name, analyst)
     show(found.data(), str(found), as_json=as_json)

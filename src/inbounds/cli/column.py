@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from inbounds.bounds import Bounds
+from inbounds.cli.atomic_file import replacing
 from inbounds.cli.csv_file import Tally, release_csv
+from inbounds.cli.extras import import_duckdb
 from inbounds.cli.output import progress
 from inbounds.cli.reading import answer_in, release_all
-from inbounds.cli.tables import duckdb_or_error
-from inbounds.cli.whole import beside
 from inbounds.errors import InvalidAnswer, InvalidParameter
 
 AT_ONCE = 65_536
@@ -47,7 +47,7 @@ def release_column(mechanism: Any, source: Path, column: str, target: Path) -> t
         )
     if not source.is_file():
         raise InvalidParameter(f"there is no file {str(source)!r}; check its name")
-    with beside(target) as unfinished:
+    with replacing(target) as unfinished:
         if kinds[0] == ".parquet":
             tally = _release_parquet(mechanism, source, column, unfinished)
         else:
@@ -57,7 +57,7 @@ def release_column(mechanism: Any, source: Path, column: str, target: Path) -> t
 
 
 def _release_parquet(mechanism: Any, source: Path, column: str, target: Path) -> Tally:
-    duckdb = duckdb_or_error()
+    duckdb = import_duckdb()
     with duckdb.connect() as connection:
         with _refusing(duckdb, f"{source.name} cannot be read; is it what its name says?"):
             reader = "read_parquet(?, hive_partitioning = false)"

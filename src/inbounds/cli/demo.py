@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from inbounds.cli.clinic import build, true_rows
+from inbounds.cli.demo_clinic import build, true_rows
+from inbounds.cli.demo_questions import QUESTIONS, Ask
+from inbounds.cli.extras import open_dataset
 from inbounds.cli.options import AsJson
 from inbounds.cli.output import pairs, show
-from inbounds.cli.story import QUESTIONS, Ask
-from inbounds.cli.tables import opened
 from inbounds.errors import BudgetExceeded, InvalidParameter
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def command(keep: Keep = None, as_json: AsJson = False) -> None:
 
 def tell(folder: Path) -> tuple[dict[str, Any], str]:
     """Ask everything, and return what was found: as data, and as a story."""
-    with opened(build(folder)) as visits:
+    with open_dataset(build(folder)) as visits:
         rows = [row for number, ask in enumerate(QUESTIONS, 1) for row in _asked(visits, folder, number, ask)]
         refusal = _one_more(visits)
         balance, check = visits.ledger.balance(visits.name, ANALYST), visits.ledger.verify()

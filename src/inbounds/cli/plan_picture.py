@@ -10,7 +10,7 @@ from typing import Any
 from inbounds import plot
 from inbounds.choosing.comparison import Comparison
 from inbounds.choosing.recommendation import Recommendation
-from inbounds.cli.whole import beside
+from inbounds.cli.atomic_file import replacing
 from inbounds.plot.shapes import matplotlib_or_error
 
 RIVALS = 4
@@ -30,7 +30,7 @@ table {{ border-collapse: collapse }} td, th {{ padding: 0.2em 0.7em; text-align
 def save(path: Path, compared: Comparison, best: Recommendation) -> None:
     """Write the picture, in the form that the file's name asks for."""
     figure = _figure(compared, best)
-    with beside(path) as unfinished:
+    with replacing(path) as unfinished:
         if path.suffix.lower() != ".html":
             figure.savefig(unfinished, dpi=150)
             return

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from inbounds.bounds import Bounds
-from inbounds.cli.tables import duckdb_or_error
-from inbounds.cli.whole import beside
+from inbounds.cli.atomic_file import replacing
+from inbounds.cli.extras import import_duckdb
 from inbounds.errors import InvalidParameter
 
 CONTRACT = """\
@@ -80,7 +80,7 @@ def build(folder: Path) -> Path:
     if contract.exists() and contract.read_text(encoding="utf-8") != CONTRACT:
         raise InvalidParameter(f"{str(contract)!r} is another contract; name a folder without one")
     contract.write_text(CONTRACT, encoding="utf-8")  # first, so that an unfinished folder is known again
-    with beside(table) as unfinished, duckdb_or_error().connect() as connection:
+    with replacing(table) as unfinished, import_duckdb().connect() as connection:
         connection.execute(MIXED)
         connection.execute(f"COPY ({VISITS} ORDER BY patient, visit) TO ? (FORMAT parquet)", [str(unfinished)])
     return contract
@@ -88,7 +88,7 @@ def build(folder: Path) -> Path:
 
 def true_rows(folder: Path, sql: str) -> list[tuple[Any, ...]]:
     """Return what a question would get without any privacy: for the story only, for these patients are made up."""
-    with duckdb_or_error().connect() as connection:
+    with import_duckdb().connect() as connection:
         connection.execute("CREATE MACRO proportion(x) AS avg(CASE WHEN x THEN 1 ELSE 0 END)")
         connection.from_parquet(str(folder / "visits.parquet"), hive_partitioning=False).create_view("visits")
         rows = connection.execute(sql).fetchall()

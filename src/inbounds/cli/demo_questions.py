@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from inbounds.bounds import Bounds
-from inbounds.cli.clinic import LIMIT, OPEN
+from inbounds.cli.demo_clinic import LIMIT, OPEN
 from inbounds.published import Geometric, Laplace
 
 EVERYTHING, ALL_INTEGERS = Bounds.everything(), Bounds(None, None, step=1)

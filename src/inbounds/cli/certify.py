@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from inbounds.bounds import Bounds
-from inbounds.cli.exits import NOT_PRIVATE
+from inbounds.cli.exit_codes import NOT_PRIVATE
 from inbounds.cli.options import AsJson, BoundsText, Epsilon, Guarantee, Sensitivity, Trusted, distance, number, part
 from inbounds.cli.output import pairs, show
 from inbounds.errors import InvalidParameter, NotPrivate

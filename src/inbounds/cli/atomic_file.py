@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""A file that is replaced in one step: after a failure the old one is still there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inbounds.errors import InvalidParameter
 
 
 @contextmanager
-def beside(target: Path) -> Iterator[Path]:
+def replacing(target: Path) -> Iterator[Path]:
     """Yield a path in a folder of its own beside the target; the file there takes the target's place at the end.
 
     If anything fails, or is interrupted, the target is as it was and nothing is left behind.

@@ -1,4 +1,4 @@
-"""What tables and files need; whoever lacks the packages for that is told which extra to install."""
+"""What only some commands need; whoever lacks it is told which extra to install."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from inbounds.query import Dataset
 
 
-def opened(contract: str | Path, ledger: str | None = None, *, create_ledger: bool = True) -> Dataset:
+def open_dataset(contract: str | Path, ledger: str | None = None, *, create_ledger: bool = True) -> Dataset:
     """Open the dataset that a contract describes."""
     try:
         from inbounds.query import Dataset  # noqa: PLC0415  the other commands do without
@@ -21,7 +21,7 @@ def opened(contract: str | Path, ledger: str | None = None, *, create_ledger: bo
     return Dataset.load(contract, ledger=ledger, create_ledger=create_ledger)
 
 
-def duckdb_or_error() -> Any:
+def import_duckdb() -> Any:
     """Return DuckDB, which reads and writes files."""
     try:
         import duckdb  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`inbounds query` and `inbounds explain`: a question to a table, asked or only planned."""
+"""`inbounds query`: ask a question of a table."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import typer
 
+from inbounds.cli.extras import open_dataset
 from inbounds.cli.options import AsJson, DatasetFile, Epsilon, LedgerPlace, Pooling, Sql, chosen_part, number
 from inbounds.cli.output import pairs, show
-from inbounds.cli.tables import opened
 from inbounds.errors import InboundsError, LedgerUnavailable
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ RequestId = Annotated[
 ]
 
 
-def query(  # noqa: PLR0913, PLR0917  each is an option of the command
+def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     sql: Sql,
     dataset: DatasetFile,
     epsilon: Epsilon,
@@ -45,7 +45,7 @@ def query(  # noqa: PLR0913, PLR0917  each is an option of the command
     """
     cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
     request = uuid4().hex if request_id is None else request_id
-    with opened(dataset, ledger) as asked:
+    with open_dataset(dataset, ledger) as asked:
         question = asked.sql(sql)
         with _remembering(request):
             answer = question.ask(cost, analyst=analyst, request_id=request, pooling=fixed)
@@ -87,22 +87,6 @@ def _paid(epsilon: str, analyst: str, budget: dict[str, Balance], answer: Answer
     names = {"analyst": f"budget of {analyst}", "total": "budget in all"}
     left = [(name, budget.get(key, "cannot be read")) for key, name in names.items() if key in budget or key == "total"]
     return [("epsilon", epsilon), *left, ("request id", answer.request_id)]
-
-
-def explain(sql: Sql, dataset: DatasetFile, epsilon: Epsilon, pooling: Pooling = None, as_json: AsJson = False) -> None:
-    """Say what query would do, without doing it.
-
-    Nothing is spent, and no row is looked at.
-
-    \b
-    Example:
-      inbounds explain --dataset clinic.toml --epsilon 0.5 \\
-          "SELECT COUNT(*) FROM visits WHERE age >= 65"
-    """
-    cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
-    with opened(dataset) as asked:
-        explanation = asked.sql(sql).explain(cost, pooling=fixed)
-    show(explanation.data(), str(explanation), as_json=as_json)
 
 
 def _data(answer: Answer, budget: dict[str, Balance]) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def command(
         raise InvalidParameter(f"plan needs either --epsilon or --target-error, got {given}; give one of them")
     compared, best = compare(possible, most, spent), recommend(possible, most, spent, even=True)
     if plot is not None:
-        from inbounds.cli.picture import save  # noqa: PLC0415  only whoever has matplotlib comes here
+        from inbounds.cli.plan_picture import save  # noqa: PLC0415  only whoever has matplotlib comes here
 
         save(Path(plot), compared, best)
     text = _text(compared, best, target_error, None if plot is None else Path(plot))
