@@ -28,8 +28,8 @@ from inbounds import BoundedLaplace, Bounds, InvalidAnswer, LatticeTooFine, Opti
 from inbounds.errors import InboundsError, InvalidBounds
 from inbounds.exact.balls import lock, workprec
 from inbounds.published import ExplicitFair, Geometric, Laplace, Staircase
-from inbounds.sampling.one import EXTENSION, WORD
-from inbounds.sampling.side import Side
+from inbounds.sampling.reference import EXTENSION, WORD
+from inbounds.sampling.tails import LowerTail
 from tests.helpers.mechanisms import ISLANDS, KINDS, mechanism
 from tests.helpers.script import Script, word
 
@@ -461,13 +461,13 @@ def test_a_release_makes_the_same_calls_wherever_the_answer_is(name: str) -> Non
 @pytest.mark.parametrize("name", KINDS)
 def test_a_draw_looks_at_the_same_masses_wherever_the_centre_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each draw asks equally often for a mass seen from its centre."""
-    made, counted, seen = mechanism(name), [0], Side.seen
+    made, counted, seen = mechanism(name), [0], LowerTail.seen
 
-    def count(self: Side, centre: int, masses: Any, span: int) -> Any:
+    def count(self: LowerTail, centre: int, masses: Any, span: int) -> Any:
         counted[0] += 1
         return seen(self, centre, masses, span)
 
-    monkeypatch.setattr(Side, "seen", count)
+    monkeypatch.setattr(LowerTail, "seen", count)
     numbers = set()
     for answer in KINDS[name].answers:
         for seed in range(100):
@@ -572,6 +572,6 @@ def test_an_interrupt_leaves_nothing_behind() -> None:
 def test_constants_spoilt_by_another_thread_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """If balls are too wide to make doubles of, arrays are drawn in balls, by the same law."""
     made = BoundedLaplace(Bounds(0, 20, step=1), 1, 1)
-    monkeypatch.setattr("inbounds.sampling.rungs.workprec", lambda _: ctx.workprec(4))
-    assert made._array_sampler._rungs == []
+    monkeypatch.setattr("inbounds.sampling.proposals.workprec", lambda _: ctx.workprec(4))
+    assert made._array_sampler._proposals == []
     assert set(made.release(np.full(50, 3)).tolist()) <= set(range(21))

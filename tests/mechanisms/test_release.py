@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import inbounds
 from inbounds import BoundedLaplace, Bounds, InvalidAnswer, InvalidParameter, LatticeTooFine
-from inbounds.sampling.many import CHUNK
+from inbounds.sampling.array import CHUNK
 from tests.helpers.mechanisms import KINDS, mechanism
 from tests.helpers.script import Script
 

@@ -11,8 +11,8 @@ import pytest
 
 from inbounds import BoundedLaplace, Bounds
 from inbounds.sampling import entropy
-from inbounds.sampling.many import AHEAD, CHUNK
-from inbounds.sampling.one import WORD
+from inbounds.sampling.array import AHEAD, CHUNK
+from inbounds.sampling.reference import WORD
 from tests.helpers.mechanisms import ISLANDS, mechanism
 from tests.helpers.script import Script
 

@@ -18,9 +18,9 @@ from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.claim import Claim, Promise
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.label import Label
+from inbounds.sampling.array import ArraySampler, chunks
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.many import ArraySampler, chunks
-from inbounds.sampling.one import Sampler
+from inbounds.sampling.reference import Sampler
 
 if TYPE_CHECKING:
     from inbounds.mechanisms.releases import Indices

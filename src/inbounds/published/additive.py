@@ -29,8 +29,8 @@ from inbounds.published.mechanism import Ground, Mechanism
 from inbounds.published.noise import Noise
 from inbounds.published.noise_proof import neighbours, prove_by_tails
 from inbounds.published.rest import ALL_WAVES, MOST_WAVES, SeenRest
+from inbounds.sampling.array import chunks
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.many import chunks
 
 if TYPE_CHECKING:
     from inbounds.mechanisms.averages import Floats, Spans

@@ -31,8 +31,8 @@ from inbounds.privacy.certify import SMALL
 from inbounds.published.definition import prove_by_definition
 from inbounds.published.listed import Listed
 from inbounds.published.mechanism import SLACK, Ground, need_one_span, need_step
+from inbounds.sampling.any_law import draw
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.inverse import draw
 
 if TYPE_CHECKING:
     from inbounds.mechanisms.averages import Floats

@@ -29,7 +29,7 @@ from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
 from inbounds.published.mechanism import SLACK, WIDEST, Ground
 from inbounds.published.noise import Form, Noise
-from inbounds.sampling.stairs import StairSampler
+from inbounds.sampling.staircase import StaircaseSampler
 
 if TYPE_CHECKING:
     from inbounds.published.noise import Adder, Floats
@@ -54,7 +54,7 @@ class StaircaseNoise(Noise):
 
     def adder(self) -> Adder | None:
         """Return what adds it to many answers at once, as far as it stays within 64 bits."""
-        return StairSampler(self, self.distance, self.first, self.loss) if self.scale <= WIDEST else None
+        return StaircaseSampler(self, self.distance, self.first, self.loss) if self.scale <= WIDEST else None
 
     @property
     def form(self) -> Form:

@@ -24,9 +24,9 @@ from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
 from inbounds.published.mechanism import WIDEST, Ground, need_step
 from inbounds.published.noise import Form, Noise
+from inbounds.sampling.array import ArraySampler
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.many import ArraySampler
-from inbounds.sampling.one import Sampler
+from inbounds.sampling.reference import Sampler
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

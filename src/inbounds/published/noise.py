@@ -11,8 +11,8 @@ import numpy as np
 from flint import arb
 
 from inbounds.exact.balls import lock, workprec
+from inbounds.sampling.any_law import draw
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.inverse import draw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -28,7 +28,7 @@ from flint import arb, fmpz
 
 from inbounds.exact.balls import ball
 from inbounds.query.column import Numbers
-from inbounds.sampling.inverse import draw
+from inbounds.sampling.any_law import draw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

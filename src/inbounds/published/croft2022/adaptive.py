@@ -27,8 +27,8 @@ from inbounds.privacy.law import PRECISION
 from inbounds.published.croft2022.adaptive_delta import Delta, certified_delta
 from inbounds.published.croft2022.adaptive_law import AdaptiveLaw
 from inbounds.published.mechanism import Ground, Mechanism
+from inbounds.sampling.any_law import draw
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.inverse import draw
 
 if TYPE_CHECKING:
     from inbounds.mechanisms.averages import Floats, Spans

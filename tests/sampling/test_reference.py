@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inbounds import BoundedLaplace, Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.privacy.law import Law
-from inbounds.sampling.one import EXTENSION, WORD, Sampler
+from inbounds.sampling.reference import EXTENSION, WORD, Sampler
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.definition import Definition, Table
 from tests.helpers.mechanisms import KINDS, mechanism

@@ -18,8 +18,8 @@ from scipy import stats
 from inbounds import BoundedLaplace, Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.privacy.law import Law
-from inbounds.sampling.many import CHUNK, ArraySampler
-from inbounds.sampling.one import EXTENSION, Sampler
+from inbounds.sampling.array import CHUNK, ArraySampler
+from inbounds.sampling.reference import EXTENSION, Sampler
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.definition import Definition, Spans, Table, index_spans
 from tests.helpers.mechanisms import KINDS, mechanism
@@ -163,16 +163,16 @@ def outcomes(sampler: Sampler, centre: int, span: int, word: int) -> tuple[int, 
     return least, most
 
 
-def contradictions(rung_law: Law, sampler: Sampler, words: list[tuple[int, int]], dtype: type) -> tuple[int, int]:
-    """Return how many proposals the rungs settle, and how many of these are not what is drawn exactly."""
+def contradictions(proposing_law: Law, sampler: Sampler, words: list[tuple[int, int]], dtype: type) -> tuple[int, int]:
+    """Return how many proposals the proposals settle, and how many of these are not what is drawn exactly."""
     lattice = sampler.law.lattice
     centres = [centre for centre, _ in words]
     spans = [lattice.project(centre)[1] for centre in centres]
     exact = [outcomes(sampler, centre, span, word) for (centre, word), span in zip(words, spans, strict=True)]
     settled_count = wrong = 0
-    for rung in ArraySampler(Sampler(rung_law))._rungs:
+    for proposals in ArraySampler(Sampler(proposing_law))._proposals:
         with np.errstate(all="ignore"):
-            drawn, settled = rung.propose(
+            drawn, settled = proposals.propose(
                 np.array([word for _, word in words], dtype=np.uint64), np.array(centres, dtype=dtype), np.array(spans)
             )
         assert drawn.dtype == dtype

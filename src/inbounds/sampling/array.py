@@ -19,8 +19,8 @@ import numpy as np
 from inbounds.bounds.lattice import FAR
 from inbounds.privacy.law import Law
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.one import Sampler
-from inbounds.sampling.rungs import Imprecise, OneSpan, Rung, Spans, kinds
+from inbounds.sampling.proposals import Imprecise, OneSpanProposals, Proposals, UnionProposals, kinds
+from inbounds.sampling.reference import Sampler
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class ArraySampler:
 
     def __init__(self, sampler: Sampler) -> None:
         self._sampler = sampler
-        self._rungs = _ladder(sampler.law)
+        self._proposals = _proposals_of(sampler.law)
 
     def draw(self, words: NDArray[np.uint64], centres: Indices, spans: NDArray[np.intp], entropy: Entropy) -> Indices:
         """Return one independent draw for each feasible centre, each by the exact law of `Sampler.draw`.
@@ -49,12 +49,12 @@ class ArraySampler:
         back as that; no law that is accepted has it more than once in e**250 draws.
         """
         drawn, rest = np.empty_like(centres), np.arange(len(centres))
-        for rung in self._rungs:
+        for proposals in self._proposals:
             if len(rest) == len(centres):  # the first one, for all
-                drawn, settled = rung.propose(words, centres, spans)
+                drawn, settled = proposals.propose(words, centres, spans)
                 rest = np.flatnonzero(~settled)
             else:
-                drawn[rest], settled = rung.propose(words[rest], centres[rest], spans[rest])
+                drawn[rest], settled = proposals.propose(words[rest], centres[rest], spans[rest])
                 rest = rest[~settled]
         for i in rest.tolist():
             exact = self._sampler.extend(int(centres[i]), int(spans[i]), int(words[i]), 64, entropy)
@@ -86,10 +86,10 @@ def chunks(count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[np.uin
             yield part, found
 
 
-def _ladder(law: Law) -> list[Rung]:
+def _proposals_of(law: Law) -> list[Proposals]:
     """Return the ways to propose a draw, quickest first."""
-    rung = OneSpan if OneSpan.suits(law) else Spans
+    chosen = OneSpanProposals if OneSpanProposals.suits(law) else UnionProposals
     try:
-        return [rung(law, kind) for kind in kinds()]
+        return [chosen(law, kind) for kind in kinds()]
     except Imprecise:
         return []  # then every draw is made in balls, which notice by themselves

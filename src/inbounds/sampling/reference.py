@@ -10,7 +10,7 @@ from flint import arb
 from inbounds.exact.balls import lock, workprec
 from inbounds.privacy.law import PRECISION, Law
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.side import Side, sides
+from inbounds.sampling.tails import LowerTail, lower_tails
 
 WORD = 96
 """Random bits for a first attempt.  With 128-bit balls and a step of 2**-34 scales, they leave one draw in about 2**56
@@ -64,7 +64,7 @@ class Inverse:
     def __init__(self, law: Law, bits: int) -> None:
         masses = law.masses(bits)
         self.bits = bits
-        self.down, self.up = sides(law, bits)
+        self.down, self.up = lower_tails(law, bits)
         self.last = len(law.lattice) - 1
         self.rate, self.total = masses.rate, masses.total
 
@@ -79,33 +79,33 @@ class Inverse:
             is_down, is_up = position < mirrored, mirrored < position
             if not is_down and not is_up:
                 return None
-            sign, side, own = (1, self.down, span) if is_down else (-1, self.up, self.last - span)
+            sign, tail, own = (1, self.down, span) if is_down else (-1, self.up, self.last - span)
             position, mass = (position, position - left) if is_down else (mirrored, mirrored - right)
-            drawn = self._below(side, sign * centre, own, position, mass)
+            drawn = self._below(tail, sign * centre, own, position, mass)
             return None if drawn is None else sign * drawn
 
-    def _below(self, side: Side, centre: int, span: int, position: arb, mass: arb) -> int | None:
+    def _below(self, tail: LowerTail, centre: int, span: int, position: arb, mass: arb) -> int | None:
         """Return the index at or below the centre up to which there is this much mass, if settled."""
         target = span
         if self.last:
-            found = self._span(side, centre, span, mass)
+            found = self._span(tail, centre, span, mass)
             if found is None:
                 return None
             target = found
-            position = mass + side.seen(centre, side.missing, target)
+            position = mass + tail.seen(centre, tail.missing, target)
         distance = (-position.log() / self.rate).floor().unique_fmpz()
         if distance is None:
             return None
-        return side.clip(target, centre - int(distance))
+        return tail.clip(target, centre - int(distance))
 
-    def _span(self, side: Side, centre: int, span: int, mass: arb) -> int | None:
+    def _span(self, tail: LowerTail, centre: int, span: int, mass: arb) -> int | None:
         """Return the span, not above that of the centre, in which this much mass is reached, if settled."""
         logarithm = float(mass.log() + centre * self.rate)
-        target = min(bisect_left(side.keys, logarithm), span)
+        target = min(bisect_left(tail.keys, logarithm), span)
         while True:
             # Both neighbours are always looked at, so that the time does not tell whether the draw stayed in its span.
-            above = side.seen(centre, side.beyond, min(target + 1, span))
-            below = side.seen(centre, side.beyond, target)
+            above = tail.seen(centre, tail.beyond, min(target + 1, span))
+            below = tail.seen(centre, tail.beyond, target)
             if target > 0 and not mass > below:
                 if not mass < below:
                     return None

@@ -18,10 +18,10 @@ from inbounds.exact.balls import workprec
 from inbounds.published import Staircase
 from inbounds.published.geng2014 import StaircaseNoise
 from inbounds.published.mechanism import WIDEST
-from inbounds.sampling.inverse import extend
-from inbounds.sampling.one import EXTENSION
-from inbounds.sampling.rungs import kinds
-from inbounds.sampling.stairs import Stairs, StairSampler
+from inbounds.sampling.any_law import extend
+from inbounds.sampling.proposals import kinds
+from inbounds.sampling.reference import EXTENSION
+from inbounds.sampling.staircase import StaircaseProposals, StaircaseSampler
 from tests.helpers.script import Script
 
 NOISES = {
@@ -66,9 +66,9 @@ def contradictions(proposing: StaircaseNoise, noise: StaircaseNoise, words: NDAr
     """Return how many proposals are settled, and how many of these some continuation of the word contradicts."""
     settled = wrong = 0
     for kind in kinds():
-        rung = Stairs(proposing.distance, proposing.first, proposing.loss, kind)
+        proposals = StaircaseProposals(proposing.distance, proposing.first, proposing.loss, kind)
         for dtype in DTYPES:
-            proposed, stands = rung.propose(words, dtype)
+            proposed, stands = proposals.propose(words, dtype)
             for word, found in zip(words[stands].tolist(), proposed[stands].tolist(), strict=True):
                 first, last = (extend(noise, word << 64 | rest, 128, Script()) for rest in (0, 2**64 - 1))
                 settled += 1
@@ -122,7 +122,7 @@ def test_an_array_draw_replays_word_by_word(name: str, dtype: np.dtype[np.generi
     words = words_of(noise, 3)
     centres = np.random.default_rng(4).integers(-1000, 1000, len(words)).astype(dtype)
     adder = noise.adder()
-    assert isinstance(adder, StairSampler)
+    assert isinstance(adder, StaircaseSampler)
     drawn = adder.draw(words, centres, Script(seed=7))
     assert drawn.dtype == dtype
     for centre, word, found in zip(centres.tolist(), words.tolist(), drawn.tolist(), strict=True):
@@ -150,7 +150,7 @@ def test_few_draws_are_left_to_balls() -> None:
     words = np.random.default_rng(5).integers(2**64, size=100_000, dtype=np.uint64)
     noise = Staircase(Bounds(0, 100), 2, 0.5).noise
     shares = [
-        1 - Stairs(noise.distance, noise.first, noise.loss, kind).propose(words, DTYPES[0])[1].mean()
+        1 - StaircaseProposals(noise.distance, noise.first, noise.loss, kind).propose(words, DTYPES[0])[1].mean()
         for kind in kinds()
     ]
     assert shares[0] < 0.01

@@ -24,7 +24,7 @@ EXACT = {np.dtype(np.int64): 2.0**62, np.dtype(np.float64): 2.0**53}
 """Distances from here on cannot be added to centres without rounding, which would tell something of the centre."""
 
 
-class Rung(Protocol):
+class Proposals(Protocol):
     """One way to propose draws."""
 
     def __init__(self, law: Law, kind: Floating) -> None: ...
@@ -33,7 +33,7 @@ class Rung(Protocol):
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
 
 
-class OneSpan:
+class OneSpanProposals:
     """Proposals on a single span that is not narrow against the noise: two exponentials and a logarithm a draw.
 
     Error bound: the position is a sum of a few terms of size at most 2, each off by at most a few units of 2^-p (4 for
@@ -95,7 +95,7 @@ class OneSpan:
         return exponent
 
 
-class Spans:
+class UnionProposals:
     """Proposals on any spans, from sums of positive terms, so that nothing cancels however narrow the spans are.
 
     Error bound: every quantity below is computed with a small relative error, so the index found is the right one for a

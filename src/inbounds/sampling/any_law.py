@@ -9,7 +9,7 @@ from flint import arb, fmpz
 from inbounds.exact.balls import lock, workprec
 from inbounds.privacy.law import PRECISION
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.one import EXTENSION, WORD
+from inbounds.sampling.reference import EXTENSION, WORD
 
 
 class Distribution(Protocol):

@@ -22,9 +22,9 @@ from inbounds.exact.balls import ball, workprec
 from inbounds.published.cormode2018 import Column
 from inbounds.published.geng2014 import StaircaseNoise
 from inbounds.published.geng2018 import CutNoise
+from inbounds.sampling.any_law import Distribution, draw
 from inbounds.sampling.entropy import system
-from inbounds.sampling.inverse import Distribution, draw
-from inbounds.sampling.one import EXTENSION, WORD
+from inbounds.sampling.reference import EXTENSION, WORD
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.script import Script, word
 

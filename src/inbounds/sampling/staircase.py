@@ -21,25 +21,25 @@ import numpy as np
 from inbounds.bounds.lattice import FAR
 from inbounds.exact.balls import ball, lock, workprec
 from inbounds.privacy.law import PRECISION
+from inbounds.sampling.any_law import Distribution, extend
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.inverse import Distribution, extend
-from inbounds.sampling.rungs import EXACT, Imprecise, bits_of, kinds, moved, number, uniform_numbers
+from inbounds.sampling.proposals import EXACT, Imprecise, bits_of, kinds, moved, number, uniform_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from inbounds.sampling.rungs import Floating, Proposal
+    from inbounds.sampling.proposals import Floating, Proposal
 
 
-class StairSampler:
+class StaircaseSampler:
     """Adds staircase noise to arrays of centres."""
 
     def __init__(self, law: Distribution, distance: int, first: int, epsilon: Fraction) -> None:
         self._law = law
         try:
-            self._rungs = [Stairs(distance, first, epsilon, kind) for kind in kinds()]
+            self._proposals = [StaircaseProposals(distance, first, epsilon, kind) for kind in kinds()]
         except Imprecise:
-            self._rungs = []  # then every draw is made in balls, which notice by themselves
+            self._proposals = []  # then every draw is made in balls, which notice by themselves
 
     def draw(self, words: NDArray[np.uint64], centres: NDArray[Any], entropy: Entropy) -> NDArray[Any]:
         """Return each centre with an independent draw added, by the exact law.
@@ -48,8 +48,8 @@ class StairSampler:
         array of int64, or of float64 that hold integers; the result is of the same kind.
         """
         drawn, rest = centres.copy(), np.arange(len(centres))
-        for rung in self._rungs:
-            noise, settled = rung.propose(words[rest], centres.dtype)
+        for proposals in self._proposals:
+            noise, settled = proposals.propose(words[rest], centres.dtype)
             chosen, rest = rest[settled], rest[~settled]
             drawn[chosen] = moved(centres[chosen], noise[settled])
         for i in rest.tolist():
@@ -58,7 +58,7 @@ class StairSampler:
         return drawn
 
 
-class Stairs:
+class StaircaseProposals:
     """Proposals in one kind of float: a logarithm and an exponential a draw."""
 
     FAR_OUT, FLIGHTS, ALWAYS = 4.0, 32.0, 64.0

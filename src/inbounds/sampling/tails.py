@@ -1,4 +1,4 @@
-"""A law seen towards one side, as a draw needs it.
+"""What lies below each span of a law, and of its mirror image, as a draw needs it.
 
 Drawing upwards is drawing downwards in a mirror, so there is only one direction to get right.
 """
@@ -23,7 +23,7 @@ to compute with than others."""
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class LowerTail:
     """What lies below each span of a law, or of its mirror image, in balls of one precision."""
 
     lows: Ints
@@ -49,7 +49,7 @@ class Side:
         return high if index > high and high != FAR else index
 
 
-def sides(law: Law, bits: int) -> tuple[Side, Side]:
+def lower_tails(law: Law, bits: int) -> tuple[LowerTail, LowerTail]:
     """Return the law seen downwards, and the mirrored law seen downwards."""
     masses, lattice = law.masses(bits), law.lattice
     mirrored_lows, mirrored_highs = (tuple(-n for n in reversed(e)) for e in (lattice.high_list, lattice.low_list))
@@ -59,13 +59,13 @@ def sides(law: Law, bits: int) -> tuple[Side, Side]:
         undo = (head_start * masses.rate).exp()
         outer = ball(law.pooling) * masses.q
 
-        def side(lows: Ints, highs: Ints, missing: list[arb], extra: list[arb], keys: list[float]) -> Side:
+        def tail(lows: Ints, highs: Ints, missing: list[arb], extra: list[arb], keys: list[float]) -> LowerTail:
             beyond = [(masses.q - m - e) * undo for m, e in zip(missing, [outer, *extra], strict=True)]
-            return Side(lows, highs, masses.rate, head_start, [m * undo for m in missing], beyond, keys)
+            return LowerTail(lows, highs, masses.rate, head_start, [m * undo for m in missing], beyond, keys)
 
         return (
-            side(lattice.low_list, lattice.high_list, masses.left, masses.extra, down_keys),
-            side(mirrored_lows, mirrored_highs, masses.right[::-1], masses.extra[::-1], up_keys),
+            tail(lattice.low_list, lattice.high_list, masses.left, masses.extra, down_keys),
+            tail(mirrored_lows, mirrored_highs, masses.right[::-1], masses.extra[::-1], up_keys),
         )
 
 
