@@ -10,9 +10,10 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.choice import choose
-from inbounds.query.column import Keys, Numbers
+from inbounds.query.column import Numbers
+from inbounds.query.column_types import checked_kinds
 from inbounds.query.condition import Condition
-from inbounds.query.engines.engine import Engine, Kind
+from inbounds.query.engines.engine import Engine
 from inbounds.query.group import cells
 from inbounds.query.measure import Count, CountUnits, Mean, Proportion, Quantile, Sum
 from inbounds.query.parts import Answering, OneNumber, Ranking, Ratio, grain_of
@@ -97,7 +98,6 @@ class _Planner:
             Quantile: self._quantile,
         }
         answering, request = makers[type(measure)](measure)
-        _check_kinds(request)
         rendered = self.engine.dialect.render(statement(request, self.engine.relation(), self.engine.dialect))
         return Plan(self.question, self.epsilon, answering, request, rendered)
 
@@ -117,7 +117,7 @@ class _Planner:
         weights = Weights(1, 0) if table.rows_are_units else Weights.of(limit or table.limit, most)
         return Request(
             columns=dict(table.columns),
-            kinds=self.engine.kinds(),
+            kinds=checked_kinds(table, self.engine.kinds()),
             groups=self.question.groups,
             condition=self.question.condition,
             value=value,
@@ -256,37 +256,3 @@ def _drawn_in(bounds: Bounds, fine: Fraction | None) -> Bounds:
     if fine is None:
         return bounds
     return Bounds(bounds.low, bounds.high, step=fine)  # type: ignore[arg-type]
-
-
-FITTING = {
-    False: {Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL, Kind.FLOAT},
-    True: {Kind.DATE, Kind.TIMESTAMP},
-}
-"""What a column with bounds may hold: numbers, or days."""
-
-KEY_KINDS: dict[type, set[Kind]] = {str: {Kind.TEXT}, int: {Kind.INTEGER}, bool: {Kind.BOOLEAN}}
-
-
-def _check_kinds(request: Request) -> None:
-    """Refuse a table whose columns do not hold what the contract says; their types are no secret."""
-    for name, column in request.columns.items():
-        kind = request.kinds.get(name)
-        if kind is None:
-            raise InvalidQuestion(f"the table has no column {name!r}, which the contract describes; mend one of them")
-        fitting = KEY_KINDS[type(column.keys[0])] if isinstance(column, Keys) else FITTING[column.is_dates]
-        if kind not in fitting:
-            wanted = " or ".join(sorted(one.value for one in fitting))
-            raise InvalidQuestion(
-                f"column {name!r} must hold {wanted}, and the table has {kind.value}; mend one of them"
-            )
-    if request.unit is not None:
-        kind = request.kinds.get(request.unit)
-        if kind is None:
-            raise InvalidQuestion(
-                f"the table has no column {request.unit!r}, which the contract says is the unit; mend one of them"
-            )
-        if kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL, Kind.TEXT, Kind.UUID):
-            raise InvalidQuestion(
-                f"the unit {request.unit!r} must be whole numbers or text, and the table has {kind.value}; "
-                "name another column, or convert it"
-            )

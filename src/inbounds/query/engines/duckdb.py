@@ -13,6 +13,7 @@ from inbounds.errors import EngineFailed, InvalidContract
 from inbounds.query.column import Column
 from inbounds.query.engines.csv_lines import lines
 from inbounds.query.engines.engine import Dialect, Engine, Kind
+from inbounds.query.engines.frames import readable
 
 try:
     import duckdb
@@ -28,6 +29,7 @@ KINDS = {
     "BOOLEAN": Kind.BOOLEAN,
     "DATE": Kind.DATE,
     "UUID": Kind.UUID,
+    '"NULL"': Kind.NOTHING,
 }
 
 
@@ -96,8 +98,8 @@ class DuckDB(Engine):
         """Read a pandas, polars or Arrow table where it is."""
         connection = _connect()
         connection.execute("SET GLOBAL pandas_analyze_sample = 0")  # types are not to be guessed from rows
-        engine = cls(connection, exp.to_table("frame"), _with_texts(frame))
         try:
+            engine = cls(connection, exp.to_table("frame"), readable(frame))
             engine._cursor()
         except (duckdb.Error, TypeError, ImportError) as problem:
             got = f"{type(frame).__name__} ({type(problem).__name__})"
@@ -142,19 +144,6 @@ class DuckDB(Engine):
 def _connect() -> duckdb.DuckDBPyConnection:
     """Connect to a database in memory; what does not fit there goes where other temporary files are."""
     return duckdb.connect(":memory:", config={"temp_directory": tempfile.gettempdir()})
-
-
-def _with_texts(frame: Any) -> Any:
-    """Return a frame with pandas' columns of objects as texts, which no value of them can make fail."""
-    if not hasattr(frame, "select_dtypes"):
-        return frame
-    objects = [name for name, kind in frame.dtypes.items() if str(kind) == "object"]
-    texts = {name: frame[name].map(_as_text, na_action="ignore") for name in objects}
-    return frame.assign(**texts) if texts else frame
-
-
-def _as_text(value: object) -> str:
-    return str(value).encode("utf-8", "replace").decode()
 
 
 def _refuse_nothing(pattern: str) -> list[str]:

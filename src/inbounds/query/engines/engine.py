@@ -21,6 +21,7 @@ class Kind(Enum):
     DATE = "dates"
     TIMESTAMP = "timestamps without a time zone"
     UUID = "identifiers"
+    NOTHING = "nothing but missing values"
     OTHER = "something else"
 
 

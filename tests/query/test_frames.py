@@ -1,0 +1,118 @@
+"""How a frame is read follows from the types of its columns: never from the values in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from inbounds.query import Dataset
+from tests.helpers.places import totals_of
+
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+pyarrow = pytest.importorskip("pyarrow")
+
+CONTRACT = """
+[dataset]
+name = "visits"
+UNIT
+[columns]
+clinic.keys = ["north", "south"]
+age.bounds = "[0, 120] step 1"
+day.bounds = "[2026-01-01, 2026-12-31]"
+[budget]
+total = 1
+"""
+BY_ROW, BY_UNIT = 'unit = "row"', 'unit = "who"\nmax_rows_per_unit = 1'
+
+Values = list[str | None]
+
+
+def totals(clinic: Any, as_frame: Callable[[dict[str, Any]], Any], unit: str = BY_ROW) -> list[list[int]]:
+    """Return how many rows each clinic has, in a frame with this column."""
+    count = len(clinic)
+    columns = {"clinic": clinic, "age": [5.0] * count, "day": pandas.to_datetime(["2026-01-01"] * count)}
+    with Dataset.parse(CONTRACT.replace("UNIT", unit), frame=as_frame(columns | {"who": clinic})) as dataset:
+        return totals_of(dataset.count().by("clinic"))
+
+
+def categorical(values: Values) -> Any:
+    """Return a Categorical of objects, as those who read files of old pandas have it."""
+    known = pandas.Index(sorted({value for value in values if value is not None}), dtype=object)
+    return pandas.Series(pandas.Categorical(pandas.Series(values, dtype=object), categories=known))
+
+
+PANDAS: dict[str, Callable[[Values], Any]] = {
+    **{
+        name: lambda values, name=name: pandas.Series(values, dtype=name)  # type: ignore[misc]
+        for name in ("object", "string[python]", "string[pyarrow]", "str", "large_string[pyarrow]")
+    },
+    "str, in Python": lambda values: pandas.Series(values, dtype=pandas.StringDtype("python", na_value=float("nan"))),
+    "objects, NaN where missing": lambda values: pandas.Series(
+        [float("nan") if value is None else value for value in values], dtype=object
+    ),
+    "category": categorical,
+    "dictionary": lambda values: pandas.Series(
+        values, dtype=pandas.ArrowDtype(pyarrow.dictionary(pyarrow.int8(), pyarrow.string()))
+    ),
+}
+ARROW: dict[str, Callable[[Values], Any]] = {
+    str(kind): lambda values, kind=kind: pyarrow.array(values, kind)
+    for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view())
+} | {"dictionary": lambda values: pyarrow.array(values, pyarrow.string()).dictionary_encode()}
+POLARS: dict[str, Callable[[Values], Any]] = {
+    str(kind): lambda values, kind=kind: polars.Series(values, dtype=kind)  # type: ignore[misc]
+    for kind in (polars.String, polars.Categorical, polars.Enum(["north", "south", "east"]))
+}
+FORMS = {
+    **{f"pandas {name}": (make, pandas.DataFrame) for name, make in PANDAS.items()},
+    **{f"arrow {name}": (make, pyarrow.table) for name, make in ARROW.items()},
+    **{f"polars {name}": (make, polars.DataFrame) for name, make in POLARS.items()},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_kind_of_text_is_read_as_text(form: str) -> None:
+    """A column of text of any kind has the same totals, with values, with none but missing ones, and without rows."""
+    make, as_frame = FORMS[form]
+    assert totals(make(["north", None, "south", "east", "north"]), as_frame) == [[2], [1]]
+    assert totals(make([None, None]), as_frame) == [[0], [0]]
+    assert totals(make([]), as_frame) == [[0], [0]]
+
+
+@pytest.mark.parametrize("unit", [BY_ROW, BY_UNIT], ids=["row", "unit"])
+@pytest.mark.parametrize("form", ["object", "string[python]", "str, in Python", "category"])
+def test_a_lone_surrogate_is_no_key(form: str, unit: str) -> None:
+    """What is no valid text in one row of a pandas frame leaves the totals of the others as they were."""
+    found = totals(PANDAS[form](["north", "\ud800", "south"]), pandas.DataFrame, unit)
+    assert found == totals(PANDAS[form](["north", "south"]), pandas.DataFrame, unit)
+
+
+def test_a_category_that_no_row_has_does_no_harm() -> None:
+    """Categories that are no valid text, or no text, do not matter to rows that have others."""
+    known = pandas.Index(["north", "\ud800", 5], dtype=object)
+    column = pandas.Series(pandas.Categorical(pandas.Series(["north"], dtype=object), categories=known))
+    assert totals(column, pandas.DataFrame) == [[1], [0]]
+
+
+@pytest.mark.parametrize("missing", ["clinic", "age", "day", "who"])
+@pytest.mark.parametrize("unit", [BY_ROW, BY_UNIT], ids=["row", "unit"])
+def test_a_column_of_nothing_but_missing_values_fits(missing: str, unit: str) -> None:
+    """Where Arrow and polars say that a column holds nothing, questions are answered as if all values were missing."""
+    day = pyarrow.array([738_000], pyarrow.int32()).cast(pyarrow.date32())
+    columns = {"clinic": ["north"], "age": [5], "day": day, "who": ["ana"]} | {missing: pyarrow.nulls(1)}
+    with Dataset.parse(CONTRACT.replace("UNIT", unit), frame=pyarrow.table(columns)) as dataset:
+        nobody = unit == BY_UNIT and missing == "who"
+        (north,), (south,) = totals_of(dataset.count().by("clinic"))
+        assert (north > 0, south) == (not nobody and missing != "clinic", 0)
+        assert any(map(sum, totals_of(dataset.mean("age")))) == (not nobody and missing != "age")
+        assert any(map(sum, totals_of(dataset.median("day")))) == (not nobody and missing != "day")
+
+
+def test_a_stream_of_batches_can_be_asked_twice() -> None:
+    """A reader of Arrow batches is a table like any other, also for the second question."""
+    table = pyarrow.table({"clinic": ["north"], "age": [5], "day": pyarrow.nulls(1)})
+    with Dataset.parse(CONTRACT.replace("UNIT", BY_ROW), frame=table.to_reader()) as dataset:
+        assert [totals_of(dataset.count().by("clinic")) for _ in range(2)] == [[[1], [0]]] * 2
