@@ -41,12 +41,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_page_is_in_the_navigation() -> None:
-    """Whatever is under docs can be reached, and nothing is listed that is not there."""
-    navigation = (ROOT / "mkdocs.yml").read_text("utf-8").split("\nnav:\n")[1]
-    listed = re.findall(r": ([\w./-]+\.md)$", navigation, re.MULTILINE)
-    assert sorted(listed) == PAGES
-    assert len(set(listed)) == len(listed)
+def test_every_page_is_in_the_navigation(site: Path) -> None:
+    """Whatever is under docs can be reached from the first page, and is listed once."""
+    first = (site / "index.html").read_text("utf-8")
+    navigation = re.findall(r'<a href="([^"#]+\.html)" class="md-nav__link', first)
+    assert sorted(navigation) == [Path(page).with_suffix(".html").as_posix() for page in PAGES]
 
 
 def test_the_site_builds_strictly(site: Path) -> None:
@@ -55,16 +54,69 @@ def test_the_site_builds_strictly(site: Path) -> None:
     assert missing == []
 
 
+LOADED = re.compile(
+    r"<(?:script|img|iframe|source|video|audio|embed|object|link)\b[^>]*?\b(?:src|srcset|href|data)=[\"']?(?:https?:)?//"
+    r"|@import|url\([\"']?(?:https?:)?//|\b(?:fetch|import|importScripts)\([\"'`](?:https?:)?//",
+    re.IGNORECASE,
+)
+
+
 def test_the_site_needs_no_other_host(site: Path) -> None:
-    """No page loads a script, a style, a font or a picture from elsewhere."""
-    loaded = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^\s>]*", re.IGNORECASE)
-    found = {
-        (page.name, tag)
-        for page in site.rglob("*.html")
-        for tag in loaded.findall(page.read_text("utf-8"))
-        if 'rel="canonical"' not in tag
-    }
+    """No page, style or script of the site loads anything from elsewhere."""
+    files = [path for path in site.rglob("*") if path.suffix in {".html", ".css", ".js"}]
+    found = {(path.name, path.read_text("utf-8")[place.start() :][:120]) for path in files for place in loads(path)}
+    assert files
     assert found == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ('<script src="https://cdn.example/x.js">', True),
+        ("<link rel=stylesheet href=//cdn.example/x.css>", True),
+        ("src: url(https://cdn.example/x.woff2)", True),
+        ('fetch("https://cdn.example/x.json")', True),
+        ('<a href="https://doi.org/10.1000/1">', False),
+        ('<script src="assets/x.js">', False),
+    ],
+)
+def test_what_loads_from_another_host_is_found(text: str, asks: bool) -> None:
+    """A script, a style, a font or data from another host is found, and a link or a file of the site is let pass."""
+    assert bool(LOADED.search(text)) is asks
+
+
+def loads(path: Path) -> list[re.Match[str]]:
+    """Return where a file of the site asks for something from another host."""
+    return [place for place in LOADED.finditer(path.read_text("utf-8")) if "canonical" not in place[0]]
+
+
+def test_the_site_searches_without_a_server(site: Path) -> None:
+    """The index of the search is a script, and what runs the search in a folder is loaded from the site itself."""
+    index = (site / "search" / "search_index.js").read_text("utf-8")
+    assert index.startswith("var __index = ")
+    assert all(
+        f'"location":"{Path(page).with_suffix(".html").as_posix()}"' in index for page in PAGES if page != "index.md"
+    )
+    page = (site / "decisions" / "0001-always-a-lattice.html").read_text("utf-8")
+    assert re.findall(r'<script src="([^"]*worker[^"]*)"', page) == ["../assets/iframe-worker.js"]
+    assert (site / "assets" / "iframe-worker.js").exists()
+
+
+def texts(site: Path) -> dict[str, str]:
+    """Return what every page shows outside of code and formulas."""
+    without = re.compile(r"<(pre|code|svg|h\d|math)\b.*?</\1>|<[^>]+>", re.DOTALL)
+    articles = {
+        page.relative_to(site).as_posix(): re.search(r"<article.*?</article>", page.read_text("utf-8"), re.DOTALL)
+        for page in site.rglob("*.html")
+    }
+    return {name: without.sub("", article[0]) for name, article in articles.items() if article}
+
+
+def test_every_formula_is_set(site: Path) -> None:
+    """No page shows a dollar, or a command of LaTeX, where a formula was meant; and there are formulas."""
+    raw = re.compile(r"\$|\\[a-zA-Z(\[]|arithmatex")
+    assert {name: found[0] for name, text in texts(site).items() if (found := raw.search(text))} == {}
+    assert (site / "mathematics.html").read_text("utf-8").count("<math") > 400
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -84,10 +136,9 @@ def test_every_public_name_is_in_the_reference(site: Path, module: str) -> None:
 def test_no_page_shows_its_markup(site: Path) -> None:
     """Outside of code, no page shows a star, a bar or a link that was meant to be a list, a table or a link."""
     markup = re.compile(r"(?<![\w)])\*\*|\]\(|```|^\s*(?:[*+-]|\d+\.|\|) ", re.MULTILINE)
-    shown = {}
-    for page in site.rglob("*.html"):
-        article = re.search(r"<article.*?</article>", page.read_text("utf-8"), re.DOTALL)
-        text = re.sub(r"<(pre|code|svg|h\d)\b.*?</\1>|<[^>]+>", "", article[0] if article else "", flags=re.DOTALL)
-        if found := markup.search(text):
-            shown[page.name] = text[max(0, found.start() - 40) : found.end() + 40]
+    shown = {
+        name: text[max(0, found.start() - 40) : found.end() + 40]
+        for name, text in texts(site).items()
+        if (found := markup.search(text))
+    }
     assert shown == {}
