@@ -15,7 +15,7 @@ SPARK := $(VENV)/.spark
 PEERS_READY := $(PEERS)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint package check engines format docs bench clean
+.PHONY: help demo test quick lint package check engines format docs bench clean
 
 # Ends with a remedy when $(PYTHON) cannot make an environment.
 define CHECK_PYTHON
@@ -36,8 +36,11 @@ help: ## show this list
 demo: $(RUNTIME) ## ask a made-up clinic ten questions: with plain noise, and in bounds
 	@$(BIN)/inbounds demo
 
-test: $(DEV) ## run the tests
-	@$(BIN)/python -m pytest
+test: $(DEV) ## run all tests, on every core
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+
+quick: $(DEV) ## run the tests that are quick, in under a minute: for the loop while working
+	@$(BIN)/python -m pytest --numprocesses auto --hypothesis-profile quick -m "not slow"
 
 lint: $(DEV) ## run the linter, the formatter's check, the type checker and the import contracts
 	@$(BIN)/python -m ruff check

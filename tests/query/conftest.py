@@ -24,7 +24,11 @@ LEAKS = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 """What PySpark leaves to the collector of garbage."""
 
 
-@pytest.fixture(params=["duckdb", "postgres", pytest.param("spark", marks=LEAKS)])
+ONE_SESSION = pytest.mark.xdist_group("spark")
+"""All tests on Spark run in one process, which has the session."""
+
+
+@pytest.fixture(params=["duckdb", "postgres", pytest.param("spark", marks=[LEAKS, ONE_SESSION])])
 def engine_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A place for tables on each engine; what was put there is removed afterwards."""
     place: Place
