@@ -18,7 +18,6 @@ from inbounds.exact.rational import (
     concise,
     exact,
     infinity,
-    is_decimal,
     is_power_of_two,
     round_down,
     round_nearest,
@@ -151,22 +150,6 @@ def test_infinities_of_every_kind_are_known(kind: Callable[[str], object]) -> No
     """Each kind's infinities have a sign, and its finite numbers and NaN have none."""
     assert [infinity(kind(text)) for text in ("inf", "-inf", "nan", "1e30", "0")] == [1, -1, 0, 0, 0]
     assert infinity(None) == infinity("inf") == infinity(10**400) == 0
-
-
-@pytest.mark.parametrize("text", ["0", "10", "-2.50", "+.5", "5.", "1e5", "1E-05", "007"])
-def test_a_decimal_number_is_known(text: str) -> None:
-    """Digits, with a sign, a point and an exponent where wanted, are a number, and Decimal reads it."""
-    assert is_decimal(text)
-    assert Decimal(text).is_finite()
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", ".", "1_0", "1e1_0", "１０", "٣", "1,5", " 1", "1\n", "0x10", "1e", "e5", "inf", "nan", "½", "--1", "1/2"],
-)
-def test_what_only_python_reads_as_a_number_is_none(text: str) -> None:
-    """Underscores, digits of other scripts, infinities and NaN are no way to write a number here."""
-    assert not is_decimal(text)
 
 
 @given(st.fractions() | st.builds(lambda k, n: Fraction(2) ** k * n, st.integers(-3000, 3000), st.integers(-9, 9)))

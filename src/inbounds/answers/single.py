@@ -18,6 +18,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.days import EPOCH, day_number
 from inbounds.bounds.lattice import FAR, Lattice
 from inbounds.errors import InvalidAnswer, InvalidParameter
+from inbounds.exact.decimals import from_decimal
 from inbounds.exact.rational import (
     Number,
     as_decimal,
@@ -30,10 +31,6 @@ from inbounds.exact.rational import (
     is_power_of_two,
     round_nearest,
 )
-
-VAST = 10_000
-"""A Decimal counts as at most 10**VAST and, unless it is zero, as at least 10**-VAST: beyond every end and finer than
-every step, so that it is rounded and projected as the number that it is."""
 
 BEYOND_DOUBLES = 2**1023
 """Integers from here on count as infinite where answers are floats."""
@@ -104,8 +101,8 @@ class Answers:
         return index if any(released == self.writer(kind)(index) for kind in kinds) else None
 
     def _number(self, answer: Number) -> int:
-        if isinstance(answer, Decimal) and answer.is_finite() and abs(answer.adjusted()) > VAST:
-            answer = _within_reach(answer)
+        if isinstance(answer, Decimal) and answer.is_finite():
+            answer = from_decimal(answer)
         if isinstance(answer, int | np.integer) and abs(int(answer)) >= BEYOND_DOUBLES and not self.integral:
             return self.end(1 if answer > 0 else -1)  # it would be written as a float
         ratio = finite_ratio(answer)
@@ -135,12 +132,6 @@ class Answers:
                 "pass the answer as a Fraction or a float"
             )
         return lambda index: as_decimal(self._as_int(index), self.divisor)
-
-
-def _within_reach(answer: Decimal) -> Decimal:
-    """Return the nearest to a finite decimal among those whose ratio takes no absurd memory."""
-    power = VAST if answer.adjusted() > 0 else -VAST
-    return Decimal((int(answer.is_signed()), (1,), power)) if answer else Decimal(0)
 
 
 def _ordinal(answer: Any) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -19,6 +20,7 @@ from inbounds.cli.extras import import_duckdb
 from inbounds.cli.output import progress
 from inbounds.cli.reading import answer_in, release_all
 from inbounds.errors import InvalidAnswer, InvalidParameter
+from inbounds.exact.rational import round_nearest
 
 AT_ONCE = 65_536
 """Releases between two moves of the progress bar."""
@@ -30,6 +32,8 @@ DOUBLES = ("FLOAT", "DOUBLE")
 
 EXACT = ("UBIGINT", "HUGEINT", "UHUGEINT", "DECIMAL", "VARCHAR")
 """Types, or how they begin, whose values are read from their text, for no double holds them all."""
+
+LARGEST = sys.float_info.max
 
 DAYS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 
@@ -124,16 +128,22 @@ def _released(mechanism: Any, answers: Any) -> Any:
 
 
 def _typed(released: Any, bounds: Bounds) -> Any:
-    """Return releases as the type of their column in the file; what 64 bits do not hold, as the last that fits."""
+    """Return releases as the type of their column in the file; what 64 bits do not hold, as the last that they do."""
     if bounds.is_dates:
         return np.asarray(released, dtype="datetime64[us]")
     if not _whole(bounds):
-        return np.array([float(value) for value in released] if isinstance(released, list) else released, dtype=float)
+        doubles = map(_double, released) if isinstance(released, list) else released
+        return np.fromiter(doubles, dtype=float, count=len(released))
     if not isinstance(released, list):
         return released.astype(np.int64)
     step, offset = int(bounds.step or 1), int(bounds.offset)
     most, least = ((end - offset) // step * step + offset for end in (2**63 - 1, -(2**63) + step - 1))
     return np.array([min(max(int(value), least), most) for value in released], dtype=np.int64)
+
+
+def _double(released: float | Fraction) -> float:
+    """Return the nearest double that is finite."""
+    return max(-LARGEST, min(LARGEST, round_nearest(Fraction(released))))
 
 
 def _filled(released: Any, known: Any) -> Any:

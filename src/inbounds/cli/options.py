@@ -10,7 +10,8 @@ import typer
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
-from inbounds.exact.rational import is_decimal, shown
+from inbounds.exact.decimals import is_decimal
+from inbounds.exact.rational import shown
 
 BoundsText = Annotated[
     str, typer.Option("--bounds", metavar="BOUNDS", help='Possible answers: "[0, 100]", "[0, inf) step 1".')

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -17,16 +16,14 @@ import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidAnswer
-from inbounds.exact.rational import as_decimal, has_decimals, is_decimal
+from inbounds.exact.decimals import read_decimal
+from inbounds.exact.rational import as_decimal, has_decimals
 
 _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
 _NAN = re.compile(r"[+-]?nan", re.IGNORECASE)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 BYTE_ORDER_MARK = "\ufeff"
-
-VAST = 4_000
-"""A number of more digits than this before the point counts as infinite, and after it as zero."""
 
 NEAR = 2**52
 """Answers fewer steps than this from zero are held by doubles and 64-bit integers exactly, with room for noise."""
@@ -42,13 +39,14 @@ def read(text: str, bounds: Bounds, where: str) -> Any:
         return _day(word, where)
     if len(word) < 19 and word.isascii() and word.isdigit():  # the usual case
         return int(word)
-    if found := _INFINITE.fullmatch(word):
-        return _end(bounds, where, below=found[1] == "-")
+    if infinite := _INFINITE.fullmatch(word):
+        return _end(bounds, where, below=infinite[1] == "-")
     if _NAN.fullmatch(word):
         raise InvalidAnswer(f"{where} must not be NaN; decide what a missing answer means before releasing it")
-    if not is_decimal(word):
+    found = read_decimal(word)  # as a double it could move, and away from its neighbour
+    if found is None:
         raise InvalidAnswer(f"{where} must be a number, for the bounds are numbers; write it like 97 or 97.5")
-    return _exact(word, bounds, where)
+    return found
 
 
 def answer_in(text: str | None, bounds: Bounds, where: str) -> Any:
@@ -67,23 +65,13 @@ def _day(word: str, where: str) -> date:
     raise InvalidAnswer(f"{where} must be a day, for the bounds are days; write it like 2026-12-31")
 
 
-def _exact(word: str, bounds: Bounds, where: str) -> Fraction:
-    """Return a number that is written as a decimal: as a double it could move, and away from its neighbour."""
-    mantissa, _, exponent = word.lower().partition("e")
-    power, digits = exponent.lstrip("+-0"), Decimal(mantissa)
-    size = digits.adjusted() + int(exponent or 0) if len(power) < 6 else VAST + 1
-    if digits and abs(size) > VAST:
-        return Fraction(0) if exponent.startswith("-") else _end(bounds, where, below=digits < 0)
-    return Fraction(Decimal(word)) if digits else Fraction(0)
-
-
 def _end(bounds: Bounds, where: str, *, below: bool) -> Fraction:
-    end = bounds.ends[0] if below else bounds.ends[-1]
-    if end is None:
+    end = bounds.low if below else bounds.high
+    if not isinstance(end, int | Fraction):
         raise InvalidAnswer(
             f"{where} may be infinite only on a side where the bounds have an end; give them one, or clip it first"
         )
-    return Fraction(bounds.low if below else bounds.high)  # type: ignore[arg-type]
+    return Fraction(end)
 
 
 # Out.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from datetime import timedelta
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -23,9 +22,6 @@ LIMIT = 1 << LIMIT_BITS
 # A Decimal of a few bytes can stand for an integer that fills the memory.
 _LIMIT_EXPONENT = 10_000
 
-# Python would also read 1_0 as 10, and the digits of every script.
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-
 LONGEST_DIGITS = 20
 """A number whose text is longer than this is rounded where people read it."""
 
@@ -33,11 +29,6 @@ LONGEST_DIGITS = 20
 def is_number(value: object) -> TypeGuard[Number]:
     """Return whether `value` is of a kind that stands for one real number; NaN and the infinities are such."""
     return isinstance(value, _KINDS) and not isinstance(value, _NOT_NUMBERS)
-
-
-def is_decimal(text: str) -> bool:
-    """Return whether a text is a decimal number, in ASCII digits with a sign, a point and an exponent if need be."""
-    return _DECIMAL.fullmatch(text) is not None
 
 
 def infinity(value: object) -> int:
@@ -133,7 +124,7 @@ def has_decimals(denominator: int) -> bool:
 
 def as_decimal(numerator: int, denominator: int) -> Decimal:
     """Return a fraction as a decimal, exactly if it has one."""
-    places = len(str(abs(numerator))) + denominator.bit_length()
+    places = numerator.bit_length() // 3 + 1 + denominator.bit_length()
     return Context(prec=places).divide(Decimal(numerator), Decimal(denominator))
 
 

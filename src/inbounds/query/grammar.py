@@ -22,7 +22,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from inbounds.errors import InvalidQuestion
-from inbounds.exact.rational import cut, is_decimal, shown
+from inbounds.exact.decimals import is_decimal
+from inbounds.exact.rational import cut, shown
 from inbounds.query.column import Comparison
 from inbounds.query.condition import MOST_NODES, And, Compare, Condition, In, Missing, Not, Or, joined
 from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_part
