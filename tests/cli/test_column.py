@@ -57,7 +57,7 @@ def test_everything_else_keeps_its_characters(typed: Type, source: Path) -> None
     found = typed("release", "--file", "source.csv", "--to", "out.csv", *SCORE)
     assert (found.code, found.err) == (0, "")
     assert within_80(found.out)
-    assert "2 answers of column score; 1 missing" in found.out
+    assert "2 values of column score; 1 empty cell stayed empty" in found.out
     lines = [line.split(";") for line in Path("out.csv").read_text("utf-8").splitlines()]
     assert lines[0] == ["id", "name", "score", "day"]
     assert lines[1][:2] + lines[1][3:] == ["007", '""', "2026-01-05"]

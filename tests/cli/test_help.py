@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import typer.main
 from inbounds import __version__
 from inbounds.cli import demo as demo_module
 from inbounds.cli.app import app
+from inbounds.cli.suggestion import SYNONYMS
 from tests.cli.conftest import Type, Typed, within_80
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -67,31 +69,81 @@ def test_the_version(typed: Type) -> None:
     assert typed("--version").out == f"inbounds {__version__}\n"
 
 
+@pytest.mark.parametrize("words", [(), ("budget",)])
+def test_without_a_command_there_is_help(typed: Type, words: tuple[str, ...]) -> None:
+    """Whoever types no command sees which there are."""
+    assert typed(*words) == typed(*words, "--help")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "a command is needed; there are release, plan, query, explain, certify, demo, budget"),
-        (("budget",), "budget: a command is needed; there are show, grant, verify, statement"),
-        (("relaese",), "no command 'relaese'; did you mean release?"),
-        (("budget", "shw"), "budget: no command 'shw'; did you mean show?"),
-        (("demo", "--jsn"), "demo: no option '--jsn'; did you mean --json?"),
-        (("release", "3", "--epsilo", "1"), "release: no option '--epsilo'; did you mean --epsilon?"),
-        (("demo", "3"), "demo: there can be no argument besides its options, got 1; put quotes around"),
+        (("--",), "a command is missing; see inbounds --help"),
+        (("relaese",), "there is no command 'relaese'; did you mean release?"),
+        (("verify",), "there is no command 'verify'; did you mean budget verify?"),
+        (("ask",), "there is no command 'ask'; did you mean query?"),
+        (("version",), "there is no command 'version'; did you mean --version?"),
+        (("xyz",), "there is no command 'xyz'; choose from release, plan, certify, query, explain, budget, demo"),
+        (("budget", "shw"), "budget: there is no command 'shw'; did you mean show?"),
+        (("demo", "--jsn"), "demo: there is no option '--jsn'; did you mean --json?"),
+        (("release", "3", "--epsilo", "1"), "release: there is no option '--epsilo'; did you mean --epsilon?"),
+        (("release", "3", "--sens", "1"), "release: there is no option '--sens'; did you mean --sensitivity?"),
+        (("release", "3", "-e", "1"), "release: there is no option '-e'; did you mean --epsilon?"),
+        (("release", "3", "--out", "x"), "release: there is no option '--out'; did you mean --to?"),
+        (("plan", "--error", "1"), "plan: there is no option '--error'; did you mean --target-error?"),
+        (("plan", "--p", "1"), "plan: there is no option '--p'; did you mean --plot?"),
+        (("certify", "--s", "1"), "certify: there is no option '--s'; did you mean --scale or --sensitivity?"),
+        (("demo", "3"), "demo: there must be nothing besides the options, got 1 more; leave that out"),
     ],
 )
 def test_misspelt_words_are_named(typed: Type, words: tuple[str, ...], said: str) -> None:
-    """What is not known is named, with the nearest that is."""
+    """What is not known is named, with what it abbreviates, means or misspells."""
     found = typed(*words)
-    assert (found.code, found.out) == (2, "")
-    assert said in found.err
+    assert (found.code, found.out, found.err) == (2, "", f"inbounds: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("release", "97"), "release: --bounds, --sensitivity and --epsilon are missing; see inbounds release --help"),
+        (("plan", "--sensitivity", "1"), "plan: --bounds is missing; see inbounds plan --help"),
+        (("query", "--dataset", "x"), "query: SQL, --epsilon and --analyst are missing; see inbounds query --help"),
+        (("release", "97", "--epsilon"), "release: --epsilon needs a value after it; see inbounds release --help"),
+        (("demo", "--json=1"), "demo: --json takes no value; see inbounds demo --help"),
+    ],
+)
+def test_all_that_is_missing_is_named(typed: Type, words: tuple[str, ...], said: str) -> None:
+    """One message names everything that must be given and was not, and the command whose help says more."""
+    found = typed(*words)
+    assert (found.code, found.out, found.err) == (2, "", f"inbounds: {said}\n")
+
+
+def test_a_person_reads_whole_words(typed: Type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal a long message is wrapped; in a pipe it is one line, for programs."""
+    words = ("release", "97", "--bounds", "0-100", "--sensitivity", "1", "--epsilon", "1")
+    piped = typed(*words).err
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    shown = typed(*words).err
+    assert piped.count("\n") == 1
+    assert within_80(shown)
+    assert " ".join(shown.split()) == piped.strip()
+
+
+@pytest.mark.parametrize("synonym", SYNONYMS)
+def test_a_synonym_is_for_what_there_is(synonym: str) -> None:
+    """Other words stand for commands and options that exist, and are none themselves."""
+    options = {option for command in COMMANDS.values() for param in command.params for option in param.opts}
+    known = {*ROOT.commands, *COMMANDS, *options, "--help", "--version"}
+    assert SYNONYMS[synonym] in known
+    assert synonym not in ROOT.commands
 
 
 @pytest.mark.parametrize(
     ("failure", "code", "said"),
     [
         (KeyboardInterrupt(), 130, ""),
-        (ValueError("the secret 731954"), 1, "inbounds: failed for a reason that was not foreseen (ValueError)"),
-        (PermissionError(13, "Permission denied", "x.db"), 1, "inbounds: a file 'x.db' cannot be read or written"),
+        (ValueError("the secret 731954"), 1, "inbounds: failed unexpectedly (ValueError)"),
+        (PermissionError(13, "Permission denied", "x.db"), 1, "inbounds: the file 'x.db' cannot be read or written"),
     ],
 )
 def test_there_is_never_a_traceback(

@@ -73,10 +73,10 @@ RELEASE = 'release 1 --bounds "[0, 2]" --sensitivity 1 --epsilon 1'
     ],
 )
 def test_closed_and_full_streams_are_foreseen(line: str, code: int) -> None:
-    """What could not be printed is a failure, a closed standard error is none, and nothing is unforeseen."""
+    """What could not be printed is a failure, a closed standard error is none, and nothing is unexpected."""
     found = shell(line)
     assert found.returncode == code
-    assert "not foreseen" not in found.stderr
+    assert "unexpectedly" not in found.stderr
     assert "Traceback" not in found.stderr
 
 

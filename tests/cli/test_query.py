@@ -25,9 +25,9 @@ def test_a_question_is_answered_and_charged(typed: Type, clinic: Path) -> None:
     assert [row["clinic"] for row in data["rows"]] == ["north", "south", "east", "west"]
     assert all(0 <= row["mean_age"] <= 110 for row in data["rows"])
     assert all(row["clinic"] in text.out for row in data["rows"])
-    for line in ("epsilon        0.50", "budget of ana  0.5 of 3 spent, 2.5 left"):
+    for line in ("epsilon          0.50", "budget of ana    0.5 of 3 spent, 2.5 left"):
         assert f"\n{line}\n" in text.out
-    assert "\nbudget in all  0.5 of 5 spent, 4.5 left\n" in text.out
+    assert "\nbudget in total  0.5 of 5 spent, 4.5 left\n" in text.out
     assert data["budget"]["analyst"] == {"cap": 3, "spent": 1, "left": 2}
     assert data["budget"]["total"] == {"cap": 5, "spent": 1, "left": 4}
     shown = typed("budget", "show", *CLINIC, "--analyst", "ana", "--json").data
@@ -72,7 +72,7 @@ def test_explaining_spends_nothing(typed: Type, clinic: Path) -> None:
         (("explain", *CLINIC, "--epsilon", "1", "--pooling", "7", MEAN), "--pooling must be from 0 to 1, got '7'"),
         (("explain", *CLINIC, "--epsilon", "1", "SELECT", "COUNT(*)", "FROM", "visits"), "quotes"),
         (("explain", "--dataset", "none.toml", "--epsilon", "1", MEAN), "none.toml"),
-        (("query", *CLINIC, "--epsilon", "1", MEAN), "missing option '--analyst'"),
+        (("query", *CLINIC, "--epsilon", "1", MEAN), "--analyst is missing"),
         (("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", "--request-id", "", MEAN), "1 to 200 characters"),
         (("budget", "verify", *CLINIC, "--head", "3"), "a head must"),
         (("budget", "grant", "x", *CLINIC), "EPSILON must be a number"),
@@ -116,7 +116,7 @@ def test_an_answer_is_shown_even_if_the_budget_cannot_be_read(
     words = ("query", *CLINIC, "--epsilon", "0.5", "--analyst", "ana", MEAN)
     found = typed(*words)
     assert (found.code, found.err) == (0, "")
-    assert "budget in all  cannot be read\n" in found.out
+    assert "budget in total  cannot be read\n" in found.out
     assert typed(*words, "--json").data["budget"] == {}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,8 +10,19 @@ from inbounds import __version__
 from inbounds.cli import budget, certify, demo, explain, plan, query, release
 from inbounds.cli.arguments import Command, Group
 
+ORDER = ("release", "plan", "certify", "query", "explain", "budget", "demo")
+
+
+class Commands(Group):
+    """All of them, in the order of the help: about numbers, about tables."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return their names."""
+        return list(ORDER)
+
+
 app = typer.Typer(
-    cls=Group,
+    cls=Commands,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"max_content_width": 80, "help_option_names": ["-h", "--help"]},
@@ -38,7 +49,7 @@ Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=
 
 @app.callback()
 def _about(version: Version = False) -> None:
-    """Differentially private answers that stay where everyone knows they must be.
+    """Differentially private answers that stay within publicly known bounds.
 
     \b
     Example:

@@ -1,20 +1,21 @@
-"""How what was typed is taken apart: negative numbers, misspelt names, and what a message may repeat."""
+"""How what was typed is taken apart: negative numbers, missing and misspelt names, and what a message may repeat."""
 
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
+from inbounds.cli.suggestion import unknown
 from inbounds.errors import InvalidParameter
 
 _NEGATIVE = re.compile(r"-(\.?\d|inf)", re.IGNORECASE)
 """What begins like this is a number, not an option."""
 
-_NAME = re.compile(r"-{0,2}[A-Za-z][A-Za-z-]*")
-"""Only what looks like this is repeated in a message: anything else may be a true answer in the wrong place."""
+REWORDED = {"requires an argument": "needs a value after it", "does not take a value": "takes no value"}
+"""What the parser says of an option, in our words."""
 
 
 class Command(TyperCommand):
@@ -31,25 +32,53 @@ class Command(TyperCommand):
                 (numbers if _NEGATIVE.match(word) and before not in valued else rest).append(word)
             args = [*rest, "--", *numbers] if numbers else args
         ctx.allow_extra_args = True
-        left = super().parse_args(ctx, args)
+        try:
+            left = super().parse_args(ctx, args)
+        except typer.TyperException as problem:
+            problem.ctx = ctx  # type: ignore[attr-defined]  # some are raised without, and do not say which command
+            raise
         if left and not ctx.resilient_parsing:
-            most = sum(param.param_type_name == "argument" for param in self.params)
-            takes = "no argument" if most == 0 else "one argument only"
-            raise InvalidParameter(
-                f"{_within(ctx)}there can be {takes} besides its options, got {most + len(left)}; "
-                "put quotes around what belongs together"
-            )
+            raise InvalidParameter(self._too_many(ctx, len(left)))
         return left
+
+    def _too_many(self, ctx: Any, extra: int) -> str:
+        most = sum(param.param_type_name == "argument" for param in self.params)
+        if most == 0:
+            return f"{_within(ctx)}there must be nothing besides the options, got {extra} more; leave that out"
+        return (
+            f"{_within(ctx)}there must be one argument besides the options, got {most + extra}; "
+            "put quotes around text that contains spaces"
+        )
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line, without braces around what must be given."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write what the arguments and the options mean; that everything is a text says nothing."""
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            params = [param for param in self.get_params(ctx) if param.param_type_name == kind]
+            records = [record for param in params if (record := param.get_help_record(ctx)) is not None]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl([(name.removesuffix(" <str>"), text) for name, text in records])
 
 
 class Group(TyperGroup):
-    """A group of commands that suggests the nearest one."""
+    """A group of commands that suggests the nearest one, and alone shows its help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the arguments apart."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that was typed."""
         if args[0] in self.commands or args[0].startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        raise InvalidParameter(f"{_within(ctx)}no command{_repeated(args[0], list(self.commands))}")
+        raise InvalidParameter(f"{_within(ctx)}{unknown('command', args[0], self.list_commands(ctx))}")
 
 
 def usage(problem: Exception) -> str:
@@ -57,25 +86,31 @@ def usage(problem: Exception) -> str:
     context: Any = getattr(problem, "ctx", None)
     option = getattr(problem, "option_name", None)
     message = " ".join(getattr(problem, "format_message", problem.__str__)().split()).rstrip(".")
-    if context is not None and option is not None and message.startswith("No such option"):
+    said = f"{message[:1].lower()}{message[1:]}"
+    if context is None:
+        return f"{said}; see inbounds --help"
+    if message.startswith("Missing"):
+        said = _missing(context)
+    elif option is not None and message.startswith("No such option"):
         known = [name for param in context.command.params for name in param.opts if name.startswith("--")]
-        return f"{_within(context)}no option{_repeated(option, known)}"
-    if context is not None and message.startswith("Missing command"):
-        return f"{_within(context)}a command is needed; there are {', '.join(context.command.commands)}"
-    path = "inbounds" if context is None else context.command_path
-    return f"{_within(context)}{message[:1].lower()}{message[1:]}; see {path} --help"
+        return f"{_within(context)}{unknown('option', option, known)}"
+    elif option is not None:
+        said = f"{option} {next((ours for theirs, ours in REWORDED.items() if theirs in message), message)}"
+    return f"{_within(context)}{said}; see {context.command_path} --help"
+
+
+def _missing(context: Any) -> str:
+    """Say all that must be given and was not: what was given is read before that is noticed."""
+    names = [
+        param.opts[0] if param.param_type_name == "option" else param.display_name_raw
+        for param in context.command.params
+        if param.required and param.name not in context.params
+    ] or ["a command"]
+    listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return f"{listed} {'is' if len(names) == 1 else 'are'} missing"
 
 
 def _within(context: Any) -> str:
     """Return which command a message is about."""
     name = "" if context is None else context.command_path.removeprefix("inbounds").strip()
     return f"{name}: " if name else ""
-
-
-def _repeated(word: str, known: list[str]) -> str:
-    """Return a word that is not known, if it may be repeated, and what may have been meant."""
-    everything = f"there are {', '.join(known)}"
-    if not _NAME.fullmatch(word):
-        return f" of that name; {everything}"
-    near = get_close_matches(word, known, n=1, cutoff=0.5)
-    return f" {word!r}; {f'did you mean {near[0]}?' if near else everything}"

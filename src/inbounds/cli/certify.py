@@ -17,8 +17,10 @@ from inbounds.privacy.certificate import Certificate, brief
 from inbounds.privacy.certify import certify
 from inbounds.privacy.claim import Claim
 
-Scale = Annotated[str, typer.Option(metavar="NUMBER", help="The scale of the truncated Laplace noise to be judged.")]
-HowMuch = Annotated[str, typer.Option("--pooling", metavar="NUMBER", help="From 0, normalise, to 1, snap to the ends.")]
+Scale = Annotated[str, typer.Option(metavar="NUMBER", help="The scale of the bounded Laplace noise to check.")]
+HowMuch = Annotated[
+    str, typer.Option("--pooling", metavar="NUMBER", help="From 0 (normalise) to 1 (clamp to the ends).")
+]
 
 
 def command(  # noqa: PLR0913, PLR0917  each is an option of the command
@@ -31,9 +33,10 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     trusted: Trusted = False,
     as_json: AsJson = False,
 ) -> None:
-    """Prove or refute a scale that someone else chose.
+    """Prove or refute that noise of some scale is private.
 
-    The exit code is 0 if it keeps epsilon, and 4 if not; then two answers that give it away are named.
+    The exit code is 0 if it keeps epsilon, and 4 if it does not. Either way the two true answers that are easiest to
+    tell apart are named.
 
     \b
     Example:

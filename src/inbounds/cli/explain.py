@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from inbounds.cli.extras import open_dataset
-from inbounds.cli.options import AsJson, DatasetFile, Epsilon, Pooling, Sql, chosen_part, number
+from inbounds.cli.options import AsJson, Cost, DatasetFile, Pooling, Sql, chosen_part, number
 from inbounds.cli.output import show
 
 
-def command(sql: Sql, dataset: DatasetFile, epsilon: Epsilon, pooling: Pooling = None, as_json: AsJson = False) -> None:
+def command(sql: Sql, dataset: DatasetFile, epsilon: Cost, pooling: Pooling = None, as_json: AsJson = False) -> None:
     """Say what query would do, without doing it.
 
-    Nothing is spent, and no row is looked at.
+    Nothing is spent, and no row is read.
 
     \b
     Example:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from textwrap import wrap
 from typing import Any, NoReturn, TextIO
 
 from inbounds.cli.exit_codes import BAD_INPUT, BUDGET_REFUSED, DONE, FAILED, INTERRUPTED, NOT_PRIVATE
+
+WIDTH = 80
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -33,7 +36,7 @@ def _failed(problem: Exception) -> int:
     if isinstance(problem, RuntimeError) and "interrupted" in str(problem).lower():  # so DuckDB tells of Ctrl-C
         return INTERRUPTED
     kind = type(problem).__name__
-    return _complain(f"failed for a reason that was not foreseen ({kind}); please report the command", FAILED)
+    return _complain(f"failed unexpectedly ({kind}); please report this, with the command that was typed", FAILED)
 
 
 def run() -> NoReturn:
@@ -99,8 +102,11 @@ def _complain(problem: object, code: int) -> int:
     """Say what is wrong, and return the exit code that goes with it."""
     if sys.stderr is None:  # it was closed before we began
         return code
+    lines = f"inbounds: {problem}".splitlines()
+    if sys.stderr.isatty() and len(lines) == 1:  # a program finds it in one line, a person reads whole words
+        lines = wrap(lines[0], WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     try:
-        sys.stderr.write(f"inbounds: {problem}\n")
+        sys.stderr.write("\n".join(lines) + "\n")
     except OSError:
         _flush(sys.stderr)
     return code
@@ -110,9 +116,10 @@ def _about_file(problem: OSError) -> int:
     """Say which file failed; whoever stops reading what is printed has seen enough."""
     if isinstance(problem, BrokenPipeError):
         return DONE
-    name = "" if problem.filename is None else f" {problem.filename!r}"
+    name = problem.filename
+    what = "a file" if name is None else name if name == "standard output" else f"the file {name!r}"
     why = problem.strerror or type(problem).__name__
-    return _complain(f"a file{name} cannot be read or written: {why}; check it, its folder and the disk", FAILED)
+    return _complain(f"{what} cannot be read or written: {why}; check it, its folder and the space on the disk", FAILED)
 
 
 def _flush(stream: TextIO | Any) -> None:

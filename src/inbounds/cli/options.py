@@ -14,24 +14,30 @@ from inbounds.exact.decimals import is_decimal
 from inbounds.exact.rational import shown
 
 BoundsText = Annotated[
-    str, typer.Option("--bounds", metavar="BOUNDS", help='Possible answers: "[0, 100]", "[0, inf) step 1".')
+    str, typer.Option("--bounds", metavar="BOUNDS", help='The possible answers, like "[0, 100]" or "[0, inf) step 1".')
 ]
 Sensitivity = Annotated[
-    str, typer.Option(metavar="NUMBER", help="The most that one person can change the answer (in days, for dates).")
+    str, typer.Option(metavar="NUMBER", help="The most that one person can change the true answer; in days, for dates.")
 ]
-Epsilon = Annotated[str, typer.Option(metavar="NUMBER", help="The privacy loss of one release.")]
-Guarantee = Annotated[str, typer.Option(metavar="NAME", help="standard, or distance.")]
+Epsilon = Annotated[str, typer.Option(metavar="NUMBER", help="The privacy loss of each release.")]
+Cost = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer.")]
+Guarantee = Annotated[str, typer.Option(metavar="NAME", help="standard, or distance (metric privacy).")]
 Pooling = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="From 0, normalise, to 1, snap to the ends; chosen if not given.")
+    str | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="Use bounded Laplace with this pooling, from 0 (normalise) to 1 (clamp to the ends).  "
+        "[default: whatever has the least error]",
+    ),
 ]
-Trusted = Annotated[bool, typer.Option("--trusted", help="You vouch that the true answer is possible.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
-DatasetFile = Annotated[str, typer.Option("--dataset", metavar="FILE", help="The contract, a TOML file.")]
+Trusted = Annotated[bool, typer.Option("--trusted", help="You vouch that the true answer is within the bounds.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+DatasetFile = Annotated[str, typer.Option("--dataset", metavar="FILE", help="The contract of the table, a TOML file.")]
 LedgerPlace = Annotated[
     str | None,
-    typer.Option("--ledger", metavar="PLACE", help="Where account is kept, if not where the contract says."),
+    typer.Option("--ledger", metavar="PLACE", help="Another ledger than the contract's: a file or a PostgreSQL URL."),
 ]
-Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question.", show_default=False)]
+Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question, in quotes.", show_default=False)]
 
 
 def number(text: str, name: str) -> Decimal:
@@ -50,7 +56,7 @@ def part(text: str, name: str) -> Decimal:
     """Read a number from 0 to 1."""
     found = number(text, name)
     if not 0 <= found <= 1:
-        raise InvalidParameter(f"{name} must be from 0 to 1, got {shown(text)}; 0 normalises, 1 snaps to the ends")
+        raise InvalidParameter(f"{name} must be from 0 to 1, got {shown(text)}; 0 normalises, 1 clamps to the ends")
     return found
 
 

@@ -19,11 +19,12 @@ from inbounds.cli.output import WIDTH, show
 from inbounds.display.progress import reporting
 from inbounds.errors import InvalidParameter
 
-Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="The privacy loss of one release.")]
+Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="The privacy loss of each release.")]
 TargetError = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="Instead of --epsilon: find the least with this mean error.")
+    str | None,
+    typer.Option(metavar="NUMBER", help="Instead of --epsilon: find the least one with this mean error."),
 ]
-Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw it to a file: .png, .svg or .html.")]
+Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw the comparison to a file: .png, .svg or .html.")]
 
 PICTURES = (".png", ".svg", ".html")
 
@@ -42,12 +43,10 @@ def command(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare all mechanisms for some bounds, and recommend one.
+    """Compare the mechanisms for some bounds, and recommend one.
 
-    The one recommended is the one that release takes. Mechanisms whose draws take longer for some answers than for
-    others are compared, but not recommended.
-
-    With --target-error it answers the inverse question: how much epsilon an error takes.
+    It is the one that release uses: of those whose running time does not depend on the true answer, the one with the
+    least mean error. No data is involved, and nothing is spent.
 
     \b
     Example:

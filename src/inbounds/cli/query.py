@@ -10,7 +10,7 @@ from uuid import uuid4
 import typer
 
 from inbounds.cli.extras import open_dataset
-from inbounds.cli.options import AsJson, DatasetFile, Epsilon, LedgerPlace, Pooling, Sql, chosen_part, number
+from inbounds.cli.options import AsJson, Cost, DatasetFile, LedgerPlace, Pooling, Sql, chosen_part, number
 from inbounds.cli.output import pairs, show
 from inbounds.errors import InboundsError, LedgerUnavailable
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from inbounds.ledger.receipt import Balance
     from inbounds.query import Answer, Dataset
 
-Analyst = Annotated[str, typer.Option(metavar="NAME", help="Who asks, and pays.")]
+Analyst = Annotated[str, typer.Option(metavar="NAME", help="Who asks; the cost is charged to this name.")]
 RequestId = Annotated[
-    str | None, typer.Option(metavar="ID", help="Asking again with the same one is free, and gives the same answer.")
+    str | None, typer.Option(metavar="ID", help="Ask again with the same id to get the same answer, free.")
 ]
 
 
 def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     sql: Sql,
     dataset: DatasetFile,
-    epsilon: Epsilon,
+    epsilon: Cost,
     analyst: Analyst,
     request_id: RequestId = None,
     pooling: Pooling = None,
     ledger: LedgerPlace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a question of a table.
+    """Ask a question of a table, in SQL.
 
-    The charge is on record before the table is looked at.
+    The cost is recorded in the ledger before the table is read.
 
     \b
     Example:
@@ -80,11 +80,11 @@ def _remembering(request: str) -> Iterator[None]:
 
 def _tell(request: str) -> None:
     with suppress(OSError):  # nobody reads that either
-        typer.echo(f"inbounds: if it was charged, the answer is free with --request-id {request}", err=True)
+        typer.echo(f"inbounds: if this was charged, ask again for free with --request-id {request}", err=True)
 
 
 def _paid(epsilon: str, analyst: str, budget: dict[str, Balance], answer: Answer) -> list[tuple[str, Any]]:
-    names = {"analyst": f"budget of {analyst}", "total": "budget in all"}
+    names = {"analyst": f"budget of {analyst}", "total": "budget in total"}
     left = [(name, budget.get(key, "cannot be read")) for key, name in names.items() if key in budget or key == "total"]
     return [("epsilon", epsilon), *left, ("request id", answer.request_id)]
 

@@ -32,12 +32,15 @@ from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 
 Value = Annotated[
-    str | None, typer.Argument(metavar="VALUE", help="The true answer, or - for one on each line of standard input.")
+    str | None,
+    typer.Argument(metavar="VALUE", help="The true answer; - reads one from each line of standard input."),
 ]
-Source = Annotated[str | None, typer.Option("--file", metavar="FILE", help="A csv or parquet file to read instead.")]
-ColumnName = Annotated[str | None, typer.Option("--column", metavar="NAME", help="The column of it to release.")]
+Source = Annotated[
+    str | None, typer.Option("--file", metavar="FILE", help="Release a column of this csv or parquet file instead.")
+]
+ColumnName = Annotated[str | None, typer.Option("--column", metavar="NAME", help="The name of that column.")]
 Target = Annotated[
-    str | None, typer.Option("--to", metavar="FILE", help="The file to write: the same, with that column private.")
+    str | None, typer.Option("--to", metavar="FILE", help="Where to write the file with that column released.")
 ]
 
 AT_ONCE = 16_384
@@ -57,10 +60,10 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     to: Target = None,
     as_json: AsJson = False,
 ) -> None:
-    """Release a private answer that is always possible.
+    """Release a private answer that stays within the bounds.
 
-    A number or a day, one on each line of standard input, or a column of a file. Each of them costs epsilon. The
-    mechanism has the least mean error of those that take as long for one answer as for another; see plan.
+    The true answer is a number or a day. Several can be read from standard input or from a column of a file; each of
+    them costs epsilon, and nothing adds that up. The mechanism is the one that plan recommends.
 
     \b
     Example:
@@ -135,7 +138,7 @@ def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:
     unit = " days" if mechanism.bounds.is_dates else ""
     lines = [
         ("released", write(released)),
-        ("expected error", f"{error:.4g}{unit}, if the truth is about there"),
+        ("expected error", f"{error:.4g}{unit}, for a true answer near the one released"),
         *asked.words,
         ("epsilon", asked.typed["epsilon"]),
         ("certificate", certificate),
@@ -171,10 +174,14 @@ def _column(asked: _Asked, source: Path, column: str, target: Path) -> tuple[Any
 
     count, missing = release_column(asked.mechanism, source, column, target)
     lines = [
-        ("released", f"{count} answers of column {column}; {missing} missing, left so"),
+        ("released", f"{count} values of column {column}; {_empty(missing)}"),
         ("to", target),
         *asked.words,
         ("epsilon", f"{asked.typed['epsilon']} for each answer"),
     ]
     found = {"released": count, "missing": missing, "column": column, "to": str(target), **asked.law}
     return found, pairs(lines)
+
+
+def _empty(count: int) -> str:
+    return f"{count} empty {'cell' if count == 1 else 'cells'} stayed empty" if count else "no cell was empty"
