@@ -29,13 +29,14 @@ from inbounds.query.condition import Condition
 from inbounds.query.contract import Contract
 from inbounds.query.engines.engine import Engine
 from inbounds.query.explanation import Explanation
-from inbounds.query.grammar import read_condition, read_select
 from inbounds.query.group import by_bins
 from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_part
 from inbounds.query.parts import Answered
 from inbounds.query.plan import Plan, plan
 from inbounds.query.question import Question, checked
 from inbounds.query.source import open_source
+from inbounds.query.sql.conditions import read_condition
+from inbounds.query.sql.select import read_select
 from inbounds.query.table import Table
 
 BUDGET_KEYS = ("total", "per_analyst", "ledger")
@@ -187,7 +188,7 @@ class Dataset:
         return replace(query, question=replace(query.question, groups=(by_bins(found, bins),)))
 
     def sql(self, text: str) -> Query:
-        """Ask in SQL; see `inbounds.query.grammar` for what is answered."""
+        """Ask in SQL; see `inbounds.query.sql` for what is answered."""
         read = read_select(text, self.table.unit)
         if read.table != self.name:
             raise InvalidQuestion(

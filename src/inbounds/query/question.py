@@ -22,9 +22,9 @@ from inbounds.query.condition import (
     joined,
     quoted,
 )
-from inbounds.query.grammar import read_condition
 from inbounds.query.group import MOST_CELLS, Group, by_key
 from inbounds.query.measure import Measure
+from inbounds.query.sql.conditions import read_condition
 
 if TYPE_CHECKING:
     from inbounds.query.table import Table

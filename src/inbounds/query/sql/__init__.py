@@ -1,0 +1,10 @@
+"""SQL, read with sqlglot: a closed grammar, and what is outside it is refused with a mark under it.
+
+    SELECT [keys,] measure FROM table [WHERE condition] [GROUP BY keys]
+
+Measures: COUNT(*), COUNT(column), COUNT(DISTINCT unit), SUM, AVG, MEDIAN, QUANTILE(column, 0.9) or PERCENTILE_CONT /
+PERCENTILE_DISC (0.9) WITHIN GROUP (ORDER BY column), AVG(CASE WHEN condition THEN 1 ELSE 0 END) or
+PROPORTION(condition), HISTOGRAM(column [, bins]).
+
+Whoever adds to the grammar takes every node from the text that is read (`SqlText.take`); what nobody takes is refused.
+"""

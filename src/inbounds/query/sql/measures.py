@@ -1,0 +1,151 @@
+"""What a SELECT measures: one function of the table below, with exactly its arguments.
+
+To add a measure, write a reader of its call and enter it in `MEASURES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from inbounds.query.condition import Condition, Missing, Not
+from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_part
+from inbounds.query.sql.conditions import condition
+from inbounds.query.sql.text import SqlText, kind
+from inbounds.query.sql.values import is_number, read_column, read_constant
+
+INDICATOR = "PROPORTION(age > 60), or AVG(CASE WHEN age > 60 THEN 1 ELSE 0 END)"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure, on which rows, and the column and number of bins if it is a histogram."""
+
+    measure: Measure
+    conditions: tuple[Condition, ...] = ()
+    histogram: tuple[str, int | None] | None = None
+
+
+def read_measure(text: SqlText, node: exp.Expr) -> Measured:
+    """Read the one thing that a SELECT measures."""
+    refuse_no_measure(text, node)
+    if isinstance(node, exp.WithinGroup):
+        return _percentile(text, node)
+    return MEASURES[node.name.upper()](text, node)
+
+
+def refuse_no_measure(text: SqlText, node: exp.Expr) -> None:
+    """Refuse what is selected and is neither a column nor a measure."""
+    if isinstance(node, exp.WithinGroup) and node.this.name.upper() in PERCENTILES:
+        return
+    name = node.name.upper() if isinstance(node, exp.Anonymous) else ""
+    if name in MEASURES:
+        return
+    if name in ONE_ROW:
+        text.refuse(node, f"{name} is not answered, for it would show one row; ask for a quantile, {ONE_ROW[name]}")
+    text.refuse(node, f"{kind(node)} is not answered; measures are {', '.join(MEASURES)}")
+
+
+def _count(text: SqlText, call: exp.Expr) -> Measured:
+    (this,) = text.arguments(call, 1, "COUNT(*)")
+    if isinstance(this, exp.Star):
+        text.take(this)
+        return Measured(Count())
+    if is_number(this):
+        read_constant(text, this)
+        return Measured(Count())
+    if isinstance(this, exp.Distinct):
+        text.take(this, "expressions")
+        if [read_column(text, one) for one in this.expressions] != [text.unit]:
+            text.refuse(this, f"only the unit can be counted distinct; write COUNT(DISTINCT {text.unit})")
+        return Measured(CountUnits(text.unit))
+    return Measured(Count(), (Not(Missing(read_column(text, this))),))
+
+
+def _sum(text: SqlText, call: exp.Expr) -> Measured:
+    (this,) = text.arguments(call, 1, "SUM(age)")
+    return Measured(Sum(read_column(text, this)))
+
+
+def _average(text: SqlText, call: exp.Expr) -> Measured:
+    (this,) = text.arguments(call, 1, "AVG(age)")
+    if isinstance(this, exp.Case):
+        return Measured(Proportion(_indicator(text, this)))
+    if isinstance(this, exp.Binary | exp.Not | exp.In | exp.Between | exp.Paren):
+        text.refuse(this, f"AVG takes a column, got {kind(this)}; a proportion is written {INDICATOR}")
+    return Measured(Mean(read_column(text, this)))
+
+
+def _median(text: SqlText, call: exp.Expr) -> Measured:
+    (this,) = text.arguments(call, 1, "MEDIAN(age)")
+    return Measured(Quantile(read_column(text, this), Fraction(1, 2)))
+
+
+def _quantile(text: SqlText, call: exp.Expr) -> Measured:
+    this, *part = text.arguments(call, 2, "QUANTILE(age, 0.9)")
+    return Measured(Quantile(read_column(text, this), _part(text, part[0] if part else None)))
+
+
+def _percentile(text: SqlText, node: exp.WithinGroup) -> Measured:
+    text.take(node, "this", "expression")
+    (part,) = text.arguments(node.this, 1, "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age)")
+    order = node.expression
+    text.take(order, "expressions")
+    if len(order.expressions) != 1:
+        text.refuse(order, "WITHIN GROUP takes (ORDER BY column); leave the rest out")
+    (by,) = order.expressions
+    text.take(by, "this")
+    return Measured(Quantile(read_column(text, by.this), _part(text, part)))
+
+
+def _proportion(text: SqlText, call: exp.Expr) -> Measured:
+    (this,) = text.arguments(call, 1, "PROPORTION(age > 60)")
+    return Measured(Proportion(condition(text, this)))
+
+
+def _histogram(text: SqlText, call: exp.Expr) -> Measured:
+    this, *bins = text.arguments(call, 2, "HISTOGRAM(age, 12)")
+    number = read_constant(text, bins[0]) if bins else None
+    if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
+        text.refuse(bins[0], "the number of bins must be a whole number; write it like 10")
+    return Measured(Count(), histogram=(read_column(text, this), number))
+
+
+def _indicator(text: SqlText, case: exp.Case) -> Condition:
+    """Return the condition of CASE WHEN condition THEN 1 ELSE 0 END."""
+    ifs, default = case.args["ifs"], case.args.get("default")
+    if case.this or len(ifs) != 1 or not is_number(ifs[0].args["true"], 1) or not is_number(default, 0):
+        text.refuse(case, f"only a proportion can be averaged; write {INDICATOR}")
+    text.take(case, "ifs", "default")
+    text.take(ifs[0], "this", "true")
+    for number in (ifs[0].args["true"], default):
+        read_constant(text, number)
+    return condition(text, ifs[0].this)
+
+
+def _part(text: SqlText, node: exp.Expr | None) -> Fraction:
+    value = read_constant(text, node)
+    if not isinstance(value, Fraction | int) or isinstance(value, bool):
+        text.refuse(node, "the part of a quantile must be a number above 0 and below 1; write it like 0.9")
+    if (problem := refuse_part(Fraction(value))) is not None:
+        text.refuse(node, problem)
+    return Fraction(value)
+
+
+MEASURES: dict[str, Callable[[SqlText, exp.Expr], Measured]] = {
+    "COUNT": _count,
+    "SUM": _sum,
+    "AVG": _average,
+    "MEDIAN": _median,
+    "QUANTILE": _quantile,
+    "PROPORTION": _proportion,
+    "HISTOGRAM": _histogram,
+}
+
+PERCENTILES = ("PERCENTILE_CONT", "PERCENTILE_DISC")
+
+ONE_ROW = {"MIN": "such as QUANTILE(age, 0.01)", "MAX": "such as QUANTILE(age, 0.99)"}
+"""What would give out the value of one row, and what to ask instead."""

@@ -1,0 +1,166 @@
+"""A text of SQL: parsed by sqlglot, read node by node, and refused if anything in it was not read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, NoReturn, TypeVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import SqlglotError
+
+from inbounds.errors import InvalidQuestion
+from inbounds.exact.decimals import is_decimal
+from inbounds.exact.rational import cut, shown
+
+LONGEST = 100_000
+"""Characters of a statement: it is read by recursion."""
+
+Token = sqlglot.TokenType
+WRITTEN = (Token.NUMBER, Token.STRING, Token.IDENTIFIER, Token.VAR)
+"""Tokens of which none may be passed over: what is counted, compared and named."""
+
+SPECIAL = ("CAST", "TRY_CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION")
+"""Functions with a syntax of their own: all but CAST are refused, with a mark under them."""
+
+UNNAMED = ("WITHIN", "GROUP")
+"""Words of the grammar that sqlglot takes for names until it meets them."""
+
+Found = TypeVar("Found")
+
+
+class PlainCalls(DuckDB):
+    """DuckDB's grammar with every function an ordinary one: sqlglot's own readers of functions drop arguments."""
+
+    class Parser(DuckDB.Parser):  # type: ignore[valid-type, misc]  # which is an attribute that holds a class
+        """Reads a function as its name and all its arguments."""
+
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {name: DuckDB.Parser.FUNCTION_PARSERS[name] for name in SPECIAL}
+
+
+class SqlText:
+    """One text, and which of its nodes have been read."""
+
+    def __init__(self, given: object, what: str, unit: str = "") -> None:
+        if not isinstance(given, str) or not given.strip():
+            raise InvalidQuestion(f"{what} must be a text, got {shown(given)}; write one, in quotes")
+        if len(given) > LONGEST:
+            raise InvalidQuestion(
+                f"{what} must be at most {LONGEST} characters long, got {len(given)}; ask something simpler"
+            )
+        self.sql = given
+        self.unit = unit
+        """The column that tells whose rows they are."""
+        self.table = ""
+        """The table that is asked, once it has been read."""
+        self.conditions = 0
+        """How many conditions have been read."""
+        self._taken: set[int] = set()
+
+    def read(self, parse: Callable[[], Any], read: Callable[[Any], Found], like: str) -> Found:
+        """Return what `read` makes of the tree that `parse` finds; `like` is what a message shows as an example."""
+        try:
+            tree = self._parsed(parse, like)
+            found = read(tree)
+        except RecursionError:
+            raise InvalidQuestion("the text is nested too deeply; ask something simpler") from None
+        self._refuse_unread(tree)
+        return found
+
+    def _parsed(self, parse: Callable[[], Any], like: str) -> Any:
+        try:
+            with _quiet():
+                found, self._tokens = parse(), sqlglot.tokenize(self.sql, dialect=PlainCalls)
+        except SqlglotError as problem:
+            raise InvalidQuestion(f"not SQL: {_complaint(problem)}; write it like {like}") from None
+        for token in self._tokens:  # sqlglot would read 1_0 as 10, and keeps nothing of how it was written
+            written = self.sql[token.start : token.end + 1]
+            if token.token_type == Token.NUMBER and not is_decimal(written):
+                raise InvalidQuestion(
+                    f"a number must be in the digits 0 to 9, got {shown(written)}; write it like 1000 or 2.5"
+                )
+        return found
+
+    def take(self, node: exp.Expr, *names: str) -> None:
+        """Note that a node is being read, with the arguments named; refuse it if it has any other."""
+        for name, value in node.args.items():
+            if value and name not in names:
+                other = value[0] if isinstance(value, list) else value
+                at = other if isinstance(other, exp.Expr) else node
+                self.refuse(at, f"{kind(node)} has a part that is not understood; leave it out")
+        self._taken.add(id(node))
+
+    def arguments(self, call: exp.Expr, most: int, like: str) -> list[exp.Expr]:
+        """Return the arguments of a function, which has at least one and at most so many."""
+        self.take(call, "this", "expressions")
+        found = list(call.expressions)
+        if not 1 <= len(found) <= most:
+            at = found[most] if found else call
+            self.refuse(at, f"{call.name.upper()} cannot take {len(found)} arguments; write it like {like}")
+        return found
+
+    def refuse(self, node: Any, why: str) -> NoReturn:
+        """Refuse a part of the text, and point at it."""
+        raise InvalidQuestion(why + self._marked(node))
+
+    def _refuse_unread(self, tree: exp.Expr) -> None:
+        """Refuse a text of which a node, or a token that sqlglot dropped, has not been read."""
+        nodes = list(tree.walk())
+        for node in nodes:
+            if id(node) not in self._taken:
+                self.refuse(node, f"{kind(node)} is not understood here; leave it out")
+        read = {node.meta["start"] for node in nodes if "start" in node.meta}
+        for token in self._tokens:
+            if token.token_type in WRITTEN and token.start not in read and token.text.upper() not in UNNAMED:
+                written = cut(self.sql[token.start : token.end + 1])
+                raise InvalidQuestion(
+                    f"{written} is not understood here; leave it out" + self._line(token.start, token.end)
+                )
+
+    def _marked(self, node: object) -> str:
+        places = [one.meta for one in node.walk() if "start" in one.meta] if isinstance(node, exp.Expr) else []
+        if not places:
+            return ""
+        return self._line(min(place["start"] for place in places), max(place["end"] for place in places))
+
+    def _line(self, start: int, end: int) -> str:
+        """Return the line of the text that holds a part of it, with a mark under it, to be put below a message."""
+        if not self.sql[start : end + 1].strip():  # where sqlglot has lost its place
+            return ""
+        begin = self.sql.rfind("\n", 0, start) + 1
+        line = self.sql[begin:].split("\n", 1)[0]
+        first = max(0, start - begin - 40)
+        width = max(1, min(end + 1 - start, len(line) - (start - begin), 40))
+        return f"\n  {line[first : first + 76]}\n  {' ' * (start - begin - first)}{'^' * width}"
+
+
+def kind(node: exp.Expr | None) -> str:
+    """Return a part of a text as a message shows it."""
+    if node is None:
+        return "nothing"
+    return cut(node.sql(dialect="duckdb"), 50).strip() or type(node).__name__.upper()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep sqlglot from telling the terminal what we tell the caller."""
+    logger = logging.getLogger("sqlglot")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _complaint(problem: SqlglotError) -> str:
+    details = getattr(problem, "errors", None)
+    if details:
+        first = details[0]
+        said = str(first.get("description"))
+        what = "it cannot be read" if "<" in said else said  # sqlglot's own names help nobody
+        return f"{what}, at line {first.get('line')}, column {first.get('col')}"
+    return "it cannot be read"
