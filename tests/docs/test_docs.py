@@ -5,7 +5,8 @@ out, in one line. In it `…` stands for anything, after "for example" every num
 another ` # ` is a remark. Comments behind other statements are remarks. A block marked `output` holds lines that the
 example before it prints, one after the other; a line `…` stands for any lines, and if the text between the two blocks
 says "for example", numbers may be others. A line `$ inbounds …` in a block marked `console` is a command that succeeds,
-and the lines below it are what it prints; `…` and "for example" mean there what they mean for an `output`.
+and the lines below it are what it prints; `…` and "for example" mean there what they mean for an `output`. A block with
+a title is a file; a document that has one is run in a folder that holds it, and the clinic of the demonstration.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import shlex
 import tokenize
 import tomllib
 from collections.abc import Callable
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -30,13 +32,13 @@ import pytest
 import inbounds
 from inbounds import BoundedLaplace, Bounds, Claim, NotPrivate, Optimal, certify
 from inbounds.bounds import bounds
-from inbounds.cli.demo_clinic import build
+from inbounds.cli.demo_clinic import OPEN, build, true_rows
 from inbounds.cli.main import main
 from inbounds.mechanisms import bounded_laplace
 from inbounds.published import Laplace, Staircase
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
 
@@ -109,10 +111,21 @@ def run_document(text: str, name: str = "a document") -> int:
     return len(blocks)
 
 
+def write_files(text: str, folder: Path) -> int:
+    """Write the files that a document shows into a folder, and return how many there are."""
+    files = re.findall(r'^```\w+ title="([\w.-]+)"\n(.*?)^```$', text, re.DOTALL | re.MULTILINE)
+    for name, content in files:
+        (folder / name).write_text(content, encoding="utf-8")
+    return len(files)
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_example_does_what_it_shows(document: Path) -> None:
+def test_every_example_does_what_it_shows(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Python in a document runs from top to bottom, asserts what is true, and shows what comes out."""
     text = document.read_text("utf-8")
+    if write_files(text, tmp_path):
+        build(tmp_path)
+        monkeypatch.chdir(tmp_path)
     assert run_document(text, document.name) == len(re.findall(r"```(?:python|output)\b", text))
 
 
@@ -178,7 +191,10 @@ def run_commands(text: str, typed: Callable[[list[str]], str]) -> int:
     return count
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/index.md"])
+RUN = ("README.md", "docs/index.md", "docs/first-contract.md")
+
+
+@pytest.mark.parametrize("document", RUN)
 def test_every_command_does_what_is_shown(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -192,6 +208,7 @@ def test_every_command_does_what_is_shown(
         return capsys.readouterr().out
 
     text = (ROOT / document).read_text("utf-8")
+    write_files(text, tmp_path)
     assert run_commands(text, typed) == len(re.findall(r"^(?:\$ )?inbounds ", text, re.MULTILINE)) > 0
 
 
@@ -211,7 +228,7 @@ def test_commands_with_output_are_checked() -> None:
     for document in DOCUMENTS:
         blocks = re.findall(r"^```console\n(.*?)^```$", document.read_text("utf-8"), re.DOTALL | re.MULTILINE)
         shown = [line for block in blocks for line in block.splitlines() if not line.startswith("$ ")]
-        assert not shown or document in {ROOT / "README.md", ROOT / "docs" / "index.md"}, document.name
+        assert not shown or document.relative_to(ROOT).as_posix() in RUN, document.name
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -255,6 +272,33 @@ def test_the_table_of_what_goes_wrong_is_true() -> None:
         in readme
     )
     assert f"| none | {ours.pmf(0, 2):.1%} | ε, proved |".replace("%", " %") in readme
+
+
+def test_the_truths_of_the_demonstration_are_true(tmp_path: Path) -> None:
+    """The README's questions have the truths that it gives, and what it marks as impossible with plain noise is so."""
+    build(tmp_path)
+    cells = re.findall(
+        r"^\| `(SELECT .+?)` \| (\S+).*? \| \*\*(\S+?)(?: %)?\*\*", (ROOT / "README.md").read_text("utf-8"), re.M
+    )
+    truths = {sql: true_rows(tmp_path, sql)[0][0] for sql, *_ in cells}
+    assert [shown for _, shown, _ in cells] == [
+        f"{truth:.1f}" if isinstance(truth, float) else str(truth) for truth in truths.values()
+    ]
+    count, percentage, day = (noisy for *_, noisy in cells)
+    assert int(count) < 0
+    assert float(percentage) > 100
+    assert date.fromisoformat(day) not in OPEN
+
+
+def test_the_citation_is_that_of_the_package() -> None:
+    """What to cite has the version and the licence of the package, and the paper that the documents name."""
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert f"version: {project['version']}\n" in citation
+    assert f"license: {project['license']}\n" in citation
+    doi = re.search(r"doi: (\S+)", citation)
+    assert doi is not None
+    assert doi[1] in (ROOT / "docs" / "paper.md").read_text("utf-8")
 
 
 def test_the_gain_of_the_optimum_is_that_of_the_table() -> None:
