@@ -212,6 +212,8 @@ def ends_by_dtype(
 
 def _merged(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Join the spans between which no lattice point is missing."""
+    if len(lows) == 1:
+        return lows, highs
     parted = lows[1:] - highs[:-1] > 1
     return lows[np.r_[True, parted]], highs[np.r_[parted, True]]
 
@@ -232,24 +234,32 @@ def fine_step(bounds: Bounds, noise: Fraction, sensitivity: Fraction) -> Fractio
     finite = [end for end in bounds.ends if end is not None]
     spans = zip(bounds.ends[0::2], bounds.ends[1::2], strict=True)
     widths = [high - low for low, high in spans if low is not None and high is not None]
-    spread = min(noise, (finite[-1] - finite[0]) * bounds.unit) if bounds.bounded else noise
-    narrowest = min(widths) * bounds.unit if widths else spread
+    # Powers of two, by their exponents: rounding down to one keeps the order, so each length is rounded by itself.
+    lengths = [min(widths)] if widths else []
+    spread = _exponent_below(noise)
+    if bounds.bounded:
+        spread = min(spread, _exponent_below((finite[-1] - finite[0]) * bounds.unit))
+    narrowest = min((_exponent_below(width * bounds.unit) for width in lengths), default=spread)
     farthest = max((abs(end) for end in finite), default=0) * bounds.unit
     # A sensitivity is rounded up to whole steps: 2**-20 of it keeps that below a millionth.
-    of_sensitivity = max(sensitivity / 2**20, spread / 2**FINEST)
-    finest = min(spread / 2**FINENESS, narrowest / 2**10, of_sensitivity)
-    coarsest = min(spread / 2**COARSEST, narrowest / 2**4)
-    step = _power_of_two_below(max(finest, min(farthest / 2**52, coarsest)))
+    of_sensitivity = max(_exponent_below(sensitivity) - 20, spread - FINEST)
+    exponent = min(spread - FINENESS, narrowest - 10, of_sensitivity)
+    if farthest:
+        coarsest = min(spread - COARSEST, narrowest - 4)
+        exponent = max(exponent, min(_exponent_below(farthest) - 52, coarsest))
+    step = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
     if farthest > step * 2**53:
-        far, about, narrow = (rounded(x, 6) for x in (farthest, noise, narrowest))
+        narrow = rounded(lengths[0] * bounds.unit if lengths else noise, 6)
         raise LatticeTooFine(
-            f"bounds as far from zero as {far} leave doubles no room for a step well below a noise of about {about}"
-            f" and below the narrowest span, {narrow}; give the bounds a step"
+            f"bounds as far from zero as {rounded(farthest, 6)} leave doubles no room for a step well below a noise of "
+            f"about {rounded(noise, 6)} and below the narrowest span, {narrow}; give the bounds a step"
         )
     return step
 
 
-def _power_of_two_below(limit: Fraction) -> Fraction:
-    exponent = limit.numerator.bit_length() - limit.denominator.bit_length()
-    power = Fraction(2) ** exponent
-    return power if power <= limit else power / 2
+def _exponent_below(limit: Fraction) -> int:
+    """Return the exponent of the greatest power of two that is at most this."""
+    numerator, denominator = limit.numerator, limit.denominator
+    exponent = numerator.bit_length() - denominator.bit_length()
+    reached = numerator >= denominator << exponent if exponent >= 0 else numerator << -exponent >= denominator
+    return exponent if reached else exponent - 1

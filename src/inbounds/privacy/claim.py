@@ -65,9 +65,11 @@ class Promise:
         bounds = self.bounds
         if bounds.step is not None:
             return bounds.step
-        suited = fine_step(bounds, scale, self.sensitivity)
+        suited, plain_scale = fine_step(bounds, scale, self.sensitivity), self.plain_scale
+        if scale == plain_scale:
+            return suited
         try:
-            plain = fine_step(bounds, self.plain_scale, self.sensitivity)
+            plain = fine_step(bounds, plain_scale, self.sensitivity)
         except LatticeTooFine:
             return suited
         return plain if suited / NEAR <= plain <= suited * NEAR else suited
