@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import inbounds
-from inbounds import errors
+from inbounds import errors, ledger, query
 
 SOURCES = Path(inbounds.__file__).parent
 REFUSALS = {name for name, kind in vars(errors).items() if isinstance(kind, type)} | {"refuse", "Failure"}
@@ -75,3 +75,28 @@ def test_a_refusal_is_one_line(where: str) -> None:
     """A message is a sentence without a line break and without a full stop at its end."""
     assert "\n" not in MESSAGES[where]
     assert not MESSAGES[where].endswith(".")
+
+
+KINDS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)}
+
+
+def test_the_tree_is_drawn_as_it_is() -> None:
+    """The drawing names every exception, below the one that it is a kind of."""
+    names = re.findall(r"^    ([│├└─ ]*)(\w+)(?:  |$)", errors.__doc__ or "", re.MULTILINE)
+    drawn = [(len(before) // 4, name) for before, name in names]
+    parents: dict[int, str] = {}
+    for depth, name in drawn:
+        parents[depth] = name
+        assert depth == 0 or KINDS[parents[depth - 1]] in KINDS[name].__bases__
+    assert {name for _, name in drawn} == set(KINDS)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_exception_is_exported_where_its_users_are(name: str) -> None:
+    """Errors about tables come from the package of tables, errors about ledgers from that of ledgers."""
+    kind = KINDS[name]
+    place = (
+        ledger if issubclass(kind, errors.LedgerError) else query if issubclass(kind, errors.QueryError) else inbounds
+    )
+    assert name in place.__all__
+    assert getattr(place, name) is kind

@@ -2,23 +2,26 @@
 
     InboundsError
     ├── InvalidBounds        a set of possible answers that makes no sense
-    ├── InvalidParameter     a bad epsilon, sensitivity, pooling, guarantee, confidence or place of a ledger
-    ├── InvalidAnswer        an answer of a kind that cannot be released
-    ├── LatticeTooFine       the lattice asked for needs more than 62 bits
+    ├── InvalidParameter     a bad epsilon, sensitivity, pooling, guarantee, confidence or ledger address
+    ├── InvalidAnswer        a true answer of a kind that cannot be released
+    ├── LatticeTooFine       a step so small that the lattice needs more than 62 bits
     ├── NotPrivate           a privacy claim that was refuted or could not be proved
     ├── QueryError           about questions to tables
-    │   ├── InvalidContract      the description of a table makes no sense, or the table is not there
-    │   ├── InvalidQuestion      a question outside the grammar, or that does not fit the table
+    │   ├── InvalidContract      the description of a table makes no sense, or does not fit the table
+    │   ├── InvalidQuestion      a question outside the grammar, or one that does not fit the contract
     │   └── EngineFailed         the database could not run a statement
-    └── LedgerError          about the record of spent budget
-        ├── BudgetExceeded       a charge over what is left
-        ├── LedgerConflict       what is asked contradicts what the ledger holds
+    └── LedgerError          about the record of what was spent
+        ├── BudgetExceeded       a charge of more than is left
+        ├── LedgerConflict       a request that contradicts what the ledger holds
         ├── LedgerUnavailable    the ledger cannot be read or written
         └── LedgerBroken         the ledger was altered
 
+The first six are exported by `inbounds`, those about tables and `BudgetExceeded` by `inbounds.query`, those about
+ledgers by `inbounds.ledger`.
+
 Each message names the rule, what the caller passed and the remedy, in words for whoever calls from Python and for
-whoever types a command. No message ever holds an answer, or anything computed from one: the exceptions about answers
-speak of their kind only.
+whoever types a command. No message ever holds a true answer, or anything computed from one: the exceptions about
+answers speak of their kind only.
 """
 
 from __future__ import annotations
@@ -40,11 +43,11 @@ class InvalidBounds(InboundsError, ValueError):
 
 
 class InvalidParameter(InboundsError, ValueError):
-    """A parameter of a mechanism or of a question to it is outside what it may be."""
+    """A parameter is outside the range that it may be in."""
 
 
 class InvalidAnswer(InboundsError, ValueError):
-    """The answer handed to a release is of a kind that cannot be released."""
+    """The true answer is of a kind that cannot be released."""
 
 
 class LatticeTooFine(InboundsError, ValueError):
@@ -52,7 +55,7 @@ class LatticeTooFine(InboundsError, ValueError):
 
 
 class NotPrivate(InboundsError):
-    """A mechanism's claim is false, or could not be proved; `certificate` holds the witness."""
+    """A privacy claim is false, or could not be proved; `certificate` holds the two answers that show it."""
 
     def __init__(self, message: str, certificate: Certificate) -> None:
         super().__init__(message)
@@ -91,11 +94,11 @@ class EngineFailed(QueryError):
 
 
 class LedgerError(InboundsError):
-    """The root of what can go wrong with the record of spent budget."""
+    """Something is wrong with the record of what was spent."""
 
 
 class BudgetExceeded(LedgerError):
-    """A charge would have gone over a cap; nothing was charged.
+    """A charge was refused, for it is more than what is left; nothing was charged.
 
     `requested`, `left_total` and `left_analyst` are in epsilon; `left_analyst` is None if analysts have no cap.
     """
@@ -122,11 +125,11 @@ class BudgetExceeded(LedgerError):
 
 
 class LedgerConflict(LedgerError):
-    """What is asked of a ledger contradicts what it holds; nothing was written."""
+    """A request contradicts what the ledger holds; nothing was written."""
 
 
 class LedgerUnavailable(LedgerError):
-    """A ledger could not be read or written; `uncertain` says that it is not known whether the last write was kept."""
+    """A ledger could not be read or written; if `uncertain`, the last write may or may not have been kept."""
 
     def __init__(self, message: str, uncertain: bool = False) -> None:
         super().__init__(message)
@@ -137,4 +140,4 @@ class LedgerUnavailable(LedgerError):
 
 
 class LedgerBroken(LedgerError):
-    """A ledger was verified and found to be altered or inconsistent."""
+    """A ledger was checked and found to be altered or inconsistent."""
