@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from inbounds import errors
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
@@ -131,6 +133,14 @@ def test_every_public_name_is_in_the_reference(site: Path, module: str) -> None:
         return {f"{module}.{name}", f"{found.__module__}.{found.__qualname__}"}
 
     assert [name for name in offered.__all__ if not places(name) & entries] == []
+
+
+def test_every_exception_is_in_the_reference(site: Path) -> None:
+    """Every exception of the package has an entry, under the tree of all of them."""
+    page = (site / "reference" / "errors.html").read_text("utf-8")
+    raised = [name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)]
+    assert [name for name in raised if f'id="inbounds.errors.{name}" class="doc' not in page] == []
+    assert "├── " in page
 
 
 def test_no_page_shows_its_markup(site: Path) -> None:
