@@ -98,7 +98,7 @@ def test_an_error_that_no_epsilon_reaches(typed: Type, monkeypatch: pytest.Monke
     monkeypatch.setattr(plan, "recommend", lambda *_, **__: SimpleNamespace(error=2.0))
     found = typed("plan", *SMALL, "--target-error", "1.50")
     assert found.code == 2
-    assert "no epsilon up to 1000 has a mean error of 1.50 here; allow a larger --target-error" in found.err
+    assert "no epsilon up to 1000 has a mean error of at most 1.50; allow a larger --target-error" in found.err
 
 
 def test_without_matplotlib_the_extra_is_named(typed: Type, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -65,7 +65,9 @@ def _scale(text: str) -> float:
     """Read a scale as the double that it is: the shortest text of one may be a hair less."""
     found = float(number(text, "--scale"))
     if not 0 < found < math.inf:
-        raise InvalidParameter(f"--scale must be above 0 and within the range of doubles, got {shown(text)}; change it")
+        raise InvalidParameter(
+            f"--scale must be above 0 and finite as a double, got {shown(text)}; write it like 2 or 0.5"
+        )
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 import tempfile
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 ANALYST = "demo"
 
 Keep = Annotated[
-    str | None, typer.Option(metavar="FOLDER", help="Leave table, contract and ledger in this folder, to play with.")
+    str | None,
+    typer.Option(metavar="FOLDER", help="Keep table, contract and ledger in this folder, to go on."),
 ]
 
 
 def command(keep: Keep = None, as_json: AsJson = False) -> None:
-    """Ask a made-up clinic ten questions, by plain noise and in bounds.
+    """Ask ten questions of a made-up clinic, with plain noise and in bounds.
 
     \b
     Example:
@@ -42,14 +44,14 @@ def command(keep: Keep = None, as_json: AsJson = False) -> None:
         if folder.exists() and not folder.is_dir():
             raise InvalidParameter(f"--keep must name a folder, got the file {keep!r}; name a new folder")
         if folder.is_dir() and any(folder.iterdir()) and not (folder / "clinic.toml").is_file():
-            raise InvalidParameter(f"{keep!r} holds other files; name a new folder, or one that demo made")
+            raise InvalidParameter(f"--keep must name a new folder or one that demo made, got {keep!r}; name another")
         folder.mkdir(parents=True, exist_ok=True)
-        found, text = tell(folder)
+        found, text = tell(folder, kept=keep)
     show(found, text, as_json=as_json)
 
 
-def tell(folder: Path) -> tuple[dict[str, Any], str]:
-    """Ask everything, and return what was found: as data, and as a story."""
+def tell(folder: Path, kept: str | None = None) -> tuple[dict[str, Any], str]:
+    """Ask everything, and return what was found: as data, and as a story that says how to go on."""
     with open_dataset(build(folder)) as visits:
         rows = [row for number, ask in enumerate(QUESTIONS, 1) for row in _asked(visits, folder, number, ask)]
         refusal = _one_more(visits)
@@ -62,7 +64,7 @@ def tell(folder: Path) -> tuple[dict[str, Any], str]:
         "ledger": {"ok": check.ok, "entries": check.entries, "head": str(check.head)},
     }
     ledger = f"{'verified' if check.ok else 'ALTERED'}, {check.entries} entries"
-    return found, _story(rows, refusal, str(balance), ledger)
+    return found, f"{_story(rows, refusal, str(balance), ledger)}\n\n{_ask_more(kept)}"
 
 
 def _asked(visits: Dataset, folder: Path, number: int, ask: Ask) -> list[dict[str, Any]]:
@@ -103,8 +105,8 @@ def _impossible(rows: list[dict[str, Any]], way: str) -> int:
 
 def _story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) -> str:
     lines = [
-        "Ten questions to a made-up clinic. It is shut on weekends, from 3 to 14 August",
-        "and on 25 December 2026. * marks what everyone knows is impossible.",
+        "Ten questions to a made-up clinic. It is closed on weekends, from 3 to 14 August",
+        "and on 25 December 2026. * marks an answer that everyone knows is impossible.",
         "",
         f"{'':<38}{'truth':>13}{'plain noise':>15}{'inbounds':>13}",
     ]
@@ -114,18 +116,24 @@ def _story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) 
     count = _impossible(rows, "in_bounds") or "none"
     ending = [
         ("impossible", f"{_impossible(rows, 'plain')} of {len(rows)} answers with plain noise, {count} in bounds"),
-        ("spent", f"{balance}; each charge was on disk before its answer left"),
+        ("budget", f"{balance}; each charge was stored before its answer"),
         ("one more", refusal),
         ("ledger", ledger),
     ]
-    own = [
-        "Ask your own:",
-        f"  {_command()} demo --keep clinic",
-        f"  {_command()} query --dataset clinic/clinic.toml \\",
+    return "\n".join([*lines, "", pairs(ending)])
+
+
+def _ask_more(kept: str | None) -> str:
+    """Return the commands with which to go on, after those that make the clinic if it was not kept."""
+    folder = "clinic" if kept is None else shlex.quote(kept)
+    lines = [
+        "Ask your own questions:",
+        *([f"  {_command()} demo --keep clinic"] if kept is None else []),
+        f"  {_command()} query --dataset {folder}/clinic.toml \\",
         "      --epsilon 0.5 --analyst you \\",
         '      "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"',
     ]
-    return "\n".join([*lines, "", pairs(ending), "", *own])
+    return "\n".join(lines)
 
 
 def _command() -> str:

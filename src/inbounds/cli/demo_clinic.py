@@ -17,7 +17,7 @@ CONTRACT = """\
 name = "visits"
 source = "visits.parquet"
 unit = "patient"                 # whose privacy is protected
-max_rows_per_unit = 4            # so many visits of a patient count in full
+max_rows_per_unit = 4            # visits of a patient that count in full, at most
 
 [columns.age]
 bounds = "[0, 110] step 1"
@@ -78,7 +78,9 @@ def build(folder: Path) -> Path:
     """Write the visits and the contract into a folder, and return the path of the contract."""
     contract, table = folder / "clinic.toml", folder / "visits.parquet"
     if contract.exists() and contract.read_text(encoding="utf-8") != CONTRACT:
-        raise InvalidParameter(f"{str(contract)!r} is another contract; name a folder without one")
+        raise InvalidParameter(
+            f"{str(contract)!r} must be the contract of the demonstration, got another; name a new folder"
+        )
     contract.write_text(CONTRACT, encoding="utf-8")  # first, so that an unfinished folder is known again
     with replacing(table) as unfinished, import_duckdb().connect() as connection:
         connection.execute(MIXED)

@@ -73,4 +73,6 @@ def distance(text: str, bounds: Bounds) -> Any:
     try:
         return timedelta(days=float(found))
     except OverflowError:
-        raise InvalidParameter(f"--sensitivity must be a number of days, got {shown(text)}; give fewer") from None
+        raise InvalidParameter(
+            f"--sensitivity must be a number of days that dates can hold, got {shown(text)}; give fewer"
+        ) from None

@@ -55,14 +55,14 @@ def command(
     possible = Bounds.parse(bounds)
     most = distance(sensitivity, possible)
     if plot is not None and Path(plot).suffix.lower() not in PICTURES:
-        raise InvalidParameter(f"--plot must end in {', '.join(PICTURES)}, got {Path(plot).name!r}; rename it")
+        raise InvalidParameter(f"--plot must end in {' or '.join(PICTURES)}, got {Path(plot).name!r}; rename it")
     if epsilon is not None and target_error is None:
         spent = number(epsilon, "--epsilon")
     elif target_error is not None and epsilon is None:
         spent = least_epsilon(possible, most, number(target_error, "--target-error"))
     else:
         given = "neither" if epsilon is None else "both"
-        raise InvalidParameter(f"plan needs either --epsilon or --target-error, got {given}; give one of them")
+        raise InvalidParameter(f"plan needs either --epsilon or --target-error, got {given}; give one")
     compared, best = compare(possible, most, spent), recommend(possible, most, spent, even=True)
     if plot is not None:
         from inbounds.cli.plan_picture import save  # noqa: PLC0415  only whoever has matplotlib comes here
@@ -89,7 +89,7 @@ def _text(compared: Comparison, best: Recommendation, target_error: str | None, 
         found = f"The least epsilon, to three digits, with a mean error of at most {target_error}: {compared.epsilon}"
         parts.insert(0, fill(found, WIDTH))
     if plot is not None:
-        parts.append(f"drawn to {plot}")
+        parts.append(f"The picture is in {plot}.")
     return "\n\n".join(parts)
 
 
@@ -102,7 +102,7 @@ def least_epsilon(bounds: Bounds, sensitivity: Any, error: Decimal) -> Decimal:
     It was evaluated there, and is larger at the epsilon just below; that it is so all the way down is assumed.
     """
     if error <= 0:
-        raise InvalidParameter(f"--target-error must be above 0, got {error}; no noise at all is not private")
+        raise InvalidParameter(f"--target-error must be above 0, got {error}; without any error there is no privacy")
     with reporting(None) as report:
 
         def reached(number: int) -> bool:
@@ -113,7 +113,7 @@ def least_epsilon(bounds: Bounds, sensitivity: Any, error: Decimal) -> Decimal:
     if found is None:
         most = epsilon_of(LAST)
         raise InvalidParameter(
-            f"no epsilon up to {most} has a mean error of {error} here; allow a larger --target-error"
+            f"no epsilon up to {most} has a mean error of at most {error}; allow a larger --target-error"
         )
     return epsilon_of(found)
 
