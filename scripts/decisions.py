@@ -25,4 +25,4 @@ def _only(entry: dict[str, Any]) -> tuple[str, Any]:
 
 
 def _heading(record: Path) -> str:
-    return record.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+    return record.read_text("utf-8").partition("\n")[0].removeprefix("# ").replace("`", "")

@@ -383,3 +383,21 @@ def test_the_map_is_the_tree() -> None:
     layers = [layer.split(" | ") for layer in settings["tool"]["importlinter"]["contracts"][0]["layers"]]
     rank = {name: place for place, layer in enumerate(reversed(layers)) for name in layer}
     assert [rank[name] for name in listed] == sorted(rank[name] for name in listed)
+
+
+def test_the_recipes_name_files_that_exist() -> None:
+    """Every file and folder that CONTRIBUTING.md names is there, from the top or from the package."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = set(re.findall(r"`([\w./-]+(?:/|\.(?:py|md|toml)))`", text)) - {"docs/decisions/NNNN-name.md", "site/"}
+    tops = (ROOT, ROOT / "src" / "inbounds")
+    assert len(named) > 30
+    assert sorted(name for name in named if not any((top / name).exists() for top in tops)) == []
+
+
+def test_every_command_of_make_exists() -> None:
+    """Every `make` command that README.md and CONTRIBUTING.md show is one of the Makefile."""
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for name in ("README.md", "CONTRIBUTING.md"):
+        shown = set(re.findall(r"(?:^|`|run )make ([a-z]+)", (ROOT / name).read_text("utf-8"), re.MULTILINE))
+        assert shown <= targets
+        assert {"test"} <= shown
