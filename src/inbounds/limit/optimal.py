@@ -23,8 +23,8 @@ from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
 from inbounds.exact.rational import exact, shown
 from inbounds.limit.exact_table import BITS, ExactTable, greatest_ratio
+from inbounds.limit.linear_program import NOT_INSTALLED
 from inbounds.limit.optimum import MOST_TRUE_ANSWERS, Minimise, solve, solver_is_installed
-from inbounds.limit.programme import NOT_INSTALLED
 from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.law import PRECISION
 from inbounds.published.listed import Listed
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.averages import Floats
 
 QUICK_POINTS = 64
-"""Up to so many points the programme is solved without being asked for: it takes seconds."""
+"""Up to so many points the linear program is solved without being asked for: it takes seconds."""
 
 
 class Optimal(Listed):

@@ -11,10 +11,10 @@ import numpy as np
 
 from inbounds.display.progress import Progress
 from inbounds.errors import InvalidParameter
+from inbounds.limit.column_generation import solved
 from inbounds.limit.exact_table import ExactTable, repaired
-from inbounds.limit.programme import Question
-from inbounds.limit.rays import Line
-from inbounds.limit.search import answer
+from inbounds.limit.extreme_rays import Line
+from inbounds.limit.linear_program import Problem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class Optimum:
 
     table: ExactTable
     limit: float
-    """No private table has an error below this, as far as doubles can tell: the bound of the programme's prices."""
+    """No private table has an error below this, as far as doubles can tell: the bound of the program's prices."""
 
 
 def solver_is_installed() -> bool:
@@ -68,9 +68,9 @@ def solve(
         return Optimum(repaired((costs == costs.min()).astype(float), adjacent, epsilon), float(costs.min()))
     weighed = costs if minimise == "worst" else costs * prior[:, None]
     mirrored = _is_mirrored(weighed) and _is_mirrored(adjacent)
-    question = Question(line, weighed, minimise == "worst", mirrored)
-    found = answer(question, progress)
-    limit, _ = question.bound(found.prices)
+    problem = Problem(line, weighed, minimise == "worst", mirrored)
+    found = solved(problem, progress)
+    limit, _ = problem.bound(found.prices)
     return Optimum(repaired(found.table, adjacent, epsilon), limit)
 
 

@@ -1,4 +1,4 @@
-"""Rays: the columns that every private table is made of, and the cheapest of them.
+"""The extreme rays of the cone of private columns, which every private table is made of, and the cheapest of them.
 
 A table of probabilities is private when each of its columns is: no entry is above `ratio` times an entry of an adjacent
 row.  Such columns are the sums of rays, whose entries are `ratio**-n` with whole `n`, here called levels; the levels of

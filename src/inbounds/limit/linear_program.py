@@ -1,4 +1,4 @@
-"""The linear programme: of all mixtures of given rays, the one whose error is least, solved by HiGHS."""
+"""The linear program: of all mixtures of given rays, the one whose error is least, solved by HiGHS."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds.errors import InvalidParameter
-from inbounds.limit.rays import Line
+from inbounds.limit.extreme_rays import Line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,8 +24,16 @@ SCALE = 100.0
 PIVOTS = 500
 """Simplex steps between two looks at whether the caller wants to stop: well below a second."""
 
-SCALINGS = (0, 2)
-"""How HiGHS may scale the programme where it got nowhere: not at all, from scratch, and then as it likes."""
+MOST_STRETCHES = 100
+"""So often it may go on with one program: none of the searches measured that got there needed more than 5."""
+
+RESCUES: tuple[dict[str, Any], ...] = (
+    {"simplex_scale_strategy": 0},
+    {"solver": "ipm", "run_crossover": "off"},
+    {"simplex_scale_strategy": 2},
+)
+"""What HiGHS is asked to do where it got nowhere, each time from scratch: the same again, an interior method, which
+is less exact and hardly ever fails, and then to scale as it likes."""
 
 NOT_INSTALLED = "the least error is computed by HiGHS, which is not installed: pip install 'inbounds[optimal]'"
 
@@ -34,8 +42,10 @@ OPTIONS: dict[str, Any] = {
     "threads": 1,
     "solver": "simplex",
     "simplex_strategy": 4,  # primal: new columns leave the last solution feasible
-    "simplex_scale_strategy": 0,  # the programme is scaled as it is, and HiGHS would make it worse
+    "simplex_scale_strategy": 0,  # the program is scaled as it is, and HiGHS would make it worse
     "simplex_iteration_limit": PIVOTS,
+    "ipm_iteration_limit": 200,
+    "run_crossover": "on",
     "presolve": "off",
     "small_matrix_value": 1e-12,
     "primal_feasibility_tolerance": 1e-10,
@@ -65,7 +75,7 @@ class Rays:
 class Prices:
     """What a unit of probability is worth in each row, and what a unit of error costs there.
 
-    Whatever the prices, no table has an error below what `Question.bound` makes of them.
+    Whatever the prices, no table has an error below what `Problem.bound` makes of them.
     """
 
     rows: Floats
@@ -77,7 +87,7 @@ class Prices:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class Problem:
     """Which table has the least error, its columns private along a line of rows?
 
     The error is the sum of `costs` times probabilities, or the greatest such sum of a row when `worst`.  When
@@ -124,21 +134,31 @@ class Question:
         return (self.costs * prices.errors[:, None] - prices.rows[:, None]).T
 
 
-class Programme:
-    """The best mixture of the rays added so far: a linear programme that grows by columns.
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """How much of each ray a table holds, and its error, as the solver found them."""
+
+    error: float
+    rays: Rays
+    shares: Floats
+
+
+class LinearProgram:
+    """The best mixture of the rays added so far: a linear program that grows by columns.
 
     The first row sum is 1 and the others equal it.  Most neighbours in a ray are equal, so as differences of neighbours
-    the programme is sparse; and divided by `1 - exp(-epsilon)` they are of the order of 1 whatever epsilon is.
+    the program is sparse; and divided by `1 - exp(-epsilon)` they are of the order of 1 whatever epsilon is.
     """
 
-    def __init__(self, question: Question) -> None:
-        self.question = question
-        self.rays = Rays(np.zeros((0, len(question.line)), np.intp), np.zeros(0, np.intp))
-        self.sums = len(question.fold(np.zeros(len(question.line))))
-        self._unit = -expm1(-question.line.epsilon)
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.rays = Rays(np.zeros((0, len(problem.line)), np.intp), np.zeros(0, np.intp))
+        self.sums = len(problem.fold(np.zeros(len(problem.line))))
+        self._unit = -expm1(-problem.line.epsilon)
         self._solver = _new_solver()
+        self.rescues = 0
         self._add_rows(_first(self.sums), _first(self.sums))
-        if question.worst:
+        if problem.worst:
             self._add_rows(np.full(self.sums, -np.inf), np.zeros(self.sums))
             rows = np.arange(self.sums, 2 * self.sums, dtype=np.int32)
             self._solver.addCol(SCALE, -np.inf, np.inf, self.sums, rows, -np.ones(self.sums))
@@ -149,11 +169,11 @@ class Programme:
 
     def add(self, rays: Rays) -> None:
         """Allow these rays too."""
-        columns = self.question.line.values[rays.levels]
-        errors = columns * self.question.costs[:, rays.outputs].T
+        columns = self.problem.line.values[rays.levels]
+        errors = columns * self.problem.costs[:, rays.outputs].T
         entries, costs = self._differences(columns), errors.sum(axis=1) * SCALE
-        if self.question.worst:
-            entries, costs = np.concatenate([entries, self.question.fold(errors)], axis=1), np.zeros(len(rays))
+        if self.problem.worst:
+            entries, costs = np.concatenate([entries, self.problem.fold(errors)], axis=1), np.zeros(len(rays))
         which, rows = np.nonzero(entries)
         starts = np.searchsorted(which, np.arange(len(rays))).astype(np.int32)
         none, any_ = np.zeros(len(rays)), np.full(len(rays), np.inf)
@@ -162,47 +182,52 @@ class Programme:
         self.rays = self.rays + rays
 
     def _differences(self, columns: Floats) -> Floats:
-        folded = self.question.fold(columns)
+        folded = self.problem.fold(columns)
         return np.concatenate([folded[:, :1], np.diff(folded, axis=1) / self._unit], axis=1)
 
-    def solve(self) -> tuple[float, Prices]:
-        """Return the least error of a mixture, and the prices at which no ray in the programme would make it less."""
-        self._run()
+    def solve(self) -> tuple[Mixture, Prices] | None:
+        """Return the best mixture, and the prices at which no ray in the program would make it better.
+
+        None if HiGHS finds none within its limits.
+        """
+        if not self._run():
+            return None
+        shares = np.array(self._solver.getSolution().col_value)[int(self.problem.worst) :]
         duals = np.array(self._solver.getSolution().row_dual) / SCALE
         sums = duals[: self.sums]
         sums[1:] /= self._unit
         sums[:-1] -= sums[1:]
-        errors = np.ones(len(self.question.line))
-        if self.question.worst:
-            errors = self.question.unfold(np.maximum(-duals[self.sums :], 0.0))
+        errors = np.ones(len(self.problem.line))
+        if self.problem.worst:
+            errors = self.problem.unfold(np.maximum(-duals[self.sums :], 0.0))
             errors /= errors.sum()
-        return self._solver.getObjectiveValue() / SCALE, Prices(self.question.unfold(sums), errors)
+        mixture = Mixture(self._solver.getObjectiveValue() / SCALE, self.rays, shares)
+        return mixture, Prices(self.problem.unfold(sums), errors)
 
-    def _run(self) -> None:
-        status = self._run_in_stretches()
-        for scaling in SCALINGS:
-            if status not in _SOLVED:
-                status = self._run_from_scratch(scaling)
-        if status not in _SOLVED:
-            raise InvalidParameter(
-                f"the linear programme of the least error must have a solution, got the status {status!r} from HiGHS; "
-                "take a coarser step, or an epsilon nearer 1"
-            )
+    def _run(self) -> bool:
+        if self._run_in_stretches():
+            return True
+        self.rescues += 1
+        return any(self._run_from_scratch(options) for options in RESCUES)
 
-    def _run_from_scratch(self, scaling: int) -> str:
+    def _run_from_scratch(self, options: dict[str, Any]) -> bool:
         self._solver.clearSolver()
-        self._solver.setOptionValue("simplex_scale_strategy", scaling)
-        status = self._run_in_stretches()
-        self._solver.setOptionValue("simplex_scale_strategy", OPTIONS["simplex_scale_strategy"])
-        return status
+        _set_options(self._solver, options)
+        solved = self._run_in_stretches()
+        _set_options(self._solver, {name: OPTIONS[name] for name in options})
+        return solved
 
-    def _run_in_stretches(self) -> str:
-        """Run HiGHS a stretch at a time, so that a KeyboardInterrupt is heard between stretches; return the status."""
-        status = _UNFINISHED
-        while status == _UNFINISHED:
+    def _run_in_stretches(self) -> bool:
+        """Run HiGHS a stretch at a time, so that a KeyboardInterrupt is heard between stretches.
+
+        Return whether it came to an end, and with a solution.
+        """
+        for _ in range(MOST_STRETCHES):
             self._solver.run()
             status = self._solver.modelStatusToString(self._solver.getModelStatus())
-        return status
+            if status != _UNFINISHED:
+                return status in _SOLVED
+        return False
 
     @property
     def seconds(self) -> float:
@@ -213,18 +238,18 @@ class Programme:
         """Drop rays that are far from worth their cost until at most about half of `most` stay; call after `solve`."""
         if len(self.rays) <= most:
             return
-        skipped = int(self.question.worst)
+        skipped = int(self.problem.worst)
         costs = np.array(self._solver.getSolution().col_dual)[skipped:]
         dropped = costs > max(float(np.partition(costs, most // 2)[most // 2]), 1e-6)
         places = np.flatnonzero(dropped) + skipped
         self._solver.deleteCols(len(places), places.astype(np.int32))
         self.rays = self.rays.only(~dropped)
 
-    def mixture(self) -> tuple[Rays, Floats]:
-        """Return the rays that the best mixture holds, and how much of each: row sums are 1 to the last digits."""
-        shares = np.array(self._solver.getSolution().col_value)[int(self.question.worst) :]
-        rays, shares = self.rays.only(shares > 0), shares[shares > 0]
-        entries = self._differences(self.question.line.values[rays.levels]).T
+    def refined(self, mixture: Mixture) -> tuple[Rays, Floats]:
+        """Return the rays that a mixture holds, and how much of each: row sums are 1 to the last digits."""
+        held = mixture.shares > 0
+        rays, shares = mixture.rays.only(held), mixture.shares[held]
+        entries = self._differences(self.problem.line.values[rays.levels]).T
         missing = _first(self.sums) - entries @ shares
         return rays, np.maximum(shares + np.linalg.lstsq(entries, missing)[0], 0.0)
 
@@ -246,6 +271,10 @@ def _new_solver() -> Any:
         raise InvalidParameter(NOT_INSTALLED) from missing
     library: Any = highspy  # most of it is untyped
     solver = library.Highs()
-    for name, value in OPTIONS.items():
-        solver.setOptionValue(name, value)
+    _set_options(solver, OPTIONS)
     return solver
+
+
+def _set_options(solver: Any, options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        solver.setOptionValue(name, value)
