@@ -23,10 +23,8 @@ ONLY_FROM_PYTHON = ("optimum=True needs", "a mean over all possible answers", "t
 
 
 def _messages() -> Iterator[tuple[str, str]]:
-    """Yield where each refusal is raised outside the command line, and its text with … for what is filled in."""
+    """Yield where each refusal is raised, and its text with … for what is filled in."""
     for path in sorted(SOURCES.rglob("*.py")):
-        if "cli" in path.relative_to(SOURCES).parts:
-            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or _name(node.func) not in REFUSALS:
                 continue

@@ -69,7 +69,9 @@ def _release_parquet(mechanism: Any, source: Path, column: str, target: Path) ->
             types = {row[0]: row[1] for row in connection.execute("DESCRIBE source").fetchall()}
             schema = connection.execute("SELECT name FROM parquet_schema(?)", [glob.escape(str(source))]).fetchall()
         if not set(types) <= {name for (name,) in schema}:  # DuckDB gave some of them other names
-            raise InvalidParameter(f"the columns of {source.name} must have different names, also in small letters")
+            raise InvalidParameter(
+                f"the columns of {source.name} must differ in more than capitals, got two that do not; rename one"
+            )
         if column not in types:
             raise InvalidParameter(
                 f"{source.name} has no column {column!r} among its {len(types)}; check --column, also for capitals"

@@ -30,7 +30,7 @@ Keep = Annotated[
 
 
 def command(keep: Keep = None, as_json: AsJson = False) -> None:
-    """Ask ten questions of a made-up clinic, with plain noise and in bounds.
+    """Ask a made-up clinic ten questions, plainly and in bounds.
 
     \b
     Example:

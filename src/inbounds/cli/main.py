@@ -9,8 +9,7 @@ from textwrap import wrap
 from typing import Any, NoReturn, TextIO
 
 from inbounds.cli.exit_codes import BAD_INPUT, BUDGET_REFUSED, DONE, FAILED, INTERRUPTED, NOT_PRIVATE
-
-WIDTH = 80
+from inbounds.display.text import WIDTH
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -12,14 +12,11 @@ from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
-WIDTH = 80
-
-LONGEST_NAME = 30
+from inbounds.display.facts import Facts
 
 
 def show(data: Any, text: str, *, as_json: bool) -> bool:
@@ -61,14 +58,8 @@ def _json_number(value: Fraction | Decimal | float) -> int | float | None:
 
 
 def pairs(rows: list[tuple[str, Any]]) -> str:
-    """Return names and values, one under the other, within the width of a terminal; a long name has its own line."""
-    width = max(len(name) for name, _ in rows if len(name) <= LONGEST_NAME) + 2
-    lines = []
-    for name, value in rows:
-        first, *rest = wrap(str(value), WIDTH - width, break_on_hyphens=False) or [""]
-        *above, label = wrap(name, WIDTH) if len(name) <= LONGEST_NAME else [*wrap(name, WIDTH), ""]
-        lines.extend([*above, f"{label:<{width}}{first}".rstrip(), *(" " * width + line for line in rest)])
-    return "\n".join(lines)
+    """Return names and values, one under the other."""
+    return str(Facts([(name, str(value)) for name, value in rows]))
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from inbounds.bounds import Bounds
 from inbounds.choosing.comparison import Comparison, compare
 from inbounds.choosing.recommendation import Recommendation, recommend
 from inbounds.cli.options import AsJson, BoundsText, Sensitivity, distance, number
-from inbounds.cli.output import WIDTH, show
+from inbounds.cli.output import show
 from inbounds.display.progress import reporting
+from inbounds.display.text import WIDTH
 from inbounds.errors import InvalidParameter
 
 Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="The privacy loss of each release.")]

@@ -73,7 +73,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     given: Any = (possible, distance(sensitivity, possible), number(epsilon, "--epsilon"))
     promised: Any = {"guarantee": guarantee, "trusted": trusted}
     fixed = chosen_part(pooling, "--pooling")
-    _refuse_mixture(value, file, column, to)
+    _refuse_mixture({"a value": value, "--file": file, "--column": column, "--to": to})
     mechanism: Any = (
         recommend(*given, **promised, even=True).mechanism
         if fixed is None
@@ -88,12 +88,12 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         show(*_column(asked, Path(str(file)), str(column), Path(str(to))), as_json=as_json)
 
 
-def _refuse_mixture(value: str | None, *files: str | None) -> None:
-    given = sum(one is not None for one in files)
-    if (value is None, given) not in ((False, 0), (True, len(files))):
+def _refuse_mixture(words: dict[str, str | None]) -> None:
+    given = [name for name, word in words.items() if word is not None]
+    if given not in (["a value"], ["--file", "--column", "--to"]):
         raise InvalidParameter(
             "release needs either a value (- for standard input) or all of --file, --column and --to, got "
-            f"{'no value' if value is None else 'a value'} and {given} of those; give one or the other"
+            f"{' and '.join(given) or 'nothing'}; give one or the other"
         )
 
 
@@ -150,7 +150,7 @@ def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:
 def _lines(asked: _Asked, lines: Iterable[str] | None) -> tuple[Any, str]:
     """Release one answer for each line; all are read before the first is written, and an empty line stays one."""
     if lines is None:
-        raise InvalidParameter("- reads standard input, which is closed; give it one answer on each line")
+        raise InvalidParameter("- reads standard input, which is closed; pipe one answer on each line into it")
     try:
         texts = [line.strip().strip(BYTE_ORDER_MARK) for line in lines]
     except UnicodeDecodeError:
