@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from inbounds.query.choice import choose
-from inbounds.query.parts import OneNumber
+from inbounds.query.answering import OneNumber
+from inbounds.query.mechanism_choice import choose
 from inbounds.query.plan import Plan
 from tests.helpers.audit_tables import Playground, contract
 from tests.helpers.chi_square import FLOOR, p_value

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import tracemalloc
+from bisect import bisect_right
 from collections.abc import Callable
 from datetime import date
 from typing import Any
@@ -139,6 +141,39 @@ def test_bins_of_a_fine_column_take_no_room(visits: Dataset, bins: Any) -> None:
         tracemalloc.stop()
     assert sum(map(sum, totals_of(query))) == 1
     assert most < 10_000_000
+
+
+@pytest.mark.parametrize(("bins", "most"), [(1000, 1_000), (list(range(1, 1000)), 60_000)])
+def test_a_thousand_bins_share_what_they_can(visits: Dataset, bins: Any, most: int) -> None:
+    """The value is computed once for all bins: equal ones take one division, others a comparison of a column each."""
+    sql = planned(visits.histogram("cents", bins)).sql
+    assert len(sql) < most
+    assert sql.count("FLOOR") <= 2
+
+
+@given(st.integers(1, 2**35), st.integers(1, 1000), st.data())
+def test_a_division_of_doubles_finds_equal_bins(last: int, bins: int, data: st.DataObject) -> None:
+    """`floor((b v + b - 1) / n)` in doubles is the bin of `v`, also next to where bins begin, in the widest columns."""
+    column = Numbers("x", Bounds(0, last, step=1))
+    group = by_bins(column, min(bins, last + 1))
+    assert group.is_equal
+    start = data.draw(st.sampled_from(group.starts))
+    for value in {max(start - 1, 0), start, min(start + 1, last), data.draw(st.integers(0, last)), last}:
+        found = math.floor((float(value) * float(group.size) + float(group.size - 1)) / float(last + 1))
+        assert found == bisect_right(group.starts, value) - 1
+
+
+def test_edges_of_bins_are_where_they_are_told(files: InParquet) -> None:
+    """In a database too, a value is in the bin that it begins, and one just below it in the bin before."""
+    text = '[dataset]\nname = "v"\nunit = "row"\n[columns.x]\nbounds = "[0, 100]"\n[budget]\ntotal = 1\n'
+    step = 2.0**-21
+    starts = [math.floor((100 / step + 1) * number / 7) * step for number in range(1, 7)]
+    rows = [{"x": x} for start in starts for x in (start - step, start)]
+    hostile = [{"x": x} for x in (-1e300, -0.0, 1e300, float("inf"), float("-inf"), float("nan"), None)]
+    dataset = files.dataset([*rows, *hostile], {"x": "float8"}, text)
+    found = [total for (total,) in totals_of(dataset.histogram("x", 7))]
+    assert found == [1 + 3, 2, 2, 2, 2, 2, 1 + 2]
+    assert found == [total for (total,) in totals_of(dataset.histogram("x", starts))]
 
 
 def test_values_between_possible_ones_are_in_the_group_before(files: InParquet) -> None:

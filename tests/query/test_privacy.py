@@ -14,11 +14,11 @@ from inbounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query import Query
-from inbounds.query.choice import choose
+from inbounds.query.answering import OneNumber, QuantileByRank, Ratio
 from inbounds.query.measure import Quantile
-from inbounds.query.parts import OneNumber, Ranking, Ratio
+from inbounds.query.mechanism_choice import choose
 from inbounds.query.plan import Plan
-from inbounds.query.ranked import misses
+from inbounds.query.quantile_law import rank_misses
 from tests.helpers.audit_losses import Losses, joint, spreads
 from tests.helpers.audit_tables import Playground, contract, measures
 
@@ -100,12 +100,15 @@ def test_no_unit_changes_more_than_the_sensitivity(plans: Plans, table: list[Row
         more, less = playground.totals(plan, table), playground.totals(plan, fewer)
         changes = [abs(b - a) for one, other in zip(more, less, strict=True) for a, b in zip(one, other, strict=True)]
         answering = plan.answering
-        if isinstance(answering, Ranking):
+        if isinstance(answering, QuantileByRank):
             missed = [
-                max(abs(b - a) for a, b in zip(misses(one, answering.part), misses(other, answering.part), strict=True))
+                max(
+                    abs(b - a)
+                    for a, b in zip(rank_misses(one, answering.level), rank_misses(other, answering.level), strict=True)
+                )
                 for one, other in zip(more, less, strict=True)
             ]
-            assert sum(missed) <= answering.sensitivity * answering.part.denominator * answering.one
+            assert sum(missed) <= answering.sensitivity * answering.level.denominator * answering.one
             continue
         assert isinstance(answering, OneNumber | Ratio)
         assert sum(changes) * answering.grain <= answering.sensitivity

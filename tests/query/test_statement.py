@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inbounds.query import Dataset, Query, column
-from inbounds.query.parts import OneNumber, Ranking, Ratio
+from inbounds.query.answering import OneNumber, QuantileByRank, Ratio
 from tests.helpers import oracle
 from tests.helpers.places import InDuckDB, InParquet, Place, distance, planned, totals_of
 
@@ -178,7 +178,7 @@ def test_what_a_unit_may_add_is_what_the_noise_is_for(files: InParquet, unit: st
     """The sensitivity that noise is drawn for is limit times a row's most, in the grain of the totals."""
     query = QUESTIONS[number](files.dataset([], TYPES, contract(unit)))
     answering = planned(query).answering
-    if isinstance(answering, Ranking):
+    if isinstance(answering, QuantileByRank):
         assert answering.limit * answering.one == oracle.sensitivity(query.question)
     else:
         assert isinstance(answering, OneNumber | Ratio)

@@ -8,7 +8,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from inbounds.query.parts import Answered
+from inbounds.query.answering import Answered
 from inbounds.query.plan import Plan
 
 WIDTH, NARROWEST = 80, 6

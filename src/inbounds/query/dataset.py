@@ -24,14 +24,14 @@ from inbounds.ledger import Ledger
 from inbounds.ledger.amount import fraction, units
 from inbounds.ledger.names import LONGEST_TEXT
 from inbounds.query.answer import Answer
+from inbounds.query.answering import Answered
 from inbounds.query.column import Keys
 from inbounds.query.condition import Condition
 from inbounds.query.contract import Contract
 from inbounds.query.engines.engine import Engine
 from inbounds.query.explanation import Explanation
 from inbounds.query.group import by_bins
-from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_part
-from inbounds.query.parts import Answered
+from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_level
 from inbounds.query.plan import Plan, plan
 from inbounds.query.question import Question, checked
 from inbounds.query.source import open_source
@@ -166,11 +166,11 @@ class Dataset:
         """Ask for the median of a column."""
         return self.quantile(column, 0.5)
 
-    def quantile(self, column: str, part: Any) -> Query:
-        """Ask for the value below which this part of the rows are."""
-        number = Decimal(repr(float(part))) if isinstance(part, float) else part  # 0.1 is meant as a tenth
-        found = exact(number, "the part of a quantile", InvalidQuestion)
-        if (problem := refuse_part(found)) is not None:
+    def quantile(self, column: str, level: Any) -> Query:
+        """Ask for the value below which this part of the rows are, for example 0.9."""
+        number = Decimal(repr(float(level))) if isinstance(level, float) else level  # 0.1 is meant as a tenth
+        found = exact(number, "the level of a quantile", InvalidQuestion)
+        if (problem := refuse_level(found)) is not None:
             raise InvalidQuestion(problem)
         return self._query(Quantile(self.table.numbers(column).name, found))
 

@@ -11,7 +11,7 @@ import sqlglot
 
 from inbounds.bounds.notation import write_end
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.query.parts import Ranking, Ratio
+from inbounds.query.answering import QuantileByRank, Ratio
 from inbounds.query.plan import Plan
 
 WIDTH = 80
@@ -84,7 +84,7 @@ def _answers(plan: Plan) -> str:
 def _sensitivity(plan: Plan) -> str:
     table, answering = plan.question.table, plan.answering
     who = "one row" if table.rows_are_units else f"all rows of one {table.unit}, weighed as at most {table.limit}"
-    if isinstance(answering, Ranking):
+    if isinstance(answering, QuantileByRank):
         return f"{float(answering.sensitivity):g} in rank, by {who}"
     if isinstance(answering, Ratio):
         return f"{float(answering.sensitivity):g} in both sums together, by {who}"

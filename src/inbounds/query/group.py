@@ -55,6 +55,16 @@ class Group:
             return f"[{low:.6g}, {as_value(column, column.value(min(last + 1, column.steps))):.6g})"
         return f"[{low}, {high}]"
 
+    @property
+    def has_all_steps(self) -> bool:
+        """Whether every step of a column of numbers is a group of its own."""
+        return isinstance(self.column, Numbers) and len(self.starts) == self.column.steps + 1
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether these are bins as equal as can be, so that a division finds them."""
+        return isinstance(self.column, Numbers) and self.starts == equal_starts(self.column, len(self.starts))
+
     def __str__(self) -> str:
         if isinstance(self.column, Keys) or self._by_value:
             return quoted(self.column.name)
@@ -95,8 +105,13 @@ def by_bins(column: Numbers, bins: object) -> Group:
                 f"bins must be from 1 to {min(MOST_VALUES, column.steps + 1)}, got {shown(bins)}; "
                 "ask for another number, or leave it out"
             )
-        return Group(column, tuple(sorted({(column.steps + 1) * i // bins for i in range(bins)})))
+        return Group(column, equal_starts(column, bins))
     return Group(column, _read_starts(column, bins))
+
+
+def equal_starts(column: Numbers, bins: int) -> tuple[int, ...]:
+    """Return where so many bins begin that are as equal as can be."""
+    return tuple((column.steps + 1) * i // bins for i in range(bins))
 
 
 def _read_starts(column: Numbers, bins: Any) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from inbounds.exact.rational import cut
 from inbounds.query.condition import Condition, literal, quoted
 
 FINEST = 10**6
-"""A quantile's part has at most this denominator."""
+"""A quantile's level has at most this denominator."""
 
 
 @dataclass(frozen=True)
@@ -68,28 +68,28 @@ class Proportion:
 
 @dataclass(frozen=True)
 class Quantile:
-    """The value that a given part of the rows are below."""
+    """The value that a given level of the rows are below."""
 
     column: str
-    part: Fraction
+    level: Fraction
 
     @property
     def title(self) -> str:
         """What its answers are called."""
-        return "median" if self.part == Fraction(1, 2) else "quantile"
+        return "median" if self.level == Fraction(1, 2) else "quantile"
 
     def __str__(self) -> str:
-        if self.part == Fraction(1, 2):
+        if self.level == Fraction(1, 2):
             return f"MEDIAN({quoted(self.column)})"
-        return f"PERCENTILE_DISC({literal(self.part)}) WITHIN GROUP (ORDER BY {quoted(self.column)})"
+        return f"PERCENTILE_DISC({literal(self.level)}) WITHIN GROUP (ORDER BY {quoted(self.column)})"
 
 
-def refuse_part(part: Fraction) -> str | None:
-    """Return why something cannot be the part of a quantile, or None if it can."""
-    if 0 < part < 1 and part.denominator <= FINEST:
+def refuse_level(level: Fraction) -> str | None:
+    """Return why something cannot be the level of a quantile, or None if it can."""
+    if 0 < level < 1 and level.denominator <= FINEST:
         return None
     return (
-        f"the part of a quantile must be above 0 and below 1, in millionths at most, got {cut(str(part))}; "
+        f"the level of a quantile must be above 0 and below 1, in millionths at most, got {cut(str(level))}; "
         "write it like 0.9"
     )
 

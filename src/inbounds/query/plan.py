@@ -9,20 +9,21 @@ from typing import Any
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.query.choice import choose
+from inbounds.query.answering import Answering, OneNumber, QuantileByRank, Ratio, grain_of
 from inbounds.query.column import Numbers
 from inbounds.query.column_types import checked_kinds
 from inbounds.query.condition import Condition
 from inbounds.query.engines.engine import Engine
 from inbounds.query.group import cells
 from inbounds.query.measure import Count, CountUnits, Mean, Proportion, Quantile, Sum
-from inbounds.query.parts import Answering, OneNumber, Ranking, Ratio, grain_of
+from inbounds.query.mechanism_choice import choose
+from inbounds.query.quantile_law import Buckets
 from inbounds.query.question import Question
-from inbounds.query.ranked import Buckets
-from inbounds.query.statement import Linear, Request, statement
-from inbounds.query.weights import Weights
+from inbounds.query.row_weights import RowWeights
+from inbounds.query.statement.builder import statement
+from inbounds.query.statement.request import Request, Total
 
-WHOLE_ROWS = Linear(1, 0)
+WHOLE_ROWS = Total(1, 0)
 
 FAR_ABOVE = 100
 """So many plain scales above 0, noise no longer feels the end."""
@@ -61,10 +62,10 @@ class Plan:
 
     @property
     def _width(self) -> int:
-        return self.answering.buckets.count if isinstance(self.answering, Ranking) else len(self.request.totals)
+        return self.answering.buckets.count if isinstance(self.answering, QuantileByRank) else len(self.request.totals)
 
     def _add(self, totals: list[int], numbers: list[int]) -> None:
-        if isinstance(self.answering, Ranking):
+        if isinstance(self.answering, QuantileByRank):
             totals[numbers[0]] += numbers[1]
         elif self.request.unit is None:
             rows, steps = numbers[0], numbers[1] if len(numbers) > 1 else 0
@@ -105,7 +106,7 @@ class _Planner:
 
     def _request(
         self,
-        totals: tuple[Linear, ...],
+        totals: tuple[Total, ...],
         most: int,
         *,
         value: Numbers | Condition | None = None,
@@ -114,7 +115,7 @@ class _Planner:
         limit: int | None = None,
     ) -> Request:
         table = self.question.table
-        weights = Weights(1, 0) if table.rows_are_units else Weights.of(limit or table.limit, most)
+        weights = RowWeights(1, 0) if table.rows_are_units else RowWeights.of(limit or table.limit, most)
         return Request(
             columns=dict(table.columns),
             kinds=checked_kinds(table, self.engine.kinds()),
@@ -162,7 +163,7 @@ class _Planner:
     def _sum(self, measure: Sum) -> tuple[Answering, Request]:
         column = self._no_dates(measure.column, "sum")
         table, grain = self.question.table, grain_of(column)
-        total = Linear(int(column.low / grain), int(column.step / grain))
+        total = Total(int(column.low / grain), int(column.step / grain))
         most = max(abs(column.low), abs(column.high))
         if most / grain > MOST_GRAINS:
             raise InvalidQuestion(
@@ -179,14 +180,14 @@ class _Planner:
         column = self.question.table.numbers(measure.column)
         if self._is_over_all_units:
             return self._mean_of_public_number(column)
-        totals = (Linear(0, 1), Linear(column.steps, -1))
+        totals = (Total(0, 1), Total(column.steps, -1))
         request = self._request(totals, column.steps, value=column)
         return self._ratio(request, column.step, column.low, column.high, _hull(column)), request
 
     def _proportion(self, measure: Proportion) -> tuple[Answering, Request]:
         if self._is_over_all_units:
             return self._proportion_of_public_number(measure)
-        request = self._request((Linear(0, 1), Linear(1, -1)), 1, value=measure.condition)
+        request = self._request((Total(0, 1), Total(1, -1)), 1, value=measure.condition)
         return self._ratio(request, Fraction(1), Fraction(0), Fraction(1), Bounds(0, 1)), request
 
     def _ratio(self, request: Request, step: Fraction, low: Fraction, high: Fraction, bounds: Bounds) -> Ratio:
@@ -210,7 +211,7 @@ class _Planner:
         """Add up distances from the middle, twice over; missing values count as the middle."""
         units = self.question.table.units
         assert units is not None
-        request = self._request((Linear(-column.steps, 2),), column.steps, value=column)
+        request = self._request((Total(-column.steps, 2),), column.steps, value=column)
         sensitivity = (column.high - column.low) / units  # of replacing a unit's row by another
         middle = (column.low + column.high) / 2
         return self._one_number(request, _hull(column), column.step / 2 / units, sensitivity, middle), request
@@ -218,7 +219,7 @@ class _Planner:
     def _proportion_of_public_number(self, measure: Proportion) -> tuple[Answering, Request]:
         units = self.question.table.units
         assert units is not None
-        request = self._request((Linear(0, 1),), 1, value=measure.condition)
+        request = self._request((Total(0, 1),), 1, value=measure.condition)
         part = Fraction(1, units)
         return self._one_number(request, Bounds(0, 1, step=part), part, part), request
 
@@ -231,7 +232,7 @@ class _Planner:
             raise InvalidQuestion(f"quantiles for {self.question.cells} groups are too many; ask for fewer groups")
         limit, one = self.question.table.limit, request.weights.one
         guarantee: GuaranteeName = "standard" if self._one_group else "distance"
-        return Ranking(column, measure.part, self.epsilon, limit, one, guarantee), request
+        return QuantileByRank(column, measure.level, self.epsilon, limit, one, guarantee), request
 
     def _no_dates(self, name: str, what: str) -> Numbers:
         column = self.question.table.numbers(name)

@@ -42,6 +42,11 @@ class DuckDialect(Dialect):
 
     name = "duckdb"
 
+    def small(self, value: exp.Expr, most: int) -> exp.Expr:
+        """Return a small integer in a byte if it fits: grouping by a byte needs no hash table."""
+        kind = "UTINYINT" if most <= 256 else "USMALLINT"
+        return exp.TryCast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
+
     def as_double(self, value: exp.Expr, kind: Kind) -> exp.Expr:
         """Return a number as a double; a wide decimal by way of text, so that it is rounded once."""
         if kind is Kind.WIDE_DECIMAL:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from inbounds.query.condition import Condition, Missing, Not
-from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_part
+from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_level
 from inbounds.query.sql.conditions import condition
 from inbounds.query.sql.text import SqlText, kind
 from inbounds.query.sql.values import is_number, read_column, read_constant
@@ -85,20 +85,20 @@ def _median(text: SqlText, call: exp.Expr) -> Measured:
 
 
 def _quantile(text: SqlText, call: exp.Expr) -> Measured:
-    this, *part = text.arguments(call, 2, "QUANTILE(age, 0.9)")
-    return Measured(Quantile(read_column(text, this), _part(text, part[0] if part else None)))
+    this, *level = text.arguments(call, 2, "QUANTILE(age, 0.9)")
+    return Measured(Quantile(read_column(text, this), _level(text, level[0] if level else None)))
 
 
 def _percentile(text: SqlText, node: exp.WithinGroup) -> Measured:
     text.take(node, "this", "expression")
-    (part,) = text.arguments(node.this, 1, "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age)")
+    (level,) = text.arguments(node.this, 1, "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age)")
     order = node.expression
     text.take(order, "expressions")
     if len(order.expressions) != 1:
         text.refuse(order, "WITHIN GROUP takes (ORDER BY column); leave the rest out")
     (by,) = order.expressions
     text.take(by, "this")
-    return Measured(Quantile(read_column(text, by.this), _part(text, part)))
+    return Measured(Quantile(read_column(text, by.this), _level(text, level)))
 
 
 def _proportion(text: SqlText, call: exp.Expr) -> Measured:
@@ -126,11 +126,11 @@ def _indicator(text: SqlText, case: exp.Case) -> Condition:
     return condition(text, ifs[0].this)
 
 
-def _part(text: SqlText, node: exp.Expr | None) -> Fraction:
+def _level(text: SqlText, node: exp.Expr | None) -> Fraction:
     value = read_constant(text, node)
     if not isinstance(value, Fraction | int) or isinstance(value, bool):
-        text.refuse(node, "the part of a quantile must be a number above 0 and below 1; write it like 0.9")
-    if (problem := refuse_part(Fraction(value))) is not None:
+        text.refuse(node, "the level of a quantile must be a number above 0 and below 1; write it like 0.9")
+    if (problem := refuse_level(Fraction(value))) is not None:
         text.refuse(node, problem)
     return Fraction(value)
 

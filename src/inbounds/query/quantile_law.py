@@ -86,7 +86,7 @@ class Buckets:
         return self.column.value(self.spans[span][0] + number - self._numbered[span])
 
 
-class Ranked:
+class QuantileLaw:
     """The exact law, for given misses of the buckets."""
 
     def __init__(self, buckets: Buckets, misses: tuple[int, ...], rate: Fraction) -> None:
@@ -139,9 +139,9 @@ class Ranked:
         return self._by_bits[bits]
 
 
-def misses(rows: list[int], part: Fraction) -> tuple[int, ...]:
-    """Return by how much each bucket misses a quantile, times the denominator of `part`, for given weights of rows."""
-    above, below = part.numerator, part.denominator
+def rank_misses(rows: list[int], level: Fraction) -> tuple[int, ...]:
+    """Return by how much each bucket misses a quantile, times the denominator of `level`, for given weights of rows."""
+    above, below = level.numerator, level.denominator
     wanted = above * sum(rows)
     found, lower = [], 0
     for weight in rows:

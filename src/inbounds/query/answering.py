@@ -13,9 +13,9 @@ from math import floor, gcd, lcm, log
 
 from inbounds.bounds import Bounds
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.query.choice import Choice
 from inbounds.query.column import Numbers
-from inbounds.query.ranked import Buckets, Ranked, misses
+from inbounds.query.mechanism_choice import Choice
+from inbounds.query.quantile_law import Buckets, QuantileLaw, rank_misses
 from inbounds.sampling.entropy import Entropy, system
 
 Value = int | float | date
@@ -125,11 +125,11 @@ class Ratio(Answering):
 
 
 @dataclass(frozen=True)
-class Ranking(Answering):
+class QuantileByRank(Answering):
     """A quantile: one draw from all possible values, by rank."""
 
     column: Numbers
-    part: Fraction
+    level: Fraction
     epsilon: Fraction
     limit: int
     """How many rows of a unit count."""
@@ -140,7 +140,7 @@ class Ranking(Answering):
     @property
     def sensitivity(self) -> Fraction:  # type: ignore[override]
         """The most that a unit can move a rank, up or down."""
-        return self.limit * max(self.part, 1 - self.part)
+        return self.limit * max(self.level, 1 - self.level)
 
     @property
     def bounds(self) -> Bounds:  # type: ignore[override]
@@ -154,8 +154,8 @@ class Ranking(Answering):
 
     def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
         """Return a possible value, by how many rows are below and above."""
-        rate = self.epsilon / (2 * self.sensitivity * self.part.denominator * self.one)
-        law = Ranked(self.buckets, misses(totals, self.part), rate)
+        rate = self.epsilon / (2 * self.sensitivity * self.level.denominator * self.one)
+        law = QuantileLaw(self.buckets, rank_misses(totals, self.level), rate)
         return Answered(written(self.bounds, law.draw(entropy)), None)
 
     def mechanism(self) -> str:

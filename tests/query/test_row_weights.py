@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from inbounds.query.column import MOST_STEPS
 from inbounds.query.plan import MOST_GRAINS
+from inbounds.query.row_weights import MOST_ROWS, RowWeights
 from inbounds.query.table import MOST_LIMIT
-from inbounds.query.weights import MOST_ROWS, Weights
 from tests.helpers.audit_tables import Playground, contract
 
 CELLS = ("a", "b", "c")
@@ -30,7 +30,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[tuple[int, Playground]]:
         yield request.param, playground
 
 
-def counted(total: int, weights: Weights, rows: int) -> int:
+def counted(total: int, weights: RowWeights, rows: int) -> int:
     """Return what a total of a unit's rows counts for, by the definition in `weights`."""
     share = abs(total) * weights.limit * weights.one // max(rows, weights.limit)
     return share if total >= 0 else -share
@@ -39,7 +39,7 @@ def counted(total: int, weights: Weights, rows: int) -> int:
 @given(limit=st.integers(1, MOST_LIMIT), most=st.integers(1, max(MOST_STEPS, MOST_GRAINS)))
 def test_no_product_of_a_statement_overflows(limit: int, most: int) -> None:
     """The greatest integers that a statement makes of a unit's rows fit into 64 bits."""
-    weights = Weights.of(limit, most)
+    weights = RowWeights.of(limit, most)
     assert weights.limit * weights.one * MOST_ROWS < 2**63
     assert weights.limit * weights.one * most < 2**63
     assert most * MOST_ROWS < 2**63
@@ -53,7 +53,7 @@ def test_distances_from_the_middle_do_not_overflow() -> None:
 @given(st.data(), st.integers(1, 50), st.integers(1, 1000))
 def test_a_unit_counts_for_at_most_the_limit(data: st.DataObject, limit: int, most: int) -> None:
     """However many rows a unit has and wherever they are, what they count for together is within the bound."""
-    weights = Weights.of(limit, most)
+    weights = RowWeights.of(limit, most)
     rows = data.draw(st.lists(st.lists(st.integers(0, most), max_size=30), min_size=1, max_size=5))
     every = sum(map(len, rows))
     above = [counted(sum(cell), weights, every) for cell in rows]
@@ -111,7 +111,7 @@ def test_a_unit_is_counted_once_in_each_group(place: tuple[int, Playground], row
 
 def test_rows_that_are_not_weighed_break_the_bound() -> None:
     """The bound is not idle: without weights a unit with a row more than the limit is above it."""
-    weights, most = Weights.of(3, 10), 10
+    weights, most = RowWeights.of(3, 10), 10
     rows = [most] * 4
     assert sum(rows) * weights.one > weights.limit * most * weights.one
     assert counted(sum(rows), weights, len(rows)) <= weights.limit * most * weights.one

@@ -4,7 +4,7 @@ A unit with `n` rows that a question is about, in whatever groups, has each of t
 needs no order of rows, throws nothing away, treats sums and counts alike, and depends on nothing but the unit's own
 rows; over all groups together they weigh at most `k`.
 
-Weights are integers of 1/2**bits, rounded down, so that everything adds up exactly and the same on every engine: a
+RowWeights are integers of 1/2**bits, rounded down, so that everything adds up exactly and the same on every engine: a
 non-negative total `t` of a unit's rows in a group counts as `floor(t * k * 2**bits / max(n, k))`.
 """
 
@@ -23,14 +23,14 @@ WEIGHT_BITS = 30
 
 
 @dataclass(frozen=True)
-class Weights:
+class RowWeights:
     """How rows are weighed: `limit` rows of a unit count in full, each as `2**bits`."""
 
     limit: int
     bits: int
 
     @classmethod
-    def of(cls, limit: int, most: int) -> Weights:
+    def of(cls, limit: int, most: int) -> RowWeights:
         """Return weights for at most `limit` rows of a unit, each of which adds at most `most` to any total."""
         bits = min(TOTAL_BITS - (limit * most).bit_length(), WEIGHT_BITS - limit.bit_length())
         return cls(limit, max(bits, 0))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from inbounds import Bounds
 from inbounds.query import Query
+from inbounds.query.answering import OneNumber, QuantileByRank, Ratio, grain_of, on_step, release, written
 from inbounds.query.column import Numbers
-from inbounds.query.parts import OneNumber, Ranking, Ratio, grain_of, on_step, release, written
 from inbounds.query.plan import Plan
 from inbounds.sampling.entropy import system
 from tests.helpers.audit_tables import Playground, contract, measures
@@ -77,8 +77,8 @@ def is_possible(plan: Plan, value: Any) -> bool:
 def test_every_answer_is_possible(size: int) -> None:
     """Whatever the totals are, also those that no table can have, every answer is possible, and its error is finite."""
     for plan in PLANS:
-        ranked = isinstance(plan.answering, Ranking)
-        width = plan.answering.buckets.count if isinstance(plan.answering, Ranking) else len(plan.request.totals)
+        ranked = isinstance(plan.answering, QuantileByRank)
+        width = plan.answering.buckets.count if isinstance(plan.answering, QuantileByRank) else len(plan.request.totals)
         tried = [[size, 0, size // 3], [0, size, 1]] + ([[-size]] if isinstance(plan.answering, OneNumber) else [])
         for totals in tried:
             answered = plan.answering.answer((totals * width)[:width])

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from inbounds import Bounds
 from inbounds.exact.balls import lock, workprec
-from inbounds.query import parts
+from inbounds.query import answering
+from inbounds.query.answering import QuantileByRank
 from inbounds.query.column import Numbers
-from inbounds.query.parts import Ranking
-from inbounds.query.ranked import MOST_BUCKETS, Buckets, Ranked, misses
+from inbounds.query.quantile_law import MOST_BUCKETS, Buckets, QuantileLaw, rank_misses
 from inbounds.sampling.entropy import system
 from tests.helpers.chi_square import FLOOR, p_value
 
@@ -35,7 +35,7 @@ def possible(column: Numbers) -> list[Fraction]:
     return [column.lattice.value(index) for index in column.lattice.indices()]
 
 
-def probabilities(law: Ranked) -> list[float]:
+def probabilities(law: QuantileLaw) -> list[float]:
     """Return the probabilities of all possible values, as differences of what the law draws by."""
     count = law.buckets.before[-1]
     with lock(), workprec(200):
@@ -58,18 +58,18 @@ def by_definition(column: Numbers, width: int, weights: list[int], part: Fractio
 
 
 @pytest.fixture
-def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Ranking, list[int]], Ranked]:
+def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[QuantileByRank, list[int]], QuantileLaw]:
     """Return what finds the law that a ranking draws from."""
-    made: list[Ranked] = []
+    made: list[QuantileLaw] = []
 
-    class Noted(Ranked):
+    class Noted(QuantileLaw):
         def __init__(self, buckets: Buckets, missed: tuple[int, ...], rate: Fraction) -> None:
             super().__init__(buckets, missed, rate)
             made.append(self)
 
-    monkeypatch.setattr(parts, "Ranked", Noted)
+    monkeypatch.setattr(answering, "QuantileLaw", Noted)
 
-    def found(ranking: Ranking, totals: list[int]) -> Ranked:
+    def found(ranking: QuantileByRank, totals: list[int]) -> QuantileLaw:
         ranking.answer(totals)
         return made.pop()
 
@@ -85,7 +85,7 @@ def test_probabilities_are_those_of_the_definition(weights: list[int], part: Fra
     """The law gives each possible value its probability, gaps or not, and all of them together 1."""
     for text in ("[0, 9] step 1", "[0, 2] | [5, 5] | [8, 9] step 1"):
         column = numbers(text)
-        law = Ranked(Buckets.of(column), misses(weights, part), rate)
+        law = QuantileLaw(Buckets.of(column), rank_misses(weights, part), rate)
         assert probabilities(law) == pytest.approx(by_definition(column, 1, weights, part, rate), rel=1e-9, abs=1e-50)
         assert sum(probabilities(law)) == pytest.approx(1, abs=ROUNDING)
 
@@ -96,7 +96,7 @@ def test_values_of_a_bucket_are_alike(width: int, weights: list[int]) -> None:
     column = numbers("[0, 3] | [9, 19] step 1")
     buckets = Buckets(column, width)
     rows = (weights * 2)[: buckets.count]
-    law = Ranked(buckets, misses(rows, Fraction(1, 4)), Fraction(1, 7))
+    law = QuantileLaw(buckets, rank_misses(rows, Fraction(1, 4)), Fraction(1, 7))
     defined = by_definition(column, width, rows, Fraction(1, 4), Fraction(1, 7))
     assert probabilities(law) == pytest.approx(defined, rel=1e-9)
     assert [buckets.value(number) for number in range(buckets.before[-1])] == possible(column)
@@ -110,7 +110,7 @@ def neighbours(values: int, limit: int) -> Iterator[tuple[list[int], list[int]]]
                 yield list(rows), list(added)
 
 
-def worst(law_of: Callable[[Ranking, list[int]], Ranked], ranking: Ranking, epsilon: float) -> float:
+def worst(law_of: Callable[[QuantileByRank, list[int]], QuantileLaw], ranking: QuantileByRank, epsilon: float) -> float:
     """Return the greatest loss between neighbours, as a part of what their difference in weight allows."""
     cache: dict[tuple[int, ...], list[float]] = {}
 
@@ -130,13 +130,13 @@ def worst(law_of: Callable[[Ranking, list[int]], Ranked], ranking: Ranking, epsi
 @pytest.mark.parametrize("part", [Fraction(1, 2), Fraction(1, 10), Fraction(9, 10)])
 @pytest.mark.parametrize("limit", [1, 2])
 def test_neighbours_lose_in_proportion_to_weight(
-    law_of: Callable[[Ranking, list[int]], Ranked], limit: int, part: Fraction
+    law_of: Callable[[QuantileByRank, list[int]], QuantileLaw], limit: int, part: Fraction
 ) -> None:
     """For all small tables, rows of weight w lose at most epsilon w / k; at twice the rate they lose more."""
     column = numbers("[0, 3] step 1")
-    ranking = Ranking(column, part, Fraction(3), limit, 2**10, "distance")
+    ranking = QuantileByRank(column, part, Fraction(3), limit, 2**10, "distance")
     assert worst(law_of, ranking, 3.0) <= 1 + ROUNDING
-    doubled = Ranking(column, part, Fraction(6), limit, 2**10, "distance")
+    doubled = QuantileByRank(column, part, Fraction(6), limit, 2**10, "distance")
     assert worst(law_of, doubled, 3.0) > 1.01
 
 
@@ -154,7 +154,7 @@ def test_draws_follow_the_law(case: str) -> None:
     """Draws have the probabilities of the definition, and only possible values are drawn."""
     text, weights, part, rate = CASES[case]
     column = numbers(text)
-    law = Ranked(Buckets.of(column), misses(weights, part), rate)
+    law = QuantileLaw(Buckets.of(column), rank_misses(weights, part), rate)
     drawn = Counter(law.draw(system) for _ in range(DRAWS))
     values = possible(column)
     assert set(drawn) <= set(values)
@@ -167,7 +167,7 @@ def test_a_law_a_little_off_is_seen() -> None:
     """The check can fail: draws at a rate a third higher do not fit."""
     text, weights, part, rate = CASES["few values"]
     column = numbers(text)
-    law = Ranked(Buckets.of(column), misses(weights, part), rate * Fraction(4, 3))
+    law = QuantileLaw(Buckets.of(column), rank_misses(weights, part), rate * Fraction(4, 3))
     drawn = Counter(law.draw(system) for _ in range(DRAWS))
     counts = [drawn[value] for value in possible(column)]
     assert p_value(counts, by_definition(column, 1, weights, part, rate)) < FLOOR
@@ -180,7 +180,7 @@ def test_wide_buckets_are_drawn_from_evenly(rate: Fraction) -> None:
     buckets = Buckets.of(column)
     assert buckets.count <= MOST_BUCKETS
     weights = [5 if 100 <= bucket < 200 else 0 for bucket in range(buckets.count)]
-    law = Ranked(buckets, misses(weights, Fraction(1, 2)), rate)
+    law = QuantileLaw(buckets, rank_misses(weights, Fraction(1, 2)), rate)
     drawn = [law.draw(system) for _ in range(5000)]
     assert all(value.denominator == 1 and value in column.bounds for value in drawn)
     sizes = [b - a for a, b in pairwise(buckets.before)]
@@ -194,5 +194,5 @@ def test_wide_buckets_are_drawn_from_evenly(rate: Fraction) -> None:
 def test_rows_where_nothing_is_possible_do_not_stop_a_draw() -> None:
     """Where all rows lie in a gap, even at an extreme rate, a draw is one of the ends of the gap."""
     column = numbers("[0, 3] | [7, 9] step 1")
-    law = Ranked(Buckets.of(column), misses([0, 0, 0, 0, 0, 8, 0, 0, 0, 0], Fraction(1, 2)), Fraction(10**7))
+    law = QuantileLaw(Buckets.of(column), rank_misses([0, 0, 0, 0, 0, 8, 0, 0, 0, 0], Fraction(1, 2)), Fraction(10**7))
     assert {law.draw(system) for _ in range(200)} <= set(possible(column))

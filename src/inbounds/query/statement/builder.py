@@ -1,0 +1,191 @@
+"""The statement for a request, built from the inside out: read, kept, parts, weighed, totals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+
+from inbounds.query.column import Keys, Numbers
+from inbounds.query.condition import And, Compare, Condition, In, Missing, Not, Or
+from inbounds.query.engines.engine import Dialect
+from inbounds.query.group import Group
+from inbounds.query.row_weights import MOST_ROWS
+from inbounds.query.statement.codes import Codes
+from inbounds.query.statement.expressions import (
+    Expression,
+    at_most,
+    case,
+    column,
+    compare,
+    divided,
+    grouped,
+    named,
+    present,
+    whole,
+)
+from inbounds.query.statement.request import Request
+from inbounds.query.statement.weighing import EVERY, weighed
+
+
+def statement(request: Request, relation: Expression, dialect: Dialect) -> exp.Select:
+    """Return the statement: one row for each group that has rows, the codes of its groups first, then the totals."""
+    return _Builder(request, dialect).build(relation)
+
+
+@dataclass(frozen=True)
+class _Builder:
+    request: Request
+    dialect: Dialect
+
+    @cached_property
+    def codes(self) -> Codes:
+        return Codes(self.request.columns, self.request.kinds, self.dialect)
+
+    def build(self, relation: Expression) -> exp.Select:
+        read = exp.select(*self._read()).from_(relation, copy=False).where(*self._known(), copy=False)
+        kept = exp.select().from_(read.subquery("r", copy=False), copy=False).where(*self._kept(), copy=False)
+        return self._rows(kept) if self.request.unit is None else self._units(kept)
+
+    # The columns as integers.
+
+    def _read(self) -> list[Expression]:
+        request = self.request
+        found = [named(self._group(group), f"g{i}") for i, group in enumerate(request.groups)]
+        if isinstance(request.value, Numbers):
+            found.append(named(self.codes.steps(request.value), "v"))
+        elif request.value is not None:
+            found.append(named(case([(self._true(request.value, self.codes.code), whole(1))], whole(0)), "v"))
+        if request.condition is not None:
+            found += [named(self.codes.code(name), self._alias(name)) for name in request.condition.columns()]
+        if request.unit is not None:
+            found.append(named(column(request.unit), "u"))
+        return found or [named(whole(1), "one")]
+
+    def _known(self) -> list[Expression]:
+        """Return what must be so of the table's own columns: nothing that is needed is missing."""
+        request = self.request
+        needed = {group.column.name: group.column for group in request.groups if isinstance(group.column, Numbers)}
+        if isinstance(request.value, Numbers):
+            needed[request.value.name] = request.value
+        found = [self.codes.is_known(numbers) for numbers in needed.values()]
+        if request.unit is not None:
+            found.append(present(column(request.unit)))
+        return found
+
+    def _alias(self, name: str) -> str:
+        assert self.request.condition is not None
+        return f"c{self.request.condition.columns().index(name)}"
+
+    def _group(self, group: Group) -> Expression:
+        """Return what rows are grouped by: keys as they are if they are turned into numbers later, and steps."""
+        if isinstance(group.column, Keys):
+            this = column(group.column.name)
+            return this if self.request.unit is None else self.codes.key(group.column, this)
+        return self.codes.steps(group.column) if group.has_all_steps else self.codes.steps_as_double(group.column)
+
+    # The rows that the question is about.
+
+    def _kept(self) -> list[Expression]:
+        request = self.request
+        found: list[Expression] = []
+        if request.unit is not None:
+            found += [present(exp.column(f"g{i}")) for i in range(len(request.groups))]
+        if request.condition is not None:
+            found.append(exp.paren(self._true(request.condition, lambda name: exp.column(self._alias(name)))))
+        return found
+
+    def _true(self, condition: Condition, this: Callable[[str], Expression]) -> Expression:
+        """Return a condition in SQL, each column as `this` gives it."""
+        if isinstance(condition, And | Or):
+            joined = [exp.paren(self._true(part, this)) for part in condition.parts()]
+            return exp.and_(*joined) if isinstance(condition, And) else exp.or_(*joined)
+        if isinstance(condition, Not):
+            return exp.Not(this=exp.paren(self._true(condition.this, this)))
+        if isinstance(condition, Missing):
+            return exp.Is(this=this(condition.column), expression=exp.Null())
+        if isinstance(condition, In):
+            tests = (self._compared(Compare(condition.column, "=", value)) for value in condition.values)
+            return exp.In(this=this(condition.column), expressions=[number for _, number in tests])
+        assert isinstance(condition, Compare)
+        operator, number = self._compared(condition)
+        return compare(this(condition.column), operator, number)
+
+    def _compared(self, test: Compare) -> tuple[str, Expression]:
+        """Return a comparison with a constant as one of integers."""
+        found = self.request.columns[test.column]
+        if isinstance(found, Keys):
+            return test.operator, whole(found.code(test.value))
+        operator, number = found.threshold(test.operator, found.literal(test.value))
+        return operator, whole(number)
+
+    # Adding up.
+
+    def _told_apart(self) -> list[Expression]:
+        """Return what rows are told apart by: their groups, and their bucket."""
+        found: list[Expression] = []
+        for i, group in enumerate(self.request.groups):
+            this = exp.column(f"g{i}")
+            binned = isinstance(group.column, Numbers) and not group.has_all_steps
+            found.append(self.codes.bin(group, this) if binned else this)
+        if self.request.bucket == 1:
+            found.append(exp.column("v"))
+        elif self.request.bucket:
+            found.append(divided(exp.column("v"), whole(self.request.bucket)))
+        return found
+
+    def _rows(self, kept: exp.Select) -> exp.Select:
+        """Add up rows that are units of their own: how many, and their sum.
+
+        Grouping by keys as they are and turning them into numbers afterwards is quicker than the other way round.
+        """
+        apart = [named(by, f"k{i}") for i, by in enumerate(self._told_apart())]
+        totals: list[Expression] = [named(exp.Count(this=exp.Star()), "n")]
+        if self.request.sums:
+            totals.append(named(self.dialect.total(exp.column("v")), "s"))
+        found = grouped(kept.select(*apart, *totals, copy=False), len(apart))
+        columns = [group.column for group in self.request.groups]
+        if not any(isinstance(one, Keys) for one in columns):
+            return found
+        codes: list[Expression] = [exp.column(f"k{i}") for i in range(len(apart))]
+        for i, one in enumerate(columns):
+            codes[i] = self.codes.key(one, codes[i]) if isinstance(one, Keys) else codes[i]
+        sums = [named(exp.Sum(this=exp.column(name)), name) for name in ("ns" if self.request.sums else "n")]
+        return grouped(exp.select(*codes, *sums).from_(found.subquery("k", copy=False), copy=False), len(codes))
+
+    def _units(self, kept: exp.Select) -> exp.Select:
+        apart = [named(by, f"k{i}") for i, by in enumerate(self._told_apart())]
+        keys = [f"k{i}" for i in range(len(apart))]
+        unit: Expression = named(exp.column("u"), "u")
+        parts = grouped(kept.select(unit, *apart, *self._parts(), copy=False), 1 + len(apart))
+        totals = [
+            named(self.dialect.total(weighed(total, self.request.weights)), f"t{i}")
+            for i, total in enumerate(self.request.totals)
+        ]
+        found = self._beside_all(exp.select(*keys, *totals), parts, is_one=not apart)
+        return grouped(found.where(compare(EVERY, "<=", whole(MOST_ROWS)), copy=False), len(keys))
+
+    def _beside_all(self, found: exp.Select, parts: exp.Select, *, is_one: bool) -> exp.Select:
+        """Select from the parts of each unit together with `m`, how many rows the unit has in all.
+
+        The parts are added up by unit and joined to themselves, which takes half as long as a window over them.
+        """
+        if is_one:  # a unit has one part
+            every = whole(1) if self.request.distinct else at_most(exp.Count(this=exp.Star()), MOST_ROWS + 1)
+            return found.from_(parts.select(named(every, "m"), copy=False).subquery("p", copy=False), copy=False)
+        every = at_most(exp.Sum(this=exp.column("n")), MOST_ROWS + 1)
+        together = exp.select("u", named(every, "m")).from_("p").group_by("u").subquery("w")
+        same = exp.column("u", "p").eq(exp.column("u", "w"))
+        return found.with_("p", as_=parts, copy=False).from_("p", copy=False).join(together, on=same, copy=False)
+
+    def _parts(self) -> list[Expression]:
+        """Return the rows of a unit in a group and their sum, cut where the unit has too many rows to count."""
+        request = self.request
+        rows = whole(1) if request.distinct else at_most(exp.Count(this=exp.Star()), MOST_ROWS + 1)
+        found: list[Expression] = [named(rows, "n")]
+        if request.sums:
+            most = (request.value.steps if isinstance(request.value, Numbers) else 1) * MOST_ROWS
+            found.append(named(at_most(self.dialect.total(exp.column("v")), most), "s"))
+        return found

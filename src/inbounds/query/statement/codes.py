@@ -1,0 +1,131 @@
+"""The columns of a table as integers: steps above the least value, places in the list of keys, numbers of bins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from inbounds.query.column import Column, Key, Keys, Numbers
+from inbounds.query.engines.engine import Dialect, Kind
+from inbounds.query.group import Group
+from inbounds.query.statement.expressions import (
+    INFINITY,
+    Expression,
+    bigint,
+    case,
+    clipped,
+    column,
+    compare,
+    day,
+    double,
+    present,
+    whole,
+)
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Writes columns as integers, in the dialect of an engine."""
+
+    columns: dict[str, Column]
+    kinds: dict[str, Kind]
+    dialect: Dialect
+
+    def code(self, name: str) -> Expression:
+        """Return a column as an integer, NULL if it is missing."""
+        found = self.columns[name]
+        if isinstance(found, Keys):
+            return self.key(found, column(name))
+        return case([(self.is_known(found), self.steps(found))])
+
+    def is_known(self, numbers: Numbers) -> Expression:
+        """Return whether a value is neither NULL nor NaN, which is above infinity or not comparable with it."""
+        kind, this = self.kinds[numbers.name], column(numbers.name)
+        if kind is Kind.FLOAT:
+            return compare(this, "<=", INFINITY)
+        if kind is Kind.TIMESTAMP:
+            return present(self.dialect.as_timestamp(this))
+        return present(self.dialect.as_double(this, kind) if kind is Kind.WIDE_DECIMAL else this)
+
+    def key(self, keys: Keys, this: Expression) -> Expression:
+        """Return the place of a key in the list, NULL for what is no key."""
+        return case([(compare(this, "=", self._constant(key)), whole(i)) for i, key in enumerate(keys.keys)])
+
+    def _constant(self, key: Key) -> Expression:
+        if isinstance(key, bool):
+            return exp.Boolean(this=key)
+        return self.dialect.text(key) if isinstance(key, str) else whole(key)
+
+    def steps(self, numbers: Numbers) -> Expression:
+        """Return a value that is not missing in steps above the least, clipped, as an integer.
+
+        Every engine passes over NULL in LEAST and GREATEST, and takes NaN for the greatest: rows with either were left
+        out before.
+        """
+        if numbers.is_dates:
+            return self._days(numbers)
+        if self._is_whole(numbers):
+            low, high = int(numbers.low), int(numbers.high)
+            found = clipped(column(numbers.name), whole(low), whole(high))
+            return exp.Sub(this=bigint(found), expression=whole(low)) if low else found
+        return bigint(self._rounded(numbers))
+
+    def steps_as_double(self, numbers: Numbers) -> Expression:
+        """Return the same integer as a double."""
+        if numbers.is_dates or self._is_whole(numbers):
+            return exp.cast(self.steps(numbers), "DOUBLE")
+        return self._rounded(numbers)
+
+    def _is_whole(self, numbers: Numbers) -> bool:
+        return self.kinds[numbers.name] is Kind.INTEGER and numbers.step == 1 and numbers.low.denominator == 1
+
+    def _rounded(self, numbers: Numbers) -> Expression:
+        """Return the nearest step, half up, of a value clipped to the bounds, as a double.
+
+        Half a step is added before anything is scaled: then nothing is so small that PostgreSQL refuses the product.
+        """
+        value = self.dialect.as_double(column(numbers.name), self.kinds[numbers.name])
+        low, high = double(numbers.low), double(numbers.high)
+        within = case([(compare(value, "<", low), low), (compare(value, ">", high), high)], value)  # LEAST takes longer
+        shifted = exp.paren(exp.Add(this=within, expression=double(numbers.step / 2 - numbers.low)))
+        scale = 1 / numbers.step
+        if scale.denominator == 1:
+            return exp.Floor(this=exp.Mul(this=shifted, expression=double(scale)))
+        return exp.Floor(this=exp.Div(this=shifted, expression=double(numbers.step), typed=True))
+
+    def _days(self, numbers: Numbers) -> Expression:
+        """Return days after the first; what is far off, even infinitely, is compared and not converted."""
+        kind, this = self.kinds[numbers.name], column(numbers.name)
+        low, high = day(numbers.low), day(numbers.high)
+        time = self.dialect.as_timestamp(this) if kind is Kind.TIMESTAMP else this
+        on = exp.cast(time.copy(), "DATE") if kind is Kind.TIMESTAMP else this
+        between = [
+            (compare(time, "<", low), whole(0)),
+            (compare(time, "<", high), bigint(self.dialect.days(on, low))),
+        ]
+        return case(between, whole(numbers.steps))
+
+    def bin(self, group: Group, steps: Expression) -> Expression:
+        """Return the number of the bin that a value is in, given in steps as a double.
+
+        Of `b` bins as equal as can be, the value `v` of `n` is in bin `floor((b v + b - 1) / n)`.  The dividend is an
+        integer below 2**46, so no quotient is rounded up to an integer: each engine's doubles give the same bin.
+        """
+        assert isinstance(group.column, Numbers)
+        if not group.is_equal:
+            return _halved(steps, group.starts, 0)
+        values = group.column.steps + 1
+        scaled = exp.Mul(this=steps, expression=double(group.size))
+        dividend = exp.paren(exp.Add(this=scaled, expression=double(group.size - 1)))
+        quotient = exp.Div(this=dividend, expression=double(values), typed=True)
+        return self.dialect.small(exp.Floor(this=quotient), group.size)
+
+
+def _halved(steps: Expression, starts: tuple[int, ...], first: int) -> Expression:
+    """Return the number of the bin that a value is in, found by halving."""
+    if len(starts) == 1:
+        return whole(first)
+    half = len(starts) // 2
+    below, above = _halved(steps, starts[:half], first), _halved(steps, starts[half:], first + half)
+    return exp.Case(ifs=[exp.If(this=compare(steps, "<", whole(starts[half])), true=below)], default=above)

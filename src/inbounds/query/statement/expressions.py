@@ -1,0 +1,88 @@
+"""The few expressions of SQL that statements are made of."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+
+from sqlglot import exp
+
+Expression = exp.Expr
+
+INFINITY = exp.cast(exp.Literal.string("Infinity"), "DOUBLE")
+
+COMPARISONS: dict[str, type[exp.Binary]] = {
+    "=": exp.EQ, "<>": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
+}  # fmt: skip
+
+
+def column(name: str) -> Expression:
+    """Return a column of the table, whatever its name."""
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
+def named(expression: Expression, name: str) -> Expression:
+    """Return an expression under a name of our own."""
+    return exp.Alias(this=expression, alias=exp.to_identifier(name))
+
+
+def present(value: Expression) -> Expression:
+    """Return whether a value is not missing."""
+    return exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+
+
+def clipped(value: Expression, low: Expression, high: Expression) -> Expression:
+    """Return a number brought to the nearest of two ends."""
+    at_least = exp.Anonymous(this="GREATEST", expressions=[value.copy(), low])
+    return exp.Anonymous(this="LEAST", expressions=[at_least, high])
+
+
+def case(branches: list[tuple[Expression, Expression]], otherwise: Expression | None = None) -> exp.Case:
+    """Return the value of the first branch whose test is true."""
+    ifs = [exp.If(this=test.copy(), true=value.copy()) for test, value in branches]
+    return exp.Case(ifs=ifs, default=otherwise and otherwise.copy())
+
+
+def compare(left: Expression, operator: str, right: Expression) -> Expression:
+    """Return a comparison."""
+    return COMPARISONS[operator](this=left.copy(), expression=right.copy())
+
+
+def divided(left: Expression, right: Expression) -> Expression:
+    """Return how often an integer goes into another."""
+    return exp.IntDiv(this=left.copy(), expression=right.copy())
+
+
+def times(value: Expression, factor: int) -> Expression:
+    """Return a multiple of an integer."""
+    return value if factor == 1 else exp.Mul(this=value, expression=whole(factor))
+
+
+def at_most(value: Expression, most: int) -> Expression:
+    """Return an integer, or the most that it may be."""
+    return bigint(exp.Anonymous(this="LEAST", expressions=[value, whole(most)]))
+
+
+def bigint(value: Expression) -> Expression:
+    """Return a number as an integer of 64 bits."""
+    return exp.TryCast(this=value.copy(), to=exp.DataType.build("BIGINT"))
+
+
+def whole(number: int) -> Expression:
+    """Return a constant integer."""
+    return exp.Literal.number(number) if number >= 0 else exp.Neg(this=exp.Literal.number(-number))
+
+
+def double(number: Fraction | int) -> Expression:
+    """Return the double nearest to a number; as text, which every engine reads alike."""
+    return exp.cast(exp.Literal.string(repr(float(number))), "DOUBLE")
+
+
+def day(number: Fraction) -> Expression:
+    """Return a constant day."""
+    return exp.cast(exp.Literal.string(date.fromordinal(int(number)).isoformat()), "DATE")
+
+
+def grouped(select: exp.Select, count: int) -> exp.Select:
+    """Return a select grouped by the first so many things that it selects."""
+    return select.group_by(*(exp.Literal.number(i + 1) for i in range(count)), copy=False) if count else select
