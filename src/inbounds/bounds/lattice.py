@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import gcd
+from math import gcd, inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from inbounds.bounds.guide import Guide
 from inbounds.errors import LatticeTooFine
 from inbounds.exact.rational import concise, rounded
 
@@ -161,14 +162,21 @@ class Lattice:
 
     def project(self, index: int) -> tuple[int, int]:
         """Return the feasible index nearest to `index` (the left one of two) and the number of its span."""
-        lows, highs = self.low_list, self.high_list
-        last = len(lows) - 1
-        i = max(bisect_right(lows, index) - 1, 0)
-        low, high, following = lows[i], highs[i], lows[min(i + 1, last)]
-        beyond_low, beyond_high = index < low and low != -FAR, index > high and high != FAR
-        nearer_next = beyond_high and i < last and index - high > following - index
-        nearest = (index, low, high, following)[1 if beyond_low else 3 if nearer_next else 2 if beyond_high else 0]
-        return nearest, i + nearer_next
+        span = bisect_right(self._starts, index)
+        low, high = self._limits[span]
+        return min(max(index, low), high), span  # type: ignore[return-value]  # an infinite end is never nearest
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The first index that is nearer to each span but the first than to the one before it."""
+        starts: list[int] = (self.highs[:-1] + (self.lows[1:] - self.highs[:-1]) // 2 + 1).tolist()
+        return starts
+
+    @cached_property
+    def _limits(self) -> list[tuple[float, float]]:
+        """The ends of each span: integers, or infinite doubles where there is no end."""
+        spans = zip(self.low_list, self.high_list, strict=True)
+        return [(-inf if low == -FAR else low, inf if high == FAR else high) for low, high in spans]
 
     @cached_property
     def ends(self) -> Mapping[np.dtype[Any], tuple[NDArray[Any], NDArray[Any]]]:
@@ -180,11 +188,22 @@ class Lattice:
         lows, highs = self.ends[indices.dtype]
         if len(self) == 1:
             return np.clip(indices, lows[0], highs[0]), np.zeros(indices.shape, dtype=np.intp)
-        i = np.maximum(np.searchsorted(lows, indices, side="right") - 1, 0)
-        high, following = highs[i], lows[np.minimum(i + 1, len(self) - 1)]
-        nearer_next = (indices > high) & (following > high) & (indices - high > following - indices)
-        i = i + nearer_next
-        return np.clip(indices, lows[i], highs[i]), i
+        spans = self._guide.count(indices) if indices.dtype == np.int64 else self._guide_of_doubles.count(indices)
+        return np.clip(indices, lows.take(spans), highs.take(spans)), spans
+
+    @cached_property
+    def _guide(self) -> Guide:
+        """What finds the span that is nearest to an index."""
+        return Guide(np.array(self._starts, dtype=np.int64))
+
+    @cached_property
+    def _guide_of_doubles(self) -> Guide:
+        return Guide(np.array(self._starts, dtype=np.float64))
+
+    def nearest(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the feasible index nearest to each, by bisection: for once, and not for what is secret."""
+        spans = np.searchsorted(self._starts, indices, side="right")
+        return np.clip(indices, self.lows[spans], self.highs[spans])
 
     def farthest_within(self, indices: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
         """Return, for each feasible index, the farthest feasible one at most `|reach|` away on the side of its sign."""

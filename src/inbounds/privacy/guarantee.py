@@ -115,7 +115,7 @@ def _projected(lattice: Lattice, distance: int) -> Ends:
     outer_high = lattice.highs[:-1] + (gaps + 1) // 2 + distance
     ends = np.concatenate([lows, highs, lattice.lows[1:], lattice.highs[:-1]])
     targets = np.concatenate([lows + distance, highs - distance, outer_low, outer_high])
-    return ends, lattice.project_many(targets)[0]
+    return ends, lattice.nearest(targets)
 
 
 def _trusted(lattice: Lattice, distance: int) -> Ends:

@@ -19,15 +19,16 @@ import numpy as np
 from inbounds.bounds.lattice import FAR
 from inbounds.privacy.law import Law
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.proposals import Imprecise, OneSpanProposals, Proposals, UnionProposals, kinds
+from inbounds.sampling.proposals import GeneralProposals, Imprecise, OneSpanProposals, Proposals, kinds
 from inbounds.sampling.reference import Sampler
+from inbounds.sampling.union_proposals import UnionProposals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Indices = NDArray[Any]  # int64, or float64 holding integers
 
-CHUNK = 1 << 15
+CHUNK = 1 << 14
 """Draws at a time: small enough for the temporary arrays to stay in the processor's cache."""
 
 AHEAD = 8
@@ -88,8 +89,11 @@ def chunks(count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[np.uin
 
 def _proposals_of(law: Law) -> list[Proposals]:
     """Return the ways to propose a draw, quickest first."""
-    chosen = OneSpanProposals if OneSpanProposals.suits(law) else UnionProposals
     try:
-        return [chosen(law, kind) for kind in kinds()]
+        if OneSpanProposals.suits(law):
+            return [OneSpanProposals(law, kind) for kind in kinds()]
+        if UnionProposals.suits(law):
+            return [UnionProposals(law, kind) for kind in kinds()]
+        return [GeneralProposals(law, kind) for kind in kinds()]
     except Imprecise:
         return []  # then every draw is made in balls, which notice by themselves

@@ -24,10 +24,16 @@ EXACT = {np.dtype(np.int64): 2.0**62, np.dtype(np.float64): 2.0**53}
 """Distances from here on cannot be added to centres without rounding, which would tell something of the centre."""
 
 
+LEAST_EXPONENT = -600.0
+"""Exponents below this are raised to it, so that nothing underflows, which would take longer."""
+
+WHOLE_ENOUGH = 0.5
+"""Where a step is more than twice the scale, doubts count as if it were twice: so near to either end of the line that
+errors are as large as what is left, nothing is settled."""
+
+
 class Proposals(Protocol):
     """One way to propose draws."""
-
-    def __init__(self, law: Law, kind: Floating) -> None: ...
 
     def propose(self, words: NDArray[np.uint64], centres: NDArray[Any], spans: NDArray[np.intp]) -> Proposal:
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
@@ -53,7 +59,7 @@ class OneSpanProposals:
             self._per_rate = number(-1 / masses.rate, kind)
             self._left, self._right = number(masses.left[0], kind), number(masses.right[0], kind)
             self._total = number(masses.total, kind)
-            self._doubt = -self._per_rate * kind(2) ** (self.ALLOWED - self._bits)
+            self._doubt = max(-self._per_rate, kind(WHOLE_ENOUGH)) * kind(2) ** (self.ALLOWED - self._bits)
 
     @staticmethod
     def suits(law: Law) -> bool:
@@ -67,8 +73,8 @@ class OneSpanProposals:
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
         uniform = uniform_numbers(words, self._kind, self._bits)
         lows, highs = self._ends[centres.dtype]
-        left = self._missing(_apart(centres, lows, self._kind), self._left)
-        right = self._missing(_apart(highs, centres, self._kind), self._right)
+        left = self._missing(apart(centres, lows, self._kind), self._left)
+        right = self._missing(apart(highs, centres, self._kind), self._right)
         position = self._total - left
         position -= right
         position *= uniform
@@ -89,13 +95,13 @@ class OneSpanProposals:
 
     def _missing(self, distance: NDArray[Any], mass: Any) -> NDArray[Any]:
         exponent = np.multiply(distance, self._rate, dtype=self._kind)
-        np.maximum(exponent, -600.0, out=exponent)  # so that nothing underflows, which would take longer
+        np.maximum(exponent, LEAST_EXPONENT, out=exponent)
         np.exp(exponent, out=exponent)
         exponent *= mass
         return exponent
 
 
-class UnionProposals:
+class GeneralProposals:
     """Proposals on any spans, from sums of positive terms, so that nothing cancels however narrow the spans are.
 
     Error bound: every quantity below is computed with a small relative error, so the index found is the right one for a
@@ -140,7 +146,7 @@ class UnionProposals:
     def _mass(self, centres: NDArray[Any], spans: NDArray[np.intp]) -> NDArray[Any]:
         """Return the mass of all that lies below each centre."""
         lows, _ = self._ends[centres.dtype]
-        exponent = np.multiply(_apart(lows[spans], centres, self._kind), self._rate, dtype=self._kind)
+        exponent = np.multiply(apart(lows[spans], centres, self._kind), self._rate, dtype=self._kind)
         return np.exp(exponent) * self._below[spans] - self._q * np.expm1(exponent)
 
     def _invert(
@@ -163,7 +169,7 @@ class UnionProposals:
         # From the centre down within its own span, or else from the upper end of the span that was reached.
         stays = target == own
         high = highs[target]
-        beyond = np.multiply(_apart(centre, high, self._kind), self._rate, dtype=self._kind)
+        beyond = np.multiply(apart(centre, high, self._kind), self._rate, dtype=self._kind)
         reached = np.exp(np.log(outside) + beyond)
         from_centre = np.where(down, depth / self._q, depth)
         beneath = np.where(stays, from_centre, self._whole[target] - reached - self._pooled[target])
@@ -192,11 +198,11 @@ class UnionProposals:
     def _key(self, span: NDArray[np.intp], centre: NDArray[Any]) -> NDArray[Any]:
         """Return the logarithm of all mass up to the upper end of a span, seen from the centre."""
         _, highs = self._ends[centre.dtype]
-        apart = _apart(highs[span], centre, self._kind)
-        return self._log_whole[span] + np.multiply(apart, self._rate, dtype=self._kind)
+        distance = apart(highs[span], centre, self._kind)
+        return self._log_whole[span] + np.multiply(distance, self._rate, dtype=self._kind)
 
 
-def _apart(high: NDArray[Any], low: NDArray[Any], kind: Floating) -> NDArray[Any]:
+def apart(high: NDArray[Any], low: NDArray[Any], kind: Floating) -> NDArray[Any]:
     """Return the difference of indices: exact for integers, rounded once for floats."""
     return high - low if low.dtype == np.int64 else np.subtract(high, low, dtype=kind)
 
