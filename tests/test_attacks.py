@@ -454,13 +454,18 @@ def test_a_release_makes_the_same_calls_wherever_the_answer_is(name: str) -> Non
     made.release(0.0)
     answers = [float(answer) for answer in KINDS[name].answers] + [6.0, 7.0, 10.9, -1e9, 1e9]
     work = [calls(partial(made._release_one, answer, Script(seed=seed))) for answer in answers for seed in range(30)]
-    assert work[0].total() > 20
-    assert [found for found in work if found != work[0]] == []
+    # What doubles do not settle is drawn in balls: now and then, as the random bits decide.
+    in_balls = [found for found in work if found["ReferenceSampler.extend"]]
+    in_doubles = [found for found in work if not found["ReferenceSampler.extend"]]
+    assert len(in_balls) < 0.05 * len(work) or not in_doubles
+    for alike in (in_balls, in_doubles):
+        assert all(found.total() > 15 for found in alike)
+        assert [found for found in alike if found != alike[0]] == []
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_draw_looks_at_the_same_masses_wherever_the_centre_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each draw asks equally often for a mass seen from its centre."""
+    """Each draw in balls asks equally often for a mass seen from its centre."""
     made, counted, seen = mechanism(name), [0], LowerTail.seen
 
     def count(self: LowerTail, centre: int, masses: Any, span: int) -> Any:
@@ -472,7 +477,7 @@ def test_a_draw_looks_at_the_same_masses_wherever_the_centre_is(name: str, monke
     for answer in KINDS[name].answers:
         for seed in range(100):
             counted[0] = 0
-            made._release_one(answer, Script(seed=seed))
+            made._sampler.reference.draw(*made.claim.lattice.project(made._answers.index(answer)), Script(seed=seed))
             numbers.add(counted[0])
     assert len(numbers) == 1
 

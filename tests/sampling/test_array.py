@@ -19,7 +19,7 @@ from inbounds import BoundedLaplace, Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.privacy.law import Law
 from inbounds.sampling.array import CHUNK, ArraySampler
-from inbounds.sampling.reference import EXTENSION, Sampler
+from inbounds.sampling.reference import EXTENSION, ReferenceSampler
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.definition import Definition, Spans, Table, index_spans
 from tests.helpers.mechanisms import KINDS, mechanism
@@ -143,7 +143,7 @@ def law_of(spans: Spans, rate: Fraction, pooling: Fraction) -> Law:
     return Law(Lattice.of(Bounds.union(spans, step=1), Fraction(1)), rate, pooling)
 
 
-def near_boundaries(law: Definition, sampler: Sampler, centre: int, seeds: Array) -> Iterator[int]:
+def near_boundaries(law: Definition, sampler: ReferenceSampler, centre: int, seeds: Array) -> Iterator[int]:
     """Yield 64-bit words around places where the draw passes from one index to the next."""
     yield from (0, 1, 2, 2**11, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2**11, 2**64 - 2, 2**64 - 1)
     span = sampler.law.lattice.project(centre)[1]
@@ -155,7 +155,7 @@ def near_boundaries(law: Definition, sampler: Sampler, centre: int, seeds: Array
             yield min(max(boundary + off, 0), 2**64 - 1)
 
 
-def outcomes(sampler: Sampler, centre: int, span: int, word: int) -> tuple[int, int]:
+def outcomes(sampler: ReferenceSampler, centre: int, span: int, word: int) -> tuple[int, int]:
     """Return the least and the greatest index that a number that begins with a word can draw."""
     size = EXTENSION // 8
     extensions = [b"\0" * (size - 1) + b"\1", b"\xff" * (size - 1) + b"\xfe"]
@@ -163,14 +163,16 @@ def outcomes(sampler: Sampler, centre: int, span: int, word: int) -> tuple[int, 
     return least, most
 
 
-def contradictions(proposing_law: Law, sampler: Sampler, words: list[tuple[int, int]], dtype: type) -> tuple[int, int]:
+def contradictions(
+    proposing_law: Law, sampler: ReferenceSampler, words: list[tuple[int, int]], dtype: type
+) -> tuple[int, int]:
     """Return how many proposals the proposals settle, and how many of these are not what is drawn exactly."""
     lattice = sampler.law.lattice
     centres = [centre for centre, _ in words]
     spans = [lattice.project(centre)[1] for centre in centres]
     exact = [outcomes(sampler, centre, span, word) for (centre, word), span in zip(words, spans, strict=True)]
     settled_count = wrong = 0
-    for proposals in ArraySampler(Sampler(proposing_law))._proposals:
+    for proposals in ArraySampler(proposing_law)._proposals:
         with np.errstate(all="ignore"):
             drawn, settled = proposals.propose(
                 np.array([word for _, word in words], dtype=np.uint64), np.array(centres, dtype=dtype), np.array(spans)
@@ -185,7 +187,9 @@ def contradictions(proposing_law: Law, sampler: Sampler, words: list[tuple[int, 
     return settled_count, wrong
 
 
-def scripted(law: Definition, sampler: Sampler, centres: list[int], count: int, seed: int) -> list[tuple[int, int]]:
+def scripted(
+    law: Definition, sampler: ReferenceSampler, centres: list[int], count: int, seed: int
+) -> list[tuple[int, int]]:
     """Return pairs of a centre and a word, `count` boundaries for each centre."""
     seeds = np.random.default_rng(seed)
     return [
@@ -199,7 +203,7 @@ def scripted(law: Definition, sampler: Sampler, centres: list[int], count: int, 
 def test_what_floating_point_settles_is_exact(name: str) -> None:
     """A settled proposal is the exact draw for every continuation of its word, even beside a boundary."""
     made = mechanism(name)
-    sampler = Sampler(made.claim.law)
+    sampler = ReferenceSampler(made.claim.law)
     centres = [index_of(made, answer) for answer in KINDS[name].answers]
     words = scripted(Definition.of(made, bits=300), sampler, centres, 12, seed=1)
     for dtype in (np.int64, np.float64):
@@ -211,7 +215,7 @@ def test_what_floating_point_settles_is_exact(name: str) -> None:
 def test_replay_sees_a_rate_off_by_one_in_a_million_million() -> None:
     """The words beside boundaries are near enough to tell a law from one whose rate is 1e-12 off."""
     made = mechanism("one span")
-    sampler = Sampler(made.claim.law)
+    sampler = ReferenceSampler(made.claim.law)
     words = scripted(Definition.of(made), sampler, [0, 7, 20], 40, seed=2)
     law = made.claim.law
     off = Law(law.lattice, law.rate * (1 + Fraction(1, 10**12)), law.pooling)
@@ -242,7 +246,7 @@ def laws(draw: st.DrawFn) -> tuple[Spans, Fraction, Fraction]:
 @given(laws(), st.integers(0, 2**32))
 def test_what_floating_point_settles_is_exact_on_any_law(law: tuple[Spans, Fraction, Fraction], seed: int) -> None:
     """Whatever the spans, the rate and the pooling, a settled proposal is the exact draw."""
-    sampler = Sampler(law_of(*law))
+    sampler = ReferenceSampler(law_of(*law))
     lattice, generator = sampler.law.lattice, np.random.default_rng(seed)
     ends = [end for span in law[0] for end in span if end is not None] or [0]
     near = [ends[i] + int(generator.integers(-20, 21)) for i in generator.integers(len(ends), size=3)]
@@ -257,12 +261,12 @@ def test_what_floating_point_settles_is_exact_on_any_law(law: tuple[Spans, Fract
 def test_an_array_draw_replays_word_by_word(name: str) -> None:
     """Each element of an array draws what a single draw of its 64-bit word draws."""
     made = mechanism(name)
-    sampler = Sampler(made.claim.law)
+    sampler = ReferenceSampler(made.claim.law)
     centres = [index_of(made, answer) for answer in KINDS[name].answers]
     centres = centres * (1500 // len(centres))
     spans = [made.claim.lattice.project(centre)[1] for centre in centres]
     words = np.random.default_rng(3).integers(2**64, size=len(centres), dtype=np.uint64)
-    drawn = ArraySampler(sampler).draw(words, np.array(centres), np.array(spans), Script())
+    drawn = ArraySampler(sampler.law).draw(words, np.array(centres), np.array(spans), Script())
     exact = [sampler.extend(*row, 64, Script()) for row in zip(centres, spans, words.tolist(), strict=True)]
     assert drawn.tolist() == exact
 
@@ -276,7 +280,7 @@ def test_the_outermost_words_draw_the_outermost_indices(name: str, dtype: type) 
     centre = index_of(made, KINDS[name].answers[1])
     span = made.claim.lattice.project(centre)[1]
     words = np.array([0, 2**64 - 1], dtype=np.uint64)
-    sampler = ArraySampler(Sampler(made.claim.law))
+    sampler = ArraySampler(made.claim.law)
     with np.errstate(all="ignore"):
         least, most = sampler.draw(
             words, np.array([centre] * 2, dtype=dtype), np.array([span] * 2), Script(b"\1" * 64)
@@ -294,7 +298,7 @@ def test_no_word_makes_numpy_complain() -> None:
         span = made.claim.lattice.project(centre)[1]
         words = np.array([0, 1, 2**64 - 2**11, 2**64 - 1], dtype=np.uint64)
         for dtype in (np.int64, np.float64):
-            sampler = ArraySampler(Sampler(made.claim.law))
+            sampler = ArraySampler(made.claim.law)
             sampler.draw(words, np.full(4, centre, dtype=dtype), np.full(4, span), Script())
 
 
@@ -302,7 +306,7 @@ def test_no_word_makes_numpy_complain() -> None:
 def test_noise_far_wider_than_all_that_is_possible_is_drawn_exactly(far: int, epsilon: float) -> None:
     """What is settled is exact even where a few possible values lie so far apart that the noise is 2**90 steps wide."""
     made = BoundedLaplace(Bounds.union([(0, 2), (far, far + 3)], step=1), far, epsilon)
-    sampler = Sampler(made.claim.law)
+    sampler = ReferenceSampler(made.claim.law)
     words = scripted(Definition.of(made, bits=600), sampler, [0, far + 3], 12, seed=1)
     assert contradictions(made.claim.law, sampler, words, np.int64)[1] == 0
 
@@ -319,11 +323,11 @@ def test_the_same_words_draw_the_same_wherever_chunks_begin() -> None:
 def test_an_undecided_word_is_extended_never_drawn_anew() -> None:
     """A word that holds a boundary takes more bits of the same number, and they decide between its two neighbours."""
     made = mechanism("one span")
-    law, sampler = Definition.of(made), Sampler(made.claim.law)
+    law, sampler = Definition.of(made), ReferenceSampler(made.claim.law)
     for centre, index in product((0, 7, 20), (2, 7, 13)):
         undecided = np.array([law.boundary(index, centre, 64)], dtype=np.uint64)
         for bits, expected in ((b"\0", index), (b"\xff", index + 1)):
             entropy = Script(bits * (EXTENSION // 8 - 1) + b"\1")
-            drawn = ArraySampler(sampler).draw(undecided, np.array([centre]), np.array([0]), entropy)
+            drawn = ArraySampler(sampler.law).draw(undecided, np.array([centre]), np.array([0]), entropy)
             assert drawn.tolist() == [expected]
             assert entropy.asked == [EXTENSION // 8]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inbounds import BoundedLaplace, Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.privacy.law import Law
-from inbounds.sampling.reference import EXTENSION, WORD, Sampler
+from inbounds.sampling.reference import EXTENSION, WORD, ReferenceSampler
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.definition import Definition, Table
 from tests.helpers.mechanisms import KINDS, mechanism
@@ -43,7 +43,7 @@ def test_single_draws_follow_the_law(name: str) -> None:
 def test_extended_draws_follow_the_law() -> None:
     """A draw begun with four bits and extended fits the definition, and no scale 10 % off."""
     made = mechanism("islands, pooling 0.4")
-    sampler, entropy, (centre, span) = Sampler(made.claim.law), Script(seed=4), centre_of(made, 9)
+    sampler, entropy, (centre, span) = ReferenceSampler(made.claim.law), Script(seed=4), centre_of(made, 9)
     drawn = [sampler.extend(centre, span, entropy(1)[0] >> 4, 4, entropy) for _ in range(40_000)]
     assert entropy.asked.count(MORE) > 20_000
     table = Table.of(made)
@@ -58,7 +58,7 @@ def test_extended_draws_follow_the_law() -> None:
 def test_the_draw_changes_exactly_where_the_distribution_function_says(name: str) -> None:
     """A number below the distribution function at k draws at most k, any other draws more: to the last bit known."""
     made = mechanism(name)
-    law, sampler = Definition.of(made, bits=500), Sampler(made.claim.law)
+    law, sampler = Definition.of(made, bits=500), ReferenceSampler(made.claim.law)
     generator = np.random.default_rng(6)
     for answer in KINDS[name].answers:
         centre, span = centre_of(made, answer)
@@ -83,7 +83,7 @@ def test_the_draw_changes_exactly_where_the_distribution_function_says(name: str
 def test_an_undecided_number_is_extended_until_it_is_decided() -> None:
     """Bits that follow the boundary itself settle nothing, however many; the draw asks on and keeps all it has."""
     made = mechanism("islands, pooling 0.4")
-    law, sampler, (centre, span) = Definition.of(made, bits=2000), Sampler(made.claim.law), centre_of(made, 13)
+    law, sampler, (centre, span) = Definition.of(made, bits=2000), ReferenceSampler(made.claim.law), centre_of(made, 13)
     bits = WORD + 4 * EXTENSION
     for index, following in ((3, 4), (5, 9), (9, 13), (13, 14), (21, 22)):
         boundary = law.boundary(index, centre, bits)
@@ -97,7 +97,7 @@ def test_an_undecided_number_is_extended_until_it_is_decided() -> None:
 def test_zeros_draw_the_least_and_ones_the_greatest(name: str) -> None:
     """The number 0 draws the lowest index and the numbers next to 1 the highest, or one as rare as the word."""
     made = mechanism(name)
-    law, sampler = Definition.of(made), Sampler(made.claim.law)
+    law, sampler = Definition.of(made), ReferenceSampler(made.claim.law)
     for answer in KINDS[name].answers:
         centre, span = centre_of(made, answer)
         least = sampler.draw(centre, span, Script(b"\0" * (WORD // 8) + b"\1" * MORE))
@@ -136,7 +136,7 @@ def test_a_draw_takes_the_same_bytes_wherever_the_answer_is(name: str) -> None:
 def test_it_does_not_matter_how_many_bits_are_known_at_first(known: int, number: bytes, answer: int) -> None:
     """A number draws the same index whether its bits come little by little or all at once."""
     made = mechanism("islands, pooling 0.4")
-    sampler, (centre, span) = Sampler(made.claim.law), centre_of(made, answer)
+    sampler, (centre, span) = ReferenceSampler(made.claim.law), centre_of(made, answer)
     first = number[0] & (1 << known) - 1
     at_once = first << 8 * len(number) | int.from_bytes(number)
     expected = sampler.extend(centre, span, at_once, known + 8 * len(number), Script())
@@ -149,7 +149,7 @@ def test_greater_numbers_draw_no_lesser_indices(numbers: list[int], name: str) -
     """The draw is a rising function of the uniform number."""
     made = mechanism(name)
     centre, span = centre_of(made, KINDS[name].answers[0])
-    sampler = Sampler(made.claim.law)
+    sampler = ReferenceSampler(made.claim.law)
     drawn = [sampler.draw(centre, span, Script(word(number, WORD))) for number in sorted(numbers)]
     assert drawn == sorted(drawn)
 
@@ -160,7 +160,7 @@ def test_noise_far_wider_or_narrower_than_the_bounds_is_drawn_exactly(exponent: 
     """Whether the noise is 2**90 steps wide or a 2**-9th of a step, the draw passes k where the definition does."""
     spans: list[tuple[int | None, int | None]] = [(-3, 2**20), (2**20 + 2, 2**20 + 2), (2**40, 2**40 + 5)]
     rate = Fraction(4, 3) * Fraction(2) ** exponent
-    sampler = Sampler(Law(Lattice.of(Bounds.union(spans, step=1), Fraction(1)), rate, Fraction(pooling)))
+    sampler = ReferenceSampler(Law(Lattice.of(Bounds.union(spans, step=1), Fraction(1)), rate, Fraction(pooling)))
     law = Definition(spans, rate, Fraction(pooling), bits=800)
     for centre in (-3, 2**19, 2**20 + 2, 2**40 + 5):
         span = sampler.law.lattice.project(centre)[1]

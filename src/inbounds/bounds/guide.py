@@ -53,6 +53,7 @@ class Guide:
             found += self._padded.take(found) <= wanted
         return found
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _part(self, wanted: NDArray[Any]) -> NDArray[np.intp]:
         place = wanted - self._first
         place *= self._per_width

@@ -163,8 +163,8 @@ class Lattice:
     def project(self, index: int) -> tuple[int, int]:
         """Return the feasible index nearest to `index` (the left one of two) and the number of its span."""
         span = bisect_right(self._starts, index)
-        low, high = self._limits[span]
-        return min(max(index, low), high), span  # type: ignore[return-value]  # an infinite end is never nearest
+        low, high = self.limits[span]
+        return min(max(index, low), high), span
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -173,10 +173,10 @@ class Lattice:
         return starts
 
     @cached_property
-    def _limits(self) -> list[tuple[float, float]]:
-        """The ends of each span: integers, or infinite doubles where there is no end."""
+    def limits(self) -> list[tuple[int, int]]:
+        """The ends of each span; infinite doubles where there is no end, which nothing is nearest to."""
         spans = zip(self.low_list, self.high_list, strict=True)
-        return [(-inf if low == -FAR else low, inf if high == FAR else high) for low, high in spans]
+        return [(-inf if low == -FAR else low, inf if high == FAR else high) for low, high in spans]  # type: ignore[misc]
 
     @cached_property
     def ends(self) -> Mapping[np.dtype[Any], tuple[NDArray[Any], NDArray[Any]]]:

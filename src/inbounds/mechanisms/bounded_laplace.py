@@ -20,7 +20,7 @@ from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.label import Label
 from inbounds.sampling.array import ArraySampler, chunks
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.reference import Sampler
+from inbounds.sampling.scalar import Sampler
 
 if TYPE_CHECKING:
     from inbounds.mechanisms.releases import Indices
@@ -78,7 +78,7 @@ class TruncatedLaplace(Expectations, Releases):
 
     @cached_property
     def _array_sampler(self) -> ArraySampler:
-        return ArraySampler(self._sampler)
+        return ArraySampler(self.claim.law)
 
 
 @final

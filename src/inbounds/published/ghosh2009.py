@@ -26,7 +26,7 @@ from inbounds.published.mechanism import WIDEST, Ground, need_step
 from inbounds.published.noise import Form, Noise
 from inbounds.sampling.array import ArraySampler
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.reference import Sampler
+from inbounds.sampling.scalar import Sampler
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +69,7 @@ class GeometricNoise(Noise):
 
     def adder(self) -> Adder | None:
         """Return what adds it to many answers at once, as far as it stays within 64 bits."""
-        return OnLine(ArraySampler(self._one)) if self.scale <= WIDEST else None
+        return OnLine(ArraySampler(self.law)) if self.scale <= WIDEST else None
 
     @property
     def form(self) -> Form:

@@ -1,6 +1,6 @@
 """Many exact draws at once.
 
-Each draw inverts the distribution function at a uniform number, like a single draw, and of the same 64 random bits.
+Each draw inverts the distribution function at a uniform number, like a single draw, of 64 random bits.
 Floating point only proposes: a proposal stands if every number within an error bound of the one computed would have
 led to the same index.  The bound covers the rounding of every operation, with exp and log up to 4 units in the last
 place off (numpy and the C libraries claim 1; seen: below 1).  What doubles do not settle is proposed again in the
@@ -20,7 +20,7 @@ from inbounds.bounds.lattice import FAR
 from inbounds.privacy.law import Law
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.proposals import GeneralProposals, Imprecise, OneSpanProposals, Proposals, kinds
-from inbounds.sampling.reference import Sampler
+from inbounds.sampling.reference import ReferenceSampler
 from inbounds.sampling.union_proposals import UnionProposals
 
 if TYPE_CHECKING:
@@ -31,36 +31,51 @@ if TYPE_CHECKING:
 CHUNK = 1 << 14
 """Draws at a time: small enough for the temporary arrays to stay in the processor's cache."""
 
-AHEAD = 8
+USUAL, USUALLY = 8, 128
+"""Of a part of an array, so many draws and one in so many may be left over without taking longer."""
+
+AHEAD = 16
 """Chunks for which random words are made ahead; smaller arrays are not worth a thread."""
 
 
 class ArraySampler:
     """Draws from a law, for arrays of centres."""
 
-    def __init__(self, sampler: Sampler) -> None:
-        self._sampler = sampler
-        self._proposals = _proposals_of(sampler.law)
+    def __init__(self, law: Law) -> None:
+        self._reference = ReferenceSampler(law)
+        self._proposals = _proposals_of(law)
 
     def draw(self, words: NDArray[np.uint64], centres: Indices, spans: NDArray[np.intp], entropy: Entropy) -> Indices:
-        """Return one independent draw for each feasible centre, each by the exact law of `Sampler.draw`.
+        """Return one independent draw for each feasible centre, each by the exact law of `ReferenceSampler.draw`.
 
         `words` are the first 64 bits of the uniform numbers, `entropy` is where more come from.  `centres` is a flat
         array of int64, or of float64 that hold integers; the result is of the same kind.  An int64 beyond ±FAR comes
         back as that; no law that is accepted has it more than once in e**250 draws.
         """
-        drawn, rest = np.empty_like(centres), np.arange(len(centres))
-        for proposals in self._proposals:
-            if len(rest) == len(centres):  # the first one, for all
-                drawn, settled = proposals.propose(words, centres, spans)
-                rest = np.flatnonzero(~settled)
-            else:
-                drawn[rest], settled = proposals.propose(words[rest], centres[rest], spans[rest])
+        if not self._proposals:
+            drawn, rest = np.empty_like(centres), np.arange(len(centres))
+        else:
+            first, *others = self._proposals
+            drawn, settled = first.propose(words, centres, spans)
+            rest = np.flatnonzero(~settled)
+            for proposals in others:
+                tried = padded(rest, len(centres))
+                again, settled = proposals.propose(words.take(tried), centres.take(tried), spans.take(tried))
+                drawn[rest], settled = again[: len(rest)], settled[: len(rest)]
                 rest = rest[~settled]
         for i in rest.tolist():
-            exact = self._sampler.extend(int(centres[i]), int(spans[i]), int(words[i]), 64, entropy)
+            exact = self._reference.extend(int(centres[i]), int(spans[i]), int(words[i]), 64, entropy)
             drawn[i] = max(-FAR, min(FAR, exact)) if drawn.dtype == np.int64 else exact
         return drawn
+
+
+def padded(rest: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """Return what is left over of so many draws, filled up with the first of them to as many as are usually left over.
+
+    How many there are depends a little on the answers; how long they take then does not, as long as they are no more.
+    """
+    missing = (USUAL + count // USUALLY if count else 0) - len(rest)
+    return np.concatenate([rest, np.zeros(missing, dtype=np.intp)]) if missing > 0 else rest
 
 
 def chunks(count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[np.uint64]]]:

@@ -55,11 +55,11 @@ class OneSpanProposals:
         self._kind, self._bits = kind, bits_of(kind)
         self._ends = lattice.ends
         with lock(), workprec(PRECISION):
-            self._rate = number(-masses.rate, kind)
-            self._per_rate = number(-1 / masses.rate, kind)
-            self._left, self._right = number(masses.left[0], kind), number(masses.right[0], kind)
-            self._total = number(masses.total, kind)
-            self._doubt = max(-self._per_rate, kind(WHOLE_ENOUGH)) * kind(2) ** (self.ALLOWED - self._bits)
+            self.rate = number(-masses.rate, kind)
+            self.per_rate = number(-1 / masses.rate, kind)
+            self.left, self.right = number(masses.left[0], kind), number(masses.right[0], kind)
+            self.total = number(masses.total, kind)
+            self.doubt = max(-self.per_rate, kind(WHOLE_ENOUGH)) * kind(2) ** (self.ALLOWED - self._bits)
 
     @staticmethod
     def suits(law: Law) -> bool:
@@ -73,28 +73,28 @@ class OneSpanProposals:
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
         uniform = uniform_numbers(words, self._kind, self._bits)
         lows, highs = self._ends[centres.dtype]
-        left = self._missing(apart(centres, lows, self._kind), self._left)
-        right = self._missing(apart(highs, centres, self._kind), self._right)
-        position = self._total - left
+        left = self._missing(apart(centres, lows, self._kind), self.left)
+        right = self._missing(apart(highs, centres, self._kind), self.right)
+        position = self.total - left
         position -= right
         position *= uniform
         position += left
-        mirrored = np.subtract(self._total, position, out=right)
+        mirrored = np.subtract(self.total, position, out=right)
         nearer = np.minimum(position, mirrored, out=left)
         side = np.subtract(position, mirrored, out=position)
         distance = np.log(nearer, out=mirrored)
-        distance *= self._per_rate
+        distance *= self.per_rate
         whole = np.floor(distance)
         distance -= whole
         distance -= 0.5
         np.abs(distance, out=distance)
-        distance += np.divide(self._doubt, nearer, out=nearer)
+        distance += np.divide(self.doubt, nearer, out=nearer)
         settled = (distance < 0.5) & (whole < EXACT[centres.dtype])
         drawn = moved(centres, np.copysign(whole, side, out=whole))
         return np.clip(drawn, lows, highs, out=drawn), settled
 
     def _missing(self, distance: NDArray[Any], mass: Any) -> NDArray[Any]:
-        exponent = np.multiply(distance, self._rate, dtype=self._kind)
+        exponent = np.multiply(distance, self.rate, dtype=self._kind)
         np.maximum(exponent, LEAST_EXPONENT, out=exponent)
         np.exp(exponent, out=exponent)
         exponent *= mass

@@ -20,8 +20,8 @@ EXTENSION = 128
 """Further random bits, and bits of precision, for each attempt after that."""
 
 
-class Sampler:
-    """Draws from a law, one index at a time."""
+class ReferenceSampler:
+    """Draws from a law in balls, one index at a time."""
 
     def __init__(self, law: Law) -> None:
         self.law = law

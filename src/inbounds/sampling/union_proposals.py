@@ -1,8 +1,8 @@
 """Proposals on several spans that are not narrow against the noise, by the same work for every answer.
 
-As on one span, missing mass counts as if it were there, so that one logarithm finds the distance.  What is missing below
-the span in which the draw falls takes the place of what is missing below the centre's; which span that is, a guide table
-says.  docs/sampling.md adds up the errors.
+As on one span, missing mass counts as if it were there, so that one logarithm finds the distance.  What is missing
+below the span in which the draw falls takes the place of what is missing below the centre's; which span that is, a
+guide table says.  docs/sampling.md adds up the errors.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ class UnionProposals:
     def __init__(self, law: Law, kind: Floating) -> None:
         masses, lattice = law.masses(), law.lattice
         self._kind, self._bits = kind, bits_of(kind)
-        self._n, self._is_pooled = len(lattice), law.pooling > 0
+        self._n, self.is_pooled = len(lattice), law.pooling > 0
         self._own_ends = lattice.ends
         with lock(), workprec(PRECISION):
-            self._rate, self._per_rate = number(masses.rate, kind), number(-1 / masses.rate, kind)
-            self._total = number(masses.total, kind)
-            self._left, self._right = numbers(masses.left, kind), numbers(masses.right, kind)
-        self._doubt = max(-self._per_rate, kind(WHOLE_ENOUGH)) * kind(2) ** (self.ALLOWED - self._bits)
-        self._apart = kind(2) ** (self.ALLOWED - 1 - self._bits)
+            self.rate, self.per_rate = number(-masses.rate, kind), number(-1 / masses.rate, kind)
+            self.total = number(masses.total, kind)
+            self.left, self.right = numbers(masses.left, kind), numbers(masses.right, kind)
+        self.doubt = max(-self.per_rate, kind(WHOLE_ENOUGH)) * kind(2) ** (self.ALLOWED - self._bits)
+        self.apart = kind(2) ** (self.ALLOWED - 1 - self._bits)
         # Downwards first, then the mirror image.
-        self._missing = np.concatenate([self._left, self._right[::-1]])
+        self.missing = np.concatenate([self.left, self.right[::-1]])
         lows = np.concatenate([lattice.lows, -lattice.highs[::-1]])
         highs = np.concatenate([lattice.highs, -lattice.lows[::-1]])
         self._ends = ends_by_dtype(lows, highs)
@@ -70,17 +70,17 @@ class UnionProposals:
     def _tabulate(self, law: Law) -> None:
         """Find the logarithms of all mass up to the end of each span but the last, seen from the middle of them all."""
         lattice = law.lattice
-        self._middle = (lattice.high_list[0] + lattice.low_list[-1]) // 2
-        masses = FloatMasses(lattice, rate := float(self._rate), float(law.pooling))
-        down = (np.log(masses.up_to_high()) + rate * (lattice.highs - self._middle))[:-1]
-        up = (np.log(masses.down_to_low()) - rate * (lattice.lows - self._middle))[:0:-1]
+        self.middle = (lattice.high_list[0] + lattice.low_list[-1]) // 2
+        masses = FloatMasses(lattice, rate := -float(self.rate), float(law.pooling))
+        self.down = down = (np.log(masses.up_to_high()) + rate * (lattice.highs - self.middle))[:-1]
+        self.up = up = (np.log(masses.down_to_low()) - rate * (lattice.lows - self.middle))[:0:-1]
         self._least, self._most = min(down[0], up[0]) - 1, max(down[-1], up[-1]) + 1
         self._mirrored = self._most - self._least + 2  # where the keys of the mirror image begin
         self._guide = Guide(np.concatenate([down, [self._most + 1], up + self._mirrored]))
         slack = 2.0**-53 * (8 * (np.abs(down) + self._mirrored) + 512 + 32 * self._n)
         slack_up = 2.0**-53 * (8 * (np.abs(up) + self._mirrored) + 512 + 32 * self._n)
-        self._above = np.concatenate([down - slack, [np.inf], up - slack_up, [np.inf]])
-        self._below = np.concatenate([[-np.inf], down + slack, [-np.inf], up + slack_up])
+        self.above = np.concatenate([down - slack, [np.inf], up - slack_up, [np.inf]])
+        self.below = np.concatenate([[-np.inf], down + slack, [-np.inf], up + slack_up])
 
     @staticmethod
     def suits(law: Law) -> bool:
@@ -102,15 +102,15 @@ class UnionProposals:
         target, certain = self._target(mass, up, is_up, centres, spans)
         lows, highs = (ends.take(target) for ends in self._ends[centres.dtype])
         centre = centres * sign
-        position = self._seen(apart(lows, centre, self._kind), self._missing.take(target))
+        position = self._seen(apart(centre, lows, self._kind), self.missing.take(target))
         position += mass
         distance = np.log(position)
-        distance *= self._per_rate
+        distance *= self.per_rate
         whole = np.floor(distance)
         distance -= whole
         distance -= 0.5
         np.abs(distance, out=distance)
-        distance += np.divide(self._doubt, position, out=position)
+        distance += np.divide(self.doubt, position, out=position)
         settled = (distance < 0.5) & (whole < EXACT[centres.dtype])
         reached = moved(centre, -whole)
         drawn = np.clip(reached, lows, highs)
@@ -122,13 +122,13 @@ class UnionProposals:
     def _outside(self, uniform: Floats, centres: NDArray[Any], spans: NDArray[np.intp]) -> tuple[Floats, Floats]:
         """Return the mass from the end of the line to what is drawn, and 1 where it is drawn upwards, else 0."""
         lows, highs = self._own_ends[centres.dtype]
-        left = self._seen(apart(lows.take(spans), centres, self._kind), self._left.take(spans))
-        right = self._seen(apart(centres, highs.take(spans), self._kind), self._right.take(spans))
-        present = self._total - left
+        left = self._seen(apart(centres, lows.take(spans), self._kind), self.left.take(spans))
+        right = self._seen(apart(highs.take(spans), centres, self._kind), self.right.take(spans))
+        present = self.total - left
         present -= right
         mass = np.multiply(present, uniform, out=uniform)
         left += mass
-        up = (left > self._total - left).view(np.uint8).astype(self._kind)
+        up = (left > self.total - left).view(np.uint8).astype(self._kind)
         present -= mass
         present *= up
         mass *= 1 - up  # a product, not a choice: branches take longer where they are hard to foresee
@@ -136,8 +136,8 @@ class UnionProposals:
         return mass, up
 
     def _seen(self, distance: NDArray[Any], mass: Floats) -> Floats:
-        """Return masses as seen from so far above them; distances are negative."""
-        exponent = np.multiply(distance, self._rate, dtype=self._kind)
+        """Return masses as seen from so far above them."""
+        exponent = np.multiply(distance, self.rate, dtype=self._kind)
         np.maximum(exponent, LEAST_EXPONENT, out=exponent)
         np.exp(exponent, out=exponent)
         exponent *= mass
@@ -147,16 +147,16 @@ class UnionProposals:
         self, mass: Floats, up: Floats, is_up: NDArray[np.intp], centres: NDArray[Any], spans: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_] | None]:
         """Return the span in which each mass is reached, and whether that is certain, where it must be told."""
-        key = np.multiply(centres - self._middle, self._rate, dtype=self._kind)
-        key *= 1 - 2 * up
+        key = np.multiply(centres - self.middle, self.rate, dtype=self._kind)
+        key *= 2 * up - 1
         key += np.log(mass)
         place = np.fmax(key, self._least)
         np.minimum(place, self._most, out=place)
         place += up * self._mirrored
         own = spans + is_up * (2 * self._n - 1 - 2 * spans)
         target = np.minimum(self._guide.count(place), own)
-        if not self._is_pooled:
+        if not self.is_pooled:
             return target, None
-        apart_by = np.minimum(key - self._below.take(target), self._above.take(target) - key)
-        apart_by *= mass - self._apart
-        return target, apart_by > self._apart
+        apart_by = np.minimum(key - self.below.take(target), self.above.take(target) - key)
+        apart_by *= mass - self.apart
+        return target, apart_by > self.apart
