@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, inf
+from math import ceil, floor, gcd, inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -159,6 +159,10 @@ class Lattice:
     def value(self, index: int) -> Fraction:
         """Return the value that an index stands for."""
         return self.offset + index * self.step
+
+    def inside(self, low: int, high: int) -> tuple[Fraction, Fraction]:
+        """Return the least and the greatest value of an index, possible or not, from `low` to `high`."""
+        return self.value(ceil((low - self.offset) / self.step)), self.value(floor((high - self.offset) / self.step))
 
     def project(self, index: int) -> tuple[int, int]:
         """Return the feasible index nearest to `index` (the left one of two) and the number of its span."""

@@ -1,4 +1,4 @@
-"""A csv file with one column private: every other character of it stays as it is.
+"""A csv file with one column released: every other character of it stays as it is.
 
 A line is a row, and nothing is guessed.  A reader that honours line breaks inside quotes, or finds types, comments and
 delimiters by looking at the rows, lets one row decide how the others are read.
@@ -13,7 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from inbounds.cli.reading import BYTE_ORDER_MARK, answer_in, release_all, write
+from inbounds.cli.answer_text import BYTE_ORDER_MARK, as_text, read_cell
+from inbounds.cli.exact_release import release_all
 from inbounds.errors import InvalidParameter
 
 AT_ONCE = 16_384
@@ -44,8 +45,8 @@ class Layout:
         if len(found) > 1:
             several = " and ".join(DELIMITERS[one] for one in found)
             raise InvalidParameter(
-                f"the names in the first line of {file} must be separated by one thing, got {several}; "
-                "put quotes around names that hold one, or rename these columns"
+                f"the names in the first line of {file} must have one separator, got {several}; "
+                "put quotes around names that contain one, or rename these columns"
             )
         layout = cls(file, found[0] if found else ",", [])
         layout.names.extend(_unquoted(field) for field in layout.fields(line, 1))
@@ -56,8 +57,8 @@ class Layout:
         if self.names.count(column) != 1:  # the names are not listed: without a header they are data
             several = f"has {self.names.count(column)} columns" if column in self.names else "has no column"
             raise InvalidParameter(
-                f"{self.file} {several} {column!r} among its {len(self.names)}; check --column, and that the first "
-                "line names the columns, each once"
+                f"{self.file} {several} {column!r} among its {len(self.names)}; check --column, and that the "
+                "first line names each column once"
             )
         return self.names.index(column)
 
@@ -70,26 +71,28 @@ class Layout:
             found = re.findall(f"({field}){re.escape(self.delimiter)}", line + self.delimiter)
             if self.delimiter.join(found) != line:
                 raise InvalidParameter(
-                    f"line {number} of {self.file} must have its quotes in pairs, around whole fields, doubled inside "
-                    "them, and no line break in a field; convert the file to parquet"
+                    f"line {number} of {self.file} must have quotes around whole fields only, doubled inside, and "
+                    "no line break in a field; convert the file to parquet"
                 )
         if self.names and len(found) != len(self.names):
             raise InvalidParameter(
-                f"line {number} of {self.file} must have as many fields as the first line, {len(self.names)}; mend it"
+                f"line {number} of {self.file} must have {len(self.names)} fields, like the first line; correct it"
             )
         return found
 
 
 @dataclass
 class Tally:
-    """How many answers were released, and how many were missing."""
+    """How many cells were released, and how many are empty."""
 
     released: int = 0
     missing: int = 0
 
 
-def release_csv(mechanism: Any, source: Path, column: str, target: Path, advance: Callable[[int], None]) -> Tally:
-    """Write a copy of a file with one column private, some lines at a time."""
+def release_csv(
+    mechanism: Any, source: Path, column: str, target: Path, advance: Callable[[int], None]
+) -> tuple[int, int]:
+    """Write a copy of a file with one column released, some lines at a time; return what was counted."""
     tally = Tally()
     with _opened(source, "r") as old, _opened(target, "w") as new:
         first_line = old.readline()
@@ -100,7 +103,7 @@ def release_csv(mechanism: Any, source: Path, column: str, target: Path, advance
         while lines := list(islice(numbered, AT_ONCE)):
             new.writelines(_released(mechanism, layout, place, lines, tally))
             advance(sum(len(line) for _, line in lines))
-    return tally
+    return tally.released, tally.missing
 
 
 def _opened(path: Path, mode: str) -> IO[str]:
@@ -112,11 +115,11 @@ def _released(mechanism: Any, layout: Layout, place: int, lines: list[tuple[int,
     """Yield lines with the released answers in them; those with nothing to release as they are."""
     rows = [layout.fields(body, number) if (body := _body(line)) else None for number, line in lines]
     answers = [
-        None if row is None else answer_in(_unquoted(row[place]), mechanism.bounds, f"line {number} of {layout.file}")
+        None if row is None else read_cell(_unquoted(row[place]), mechanism.bounds, f"line {number} of {layout.file}")
         for row, (number, _) in zip(rows, lines, strict=True)
     ]
     known = [answer for answer in answers if answer is not None]
-    drawn = map(write, release_all(mechanism, known))
+    drawn = map(as_text, release_all(mechanism, known))
     tally.released += len(known)
     tally.missing += sum(row is not None and answer is None for row, answer in zip(rows, answers, strict=True))
     for (_, line), row, answer in zip(lines, rows, answers, strict=True):

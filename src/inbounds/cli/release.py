@@ -13,6 +13,8 @@ import typer
 
 from inbounds.bounds import Bounds
 from inbounds.choosing.recommendation import recommend
+from inbounds.cli.answer_text import BYTE_ORDER_MARK, as_json, as_text, read_answer
+from inbounds.cli.exact_release import release_all
 from inbounds.cli.options import (
     AsJson,
     BoundsText,
@@ -26,8 +28,6 @@ from inbounds.cli.options import (
     number,
 )
 from inbounds.cli.output import pairs, progress, show
-from inbounds.cli.reading import BYTE_ORDER_MARK, read, release_all, write
-from inbounds.cli.reading import number as as_number
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 
@@ -83,7 +83,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     if value == "-":
         show(*_lines(asked, sys.stdin), as_json=as_json)
     elif value is not None:
-        show(*_one(asked, read(value, possible, "the value")), as_json=as_json)
+        show(*_one(asked, read_answer(value, possible, "the value")), as_json=as_json)
     else:
         show(*_column(asked, Path(str(file)), str(column), Path(str(to))), as_json=as_json)
 
@@ -137,13 +137,13 @@ def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:
     certificate = str(mechanism.certificate).splitlines()[0]
     unit = " days" if mechanism.bounds.is_dates else ""
     lines = [
-        ("released", write(released)),
+        ("released", as_text(released)),
         ("expected error", f"{error:.4g}{unit}, for a true answer near the one released"),
         *asked.words,
         ("epsilon", asked.typed["epsilon"]),
         ("certificate", certificate),
     ]
-    found = {"released": as_number(released), "expected_error": error, **asked.law, "certificate": certificate}
+    found = {"released": as_json(released), "expected_error": error, **asked.law, "certificate": certificate}
     return found, pairs(lines)
 
 
@@ -156,7 +156,7 @@ def _lines(asked: _Asked, lines: Iterable[str] | None) -> tuple[Any, str]:
     except UnicodeDecodeError:
         raise InvalidAnswer("standard input must be text in UTF-8, one answer on each line; convert it") from None
     bounds = asked.mechanism.bounds
-    answers = [read(text, bounds, f"line {i}") if text else None for i, text in enumerate(texts, 1)]
+    answers = [read_answer(text, bounds, f"line {i}") if text else None for i, text in enumerate(texts, 1)]
     known = [answer for answer in answers if answer is not None]
     drawn: list[Any] = []
     with progress(len(known)) as advance:
@@ -165,12 +165,12 @@ def _lines(asked: _Asked, lines: Iterable[str] | None) -> tuple[Any, str]:
             advance(AT_ONCE)
     private = iter(drawn)
     released = [None if answer is None else next(private) for answer in answers]
-    return list(map(as_number, released)), "\n".join("" if one is None else write(one) for one in released)
+    return list(map(as_json, released)), "\n".join("" if one is None else as_text(one) for one in released)
 
 
 def _column(asked: _Asked, source: Path, column: str, target: Path) -> tuple[Any, str]:
     """Release a column of a file into another."""
-    from inbounds.cli.column import release_column  # noqa: PLC0415  the others do without files
+    from inbounds.cli.column_file import release_column  # noqa: PLC0415  the others do without files
 
     count, missing = release_column(asked.mechanism, source, column, target)
     lines = [

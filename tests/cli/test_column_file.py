@@ -16,10 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbounds import Bounds
-from inbounds.cli import column as module
-from inbounds.cli import csv_file
-from inbounds.cli.reading import number as as_number
-from inbounds.cli.reading import read, write
+from inbounds.cli import csv_file, parquet_file
+from inbounds.cli.answer_text import as_json, as_text, read_answer
 from inbounds.errors import InvalidAnswer
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from tests.cli.conftest import Type, sql, within_80
@@ -160,7 +158,7 @@ def test_a_number_that_no_double_holds_is_released(typed: Type, source: Path) ->
 def test_every_decimal_is_read_as_it_is_written(number: Decimal) -> None:
     """Reading loses nothing, but where a number is vast or tiny beyond all use."""
     if -900 < number.adjusted() <= 900:
-        assert read(f"{number}", Bounds.everything(), "here") == Fraction(number)
+        assert read_answer(f"{number}", Bounds.everything(), "here") == Fraction(number)
 
 
 @pytest.mark.parametrize(
@@ -180,10 +178,10 @@ def test_every_decimal_is_read_as_it_is_written(number: Decimal) -> None:
 def test_what_is_vast_goes_to_the_end_and_what_is_tiny_to_zero(text: str, value: int) -> None:
     """No number is too long to be read; where there is no end, an infinity has nowhere to go."""
     still = BoundedLaplace(Bounds(0, 10, step=1), 1, 1000)
-    assert still.release(read(text, still.bounds, "here")) == value
+    assert still.release(read_answer(text, still.bounds, "here")) == value
     if "inf" in text:
         with pytest.raises(InvalidAnswer, match="here may be infinite only"):
-            read(text, Bounds.everything(), "here")
+            read_answer(text, Bounds.everything(), "here")
 
 
 def test_one_row_does_not_decide_how_another_is_read(typed: Type, source: Path) -> None:
@@ -217,9 +215,9 @@ def test_the_first_line_says_what_is_between_fields(typed: Type, source: Path, d
         (b"id,score;x\n1,2;731954\n", "first line"),
         (b"\xff\xfei\x00d\x00\n731954", "first line"),
         (b"", "first line"),
-        (b"id,score\n1,2\n3,4,731954\n", "line 3 of source.csv must have as many fields as the first line, 2"),
-        (b'id,score\n1,"731954\n3",4\n', "line 2 of source.csv must have its quotes in pairs"),
-        (b'id,score\n1,2\n73"1954,4\n', "line 3 of source.csv must have its quotes in pairs"),
+        (b"id,score\n1,2\n3,4,731954\n", "line 3 of source.csv must have 2 fields, like the first line"),
+        (b'id,score\n1,"731954\n3",4\n', "line 2 of source.csv must have quotes around whole fields only"),
+        (b'id,score\n1,2\n73"1954,4\n', "line 3 of source.csv must have quotes around whole fields only"),
         (b"score,score\n1,731954\n", "has 2 columns 'score'"),
         (b"Score\n731954\n", "no column 'score' among its 1"),
         (b"score\n3\n731954 years\n", "line 3 of source.csv must be a number"),
@@ -282,10 +280,10 @@ def test_one_cell_does_not_decide_how_another_is_released(typed: Type, source: P
 )
 def test_a_release_is_written_exactly_where_a_decimal_can(point: Fraction, text: str, number: object) -> None:
     """The text is that of the point: as short as a double's if that is exact, else as a decimal."""
-    assert (write(point), as_number(point)) == (text, number)
+    assert (as_text(point), as_json(point)) == (text, number)
     for same in (int(point), float(point) if abs(point) < 10**300 else point):
         if same == point:
-            assert (write(same), as_number(same)) == (text, number)
+            assert (as_text(same), as_json(same)) == (text, number)
     assert Fraction(text) == point or Fraction(float(text)) == point or point.denominator == 3
 
 
@@ -374,7 +372,7 @@ def test_the_target_is_replaced_with_its_mode(typed: Type, source: Path) -> None
         (MemoryError(), 1),
     ],
 )
-@pytest.mark.parametrize("place", [(csv_file, "_released", "csv"), (module, "_write", "parquet")])
+@pytest.mark.parametrize("place", [(csv_file, "_released", "csv"), (parquet_file, "_write", "parquet")])
 def test_failing_leaves_everything_as_it_was(
     typed: Type,
     source: Path,
@@ -415,20 +413,20 @@ def test_an_interrupt_while_releasing(typed: Type, source: Path, monkeypatch: py
     [
         (("--file", "source.csv", "--to", "out.xlsx", *SCORE), "both files must end in .csv or both in .parquet"),
         (("--file", "source.csv", "--to", "out.parquet", *SCORE), "convert one with another tool"),
-        (("--file", "twice.parquet", "--to", "out.parquet", *SCORE), "different names, also in small letters"),
-        (("--file", "endless.parquet", "--to", "out.parquet", *DAY), "infinite ones too; clip them"),
-        (("--file", "nowhere.csv", "--to", "out.csv", *SCORE), "check its name"),
-        (("--file", "folder.csv", "--to", "out.csv", *SCORE), "check its name"),
-        (("--file", "source.csv", "--to", "no/where.csv", *SCORE), "make it first"),
+        (("--file", "twice.parquet", "--to", "out.parquet", *SCORE), "differ in more than capitals"),
+        (("--file", "endless.parquet", "--to", "out.parquet", *DAY), "infinite ones too; replace these"),
+        (("--file", "nowhere.csv", "--to", "out.csv", *SCORE), "check the name given as --file"),
+        (("--file", "folder.csv", "--to", "out.csv", *SCORE), "check the name given as --file"),
+        (("--file", "source.csv", "--to", "no/where.csv", *SCORE), "create it first"),
         (("--file", "source.csv", "--to", "folder.csv", *SCORE), "name a file"),
         (("--file", "source.csv", "--to", "out.csv", "--column", "scor", *SCORE[2:]), "among its 4"),
         (("--file", "source.csv", "--to", "out.csv", "--column", "name", *SCORE[2:]), "line 4 of source.csv"),
         (("--file", "source.csv", "--to", "out.csv", "--column", "score", *DAY[2:]), "line 2 of source.csv"),
-        (("--file", "in.parquet", "--to", "out.parquet", "--column", "day", *SCORE[2:]), "got DATE, so convert it"),
-        (("--file", "in.parquet", "--to", "out.parquet", "--column", "score", *DAY[2:]), "got DOUBLE, so convert it"),
+        (("--file", "in.parquet", "--to", "out.parquet", "--column", "day", *SCORE[2:]), "got DATE; convert it"),
+        (("--file", "in.parquet", "--to", "out.parquet", "--column", "score", *DAY[2:]), "got DOUBLE; convert it"),
         (("--file", "in.parquet", "--to", "out.parquet", "--column", "name", *SCORE[2:]), "row 3 of 'name' must be"),
-        (("--file", "in.parquet", "--to", "out.parquet", "--column", "Score", *SCORE[2:]), "also for capitals"),
-        (("--file", "wrong.parquet", "--to", "out.parquet", *SCORE), "is it what its name says"),
+        (("--file", "in.parquet", "--to", "out.parquet", "--column", "Score", *SCORE[2:]), "and its capitals"),
+        (("--file", "wrong.parquet", "--to", "out.parquet", *SCORE), "check that it is a parquet file"),
         (("--file", "source.csv", *SCORE), "give one or the other"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A column of a file, released: the rest of the file stays as it is."""
+"""A parquet file with one column released: the other columns stay as DuckDB reads them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from inbounds.bounds import Bounds
-from inbounds.cli.atomic_file import replacing
-from inbounds.cli.csv_file import Tally, release_csv
+from inbounds.bounds.lattice import Lattice
+from inbounds.cli.answer_text import read_cell
+from inbounds.cli.exact_release import release_all
 from inbounds.cli.extras import import_duckdb
 from inbounds.cli.output import progress
-from inbounds.cli.reading import answer_in, release_all
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.exact.rational import round_nearest
 
@@ -38,32 +38,11 @@ LARGEST = sys.float_info.max
 DAYS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 
 
-def release_column(mechanism: Any, source: Path, column: str, target: Path) -> tuple[int, int]:
-    """Write a copy of a file with one column private; return how many answers were released, and how many missing.
-
-    What is missing, NaN too, stays missing: whether a value is there is not protected.
-    """
-    kinds = [path.suffix.lower() for path in (source, target)]
-    if kinds not in ([".csv", ".csv"], [".parquet", ".parquet"]):
-        raise InvalidParameter(
-            f"both files must end in .csv or both in .parquet, got {source.name!r} and {target.name!r}; rename them, "
-            "or convert one with another tool"
-        )
-    if not source.is_file():
-        raise InvalidParameter(f"there is no file {str(source)!r}; check its name")
-    with replacing(target) as unfinished:
-        if kinds[0] == ".parquet":
-            tally = _release_parquet(mechanism, source, column, unfinished)
-        else:
-            with progress(source.stat().st_size) as advance:
-                tally = release_csv(mechanism, source, column, unfinished, advance)
-    return tally.released, tally.missing
-
-
-def _release_parquet(mechanism: Any, source: Path, column: str, target: Path) -> Tally:
+def release_parquet(mechanism: Any, source: Path, column: str, target: Path) -> tuple[int, int]:
+    """Write a copy of a file with one column released; return how many cells were released, and how many empty."""
     duckdb = import_duckdb()
     with duckdb.connect() as connection:
-        with _refusing(duckdb, f"{source.name} cannot be read; is it what its name says?"):
+        with _refusing(duckdb, f"{source.name} cannot be read; check that it is a parquet file"):
             reader = "read_parquet(?, hive_partitioning = false)"
             connection.execute(f"CREATE TABLE source AS SELECT * FROM {reader}", [glob.escape(str(source))])
             types = {row[0]: row[1] for row in connection.execute("DESCRIBE source").fetchall()}
@@ -74,15 +53,15 @@ def _release_parquet(mechanism: Any, source: Path, column: str, target: Path) ->
             )
         if column not in types:
             raise InvalidParameter(
-                f"{source.name} has no column {column!r} among its {len(types)}; check --column, also for capitals"
+                f"{source.name} has no column {column!r} among its {len(types)}; check --column and its capitals"
             )
-        with _refusing(duckdb, f"{source.name} cannot be read; is it what its name says?"):
+        with _refusing(duckdb, f"{source.name} cannot be read; check that it is a parquet file"):
             values, known = _values(connection, column, types[column], mechanism.bounds)
         released = _released(mechanism, values)
-        with _refusing(duckdb, f"{target.name} cannot be written; is there room for it?"):
+        with _refusing(duckdb, f"{target.name} cannot be written; check the space on the disk"):
             private = {"value": _filled(released, known), "known": known}
             _write(connection, list(types), column, private, target)
-    return Tally(len(released), len(known) - len(released))
+    return len(released), len(known) - len(released)
 
 
 def _values(connection: Any, column: str, kind: str, bounds: Bounds) -> tuple[Any, Any]:
@@ -90,7 +69,7 @@ def _values(connection: Any, column: str, kind: str, bounds: Bounds) -> tuple[An
     name, what = _quoted(column), "days" if bounds.is_dates else "numbers"
     if bounds.is_dates and kind in DAYS:
         if connection.execute(f"SELECT count(*) FROM source WHERE NOT isfinite({name})").fetchone()[0]:
-            raise InvalidAnswer(f"column {column!r} must hold days, got infinite ones too; clip them first")
+            raise InvalidAnswer(f"column {column!r} must hold days, got infinite ones too; replace these first")
         values, known = _fetched(connection, f"CAST({name} AS DATE)")
         return values.astype("datetime64[D]")[known], known
     if not bounds.is_dates and kind in INTEGERS:
@@ -105,10 +84,10 @@ def _values(connection: Any, column: str, kind: str, bounds: Bounds) -> tuple[An
     if kind.startswith("VARCHAR" if bounds.is_dates else EXACT):
         texts = [row[0] for row in connection.execute(f"SELECT CAST({name} AS VARCHAR) FROM source").fetchall()]
         rows = enumerate(texts, 1)
-        answers = [answer_in(text, bounds, f"row {row} of {column!r}") for row, text in rows]
+        answers = [read_cell(text, bounds, f"row {row} of {column!r}") for row, text in rows]
         known = np.array([answer is not None for answer in answers], dtype=bool)
         return [answer for answer in answers if answer is not None], known
-    raise InvalidAnswer(f"column {column!r} must hold {what}, for the bounds are {what}; got {kind}, so convert it")
+    raise InvalidAnswer(f"column {column!r} must hold {what}, because the bounds are {what}, got {kind}; convert it")
 
 
 def _fetched(connection: Any, expression: str) -> tuple[Any, Any]:
@@ -133,13 +112,12 @@ def _typed(released: Any, bounds: Bounds) -> Any:
     """Return releases as the type of their column in the file; what 64 bits do not hold, as the last that they do."""
     if bounds.is_dates:
         return np.asarray(released, dtype="datetime64[us]")
-    if not _whole(bounds):
+    if bounds.step is None or not _whole(bounds):
         doubles = map(_double, released) if isinstance(released, list) else released
         return np.fromiter(doubles, dtype=float, count=len(released))
     if not isinstance(released, list):
         return released.astype(np.int64)
-    step, offset = int(bounds.step or 1), int(bounds.offset)
-    most, least = ((end - offset) // step * step + offset for end in (2**63 - 1, -(2**63) + step - 1))
+    least, most = map(int, Lattice.of(bounds, bounds.step).inside(-(2**63), 2**63 - 1))
     return np.array([min(max(int(value), least), most) for value in released], dtype=np.int64)
 
 
@@ -167,7 +145,7 @@ def _write(connection: Any, names: list[str], column: str, released: dict[str, A
 
 def _whole(bounds: Bounds) -> bool:
     """Return whether every possible answer is a whole number, and every end is held by 64 bits."""
-    if bounds.is_dates or bounds.step is None or bounds.step.denominator != 1 or bounds.offset.denominator != 1:
+    if bounds.step is None or bounds.step.denominator != 1 or bounds.offset.denominator != 1:
         return False
     ends: list[Any] = [bounds.low, bounds.high]
     return all(abs(end) < 2**62 for end in ends if math.isfinite(end))
