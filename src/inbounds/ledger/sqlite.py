@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from inbounds.errors import LedgerConflict
+from inbounds.ledger.log_place import TABLE, LogPlace, is_mounted_alone
 from inbounds.ledger.schema import TABLES
+from inbounds.ledger.sqlite_reason import REASONS, is_busy, primary_code, reason
 from inbounds.ledger.store import Failure, Row, Store
 
 PAUSE = 0.001
@@ -32,20 +34,17 @@ _TRIGGERS = tuple(
     for event in ("UPDATE", "DELETE")
 )
 
-_REASONS = {
-    sqlite3.SQLITE_BUSY: "another process kept it locked for too long; end that process or try again",
-    sqlite3.SQLITE_FULL: "the disk is full; make room",
-    sqlite3.SQLITE_READONLY: "it is read-only; make the file and its folder writable",
-    sqlite3.SQLITE_IOERR: "the disk reported an error or a limit; look at its state and at the limits on files",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that it is there, and the rights to it and to its folder",
-    sqlite3.SQLITE_CORRUPT: "the file is damaged; restore a copy and verify it against a saved head",
-    sqlite3.SQLITE_NOTADB: "the file is damaged; restore a copy and verify it against a saved head",
-    sqlite3.SQLITE_CONSTRAINT: "its records contradict each other; verify it",
-}
-
-
 _IN_THE_LOG = (
     "it is read-only, and part of it is still in its -wal file; copy both, make them writable, and read the copies"
+)
+
+_LINKED = (
+    "the file has another name too, a hard link, and under each name it would have a log of its own; remove one of the "
+    "names, or copy it instead of linking it"
+)
+
+_MOUNTED_ALONE = (
+    "it is mounted as a single file, and would have a log of its own here; mount the folder that it is in instead"
 )
 
 WRITTEN_MEANWHILE = "it was written by somebody else meanwhile; read it again"
@@ -68,6 +67,7 @@ class SQLiteStore(Store):
         self._identity: tuple[int, int] | None = None
         self._read_only = False
         self._without_locks: tuple[int, ...] | None = None  # the state of a file that is read without any
+        self._claim: str | None = None  # that the log is here: this process saw it in the file itself
         try:
             self._prepare()
         except BaseException:
@@ -86,7 +86,7 @@ class SQLiteStore(Store):
         try:
             return self._connected().execute(sql, parameters).rowcount
         except sqlite3.Error as error:
-            raise Failure(_reason(error)) from None
+            raise Failure(reason(error)) from None
 
     def _prepare(self) -> None:
         """Create what is not there, and make sure that what is there is a ledger, before anything is written."""
@@ -102,11 +102,17 @@ class SQLiteStore(Store):
             raise Failure("it is a folder or a device; give the path of a file")
         if empty and not self._create:
             raise self.no_ledger()
+        if is_mounted_alone(self._path):
+            raise Failure(_MOUNTED_ALONE)
+        if self._status().st_nlink > 1:
+            raise Failure(_LINKED)
         self._read_only = not self._create and not self._may_be_written()
         if not empty and not self._may_be_ledger():
             raise self._not_a_ledger()
+        if not self._read_only and self._logged() > 0:
+            self._connected()  # whoever closes last empties the log, which may not yet be known to be here
         self._create_tables()
-        with self.reading():
+        with self.writing() if self._create else self.reading():
             self.check_version()
 
     def _create_file(self) -> None:
@@ -124,12 +130,36 @@ class SQLiteStore(Store):
         """
         connection = self._connect("mode=ro&immutable=1")
         try:
-            return connection.execute("PRAGMA application_id").fetchone() == (_APPLICATION,)
+            if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
+                return False
+            stored = LogPlace.stored(connection)
+            self._refuse_elsewhere(stored)  # before SQLite makes another log
+            if stored == self._here():
+                self._claim = stored.claim
+            elif self._logged() > 0 and not self._read_only:
+                self._refuse_stale_log(connection)
+            return True
         except sqlite3.Error as error:
             # Without the log a ledger that is being written may look damaged.
-            return _code(error) == sqlite3.SQLITE_CORRUPT
+            return primary_code(error) == sqlite3.SQLITE_CORRUPT
         finally:
             connection.close()
+
+    def _refuse_stale_log(self, file: sqlite3.Connection) -> None:
+        """Refuse a log that was left here before the file was used elsewhere: SQLite would write it over the file."""
+        in_file = file.execute("SELECT seq FROM ledger_head").fetchone() or (0,)
+        logged = self._connect("mode=ro")  # which leaves the log alone when it is closed
+        try:
+            in_log = self._patiently(logged, "SELECT seq FROM ledger_head").fetchone() or (0,)
+        except Failure:  # pages of two times together make no sense
+            in_log = (-1,)
+        finally:
+            logged.close()
+        if in_log < in_file:
+            raise Failure(
+                f"the log beside it, {self._beside('-wal').name}, is older than the file, which was used elsewhere "
+                "meanwhile; move that log away"
+            )
 
     def _may_be_written(self) -> bool:
         """Return whether the rights suffice to write the file, and its log beside it."""
@@ -149,13 +179,13 @@ class SQLiteStore(Store):
                     raise self.no_ledger()
                 self._patiently(connection, "BEGIN IMMEDIATE")
                 if not self._has_tables(connection):  # still not, now that nobody else can create them
-                    for statement in (*TABLES, *_TRIGGERS, f"PRAGMA application_id = {_APPLICATION}"):
+                    for statement in (*TABLES, TABLE, *_TRIGGERS, f"PRAGMA application_id = {_APPLICATION}"):
                         connection.execute(statement)
                 self._patiently(connection, "COMMIT")
             if self._patiently(connection, "PRAGMA application_id").fetchone() != (_APPLICATION,):
                 raise self._not_a_ledger()
         except sqlite3.Error as error:
-            raise Failure(_reason(error)) from None
+            raise Failure(reason(error)) from None
         finally:
             connection.close()
 
@@ -168,7 +198,7 @@ class SQLiteStore(Store):
         try:
             connection = sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
-            raise Failure(_reason(error)) from None
+            raise Failure(reason(error)) from None
         # Whatever bytes were put into a tampered file, they are read, and fail to match their digest.
         connection.text_factory = _lenient
         return connection
@@ -213,6 +243,14 @@ class SQLiteStore(Store):
         self._connection = connection
         return connection
 
+    def _refuse_replaced(self) -> None:
+        """Refuse another file than at first, and one that others may find under another name."""
+        status = self._status()
+        if (status.st_dev, status.st_ino) != self._identity:
+            raise Failure("the file was replaced while it was open; open it again if that was meant")
+        if status.st_nlink > 1:
+            raise Failure(_LINKED)
+
     def _found(self) -> tuple[int, int]:
         """Return which file is at the path now."""
         status = self._status()
@@ -242,14 +280,94 @@ class SQLiteStore(Store):
     def _begin(self, write: bool) -> None:
         if self._read_only:
             if write:
-                raise Failure(_REASONS[sqlite3.SQLITE_READONLY])
+                raise Failure(REASONS[sqlite3.SQLITE_READONLY])
             self._disconnect()  # what was read before without locks may have been changed since
         connection = self._connected()
-        if self._found() != self._identity:
-            raise Failure("the file was replaced while it was open; open it again if that was meant")
-        self._patiently(connection, "BEGIN IMMEDIATE" if write else "BEGIN")
-        if not write:
-            self._patiently(connection, "SELECT 1 FROM ledger_head")  # a reader is in nobody's way only from here on
+        self._refuse_replaced()
+        if write:
+            self._begin_to_write(connection)
+            return
+        if not self._read_only and self._came_along(connection):
+            self._begin_to_write(connection)
+            self._abandon()
+        self._patiently(connection, "BEGIN")
+        self._patiently(connection, "SELECT 1 FROM ledger_head")  # a reader is in nobody's way only from here on
+        if self._claim is None:
+            self._refuse_elsewhere(self._stored(connection))
+
+    def _begin_to_write(self, connection: sqlite3.Connection) -> None:
+        """Begin a transaction in which the file itself says, durably, that the log is here.
+
+        That is so before the transaction's own entries go to the log: see docs/decisions/0021-one-file-one-name.md.
+        """
+        for _ in range(ATTEMPTS):
+            self._patiently(connection, "BEGIN IMMEDIATE")
+            stored, here = self._stored(connection), self._here()
+            if stored is not None and stored.claim == self._claim:
+                return
+            self._refuse_elsewhere(stored)
+            self._refuse_replaced()
+            try:
+                if stored != here:
+                    here.store(connection)
+                connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise Failure(reason(error)) from None
+            self._wait_for_copy(connection)
+            self._claim = here.claim if stored is None or stored != here else stored.claim
+        raise Failure(REASONS[sqlite3.SQLITE_BUSY])
+
+    def _wait_for_copy(self, connection: sqlite3.Connection) -> None:
+        """Return when all that is in the log now is in the file too."""
+        wanted: int | None = None
+        for _ in range(ATTEMPTS):
+            logged, copied = self._patiently(connection, "PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1:]
+            if logged >= 0:  # else somebody else was copying
+                wanted = logged if wanted is None else wanted
+                if copied >= wanted or logged < wanted:  # or the log was begun anew, after all of it was copied
+                    return
+            self._pause.wait(PAUSE)
+        raise Failure(REASONS[sqlite3.SQLITE_BUSY])
+
+    def _came_along(self, connection: sqlite3.Connection) -> bool:
+        """Return whether the file was moved here together with its log, and says that it is elsewhere."""
+        return self._logged() > 0 and self._stored(connection) not in (None, self._here())
+
+    def _disconnect(self) -> None:
+        """Close the connection; if nobody else writes, the file then says that it has no log, and can be moved."""
+        if self._connection is not None and self._claim is not None and not self._connection.in_transaction:
+            with suppress(sqlite3.Error):
+                _give_up_log(self._connection, self._claim)
+        super()._disconnect()
+
+    def _forget(self) -> Any:
+        self._claim = None
+        return super()._forget()
+
+    def _here(self) -> LogPlace:
+        try:
+            return LogPlace.of(self._path)
+        except OSError:
+            raise Failure("the file was removed while it was open; restore it") from None
+
+    def _stored(self, connection: sqlite3.Connection) -> LogPlace | None:
+        for _ in range(ATTEMPTS):
+            try:
+                return LogPlace.stored(connection)
+            except sqlite3.Error as error:
+                if not is_busy(error):
+                    raise Failure(self._why(error)) from None
+            self._pause.wait(PAUSE)
+        raise Failure(REASONS[sqlite3.SQLITE_BUSY])
+
+    def _refuse_elsewhere(self, stored: LogPlace | None) -> None:
+        """Refuse a file that was last used under another name, if entries may be in the log that is there."""
+        if stored is None or stored == self._here() or self._logged() > 0 or stored.was_emptied:
+            return
+        raise Failure(
+            f"it is in use as {stored}, or was moved or copied from there without its log, {stored.log.name}; use "
+            "that name, or put it back, open it there and close it, before you use another name"
+        )
 
     def _patiently(self, connection: sqlite3.Connection, sql: str) -> sqlite3.Cursor:
         """Run a statement as soon as no other connection is in its way."""
@@ -257,22 +375,22 @@ class SQLiteStore(Store):
             try:
                 return connection.execute(sql)
             except sqlite3.Error as error:
-                if not _is_busy(error):
+                if not is_busy(error):
                     raise Failure(self._why(error)) from None
             self._pause.wait(PAUSE)
-        raise Failure(_REASONS[sqlite3.SQLITE_BUSY])
+        raise Failure(REASONS[sqlite3.SQLITE_BUSY])
 
     def _commit(self) -> None:
         try:
             self._connected().execute("COMMIT")
         except sqlite3.Error as error:
-            raise Failure(_reason(error), in_commit=True) from None
+            raise Failure(reason(error), in_commit=True) from None
         if self._without_locks not in (None, self._state()):
             raise Failure(WRITTEN_MEANWHILE)
 
     def _why(self, error: sqlite3.Error) -> str:
         """Return why something failed; a file that is written while it is read without locks only looks damaged."""
-        return _reason(error) if self._without_locks in (None, self._state()) else WRITTEN_MEANWHILE
+        return reason(error) if self._without_locks in (None, self._state()) else WRITTEN_MEANWHILE
 
     def _abandon(self) -> None:
         try:
@@ -286,15 +404,15 @@ def _lenient(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
-def _is_busy(error: sqlite3.Error) -> bool:
-    return _code(error) == sqlite3.SQLITE_BUSY
-
-
-def _code(error: sqlite3.Error) -> int:
-    """Return the primary error code; the finer ones share its lowest byte."""
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-
-
-def _reason(error: sqlite3.Error) -> str:
-    name = getattr(error, "sqlite_errorname", type(error).__name__)
-    return _REASONS.get(_code(error), f"SQLite failed with {name}; verify the ledger")
+def _give_up_log(connection: sqlite3.Connection, claim: str) -> None:
+    """Say in the file that there is no log, once all else is in the file; whoever writes next claims it again."""
+    before = connection.execute("SELECT seq FROM ledger_head").fetchone()
+    busy, logged, copied = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    if busy or logged != copied:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    stored = LogPlace.stored(connection)
+    after = connection.execute("SELECT seq FROM ledger_head").fetchone()
+    if after == before and stored is not None and stored.claim == claim:
+        LogPlace.clear(connection)
+    connection.execute("COMMIT")

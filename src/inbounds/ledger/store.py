@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -79,6 +80,14 @@ class Store(ABC):
             self._closed = True
             self._disconnect()
 
+    def leave(self) -> None:
+        """Let go of the database until it is needed again, unless it is needed now."""
+        if self._turn.acquire(blocking=False):
+            try:
+                self._disconnect()
+            finally:
+                self._turn.release()
+
     def after_fork(self) -> None:
         """Forget, in a child, the parent's connection, without a word to the database, and its threads' turn."""
         self._turn = threading.Lock()
@@ -144,6 +153,13 @@ _INHERITED: list[object] = []
 def _forked() -> None:
     for store in list(_STORES):
         store.after_fork()
+
+
+@atexit.register
+def _ending() -> None:
+    """Disconnect what nobody closed, as closing would, unless a thread is still using it."""
+    for store in list(_STORES):
+        store.leave()
 
 
 if hasattr(os, "register_at_fork"):
