@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
 MODULES = ("inbounds", "inbounds.query", "inbounds.ledger", "inbounds.published", "inbounds.plot")
+BUILDERS = ("mkdocs", "material", "mkdocstrings", "math_core")
 pytestmark = pytest.mark.xdist_group("site")  # the site is built once, by one worker
 ALL_ENGINES = os.environ.get("INBOUNDS_TEST_ENGINES") == "all"
 
@@ -25,10 +26,9 @@ ALL_ENGINES = os.environ.get("INBOUNDS_TEST_ENGINES") == "all"
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built strictly: a warning is an error."""
-    if find_spec("mkdocs") is None or find_spec("material") is None or find_spec("mkdocstrings") is None:
-        if ALL_ENGINES:
-            pytest.fail("mkdocs-material and mkdocstrings must be installed: pip install '.[docs]'")
-        pytest.skip("mkdocs-material or mkdocstrings is not installed: pip install '.[docs]'")
+    if missing := [name for name in BUILDERS if find_spec(name) is None]:
+        why = f"{', '.join(missing)} must be installed to build the site: pip install '.[docs]'"
+        pytest.fail(why) if ALL_ENGINES else pytest.skip(why)
     folder = tmp_path_factory.mktemp("site")
     # Not --quiet: it would hide the warnings from mkdocs itself, which counts them.
     built = subprocess.run(
