@@ -23,6 +23,7 @@ def ask(path: str, ready: Callable[[], None]) -> None:
     """Ask without end; each line tells a request id and its answer."""
     with Dataset.load(path) as dataset:
         query = dataset.count().by("place")
+        query.plan(EPSILON, pooling=1)  # what is planned is kept
         ready()
         for number in count():
             answer = query.ask(EPSILON, analyst="ana", request_id=f"{os.getpid()}-{number}", pooling=1)

@@ -1,4 +1,4 @@
-"""What is made of noisy totals: always a possible answer, with an error estimate that is true."""
+"""What is made of noisy totals: always a possible answer, with an estimate of the noise that is true."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def is_possible(plan: Plan, value: Any) -> bool:
 
 @pytest.mark.parametrize("size", [0, 1, 10, 2**20, 2**40, 2**70])
 def test_every_answer_is_possible(size: int) -> None:
-    """Whatever the totals are, also those that no table can have, every answer is possible, and its error is finite."""
+    """Whatever the totals are, also those that no table can have, every answer is possible, and its noise is finite."""
     for plan in PLANS:
         ranked = isinstance(plan.answering, QuantileByRank)
         width = plan.answering.buckets.count if isinstance(plan.answering, QuantileByRank) else len(plan.request.totals)
@@ -83,8 +83,8 @@ def test_every_answer_is_possible(size: int) -> None:
         for totals in tried:
             answered = plan.answering.answer((totals * width)[:width])
             assert is_possible(plan, answered.value), str(plan.question)
-            assert (answered.error is None) == ranked
-            assert answered.error is None or 0 <= answered.error < np.inf
+            assert (answered.noise is None) == ranked
+            assert answered.noise is None or 0 <= answered.noise < np.inf
 
 
 def test_no_rows_and_extreme_rows_give_possible_means() -> None:
@@ -98,8 +98,8 @@ def test_no_rows_and_extreme_rows_give_possible_means() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.8])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)])
-def test_the_error_of_a_mean_is_what_it_says(share: float, epsilon: Fraction) -> None:
-    """At many rows, the error that is told beside a mean is the mean distance of answers from the truth, within 3 %."""
+def test_the_noise_of_a_mean_is_what_it_says(share: float, epsilon: Fraction) -> None:
+    """At many rows, the noise that is told beside a mean is the mean distance of answers from the truth, within 3 %."""
     with Playground(contract(COLUMNS, limit=2), TYPES) as playground:
         answering = playground.dataset.mean("weight").plan(epsilon).answering
     assert isinstance(answering, Ratio)
@@ -112,18 +112,38 @@ def test_the_error_of_a_mean_is_what_it_says(share: float, epsilon: Fraction) ->
     if share == 0.0:  # half of the noise stays at the end, and the other half is the error
         simulated = simulated * 2
     totals = [int(Fraction(truth) / answering.grain) for truth in truths]
-    told = np.mean([answering.answer(totals).error for _ in range(20)])
+    told = np.mean([answering.answer(totals).noise for _ in range(20)])
     assert told == pytest.approx(simulated.mean(), rel=0.03)
 
 
-def test_the_error_of_a_count_is_what_it_says() -> None:
-    """The error that is told beside a count is that of the mechanism, were the answer the truth."""
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "3", "5"])
+def test_the_noise_of_a_proportion_is_what_it_says(share: float, epsilon: str) -> None:
+    """The noise told beside a proportion of rows is the exact mean distance of answers from the truth, within 2 %."""
+    with Playground(contract(COLUMNS, unit="row"), TYPES) as playground:
+        answering = playground.dataset.proportion("weight > 1").plan(epsilon, pooling=1).answering
+    assert isinstance(answering, Ratio)
+    rows = 10_000
+    above = round(rows * share)
+    reach = int(20 / float(epsilon)) + 2
+    law = np.array([answering.choice.mechanism.pmf(above + i, above) for i in range(-reach, reach + 1)])
+    noise = np.arange(-reach, reach + 1)
+    released = (above + noise[:, None]) / (rows + noise[:, None] + noise[None, :])
+    exact = float((np.outer(law, law) * np.abs(released - share)).sum())
+    assert law.sum() == pytest.approx(1, abs=1e-6)
+    assert answering.noise.at(share) / rows == pytest.approx(exact, rel=0.02)
+    if share == 0.5 and epsilon != "0.5":  # Laplace noise would be less than that
+        assert answering.noise.each * 0.75 / rows < exact * 0.95
+
+
+def test_the_noise_of_a_count_is_what_it_says() -> None:
+    """The noise that is told beside a count is that of the mechanism, were the answer the truth."""
     with Playground(contract(COLUMNS, unit="row"), TYPES) as playground:
         answering = playground.dataset.count().plan(1).answering
     assert isinstance(answering, OneNumber)
     for _ in range(50):
         answered = answering.answer([3])
-        assert answered.error == answering.choice.mechanism.error(answered.value)
+        assert answered.noise == answering.choice.mechanism.error(answered.value)
 
 
 @given(

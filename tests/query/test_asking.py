@@ -29,7 +29,7 @@ from inbounds.ledger.store import Failure
 from inbounds.query import Answer, Dataset
 from inbounds.query.engines.duckdb import DuckDB
 from inbounds.query.engines.engine import Kind
-from tests.helpers.audit_tables import Told, contract, using
+from tests.helpers.audit_tables import Told, contract, measures, using
 from tests.helpers.ledger_places import Place as Where
 from tests.helpers.ledger_places import postgres_place
 
@@ -295,11 +295,12 @@ def test_of_two_at_once_the_first_answer_leaves(asked: Asked) -> None:
     assert asked.charges == 1
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), "much", 10**7])
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), "much", 10**7, "1001", "0.0000000001"])
 def test_a_bad_epsilon_costs_nothing(asked: Asked, epsilon: Any) -> None:
-    """What is no amount of epsilon is refused before anything is charged or run."""
-    with pytest.raises(InvalidParameter):
-        asked.dataset.count().ask(epsilon, analyst="ana")
+    """What is no amount of epsilon is refused before anything is charged or run, whatever is asked."""
+    for query in measures(asked.dataset, "size", "size > 5"):
+        with pytest.raises(InvalidParameter):
+            query.ask(epsilon, analyst="ana")
     with pytest.raises(InvalidQuestion):
         asked.dataset.median("size").ask(1, analyst="ana", pooling=1)
     assert (asked.spent, asked.happened) == (0, [])
@@ -330,7 +331,7 @@ def test_every_kind_of_answer_comes_back_from_the_ledger(asked: Asked) -> None:
         asked.fail(AssertionError("it was run again"))
         assert query.ask(Fraction(1, 2), analyst="ana", request_id=f"r{number}") == first
         kept = [entry.text for entry in asked.ledger.statement("visits").entries if entry.kind == "answer"][-1]
-        assert json.loads(kept).keys() == {"columns", "rows", "errors"}
+        assert json.loads(kept).keys() == {"columns", "rows", "noise"}
 
 
 def shown(error: BaseException) -> str:

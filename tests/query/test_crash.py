@@ -58,6 +58,6 @@ def test_every_answer_that_left_was_charged(folder: Path) -> None:
         for request in [*unanswered[:5], lines[0][0]]:
             query.ask(EPSILON, analyst="ana", request_id=request, pooling=1)
         again = query.ask(EPSILON, analyst="ana", request_id=lines[0][0], pooling=1)
-        assert again == Answer.load(lines[0][1], Fraction(str(EPSILON)), lines[0][0])
+        assert again == Answer.load(lines[0][1], Fraction(str(EPSILON)), lines[0][0], again.row_limit)
         assert ledger.balance("visits").spent == spent
         assert ledger.verify().ok

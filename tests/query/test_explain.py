@@ -28,7 +28,8 @@ KINDS = {
     "who": Kind.INTEGER, "place": Kind.TEXT, "size": Kind.INTEGER, "weight": Kind.FLOAT, "day": Kind.DATE,
 }  # fmt: skip
 PARTS = (
-    "question", "epsilon", "answers", "sensitivity", "guarantee", "bounds", "mechanism", "expected error", "statement",
+    "question", "epsilon", "answers", "sensitivity", "guarantee", "bounds", "mechanism", "expected noise", "row limit",
+    "statement",
 )  # fmt: skip
 
 
@@ -71,7 +72,7 @@ def test_explaining_spends_nothing_and_looks_at_nothing(dataset: Dataset, tmp_pa
 
 
 def test_explanations_say_everything(dataset: Dataset) -> None:
-    """Each tells the question, epsilon, sensitivity, guarantee, bounds, mechanism, expected error and statement."""
+    """Each tells what is asked, what it costs and promises, by what, how noisily, the row limit and the statement."""
     for query in questions(dataset):
         found = explained(query)
         lines = str(found).splitlines()
@@ -84,7 +85,7 @@ def test_explanations_say_everything(dataset: Dataset) -> None:
         assert f"sensitivity     {float(plan.answering.sensitivity):g}" in str(found)
         assert found.bounds == plan.answering.bounds.brief()
         assert f"guarantee       {plan.answering.guarantee}: " in str(found)
-        assert any(character.isdigit() for character in found.expected_error)
+        assert any(character.isdigit() for character in found.expected_noise)
 
 
 def test_the_statement_is_the_one_that_is_run(dataset: Dataset) -> None:
@@ -103,6 +104,28 @@ def test_explanations_fit_the_screen(dataset: Dataset) -> None:
         assert max(map(len, above.splitlines())) <= 80
 
 
+def test_the_row_limit_is_explained(dataset: Dataset) -> None:
+    """Every explanation says whether a row limit is in force, and that a count is then one of weighed rows."""
+    for query in questions(dataset):
+        told = explained(query).row_limit
+        assert ("each row is a unit of its own" in told) == dataset.table.rows_are_units
+        assert (" limit " in told) != dataset.table.rows_are_units
+    if not dataset.table.rows_are_units:
+        assert (
+            "count of weighed rows, which can be far below the number of rows" in explained(dataset.count()).row_limit
+        )
+        assert "takes nothing away" in explained(dataset.count_units()).row_limit
+
+
+def test_an_explanation_can_be_shown_in_a_notebook(dataset: Dataset) -> None:
+    """As HTML an explanation says what its text says, with everything escaped."""
+    found = explained(dataset.count().where("size < 5"))
+    shown = found._repr_html_()
+    assert "size &lt; 5" in shown
+    assert all(part in shown for part in PARTS[:-1])
+    assert "<pre>SELECT" in shown
+
+
 def test_the_chosen_mechanism_is_explained(dataset: Dataset) -> None:
     """Without a pooling, the explanation says which mechanism was chosen, and that it has the least error."""
     assert "the least mean error of" in dataset.count().explain(1).mechanism
@@ -117,7 +140,7 @@ def test_groups_are_paid_for_together(dataset: Dataset) -> None:
     assert (found.guarantee == "distance") != dataset.table.rows_are_units
 
 
-TEXTS = ("question", "bounds", "mechanism", "expected_error", "statement")
+TEXTS = ("question", "bounds", "mechanism", "expected_noise", "row_limit", "statement")
 
 
 def test_as_data_numbers_are_numbers(dataset: Dataset) -> None:

@@ -92,7 +92,8 @@ def _paid(epsilon: str, analyst: str, budget: dict[str, Balance], answer: Answer
 def _data(answer: Answer, budget: dict[str, Balance]) -> dict[str, Any]:
     return {
         "rows": answer.data(),
-        "expected_errors": answer.errors,
+        "expected_noise": answer.noise,
+        "row_limit": answer.row_limit,
         "epsilon": answer.epsilon,
         "budget": {name: balance.data() for name, balance in budget.items()},
         "request_id": answer.request_id,

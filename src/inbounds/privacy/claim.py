@@ -45,7 +45,7 @@ class Promise:
         return cls(
             bounds,
             _sensitivity(sensitivity, bounds),
-            _epsilon(epsilon),
+            checked_epsilon(epsilon),
             _guarantee(guarantee),
             _pooling(pooling),
             _trusted(trusted),
@@ -126,7 +126,8 @@ class Claim:
         return Law(self.lattice, self.lattice.step / self.scale, self.promise.pooling)
 
 
-def _epsilon(epsilon: Any) -> Fraction:
+def checked_epsilon(epsilon: Any) -> Fraction:
+    """Return epsilon exactly; refuse one that promises nothing, or too much to be computed."""
     found = exact(epsilon, "epsilon", InvalidParameter)
     if not LEAST_EPSILON <= found <= GREATEST_EPSILON:
         raise InvalidParameter(f"epsilon must be from 1e-9 to 1000, got {shown(epsilon)}; common choices are 0.1 to 3")

@@ -8,11 +8,11 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from inbounds.display.table import Column, Table
+from inbounds.query import frame_export
 from inbounds.query.answering import Answered
 from inbounds.query.plan import Plan
-
-WIDTH, NARROWEST = 80, 6
-"""The width of a terminal, and that below which no column is cut."""
+from inbounds.query.row_limit import row_limit
 
 WIDEST = Answered(-(10**60), -1.2345678901234567e-300)
 """No answer takes more characters."""
@@ -25,12 +25,15 @@ class Answer:
     columns: tuple[str, ...]
     """The columns grouped by, then what was measured."""
     rows: tuple[tuple[Any, ...], ...]
-    errors: tuple[float | None, ...]
-    """The expected absolute error of each row's answer, judged by what was released; None for quantiles."""
+    noise: tuple[float | None, ...]
+    """The expected noise: by how much each row's answer is off on average, judged by what was released; None for
+    quantiles.  What the row limit and the bounds cut off is not in it."""
     epsilon: Fraction
     """What all of this cost together."""
     request_id: str
     """Asking again with it returns this answer, free of charge."""
+    row_limit: str | None = None
+    """What the row limit does to these answers; None where each row is a unit of its own."""
 
     @property
     def value(self) -> Any:
@@ -43,23 +46,49 @@ class Answer:
         """Return the rows as dictionaries."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
-    def __str__(self) -> str:
-        with_error = any(error is not None for error in self.errors)
-        header = [*self.columns, *(["expected error"] if with_error else [])]
-        lines = [header]
-        for row, error in zip(self.rows, self.errors, strict=True):
-            lines.append([_shown(cell) for cell in row] + ([_shown(error)] if with_error else []))
-        widths = _fitted([max(len(line[i]) for line in lines) for i in range(len(header))])
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas DataFrame, with their expected noise."""
+        return frame_export.to_pandas(self._columns())
+
+    def to_polars(self) -> Any:
+        """Return the rows as a polars DataFrame, with their expected noise."""
+        return frame_export.to_polars(self._columns())
+
+    def to_arrow(self) -> Any:
+        """Return the rows as an Arrow table, with their expected noise."""
+        return frame_export.to_arrow(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        found = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
+        if self._has_noise:
+            found[unlike("expected_noise", self.columns)] = list(self.noise)
+        return found
+
+    @property
+    def _has_noise(self) -> bool:
+        return any(noise is not None for noise in self.noise)
+
+    def _table(self) -> Table:
         keys = len(self.columns) - 1
-        shown = ["  ".join(_cell(text, widths[i], i < keys) for i, text in enumerate(line)).rstrip() for line in lines]
-        return "\n".join([shown[0], "-" * max(map(len, shown)), *shown[1:]])
+        columns = [Column(name, left=i < keys) for i, name in enumerate(self.columns)]
+        rows = [[_shown(cell) for cell in row] for row in self.rows]
+        if self._has_noise:
+            columns.append(Column("expected noise"))
+            rows = [[*row, _shown(noise)] for row, noise in zip(rows, self.noise, strict=True)]
+        return Table(columns, rows, notes=[self.row_limit] if self.row_limit else [])
+
+    def __str__(self) -> str:
+        return str(self._table())
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
 
     def dump(self) -> str:
         """Write what a ledger keeps of the answer."""
         kept = {
             "columns": self.columns,
             "rows": [[_plain(cell) for cell in row] for row in self.rows],
-            "errors": self.errors,
+            "noise": self.noise,
         }
         return json.dumps(kept, separators=(",", ":"))
 
@@ -69,11 +98,11 @@ class Answer:
         return len(cls.of(plan, [WIDEST] * len(plan.cells), "").dump())
 
     @classmethod
-    def load(cls, text: str, epsilon: Fraction, request_id: str) -> Answer:
+    def load(cls, text: str, epsilon: Fraction, request_id: str, row_limit: str | None = None) -> Answer:
         """Read what a ledger kept."""
         kept = json.loads(text)
         rows = tuple(tuple(_read(cell) for cell in row) for row in kept["rows"])
-        return cls(tuple(kept["columns"]), rows, tuple(kept["errors"]), epsilon, request_id)
+        return cls(tuple(kept["columns"]), rows, tuple(kept["noise"]), epsilon, request_id, row_limit)
 
     @classmethod
     def of(cls, plan: Plan, answered: list[Answered], request_id: str) -> Answer:
@@ -83,27 +112,21 @@ class Answer:
             (*(labels[i][code] for i, code in enumerate(cell)), one.value)
             for cell, one in zip(plan.cells, answered, strict=True)
         )
-        errors = tuple(one.error for one in answered)
-        return cls(columns_of(plan), rows, errors, plan.epsilon, request_id)
+        noise = tuple(one.noise for one in answered)
+        return cls(columns_of(plan), rows, noise, plan.epsilon, request_id, row_limit(plan.question))
 
 
 def columns_of(plan: Plan) -> tuple[str, ...]:
-    """Return what the columns of an answer are called."""
+    """Return what the columns of an answer are called, each by a name of its own."""
     measure: Any = plan.question.measure
     measured = f"{measure.title}_{measure.column}" if hasattr(measure, "column") else measure.title
-    return (*(group.column.name for group in plan.question.groups), measured)
+    keys = tuple(group.column.name for group in plan.question.groups)
+    return (*keys, unlike(measured, keys))
 
 
-def _fitted(widths: list[int]) -> list[int]:
-    """Return widths that fit a terminal together, the widest cut first."""
-    while sum(widths) + 2 * (len(widths) - 1) > WIDTH and max(widths) > NARROWEST:
-        widths[widths.index(max(widths))] -= 1
-    return widths
-
-
-def _cell(text: str, width: int, left: bool) -> str:
-    cut = text if len(text) <= width else text[: width - 1] + "…"
-    return cut.ljust(width) if left else cut.rjust(width)
+def unlike(name: str, others: tuple[str, ...]) -> str:
+    """Return a name that none of some others is."""
+    return name if name not in others else unlike(f"{name}_", others)
 
 
 def _shown(cell: Any) -> str:

@@ -1,6 +1,6 @@
 """How a measure is answered: which integers a statement adds up, how noise is put on them, what the answer is then.
 
-Each answers one group from its totals, and knows its sensitivity, its possible answers and its expected error.
+Each answers one group from its totals, and knows its sensitivity, its possible answers and its expected noise.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.column import Numbers
 from inbounds.query.mechanism_choice import Choice
 from inbounds.query.quantile_law import Buckets, QuantileLaw, rank_misses
+from inbounds.query.ratio_noise import RatioNoise
 from inbounds.sampling.entropy import Entropy, system
 
 Value = int | float | date
@@ -23,10 +24,10 @@ Value = int | float | date
 
 @dataclass(frozen=True)
 class Answered:
-    """One private answer, and the expected error of it as far as it can be told from the answer itself."""
+    """One private answer, and its expected noise as far as that can be told from the answer itself."""
 
     value: Value
-    error: float | None
+    noise: float | None
 
 
 class Answering(ABC):
@@ -45,8 +46,8 @@ class Answering(ABC):
         """Say which mechanism answers, and why."""
 
     @abstractmethod
-    def expected_error(self) -> str:
-        """Say what error is to be expected, before anything is asked."""
+    def expected_noise(self) -> str:
+        """Say how far off the noise will put an answer, before anything is asked."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,9 @@ class OneNumber(Answering):
         """Say which mechanism answers, and why."""
         return self.choice.reason
 
-    def expected_error(self) -> str:
-        """Say what error is to be expected, before anything is asked."""
-        return f"{self.choice.error:.4g} on average over the answers looked at"
+    def expected_noise(self) -> str:
+        """Say how far off the noise will put an answer, before anything is asked."""
+        return f"{self.choice.error:.4g} on average, over all true answers that were considered"
 
 
 @dataclass(frozen=True)
@@ -94,34 +95,30 @@ class Ratio(Answering):
     grain: Fraction
     low: Fraction
     high: Fraction
-    noise: float
-    """The expected error of a sum far above 0."""
+    noise: RatioNoise
 
     def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
         """Return the mean of noisy sums."""
         above, below = (release(self.choice, total * self.grain, entropy) for total in totals)
         spread, together = self.high - self.low, above + below
         share = above / together if together else Fraction(1, 2)
-        error = (
-            float(spread) if not together else min(float(spread), self._error(float(share), float(together / spread)))
-        )
-        return Answered(written(self.bounds, self.low + spread * share), error)
+        rows = float(together / spread)
+        noise = self._noise(float(share), rows) if rows else float(spread)
+        return Answered(written(self.bounds, self.low + spread * share), noise)
 
-    def _error(self, share: float, rows: float) -> float:
-        """Return the expected error for so many rows, to first order: of `(1 - share) X - share Y`, both Laplace."""
-        return self.noise * ((1 - share) ** 2 + share * (1 - share) + share**2) / rows
+    def _noise(self, share: float, rows: float) -> float:
+        """Return the expected noise for so many rows: to first order, and never more than the whole range."""
+        return min(float(self.high - self.low), self.noise.at(share) / rows)
 
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""
         return f"two sums, of distances from the least value and from the greatest, each by {self.choice.reason}"
 
-    def expected_error(self) -> str:
-        """Say what error is to be expected, before anything is asked."""
-        figures = (
-            f"{min(float(self.high - self.low), self._error(0.0, rows)):.3g} at {rows:,} rows"
-            for rows in (100, 1000, 10_000)
-        )
-        return f"at most about {', '.join(figures)}; three quarters of that for a mean in the middle"
+    def expected_noise(self) -> str:
+        """Say how far off the noise will put an answer, before anything is asked."""
+        figures = (f"{self._noise(0.0, rows):.3g} at {rows:,} rows" for rows in (100, 1000, 10_000))
+        middle = self.noise.at(0.5) / self.noise.each
+        return f"at most about {', '.join(figures)}; {middle:.0%} of that for a mean in the middle"
 
 
 @dataclass(frozen=True)
@@ -165,8 +162,8 @@ class QuantileByRank(Answering):
         values = f"{self.column.points} possible values, {told}"
         return f"the exponential mechanism over {values}: the nearer in rank, the likelier"
 
-    def expected_error(self) -> str:
-        """Say what error is to be expected, before anything is asked."""
+    def expected_noise(self) -> str:
+        """Say how far off the noise will put an answer, before anything is asked."""
         rows = 2 * float(self.sensitivity) / float(self.epsilon) * log(20 * self.column.points)
         text = f"with 95 % probability at most {rows:.4g} rows off in rank"
         if self.buckets.width > 1:

@@ -34,6 +34,7 @@ from inbounds.query.group import by_bins
 from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_level
 from inbounds.query.plan import Plan, plan
 from inbounds.query.question import Question, checked
+from inbounds.query.row_limit import row_limit
 from inbounds.query.source import open_source
 from inbounds.query.sql.conditions import read_condition
 from inbounds.query.sql.select import read_select
@@ -272,7 +273,7 @@ class Query:
         return self.dataset.planned(self.question, cost, _fixed(pooling))
 
     def explain(self, epsilon: Any, *, pooling: Any = None) -> Explanation:
-        """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected error, statement."""
+        """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement."""
         return Explanation.of(self.plan(epsilon, pooling=pooling), self.dataset.engine.dialect.name)
 
     def ask(
@@ -314,7 +315,7 @@ class Query:
             text = account.answered(receipt, Answer.of(planned, answered, receipt.request_id).dump())
         else:
             text = receipt.answer
-        return Answer.load(text, planned.epsilon, receipt.request_id)
+        return Answer.load(text, planned.epsilon, receipt.request_id, row_limit(self.question))
 
     def _answered(self, planned: Plan, report: Progress) -> list[Answered]:
         report("running the statement")

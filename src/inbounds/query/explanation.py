@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from html import escape
 from textwrap import fill
 from typing import Any
 
 import sqlglot
 
 from inbounds.bounds.notation import write_end
+from inbounds.display.table import Column, Table
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answering import QuantileByRank, Ratio
 from inbounds.query.plan import Plan
+from inbounds.query.row_limit import NO_LIMIT, row_limit
 
 WIDTH = 80
 
@@ -31,7 +34,10 @@ class Explanation:
     guarantee: GuaranteeName
     bounds: str
     mechanism: str
-    expected_error: str
+    expected_noise: str
+    """How far off the noise will put an answer; what the row limit and the bounds cut off is not in it."""
+    row_limit: str
+    """Whether a row limit is in force, and what it does to the answers."""
     statement: str
     words: dict[str, str] = field(repr=False)
     """What the text says in place of a bare number or name."""
@@ -47,7 +53,8 @@ class Explanation:
             guarantee=plan.answering.guarantee,
             bounds=plan.answering.bounds.brief(),
             mechanism=plan.answering.mechanism(),
-            expected_error=plan.answering.expected_error(),
+            expected_noise=plan.answering.expected_noise(),
+            row_limit=row_limit(plan.question) or NO_LIMIT,
             statement=sqlglot.parse_one(plan.sql, dialect=dialect).sql(dialect=dialect, pretty=True),
             words={
                 "epsilon": f"{write_end(plan.epsilon)} for everything together",
@@ -61,15 +68,18 @@ class Explanation:
         """Return the explanation as a dictionary: numbers as numbers, names as names, and the rest as text."""
         return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "words"}
 
+    def _told(self) -> dict[str, str]:
+        """Return what is said, by what it is called, without the statement."""
+        told = {**self.data(), **self.words}
+        return {name.replace("_", " "): str(text) for name, text in told.items() if name != "statement"}
+
     def __str__(self) -> str:
-        found = []
-        for name, text in {**self.data(), **self.words}.items():
-            if name == "statement":
-                found.append(f"statement\n{text}")
-            else:
-                label = f"{name.replace('_', ' '):<16}"
-                found.append(fill(label + text, WIDTH, subsequent_indent=" " * 16))
-        return "\n".join(found)
+        told = [fill(f"{name:<16}{text}", WIDTH, subsequent_indent=" " * 16) for name, text in self._told().items()]
+        return "\n".join([*told, f"statement\n{self.statement}"])
+
+    def _repr_html_(self) -> str:
+        table = Table([Column("", left=True), Column("", left=True)], [[*pair] for pair in self._told().items()])
+        return f"{table.html()}<pre>{escape(self.statement)}</pre>"
 
 
 def _answers(plan: Plan) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
+from inbounds.privacy.claim import checked_epsilon
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answering import Answering, OneNumber, QuantileByRank, Ratio, grain_of
 from inbounds.query.column import Numbers
@@ -19,14 +20,12 @@ from inbounds.query.measure import Count, CountUnits, Mean, Proportion, Quantile
 from inbounds.query.mechanism_choice import choose
 from inbounds.query.quantile_law import Buckets
 from inbounds.query.question import Question
+from inbounds.query.ratio_noise import RatioNoise
 from inbounds.query.row_weights import RowWeights
 from inbounds.query.statement.builder import statement
 from inbounds.query.statement.request import Request, Total
 
 WHOLE_ROWS = Total(1, 0)
-
-FAR_ABOVE = 100
-"""So many plain scales above 0, noise no longer feels the end."""
 
 MOST_BUCKETS_OF_ALL = 4_000_000
 """Quantiles of all groups together may have so many buckets; beyond, they take minutes and gigabytes."""
@@ -89,6 +88,7 @@ class _Planner:
     pooling: Fraction | None
 
     def plan(self) -> Plan:
+        checked_epsilon(self.epsilon)
         measure = self.question.measure
         makers: dict[type, Any] = {
             Count: self._count,
@@ -197,7 +197,7 @@ class _Planner:
         sensitivity = self.question.table.limit * (high - low)
         fine = step / request.weights.one
         choice = choose(Bounds(0, None, step=fine), sensitivity, self.epsilon, guarantee, self.pooling)
-        noise = choice.mechanism.error(FAR_ABOVE * sensitivity / self.epsilon)
+        noise = RatioNoise.of(choice.mechanism, fine, sensitivity / self.epsilon)
         return Ratio(choice, guarantee, sensitivity, bounds, fine, low, high, noise)
 
     @property
