@@ -23,6 +23,7 @@ import pytest
 
 from inbounds.errors import InboundsError, LedgerConflict, LedgerUnavailable
 from inbounds.ledger import Ledger, postgres, sqlite
+from inbounds.ledger.address import without_secrets
 from inbounds.ledger.store import Failure
 from tests.helpers import ledger_limited, ledger_places
 from tests.helpers.ledger_places import Place
@@ -314,15 +315,15 @@ def test_a_password_is_never_shown(url: str) -> None:
     with pytest.raises(LedgerUnavailable, match="the ledger in PostgreSQL cannot be opened") as refused:
         Ledger.open(url)
     assert "hunter2" not in "".join(traceback.format_exception(refused.value))
-    assert "hunter2" not in postgres._without_secrets(url)
+    assert "hunter2" not in without_secrets(url)
 
 
 def test_a_server_is_shown_without_user_and_options() -> None:
     """Host, port and database, and nothing else."""
-    assert postgres._without_secrets("postgresql://ada:x@db.example:5433/budget?sslmode=require") == (
+    assert without_secrets("postgresql://ada:x@db.example:5433/budget?sslmode=require") == (
         "postgresql://db.example:5433/budget"
     )
-    assert postgres._without_secrets("postgresql:///budget?host=/run") == "postgresql:///budget"
+    assert without_secrets("postgresql://db.example:12345/budget") == "postgresql://..."  # or ada:12345, a password
 
 
 def test_without_the_driver_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

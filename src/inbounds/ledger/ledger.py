@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from inbounds.errors import BudgetExceeded, InvalidParameter, LedgerConflict, LedgerUnavailable
 from inbounds.exact.rational import shown
+from inbounds.ledger.address import HIDDEN, is_address, is_server, without_secrets
 from inbounds.ledger.amount import LIMIT, Amount, change, fraction, units, written
 from inbounds.ledger.book import TOTAL, Account, Book
 from inbounds.ledger.entry import Entry, Head
@@ -20,8 +21,6 @@ from inbounds.ledger.sqlite import SQLiteStore
 from inbounds.ledger.statement import Statement
 from inbounds.ledger.store import Failure, Store
 from inbounds.ledger.verification import Verification, verified
-
-_SERVERS = ("postgresql://", "postgres://")
 
 
 class Ledger:
@@ -45,7 +44,7 @@ class Ledger:
         try:
             return cls(_store(where, create))
         except Failure as failure:
-            shown_place = "in PostgreSQL" if _is_url(where) else fspath(where)
+            shown_place = "in PostgreSQL" if is_server(where) else without_secrets(fspath(where))
             raise LedgerUnavailable(f"the ledger {shown_place} cannot be opened: {failure}") from None
 
     def close(self) -> None:
@@ -243,23 +242,23 @@ class Ledger:
         return Receipt(first.seq, first.request_id, fraction(first.amount), first.time, answer, fresh=False)
 
 
-def _is_url(where: object) -> bool:
-    return isinstance(where, str) and where.startswith(_SERVERS)
-
-
 def _store(where: object, create: bool) -> Store:
     """Return the store that a path or a URL names."""
-    if isinstance(where, str) and _is_url(where):
+    if isinstance(where, str) and is_server(where):
         from inbounds.ledger.postgres import PostgresStore  # noqa: PLC0415  only whoever has psycopg comes here
 
         return PostgresStore(where, create)
     path = fspath(where) if isinstance(where, str | PathLike) else None
     if not isinstance(path, str) or not path or "\0" in path or path == ":memory:":
+        received = without_secrets(path) if isinstance(path, str) else f"a value of type {type(where).__name__}"
         raise InvalidParameter(
-            f"a ledger must be a path or a postgresql:// URL, got {shown(where)}; give for example 'budget.db'"
+            f"a ledger must be a path or a postgresql:// URL, got {shown(received)}; give for example 'budget.db'"
         )
-    if "://" in path:
-        raise InvalidParameter("a ledger must be a path or a postgresql:// URL, got another URL; give one of the two")
+    if is_address(path):
+        raise InvalidParameter(
+            f"a ledger must be a path or a postgresql:// URL, got another address {HIDDEN}; write it like budget.db or "
+            "postgresql://user:password@host:5432/database"
+        )
     return SQLiteStore(Path(path), create)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
+from inbounds.ledger.address import without_secrets
 from inbounds.ledger.schema import TABLES
 from inbounds.ledger.store import Failure, Row, Store
 
@@ -54,9 +53,6 @@ _REASONS = {
 }
 
 
-_PLAIN = re.compile(r"[\w.:-]*(/[\w.-]*)?")
-
-
 class PostgresStore(Store):
     """Tables in the first schema of the search path, created if they are not there, unless that is refused."""
 
@@ -67,7 +63,7 @@ class PostgresStore(Store):
     _connection: psycopg.Connection | None
 
     def __init__(self, url: str, create: bool = True) -> None:
-        super().__init__(_without_secrets(url))
+        super().__init__(without_secrets(url))
         self._url = url
         self._create = create
         try:
@@ -153,17 +149,6 @@ class PostgresStore(Store):
                 self._connection.execute("ROLLBACK")
         except psycopg.Error:
             self._disconnect()
-
-
-def _without_secrets(url: str) -> str:
-    """Return the server and the database of a URL, and nothing that could hold a password."""
-    try:
-        parts = urlsplit(url)
-        place = f"{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
-    except ValueError:
-        place = "?"
-    # A password with an unquoted slash spills over into what looks like the path.
-    return f"postgresql://{place}" if _PLAIN.fullmatch(place) else "postgresql://..."
 
 
 def _reason(error: psycopg.Error) -> str:

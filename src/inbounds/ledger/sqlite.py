@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from inbounds.errors import LedgerConflict
+from inbounds.ledger.address import without_secrets
 from inbounds.ledger.log_place import TABLE, LogPlace, is_mounted_alone
 from inbounds.ledger.schema import TABLES
 from inbounds.ledger.sqlite_reason import REASONS, is_busy, primary_code, reason
@@ -60,7 +61,7 @@ class SQLiteStore(Store):
     _connection: sqlite3.Connection | None
 
     def __init__(self, path: Path, create: bool = True) -> None:
-        super().__init__(str(path))
+        super().__init__(without_secrets(str(path)))
         self._path = path.absolute()
         self._create = create
         self._pause = threading.Event()  # never set: to wait for it is to sleep

@@ -21,6 +21,7 @@ from inbounds.display.progress import Progress, reporting
 from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion
 from inbounds.exact.rational import exact, shown
 from inbounds.ledger import Ledger
+from inbounds.ledger.address import is_address
 from inbounds.ledger.amount import fraction, units
 from inbounds.ledger.names import LONGEST_TEXT
 from inbounds.query.answer import Answer
@@ -249,7 +250,7 @@ class Dataset:
                 )
             return str(contract.folder / f"{contract.stem}.ledger.db")
         where = contract.text_of("budget", "ledger")
-        return where if "://" in where else str(contract.folder / Path(where).expanduser())
+        return where if is_address(where) else str(contract.folder / Path(where).expanduser())
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,18 @@ from typing import Any
 
 from inbounds.errors import InvalidContract
 from inbounds.exact.rational import shown
+from inbounds.ledger.address import HIDDEN, is_address, is_server, without_secrets
 from inbounds.query.contract import Contract
 from inbounds.query.engines.engine import Engine
 from inbounds.query.table import Table
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 DUCKDB_ENDINGS = (".duckdb", ".db", ".ddb")
-POSTGRES_STARTS = ("postgresql://", "postgres://")
+
+_RULE = (
+    "source must be a .parquet or .csv path or glob, a .duckdb file, a postgresql:// address, or 'spark', got {}; "
+    "name or convert it so"
+)
 
 
 def open_source(contract: Contract, table: Table, *, frame: Any = None, spark: Any = None) -> Engine:
@@ -40,8 +45,10 @@ def _opened(contract: Contract, table: Table, spark: Any) -> Engine:
                 "source",
             )
         return _engine("spark").Spark(spark, contract.text_of("dataset", "table"))
-    if source.startswith(POSTGRES_STARTS):
+    if is_server(source):
         return _engine("postgres").Postgres(source, contract.text_of("dataset", "table"))
+    if is_address(source) and "://" not in source:
+        raise contract.refuse(_RULE.format(HIDDEN), "dataset", "source")
     path = source if "://" in source else _path(contract.folder, source)
     lowered = source.lower()
     if lowered.endswith(DUCKDB_ENDINGS):
@@ -50,12 +57,7 @@ def _opened(contract: Contract, table: Table, spark: Any) -> Engine:
         return _engine("duckdb").DuckDB.of_csv(path, table.columns, _delimiter(contract, lowered))
     if lowered.endswith((".parquet", ".pq")):
         return _engine("duckdb").DuckDB.of_parquet(path)
-    raise contract.refuse(
-        "source must be a .parquet or .csv path or glob, a .duckdb file, a postgresql:// address, or 'spark', got "
-        f"{'another address' if '://' in source else shown(source)}; name or convert it so",
-        "dataset",
-        "source",
-    )
+    raise contract.refuse(_RULE.format(shown(without_secrets(source))), "dataset", "source")
 
 
 def _engine(name: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from inbounds.errors import EngineFailed, InvalidContract
+from inbounds.ledger.address import without_secrets
 from inbounds.query.column import Column
 from inbounds.query.engines.csv_lines import lines
 from inbounds.query.engines.engine import Dialect, Engine, Kind
@@ -94,7 +95,7 @@ class DuckDB(Engine):
             connection = duckdb.connect(path, read_only=True)
         except duckdb.Error as problem:
             raise InvalidContract(
-                f"cannot open {path} as a DuckDB file ({type(problem).__name__}); check that it is one"
+                f"cannot open {without_secrets(path)} as a DuckDB file ({type(problem).__name__}); check that it is one"
             ) from None
         return cls(connection, exp.to_table(table, dialect="duckdb"))
 
@@ -156,7 +157,7 @@ def _refuse_nothing(pattern: str) -> list[str]:
         return [pattern]
     found = glob(pattern, recursive=True)
     if not found:
-        raise InvalidContract(f"no file at {pattern}; a source is relative to the contract's folder")
+        raise InvalidContract(f"no file at {without_secrets(pattern)}; a source is relative to the contract's folder")
     return found
 
 

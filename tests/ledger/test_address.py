@@ -1,0 +1,89 @@
+"""A password is never shown, however an address is misspelt."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from inbounds.errors import InboundsError
+from inbounds.ledger import Ledger
+from inbounds.ledger.address import HIDDEN, is_address, without_secrets
+from inbounds.query import Dataset
+
+SECRET = "hunter2"
+
+CONTRACT = """
+[dataset]
+name = "visits"
+source = '{source}'
+table = "visits"
+unit = "row"
+[columns.age]
+bounds = "[0, 120]"
+[budget]
+total = 1
+ledger = '{ledger}'
+"""
+
+punctuation = st.sampled_from(["", "/", "//", ":", "@", " ", "://", ":/", "\t"])
+schemes = st.sampled_from(
+    ["postgresql", "postgres", "POSTGRESQL", "postgre", "pg", "mysql", "jdbc:postgresql", "", "s3"]
+)
+endings = st.sampled_from(["", "/db", "/db.duckdb", "/t.csv", "/t.parquet", "/budget.db", "?sslmode=require"])
+
+
+@st.composite
+def misspelt(draw: st.DrawFn) -> str:
+    """Return an address with a password, some of its punctuation missing, doubled or exchanged."""
+    scheme, colon, slashes = (
+        draw(schemes),
+        draw(st.sampled_from([":", "", ";"])),
+        draw(st.sampled_from(["", "/", "//"])),
+    )
+    user, between = draw(st.sampled_from(["ada", "", "ada%20b"])), draw(st.sampled_from([":", "::", "/", "%3A"]))
+    at, host = draw(st.sampled_from(["@", "@@", "@ "])), draw(st.sampled_from(["127.0.0.1:1", "h", "[bad", ""]))
+    return f"{draw(punctuation)}{scheme}{colon}{slashes}{user}{between}{SECRET}{at}{host}{draw(endings)}"
+
+
+def told(refused: pytest.ExceptionInfo[InboundsError]) -> str:
+    """Return all that a person may see of a refusal."""
+    return "".join(traceback.format_exception(refused.value, limit=0)) + repr(refused.value)
+
+
+@given(misspelt())
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_misspelt_address_shows_its_password(tmp_path: Path, address: str) -> None:
+    """As the place of a ledger, as the source of a table, and as the ledger that a contract names."""
+    with pytest.raises(InboundsError) as refused:
+        Ledger.open(str(tmp_path / address) if address.startswith("/") else address, create=False)
+    assert SECRET not in told(refused)
+    assert SECRET not in without_secrets(address)
+    contract = CONTRACT.format(source=address, ledger=address)
+    with Dataset.parse(contract, create_ledger=False) as dataset:
+        with pytest.raises((InboundsError, UnicodeError)) as refused:  # type: ignore[assignment]
+            dataset.count().explain(1)
+        assert SECRET not in told(refused)
+        with pytest.raises(InboundsError) as refused:
+            _ = dataset.ledger
+        assert SECRET not in told(refused)
+
+
+@pytest.mark.parametrize("path", ["budget.db", "/data/a b/budget.db", "C:\\data\\budget.db", "data/ä.db", "a:b.db"])
+def test_a_path_is_shown_as_it_is(path: str) -> None:
+    """What cannot hold a password is told, since whoever mistyped it looks for it."""
+    assert without_secrets(path) == path
+    assert not is_address(path)
+
+
+@pytest.mark.parametrize("path", ["/data/ada@work/budget.db", "/data/passwords/budget.db"])
+def test_a_path_that_might_hold_a_password_is_used_but_not_shown(tmp_path: Path, path: str) -> None:
+    """A folder may have an @ in its name."""
+    where = tmp_path / path.lstrip("/")
+    where.parent.mkdir(parents=True)
+    with Ledger.open(where) as ledger:
+        ledger.open_dataset("clinic", 1)
+        assert repr(ledger) == f"<Ledger {HIDDEN}>"
