@@ -102,5 +102,5 @@ def test_only_a_key_has_a_place(given: object) -> None:
     assert [Keys("x", ("a", "b")).code(key) for key in ("a", "b")] == [0, 1]
     assert [Keys("x", (True, False)).code(key) for key in (True, False)] == [0, 1]
     for keys in (("a", "b"), (1, 2)):
-        with pytest.raises(InvalidQuestion, match="is no key of x"):
+        with pytest.raises(InvalidQuestion, match="is not a key of x"):
             Keys("x", keys).code(given)

@@ -410,7 +410,7 @@ def test_a_text_may_look_like_any_number(visits: Dataset) -> None:
     """Underscores in names, texts and comments are nobody's business."""
     found = visits.sql("SELECT COUNT(*) /* 1_0 */ FROM visits WHERE clinic <> 'north' -- 1_0")
     assert str(found.question) == str(visits.count().where(clinic != "north").question)
-    with pytest.raises(InvalidQuestion, match="'1_0' is no key of clinic"):
+    with pytest.raises(InvalidQuestion, match="'1_0' is not a key of clinic"):
         visits.count().where("clinic = '1_0'")
 
 

@@ -118,7 +118,7 @@ def test_too_many_groups_are_refused(visits: Dataset) -> None:
     with pytest.raises(InvalidQuestion, match="twice"):
         visits.histogram("age", 5).by("age")
     for name in ("cost", "cents"):
-        with pytest.raises(InvalidQuestion, match="too many possible values"):
+        with pytest.raises(InvalidQuestion, match="possible values to group by"):
             visits.count().by(name)
     with pytest.raises(InvalidQuestion, match="no column"):
         visits.count().by("nothing")

@@ -145,7 +145,7 @@ class Keys:
             if type(key) is type(given) and key == given:
                 return place
         known = ", ".join(map(repr, self.keys[:5])) + (", …" if len(self.keys) > 5 else "")
-        raise InvalidQuestion(f"{shown(given)} is no key of {self.name}; its keys are {known}")
+        raise InvalidQuestion(f"{shown(given)} is not a key of {self.name}; its keys are {known}")
 
 
 Column = Numbers | Keys
@@ -177,7 +177,9 @@ def _day(given: object, name: str) -> int:
         except ValueError:
             found = None
     if type(found) is not date:
-        raise InvalidQuestion(f"{name} holds days, so it cannot be compared with {shown(given)}; write '2026-12-31'")
+        raise InvalidQuestion(
+            f"{name} holds days, so it cannot be compared with {shown(given)}; write a day like '2026-12-31'"
+        )
     return found.toordinal()
 
 

@@ -51,7 +51,7 @@ class Contract:
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as problem:
-            raise InvalidContract(f"{name}: not TOML: {problem}; mend it there, texts go in quotes") from None
+            raise InvalidContract(f"{name}: not TOML: {problem}; correct it there, and put texts in quotes") from None
         return cls(name, text, content, folder or Path.cwd(), stem)
 
     def line(self, *path: str) -> int:

@@ -70,7 +70,9 @@ class Dataset:
         self.total = _amount(contract, "total")
         self.per_analyst = _amount(contract, "per_analyst") if contract.has("budget", "per_analyst") else None
         if self.per_analyst is not None and self.per_analyst > self.total:
-            raise contract.refuse("per_analyst must not be above total; nobody could spend it", "budget", "per_analyst")
+            raise contract.refuse(
+                "per_analyst must not be above total; lower it, or raise the total", "budget", "per_analyst"
+            )
         if contract.has("budget", "ledger"):
             contract.text_of("budget", "ledger")
         self._sources = {"frame": frame, "spark": spark}
@@ -246,7 +248,7 @@ class Dataset:
         if not contract.has("budget", "ledger"):
             if contract.stem is None:
                 raise InvalidParameter(
-                    "a contract that is no file needs to be told its ledger; name one, for example 'budget.db'"
+                    "a contract that is not a file needs a ledger to be named; give one, for example 'budget.db'"
                 )
             return str(contract.folder / f"{contract.stem}.ledger.db")
         where = contract.text_of("budget", "ledger")

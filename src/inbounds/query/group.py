@@ -83,7 +83,7 @@ def by_key(column: Column) -> Group:
         return Group(column)
     if column.bounds.step is None or column.points > MOST_VALUES:
         raise InvalidQuestion(
-            f"{column.name} is no key column and has too many possible values to group by (more than {MOST_VALUES}); "
+            f"{column.name} has no keys, and more than {MOST_VALUES} possible values to group by; "
             "ask for a histogram with bins, or give the column keys in the contract"
         )
     return Group(column, tuple(possible_steps(column)))
@@ -118,12 +118,12 @@ def _read_starts(column: Numbers, bins: Any) -> tuple[int, ...]:
     if not isinstance(bins, list | tuple) or not 1 <= len(bins) <= MOST_VALUES:
         raise InvalidQuestion(
             f"bins must be a whole number, or the list of up to {MOST_VALUES} values at which they begin, got "
-            f"{shown(bins)}; give one of the two, or leave them out"
+            f"{shown(bins)}; give either, or leave them out"
         )
     steps = [column.threshold(">=", column.literal(value))[1] for value in bins]
     if any(a >= b for a, b in pairwise(steps)):
         raise InvalidQuestion(
-            "bins must be given in rising order, each at least a step above the one before, got others; sort them"
+            "bins must be given in rising order, each a step or more above the one before, got another order; sort them"
         )
     if steps[-1] > column.steps:
         raise InvalidQuestion(

@@ -19,7 +19,7 @@ DUCKDB_ENDINGS = (".duckdb", ".db", ".ddb")
 
 _RULE = (
     "source must be a .parquet or .csv path or glob, a .duckdb file, a postgresql:// address, or 'spark', got {}; "
-    "name or convert it so"
+    "rename or convert it"
 )
 
 

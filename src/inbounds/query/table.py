@@ -62,7 +62,7 @@ class Table:
         """Return a column that the contract describes."""
         if not isinstance(name, str) or name not in self.columns:
             known = ", ".join(list(self.columns)[:10])
-            raise InvalidQuestion(f"{shown(name)} is no column of {self.name}; the contract has {known}")
+            raise InvalidQuestion(f"the contract of {self.name} has no column {shown(name)}; it has {known}")
         return self.columns[name]
 
     def numbers(self, name: object) -> Numbers:

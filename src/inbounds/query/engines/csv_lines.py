@@ -90,7 +90,9 @@ def _same_header(files: list[str], delimiter: str) -> list[str]:
     """Return the names of the columns, which every file must have in the same order."""
     headers = [_header(path, delimiter) for path in sorted(files)]
     if any(header != headers[0] for header in headers):
-        raise InvalidContract("the csv files have different headers; make them alike, or ask them one by one")
+        raise InvalidContract(
+            "the csv files have different headers; give them the same header, or ask about them one by one"
+        )
     return headers[0]
 
 
@@ -109,7 +111,7 @@ def _header(path: str, delimiter: str) -> list[str]:
         if all(name and name.isprintable() for name in names) and len({name.lower() for name in names}) == len(names):
             return names
     raise InvalidContract(
-        f"the first line of {Path(path).name} must be a csv header in UTF-8: every column, named once; mend it"
+        f"the first line of {Path(path).name} must be a csv header in UTF-8: every column, named once; correct it"
     )
 
 

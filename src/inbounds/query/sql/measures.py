@@ -45,8 +45,10 @@ def refuse_no_measure(text: SqlText, node: exp.Expr) -> None:
     if name in MEASURES:
         return
     if name in ONE_ROW:
-        text.refuse(node, f"{name} is not answered, for it would show one row; ask for a quantile, {ONE_ROW[name]}")
-    text.refuse(node, f"{kind(node)} is not answered; measures are {', '.join(MEASURES)}")
+        text.refuse(
+            node, f"{name} is not supported, because it would show one row; ask for a quantile, {ONE_ROW[name]}"
+        )
+    text.refuse(node, f"{kind(node)} is not supported; measures are {', '.join(MEASURES)}")
 
 
 def _count(text: SqlText, call: exp.Expr) -> Measured:

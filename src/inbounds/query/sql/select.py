@@ -46,12 +46,12 @@ def _statement(given: str) -> exp.Expr:
 
 def _select(text: SqlText, tree: exp.Expr) -> Selected:
     if not isinstance(tree, exp.Select):
-        text.refuse(tree, f"only SELECT is answered, got {kind(tree)}; ask for a measure")
+        text.refuse(tree, f"only SELECT is supported, got {kind(tree)}; ask for a measure")
     for name, value in tree.args.items():
         if value and name not in CLAUSES:
             node = value[0] if isinstance(value, list) else value
             told = kind(node) if isinstance(node, exp.Expr) else str(node)
-            text.refuse(node, f"{told} is not answered; leave it out")
+            text.refuse(node, f"{told} is not supported; leave it out")
     text.take(tree, *CLAUSES)
     table = _table(text, tree)
     keys = _keys(text, tree.args.get("group"))
@@ -107,13 +107,16 @@ def _measured(text: SqlText, tree: exp.Select, keys: tuple[str, ...]) -> Measure
         if not isinstance(this, exp.Column) or isinstance(this.this, exp.Star):
             found.append(this)
         elif read_column(text, this) not in keys:
-            text.refuse(this, f"{this.name} is selected but not in GROUP BY: rows are not given out; leave it out")
+            text.refuse(
+                this,
+                f"{this.name} is selected but not in GROUP BY, and rows are never shown; leave it out, or group by it",
+            )
     if not found:
         raise InvalidQuestion("SELECT needs a measure, such as COUNT(*) or AVG(column); add one")
     for node in found:
         refuse_no_measure(text, node)
     if len(found) > 1:
-        text.refuse(found[1], "one measure at a time; ask for this one in a question of its own")
+        text.refuse(found[1], "a question must have one measure, got another; ask for it in a question of its own")
     return read_measure(text, found[0])
 
 

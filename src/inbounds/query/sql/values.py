@@ -20,7 +20,7 @@ def read_column(text: SqlText, node: exp.Expr | None) -> str:
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
         text.refuse(node, f"a column is needed here, got {kind(node)}; name one of the contract's")
     if node.args.get("db") or node.table not in ("", text.table):
-        text.refuse(node, f"{kind(node)} is of another table; leave out what is before the point")
+        text.refuse(node, f"{kind(node)} names another table; leave out what stands before the point")
     text.take(node, "this", "table")
     for name in (node.this, node.args.get("table")):
         if name is not None:
