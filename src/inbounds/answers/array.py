@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from inbounds.answers.rational_steps import RationalSteps
 from inbounds.answers.single import NO_DAY, Answers
 from inbounds.bounds.days import EPOCH
 from inbounds.bounds.lattice import FAR
@@ -52,6 +53,7 @@ class AnswerArrays:
         self._clamp = 2**61 if lattice.bounded else CLAMP
         self._counts = answers.integral and not answers.is_dates and (answers.factor, answers.shift) == (1, 0)
         self._doubles = answers.dyadic and not answers.integral and TINY < lattice.step < 1 / TINY and reach < 2**53
+        self._rational = RationalSteps(lattice) if RationalSteps.suits(lattice) and not answers.is_dates else None
         # The largest index that can be written: as an int64, or as a quotient of integers that are doubles.
         self._writable = ((INT64 if answers.integral else 2**53) - answers.shift) // answers.factor
         self._quotient = answers.divisor < 2**53 and lattice.bounded and reach <= self._writable
@@ -75,7 +77,16 @@ class AnswerArrays:
         if kind in "iu" and self._doubles and (size <= 4 or self._lattice.bounded):
             # Beyond 2**53 is beyond every end.
             return lambda part: self._nearest(np.clip(answers[part], *_within(answers.dtype, 2**53)).astype(np.float64))
+        if self._rational and (kind in "iu" or (kind == "f" and size <= 8)):
+            return self._read_rational(answers, self._rational)
         return self._read_each(answers)
+
+    def _read_rational(self, answers: NDArray[Any], steps: RationalSteps) -> Reader:
+        if answers.dtype.kind == "f":
+            self._check_finite(answers)
+            return lambda part: steps.nearest(answers[part].astype(np.float64, copy=False))
+        within = _within(answers.dtype, 2**53)  # beyond that is beyond every end
+        return lambda part: steps.nearest(np.clip(answers[part], *within).astype(np.float64))
 
     def _read_each(self, answers: NDArray[Any]) -> Reader | list[int]:
         for type_ in set(map(type, answers.tolist())):
