@@ -25,15 +25,27 @@ MORE = EXTENSION // 8
 OFF = 1.1
 
 
+def proposed(sampler: Sampler, uniform: float, centre: int, span: int) -> int | None:
+    """Return what doubles draw at a uniform number, None where they leave it to balls."""
+    found = sampler._propose(uniform, float(centre), span)
+    if found is None:
+        return None
+    distance, low, high = found
+    drawn = centre + int(distance)
+    if low <= drawn <= high:
+        return drawn
+    return int(min(max(drawn, low), high)) if sampler._clips else None
+
+
 def settled(proposing: Law, law: Law, centres: list[int], words: list[int]) -> tuple[int, int]:
     """Return how many draws doubles settle, and how many of these are not what balls draw of the 53 bits they saw."""
-    propose, reference = Sampler(proposing)._propose, ReferenceSampler(law)
+    sampler, reference = Sampler(proposing), ReferenceSampler(law)
     count = wrong = 0
     for centre in centres:
         span = law.lattice.project(centre)[1]
         for number in words:
             seen = number >> 11
-            drawn = propose((seen + 0.5) * CELL, centre, span)
+            drawn = proposed(sampler, (seen + 0.5) * CELL, centre, span)
             if drawn is None:
                 continue
             least = reference.extend(centre, span, seen, 53, Script(b"\0" * (MORE - 1) + b"\1"))
@@ -99,7 +111,7 @@ def test_what_doubles_do_not_settle_is_decided_in_balls_from_the_same_bits() -> 
     span = made.claim.lattice.project(centre)[1]
     for index, following in ((3, 4), (5, 9), (9, 13), (13, 14), (21, 22)):
         boundary = law.boundary(index, centre, WORD)
-        assert sampler._propose(((boundary >> SHIFT) + 0.5) * CELL, centre, span) is None
+        assert proposed(sampler, ((boundary >> SHIFT) + 0.5) * CELL, centre, span) is None
         for off, expected in ((-1, index), (1, following)):
             entropy = Script(word(boundary + off, WORD))
             assert sampler.draw(centre, span, entropy) == expected
@@ -124,12 +136,22 @@ def test_releases_follow_the_law(name: str) -> None:
         assert p_value(counts, table.pmf(answer)) < FLOOR
 
 
+@pytest.mark.parametrize("name", [name for name in KINDS if name.startswith("no step")])
+def test_doubles_are_drawn_as_the_integers_they_stand_for(name: str) -> None:
+    """A double takes the same bytes to the same release as the fraction that it is, inside the bounds and outside."""
+    made = mechanism(name)
+    for answer in (*KINDS[name].answers, -1.5, 6.0, 1e9, -1e150, 0.1):
+        for seed in range(40):
+            in_fractions = made._release_one(Fraction(answer), Script(seed=seed))
+            assert made._release_one(float(answer), Script(seed=seed)) == float(in_fractions)
+
+
 def test_few_draws_are_left_to_balls() -> None:
     """On bounds without a step, doubles settle all but about one draw in a thousand, at an end as in the middle."""
     for bounds in (Bounds(0, 100), Bounds(0, 5) | Bounds(7, None)):
-        propose = Sampler(BoundedLaplace(bounds, 1, 1).claim.law)._propose
+        sampler = Sampler(BoundedLaplace(bounds, 1, 1).claim.law)
         for uniform in np.random.default_rng(4).random(4):
-            near = [propose(math.fmod(uniform + i / 997, 1.0), 0, 0) for i in range(997)]
+            near = [proposed(sampler, math.fmod(uniform + i / 997, 1.0), 0, 0) for i in range(997)]
             assert near.count(None) < 20
 
 

@@ -35,6 +35,11 @@ from inbounds.exact.rational import (
 BEYOND_DOUBLES = 2**1023
 """Integers from here on count as infinite where answers are floats."""
 
+ROUNDABLE = 2.0**51
+
+ROUNDER = 1.5 * 2.0**52
+"""Added and subtracted, this rounds doubles within ±ROUNDABLE to a nearest integer."""
+
 NO_DAY = "an answer must not be NaT; decide what a missing answer means before releasing it"
 
 
@@ -50,6 +55,9 @@ class Answers:
         # Integers are for lattices that the caller gave; a chosen step may happen to be a large integer.
         self.integral = self.divisor == 1 and bounds.step is not None
         self._plain = self._as_int if self.integral else self._as_float
+        self._is_count = self.integral and not self.is_dates and lattice.writing == (1, 0, 1)
+        self.in_doubles = self._per_step is not None and not self.integral
+        """Whether doubles are read and written by a product with a power of two, which is exact."""
 
     def index(self, answer: Any) -> int:
         """Return the index of the lattice point nearest to an answer, not yet projected into the bounds."""
@@ -58,6 +66,8 @@ class Answers:
             scaled = answer * self._per_step
             whole = scaled // 1.0
             return int(whole + (scaled - whole >= 0.5))
+        if self._is_count and type(answer) is int:
+            return answer
         if self.is_dates:
             return _ordinal(answer)
         if not is_number(answer):
@@ -67,8 +77,19 @@ class Answers:
             )
         return self._number(answer)
 
+    def place(self, answer: float) -> float | None:
+        """Return `index` of a double as a double; None for what `index` alone can read, or must refuse."""
+        if not (self.in_doubles and -1e200 < answer < 1e200):
+            return None
+        scaled = answer * self._per_step  # type: ignore[operator]  # not None
+        # A floor takes longer for large numbers.
+        whole = scaled + ROUNDER - ROUNDER if -ROUNDABLE < scaled < ROUNDABLE else scaled // 1.0
+        return whole + (scaled - whole >= 0.5)
+
     def writer(self, kind: type) -> Callable[[int], Any]:
         """Return the function that writes an index as an answer of this kind."""
+        if (kind is float or kind is int) and not self.is_dates:
+            return self._plain
         if self.is_dates:
             return _as_day if issubclass(kind, np.datetime64) else _as_date
         if issubclass(kind, Fraction):

@@ -33,6 +33,9 @@ FAR = 3 * 2**61
 """Stands for an infinite end in the arrays of ends.  An end, half a gap and a sensitivity add up to at most this, and
 this and a finite end are still within int64."""
 
+HOLDS = 2**50
+"""Sums of four indices below this are doubles."""
+
 FINENESS = 34
 """A chosen step is about 2**-34 of the noise: too fine to see in an answer, or in the scale."""
 
@@ -166,12 +169,28 @@ class Lattice:
 
     def project(self, index: int) -> tuple[int, int]:
         """Return the feasible index nearest to `index` (the left one of two) and the number of its span."""
-        span = bisect_right(self._starts, index)
+        if self._in_doubles and -HOLDS < index < HOLDS:
+            # In doubles, and without a choice: one that is hard to foresee takes longer, and so do larger integers.
+            at = float(index)
+            span = bisect_right(self.starts, at)
+            low, high, sum_ = self._limits_in_doubles[span]
+            return int(0.5 * (abs(at - low) - abs(at - high) + sum_)), span
+        span = bisect_right(self.starts, index)
         low, high = self.limits[span]
-        return min(max(index, low), high), span
+        nearest = index if index > low else low
+        return nearest if nearest < high else high, span
 
     @cached_property
-    def _starts(self) -> list[int]:
+    def _in_doubles(self) -> bool:
+        """Whether the lattice has ends, and doubles hold the sums of some indices between them."""
+        return self.bounded and max(abs(self.low_list[0]), abs(self.high_list[-1])) < HOLDS
+
+    @cached_property
+    def _limits_in_doubles(self) -> list[tuple[float, float, float]]:
+        return [(float(low), float(high), float(low + high)) for low, high in self.limits]
+
+    @cached_property
+    def starts(self) -> list[int]:
         """The first index that is nearer to each span but the first than to the one before it."""
         starts: list[int] = (self.highs[:-1] + (self.lows[1:] - self.highs[:-1]) // 2 + 1).tolist()
         return starts
@@ -198,15 +217,15 @@ class Lattice:
     @cached_property
     def _guide(self) -> Guide:
         """What finds the span that is nearest to an index."""
-        return Guide(np.array(self._starts, dtype=np.int64))
+        return Guide(np.array(self.starts, dtype=np.int64))
 
     @cached_property
     def _guide_of_doubles(self) -> Guide:
-        return Guide(np.array(self._starts, dtype=np.float64))
+        return Guide(np.array(self.starts, dtype=np.float64))
 
     def nearest(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the feasible index nearest to each, by bisection: for once, and not for what is secret."""
-        spans = np.searchsorted(self._starts, indices, side="right")
+        spans = np.searchsorted(self.starts, indices, side="right")
         return np.clip(indices, self.lows[spans], self.highs[spans])
 
     def farthest_within(self, indices: NDArray[np.int64], reach: int) -> NDArray[np.int64]:

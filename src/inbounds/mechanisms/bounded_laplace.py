@@ -68,6 +68,12 @@ class TruncatedLaplace(Expectations, Releases):
         holds = self.certificate.holds
         return Label(self.claim.promise.epsilon, loss=None if holds else self.certificate.witnessed)
 
+    def _release_one(self, answer: Any, entropy: Entropy) -> Any:
+        # Doubles stay doubles where they can: integers take longer the larger they are.
+        if type(answer) is float and (place := self._answers.place(answer)) is not None:
+            return self._sampler.draw_near(place, entropy) * self._step
+        return super()._release_one(answer, entropy)
+
     def _draw(self, index: int, entropy: Entropy) -> int:
         return self._sampler.draw(*self.claim.lattice.project(index), entropy)
 

@@ -43,6 +43,8 @@ class Releases(ABC):
 
         Answers outside the bounds are brought to the nearest end first.
         """
+        if type(answer) is float or type(answer) is int:  # what is usual need not be looked at twice
+            return self._release_one(answer, system)
         is_array = hasattr(answer, "__array__") and not isinstance(answer, np.generic)
         if is_array or isinstance(answer, list | tuple):
             return self._release_array(answer, system)

@@ -7,10 +7,10 @@ answer is, or on which side of it the draw falls.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import cached_property
-from math import exp, log
+from math import copysign, exp, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,16 +33,24 @@ CELL = 2.0**-53
 LEAST = 2.0**-46
 """What is nearer than this to an end of the line is left to balls."""
 
-MOST = 2.0**53
+MOST = 2.0**51
 """Distances from here on are left to balls."""
+
+ROUNDER = 1.5 * 2.0**52
+"""Added and subtracted, this rounds numbers of up to 2**51 to integers."""
 
 WIDEST = 2**52
 """If an end is as far as this from zero, doubles do not hold all distances, and draws are made in balls."""
 
 VAST = 2**1000
 
-Propose = Callable[[float, int, int], int | None]
-"""Returns the index that the exact law draws at a uniform number for a centre and its span, None if not certain."""
+SIGNS = (-1.0, 1.0)
+
+Proposal = tuple[float, float, float]
+"""How far the draw is above the centre, and the ends of the span that it falls in."""
+
+Propose = Callable[[float, float, int], Proposal | None]
+"""Returns what the exact law draws at a uniform number for a centre and its span, None if that is not certain."""
 
 
 class Sampler:
@@ -60,8 +68,54 @@ class Sampler:
         if the bits do not, more bits of the *same* number are drawn.
         """
         word = int.from_bytes(entropy(WORD // 8), "big")
-        drawn = self._propose(((word >> SHIFT) + 0.5) * CELL, centre, span)
-        return self.reference.extend(centre, span, word, WORD, entropy) if drawn is None else drawn
+        at = float(centre) if self._is_bounded else float(max(-VAST, min(centre, VAST)))
+        proposal = self._propose(((word >> SHIFT) + 0.5) * CELL, at, span)
+        if proposal is not None:
+            distance, low, high = proposal
+            drawn = centre + int(distance)
+            if low <= drawn <= high:
+                return drawn
+            if self._clips:
+                return int(low) if drawn < low else int(high)
+        return self.reference.extend(centre, span, word, WORD, entropy)
+
+    def draw_near(self, place: float, entropy: Entropy) -> float:
+        """`draw` for the feasible index nearest to a whole number, in doubles throughout: for answers that are doubles.
+
+        Where the sum of centre and distance is no double, it is rounded to the nearest.
+        """
+        span = bisect_right(self._starts, place)
+        low, high = self._limits[span]
+        centre = place if place > low else low
+        centre = centre if centre < high else high
+        word = int.from_bytes(entropy(WORD // 8), "big")
+        proposal = self._propose(((word >> SHIFT) + 0.5) * CELL, centre, span)
+        if proposal is not None:
+            distance, low, high = proposal
+            drawn = centre + distance
+            if self._clips:
+                drawn = drawn if drawn > low else low
+                return drawn if drawn < high else high
+            if low <= drawn <= high:
+                return drawn
+        return float(self.reference.extend(int(centre), span, word, WORD, entropy))
+
+    @cached_property
+    def _is_bounded(self) -> bool:
+        return self.law.lattice.bounded
+
+    @cached_property
+    def _clips(self) -> bool:
+        """Whether a draw beyond the ends of a span belongs to the end; if not, it was the wrong span."""
+        return len(self.law.lattice) == 1 or self.law.pooling > 0
+
+    @cached_property
+    def _starts(self) -> list[float]:
+        return [float(start) for start in self.law.lattice.starts]
+
+    @cached_property
+    def _limits(self) -> list[tuple[float, float]]:
+        return [(float(low), float(high)) for low, high in self.law.lattice.limits]
 
     @cached_property
     def _propose(self) -> Propose:
@@ -70,63 +124,57 @@ class Sampler:
             return _never
         try:
             if OneSpanProposals.suits(self.law):
-                return _on_one_span(self.law)
+                return _on_one_span(self.law, *self._limits[0])
             if UnionProposals.suits(self.law):
-                return _on_union(self.law)
+                return _on_union(self.law, self._limits)
         except Imprecise:
             pass
         return _never
 
 
-def _never(_uniform: float, _centre: int, _span: int) -> None:
+def _never(_uniform: float, _centre: float, _span: int) -> None:
     """Propose nothing, so that every draw is made in balls: they stay accurate where doubles do not."""
 
 
-def _on_one_span(law: Law) -> Propose:
+def _on_one_span(law: Law, low: float, high: float) -> Propose:
     """Return what does for one number what `OneSpanProposals` do for many."""
     table = OneSpanProposals(law, np.float64)
     rate, per_rate, doubt, total = (float(x) for x in (table.rate, table.per_rate, table.doubt, table.total))
     missing_left, missing_right = float(table.left), float(table.right)
-    low, high = law.lattice.limits[0]
-    bounded = law.lattice.bounded
 
-    def propose(uniform: float, centre: int, _span: int) -> int | None:
-        at = float(centre) if bounded else _near(centre)
+    def propose(uniform: float, at: float, _span: int) -> Proposal | None:
         exponent = (at - low) * rate
         left = exp(exponent if exponent > LEAST_EXPONENT else LEAST_EXPONENT) * missing_left
         exponent = (high - at) * rate
         right = exp(exponent if exponent > LEAST_EXPONENT else LEAST_EXPONENT) * missing_right
         position = left + uniform * (total - left - right)
-        mirrored = total - position
-        is_up = position > mirrored
-        nearer = mirrored if is_up else position
+        side = position + position - total
+        nearer = 0.5 * (total - abs(side))  # the lesser of position and its mirror image, without a choice
         if nearer < LEAST:
             return None
         distance = log(nearer) * per_rate
-        whole = distance // 1.0
-        if abs(distance - whole - 0.5) + doubt / nearer >= 0.5 or whole >= MOST:
+        whole = distance + ROUNDER - ROUNDER  # the nearest integer; a floor takes longer for large numbers
+        above = distance - whole
+        if abs(above) <= doubt / nearer or distance >= MOST:
             return None
-        drawn = centre + int(whole if is_up else -whole)
-        drawn = drawn if drawn > low else low
-        return drawn if drawn < high else high
+        return copysign(whole - (above < 0.0), side), low, high
 
     return propose
 
 
-def _on_union(law: Law) -> Propose:
+def _on_union(law: Law, limits: list[tuple[float, float]]) -> Propose:
     """Return what does for one number what `UnionProposals` do for many."""
-    table, lattice = UnionProposals(law, np.float64), law.lattice
+    table, last = UnionProposals(law, np.float64), len(law.lattice) - 1
     rate, per_rate, doubt, total = (float(x) for x in (table.rate, table.per_rate, table.doubt, table.total))
-    bounded, is_pooled, last = lattice.bounded, table.is_pooled, len(lattice) - 1
-    middle, apart = float(table.middle), float(table.apart)
-    own = _rows(lattice.limits, table.left, table.right)
+    middle, apart, is_pooled = float(table.middle), float(table.apart), table.is_pooled
+    own = _rows(limits, table.left, table.right)
     # Downwards first, then the mirror image.
-    limits = lattice.limits + [(-high, -low) for low, high in reversed(lattice.limits)]
-    others = _rows(limits, table.missing, table.below, table.above)
-    keys = table.down.tolist(), table.up.tolist()
+    mirrored = [-high for _, high in reversed(limits)]
+    nearer_ends = [low for low, _ in limits] + mirrored
+    others = _rows(limits + limits[::-1], np.array(nearer_ends), table.missing, table.below, table.above)
+    keys, firsts = (table.down.tolist(), table.up.tolist()), (0, last + 1)
 
-    def propose(uniform: float, centre: int, span: int) -> int | None:
-        at = float(centre) if bounded else _near(centre)
+    def propose(uniform: float, at: float, span: int) -> Proposal | None:
         low, high, missing_left, missing_right = own[span]
         exponent = (at - low) * rate
         left = exp(exponent if exponent > LEAST_EXPONENT else LEAST_EXPONENT) * missing_left
@@ -136,38 +184,30 @@ def _on_union(law: Law) -> Propose:
         mass = uniform * present
         position = mass + left
         is_up = position > total - position
-        sign = -1.0 if is_up else 1.0
-        mass = present - mass if is_up else mass
+        sign = SIGNS[is_up]
+        mass = (mass, present - mass)[is_up]
         if mass < LEAST:
             return None
-        key = log(mass) - (at - middle) * sign * rate
-        target, most = bisect_left(keys[is_up], key), last - span if is_up else span
+        key = log(mass) + (at - middle) * sign * rate
+        target, most = bisect_left(keys[is_up], key), (span, last - span)[is_up]
         target = target if target < most else most
-        low, high, missing, key_below, key_above = others[target + last + 1 if is_up else target]
-        exponent = (sign * at - low) * rate
+        low, high, end, missing, key_below, key_above = others[firsts[is_up] + target]
+        exponent = (-sign * at - end) * rate
         position = mass + exp(exponent if exponent > LEAST_EXPONENT else LEAST_EXPONENT) * missing
         distance = log(position) * per_rate
-        whole = distance // 1.0
-        if abs(distance - whole - 0.5) + doubt / position >= 0.5 or whole >= MOST:
+        whole = distance + ROUNDER - ROUNDER
+        above = distance - whole
+        if abs(above) <= doubt / position or distance >= MOST:
             return None
-        drawn = centre + int(whole if is_up else -whole)
-        low, high = (-high, -low) if is_up else (low, high)
-        if not is_pooled:  # then a draw that is certain and within a span is in the right one
-            return drawn if low <= drawn <= high else None
-        margin = key - key_below if key - key_below < key_above - key else key_above - key
-        if margin * (mass - apart) <= apart:
-            return None
-        drawn = drawn if drawn > low else low
-        return drawn if drawn < high else high
+        if is_pooled:
+            margin = key - key_below if key - key_below < key_above - key else key_above - key
+            if margin * (mass - apart) <= apart:
+                return None
+        return (whole - (above < 0.0)) * sign, low, high
 
     return propose
 
 
-def _rows(limits: list[tuple[int, int]], *columns: NDArray[np.float64]) -> list[tuple[Any, ...]]:
+def _rows(limits: list[tuple[float, float]], *columns: NDArray[np.float64]) -> list[tuple[Any, ...]]:
     """Return for each span its ends and the numbers that belong to it."""
     return [(*ends, *row) for ends, row in zip(limits, np.transpose(columns).tolist(), strict=True)]
-
-
-def _near(centre: int) -> float:
-    """Return a centre on unbounded bounds as a double; beyond so many steps all are alike."""
-    return float(max(-VAST, min(centre, VAST)))
