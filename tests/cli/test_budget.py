@@ -38,12 +38,12 @@ def test_another_ledger_can_be_named(typed: Type, clinic: Path) -> None:
 
 
 def test_the_ledger_is_verified(typed: Type, clinic: Path) -> None:
-    """A whole ledger gives 0 and its head; one that was altered or cut gives 1 and says where."""
+    """An intact ledger gives 0 and its head; one that was altered or cut gives 1 and says where."""
     typed("budget", "grant", "1", *CLINIC)
     head = typed("budget", "verify", *CLINIC, "--json").data["head"]
     typed("budget", "grant", "1", *CLINIC)
     text = typed("budget", "verify", *CLINIC, "--head", head)
-    assert (text.code, text.out.splitlines()[0]) == (0, "ledger  whole, 3 entries")
+    assert (text.code, text.out.splitlines()[0]) == (0, "ledger  intact, 3 entries")
     assert within_80(text.out)
     assert typed("budget", "verify", *CLINIC, "--head", f"1:{'0' * 64}").code == 1
     (ledger,) = clinic.glob("*.db")

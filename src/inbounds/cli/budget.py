@@ -1,4 +1,4 @@
-"""`inbounds budget`: what was spent, by whom and on what; more of it; and whether the record is whole."""
+"""`inbounds budget`: what was spent, by whom and on what; grants of more; and whether the record was altered."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from inbounds.cli.output import pairs, show
 
 app = typer.Typer(
     cls=Group,
-    help="""Show, grant, verify and account for what was spent.
+    help="""See what was spent, grant more, and check the record.
 
     \b
     Example:
       inbounds budget show --dataset clinic.toml
     """,
-    short_help="Show, grant, verify and account for what was spent.",
+    short_help="See what was spent, grant more, and check the record.",
 )
 
 Who = Annotated[
     str | None, typer.Option("--analyst", metavar="NAME", help="Only this analyst; everyone together if not given.")
 ]
-More = Annotated[str, typer.Argument(metavar="EPSILON", help="How much more; a negative number takes away.")]
+More = Annotated[str, typer.Argument(metavar="EPSILON", help="How much more; a negative number takes some away.")]
 Note = Annotated[str, typer.Option(metavar="TEXT", help="Why, for the record.", show_default=False)]
 Head = Annotated[
-    str | None, typer.Option(metavar="HEAD", help="What verify printed earlier: shows whether entries were lost.")
+    str | None,
+    typer.Option(metavar="HEAD", help="What verify printed earlier, to see if entries were removed since."),
 ]
 
 
@@ -47,7 +48,7 @@ def show_balance(
         total = table.ledger.balance(table.name)
         own = None if analyst is None else table.ledger.balance(table.name, analyst)
     found: dict[str, Any] = {"dataset": table.name, "total": total.data()}
-    lines = [("dataset", table.name), ("in all", str(total))]
+    lines = [("dataset", table.name), ("in total", str(total))]
     if analyst is not None and own is not None:
         found["analyst"] = {"name": analyst, **own.data()}
         lines.append((f"of {analyst}", str(own)))
@@ -65,7 +66,7 @@ def grant(
 ) -> None:
     """Give a dataset, or one analyst of it, more to spend.
 
-    A negative amount takes away what is not spent.
+    A negative amount takes some away, as far as it is not spent.
 
     \b
     Example:
@@ -78,17 +79,17 @@ def grant(
     lines = [
         ("dataset", table.name),
         ("granted", amount),
-        ("in all" if analyst is None else f"of {analyst}", str(balance)),
+        ("in total" if analyst is None else f"of {analyst}", str(balance)),
     ]
     show(found, pairs(lines), as_json=as_json)
 
 
 @app.command(cls=Command)
 def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
-    """Check the whole record, entry by entry.
+    """Check every entry of the ledger.
 
-    The exit code is 1 if it was altered. Keep the head that is printed somewhere else: given later as --head, it shows
-    whether entries were cut off.
+    The exit code is 1 if it was altered. Keep the head that is printed in another place: given later as --head, it
+    shows whether entries were removed.
 
     \b
     Example:
@@ -99,7 +100,7 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
     problems = [str(problem) for problem in found.problems]
     data = {"ok": found.ok, "entries": found.entries, "head": str(found.head), "problems": problems}
     entries = "1 entry" if found.entries == 1 else f"{found.entries} entries"
-    lines = [("ledger", f"{'whole' if found.ok else 'ALTERED'}, {entries}"), ("head", data["head"])]
+    lines = [("ledger", f"{'intact' if found.ok else 'ALTERED'}, {entries}"), ("head", data["head"])]
     show(data, pairs([*lines, *(("problem", problem) for problem in problems)]), as_json=as_json)
     if not found.ok:
         raise typer.Exit(FAILED)
