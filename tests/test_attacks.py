@@ -511,7 +511,7 @@ def test_settings_on_which_others_fail_work(bounds: Bounds, sensitivity: float, 
     """A release comes back, is possible, and costs what was promised."""
     made = BoundedLaplace(bounds, sensitivity, epsilon)
     assert made.certificate.holds
-    assert made.certificate.bound <= Fraction(epsilon)
+    assert made.certificate.bound <= Fraction(str(epsilon))
     assert all(made.release(answer) in bounds for answer in (0, 0.5, 1, 3, 1e12))
     assert made.variance(0.5) >= 0
 

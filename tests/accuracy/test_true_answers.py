@@ -145,7 +145,7 @@ WINDOWS: list[tuple[Bounds, Any, list[Any]]] = [
     (Bounds(None, None, step=1), (-5, 5), list(range(-5, 6))),
     (ISLANDS, (4, 14), [4, 5, 9, 13, 14]),
     (Bounds(0.5, 9.5, step=1, offset=0.5), (1, 3), [1.5, 2.5]),
-    (Bounds(0, 3, step=Fraction(1, 10)), (0.1, Fraction(1, 2)), [Fraction(n, 10) for n in range(2, 6)]),
+    (Bounds(0, 3, step=Fraction(1, 10)), (0.1, Fraction(1, 2)), [Fraction(n, 10) for n in range(1, 6)]),
     (YEAR, (date(2026, 1, 1), date(2026, 1, 6)), [date(2026, 1, n) for n in (1, 2, 5, 6)]),
 ]
 
@@ -154,7 +154,7 @@ WINDOWS: list[tuple[Bounds, Any, list[Any]]] = [
 def test_a_window_holds_the_possible_answers_between_its_ends(
     bounds: Bounds, window: tuple[Any, Any], answers: list[Any]
 ) -> None:
-    """Mean, worst error and ends over a window are those over its answers, one by one; 0.1 is above a tenth."""
+    """Mean, worst error and ends over a window are those over its answers, one by one; 0.1 is a tenth."""
     for made in (BoundedLaplace(bounds, 1, 0.7), Geometric(bounds, 1, 0.7, ends="snap")):
         errors = [made.error(answer) for answer in answers]
         assert made.mean_error(window) == pytest.approx(np.mean(errors), rel=1e-9)

@@ -198,12 +198,33 @@ def test_neighbouring_runs_merge_on_a_lattice_only() -> None:
 
 
 def test_numbers_of_every_kind_are_kept_exactly() -> None:
-    """Equal numbers of different kinds give equal bounds, and the float 0.1 is not one tenth."""
+    """Equal numbers of different kinds give equal bounds."""
     kinds: list[Any] = [2, 2.0, Fraction(2), Decimal(2), np.int32(2), np.float32(2)]
     assert len({Bounds(0, high) for high in kinds}) == len({Bounds(0, 9, high) for high in kinds}) == 1
-    assert Bounds(TENTH, 1) == Bounds(Decimal("0.1"), 1) == Bounds.parse("[0.1, 1]") != Bounds(0.1, 1)
     nothing: list[Any] = [None, inf, Decimal("inf"), np.float32("inf")]
     assert len({Bounds(0, high) for high in nothing}) == 1
+
+
+@pytest.mark.parametrize("tenth", [0.1, np.float64(0.1), np.float32(0.1), np.float16(0.1), np.longdouble("0.1")])
+def test_a_float_means_the_decimal_that_it_prints_as(tenth: Any) -> None:
+    """A step, an end, an offset and a gap of 0.1 are a tenth, whichever float it is and however it is written."""
+    exactly: list[Any] = [TENTH, Decimal("0.1")]
+    for same in exactly:
+        assert Bounds(0, 1, step=tenth) == Bounds(0, 1, step=same) == Bounds.parse("[0, 1] step 0.1")
+        assert Bounds(tenth, 1) == Bounds(same, 1) == Bounds.union([(tenth, 1)]) == Bounds.parse("[0.1, 1]")
+        assert Bounds(0, 9, 1, offset=tenth) == Bounds(0, 9, 1, offset=same)
+        assert Bounds(0, 1).excluding((tenth, None)) == Bounds(0, same)
+    assert Bounds(0, 1, step=0.01).high == 1
+    assert len([*range(101)]) == sum(Fraction(k, 100) in Bounds(0, 1, step=0.01) for k in range(101))
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_float_is_an_end_that_it_is_within(x: float) -> None:
+    """Bounds that end at a float print it as Python does, and hold it, though the decimal may be a hair beyond it."""
+    for bounds in (Bounds(x, None), Bounds(None, x), Bounds(x, x, 1, offset=x)):
+        assert x in bounds
+        assert Bounds.parse(repr(bounds)) == bounds
+    assert Bounds(x, None).low == Fraction(repr(x))
 
 
 def test_ends_read_back_as_plain_numbers() -> None:
@@ -229,13 +250,30 @@ def test_values_are_told_in_the_kind_of_the_ends() -> None:
 
 @given(st.fractions(), st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_is_in_a_lattice_if_it_is_the_double_nearest_to_a_point(x: Fraction, other: float) -> None:
-    """Of all floats only the nearest to the one point of a lattice is a member, and only on a lattice."""
+    """Of all floats only the nearest to the one point of a lattice is a member, or the nearest to an end."""
     only = Bounds(x, x, 1, offset=x)
     assert float(x) in only
     assert math.nextafter(float(x), inf) not in only
     assert (other in only) == (other == float(x))
     assert (Decimal(float(x)) in only) == (Fraction(float(x)) == x)
-    assert (float(x) in Bounds(x, None)) == (Fraction(float(x)) >= x)
+    assert float(x) in Bounds(x, None)
+    assert (Fraction(float(x)) in Bounds(x, None)) == (Fraction(float(x)) >= x)
+    assert math.nextafter(float(x), -inf) not in Bounds(x, None)
+
+
+@given(st.lists(pairs(), min_size=1, max_size=3), lattices, st.integers(-120, 120))
+def test_the_nearest_possible_value_is_possible_and_none_is_nearer(spans: list[Any], lattice: Lattice, n: int) -> None:
+    """A number is rounded to the lattice, half a step up, and goes to the nearest possible value, of two the left."""
+    step, offset = lattice or (None, Fraction(0))
+    try:
+        bounds = Bounds.union(spans, step, offset)
+    except InvalidBounds:
+        reject()
+    x = Fraction(n, 16)
+    at = x if step is None else offset + math.floor((x - offset) / step + Fraction(1, 2)) * step
+    nearest = bounds.nearest(x)
+    assert nearest in bounds
+    assert all((abs(nearest - at), nearest) <= (abs(point - at), point) for point in in_world(bounds))
 
 
 def test_a_float_finds_its_point_on_a_lattice_finer_than_the_doubles() -> None:

@@ -93,7 +93,7 @@ def neighbours(bounds: Bounds, sensitivity: Any) -> NDArray[np.bool_]:
     """Return which of these two neighbours can have: answers that are rounded so far apart are no farther."""
     assert bounds.step is not None
     apart = abs(np.subtract.outer(answers_of(bounds), answers_of(bounds)))
-    return (apart > 0) & (apart <= min(math.ceil(Fraction(sensitivity) / bounds.step), 10**9))
+    return (apart > 0) & (apart <= min(math.ceil(Fraction(str(sensitivity)) / bounds.step), 10**9))
 
 
 def rows_of(found: Optimal) -> list[tuple[int, ...]]:
@@ -114,7 +114,7 @@ def errors_of(found: Optimal) -> Floats:
 
 def below_exp(epsilon: Any) -> Fraction:
     """Return a fraction below exp(epsilon) by less than 1e-30 of it: the series, cut off."""
-    power = Fraction(epsilon)
+    power = Fraction(str(epsilon))
     return sum((power**k / math.factorial(k) for k in range(120)), Fraction(0))
 
 
@@ -354,7 +354,7 @@ def test_every_inequality_holds_in_integers(bounds: Bounds, sensitivity: Any, ep
     assert min(map(min, weights)) > 0
     assert is_private(weights, near, epsilon)
     if goal == "worst":  # the mean error of a small epsilon is least where the middle is released whatever the truth
-        assert not is_private(weights, near, Fraction(epsilon) * Fraction(99, 100))
+        assert not is_private(weights, near, Fraction(str(epsilon)) * Fraction(99, 100))
 
 
 @given(lattices(most=12), st.integers(1, 40), st.sampled_from([0.01, 0.2, 1.0, 5.0, 10.0]), st.sampled_from(GOALS))
@@ -408,7 +408,7 @@ def test_the_certificate_says_what_integers_say(bounds: Bounds, sensitivity: Any
     assert again == proof
     assert proof.holds
     assert proof.method == "every pair, every output"
-    assert proof.witnessed <= proof.bound <= Fraction(epsilon) == proof.epsilon
+    assert proof.witnessed <= proof.bound <= Fraction(str(epsilon)) == proof.epsilon
     assert float(proof.bound) == pytest.approx(math.log(max(ratios)), rel=1e-12)
     assert found.label.pure
     assert 0 <= Fraction(str(found.label).removeprefix("ε = ")) - Fraction(str(epsilon)) < Fraction(1, 1000)

@@ -355,7 +355,7 @@ def test_lines_against_epsilon_are_those_of_the_mechanisms(bounds: Bounds) -> No
         [fold(bounds, 2, epsilon, ends="fold") for epsilon in epsilons],
         [Staircase(bounds, 2, epsilon, ends="snap") for epsilon in epsilons],
     ]
-    windows = [stated_window(bounds, Fraction(2) / Fraction(epsilon)) for epsilon in epsilons]
+    windows = [stated_window(bounds, Fraction(2) / Fraction(str(epsilon))) for epsilon in epsilons]
     for laws, scales, means in zip(made, left.lines, right.lines, strict=True):
         assert data(scales)[0].tolist() == data(means)[0].tolist() == epsilons
         assert data(scales)[1] == pytest.approx([law.scale / 2 for law in laws])

@@ -138,7 +138,7 @@ def test_an_interval_solves_one_equation(width: float, epsilon: float) -> None:
 def test_the_whole_line_needs_exactly_the_plain_scale(sensitivity: Fraction, epsilon: float, guarantee: Any) -> None:
     """Where nothing is missing the scale is sensitivity / epsilon, rounded up to a double and no more."""
     mechanism = BoundedLaplace(Bounds(None, None, step=sensitivity / 4), sensitivity, epsilon, guarantee=guarantee)
-    assert mechanism.scale == least_double(sensitivity / Fraction(epsilon))
+    assert mechanism.scale == least_double(sensitivity / Fraction(str(epsilon)))
     assert mechanism.certificate.bound == sensitivity / Fraction(mechanism.scale)
 
 
@@ -149,7 +149,7 @@ def test_full_pooling_needs_exactly_the_plain_scale(scene: Scene) -> None:
     mechanism = scene.mechanism()
     if not len(mechanism.claim.pairs):
         return
-    assert mechanism.scale == least_double(scene.reach() * scene.step / Fraction(scene.epsilon))
+    assert mechanism.scale == least_double(scene.reach() * scene.step / Fraction(str(scene.epsilon)))
 
 
 @pytest.mark.parametrize("bounds", [Bounds(0, 100), HALF_LINE, Bounds(None, 0), Bounds(None, None)])
@@ -160,7 +160,7 @@ def test_snapping_to_one_span_needs_exactly_the_plain_scale(
 ) -> None:
     """Without a step too, pooling 1 is the clamped Laplace mechanism at the plain scale."""
     mechanism = BoundedLaplace(bounds, sensitivity, epsilon, guarantee=guarantee, pooling=1)
-    assert mechanism.scale == least_double(Fraction(sensitivity) / Fraction(epsilon))
+    assert mechanism.scale == least_double(Fraction(str(sensitivity)) / Fraction(str(epsilon)))
 
 
 @pytest.mark.parametrize("pooling", [0, 0.25, 0.5, 0.9, 1])
@@ -243,7 +243,7 @@ def test_the_scale_is_between_the_plain_one_and_twice_that(scene: Scene) -> None
     mechanism = scene.mechanism()
     if not len(mechanism.claim.pairs):
         return
-    plain = scene.reach() * scene.step / Fraction(scene.epsilon)
+    plain = scene.reach() * scene.step / Fraction(str(scene.epsilon))
     assert plain <= mechanism.claim.scale <= 2 * plain * (1 + Fraction(1, 10**9))
 
 

@@ -241,7 +241,7 @@ def test_the_distance_guarantee_implies_the_standard_one(bounds: Bounds, sensiti
     laws = [[made.pmf(point, answer) for point in points] for answer in answers]
     for i, answer in enumerate(answers):
         for j in range(i + 1, len(answers)):
-            apart = math.ceil((answers[j] - answer) / Fraction(sensitivity))
+            apart = math.ceil((answers[j] - answer) / Fraction(str(sensitivity)))
             if apart > 3:
                 break
             loss = max(abs(math.log(p / r)) for p, r in zip(laws[i], laws[j], strict=True))

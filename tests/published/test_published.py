@@ -115,7 +115,7 @@ def greatest_loss(made: Any, sensitivity: Any) -> float:
     """Return the greatest log ratio of probabilities over neighbouring answers and all outputs."""
     answers = answers_of(made.bounds)
     logs = np.log(table(made, answers))
-    return max(float(abs(logs[i] - logs[j]).max()) for i, j in neighbours(answers, Fraction(sensitivity)))
+    return max(float(abs(logs[i] - logs[j]).max()) for i, j in neighbours(answers, Fraction(str(sensitivity))))
 
 
 def hockey_stick(rows: Floats, pairs: list[tuple[int, int]], epsilon: float) -> float:
@@ -286,7 +286,7 @@ def test_holohan_s_delta_relaxes_the_scale(delta: float) -> None:
     relaxed = HolohanLaplace(Bounds(0, 5), 1, 1 - math.log1p(-delta))
     assert made.scale == pytest.approx(relaxed.scale, rel=1e-9)
     assert made.label.epsilon == 1
-    assert made.label.delta == Fraction(delta)
+    assert made.label.delta == Fraction(str(delta))
     assert certify(made).holds
     # By hand: the ratio is greatest between an end and a sensitivity from it, where the nearer one is likelier.
     nodes = np.linspace(1, 6, 20_001)

@@ -9,7 +9,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.days import day_number
 from inbounds.bounds.lattice import FAR, Lattice
 from inbounds.errors import InvalidParameter
-from inbounds.exact.rational import concise, exact, rounded, shown
+from inbounds.exact.rational import as_written, concise, rounded, shown
 
 Window = tuple[Any, Any]
 
@@ -45,7 +45,7 @@ def _value(end: Any, bounds: Bounds) -> Fraction:
         if day is None:
             raise InvalidParameter(f"a window over dates must be a pair of dates, got {shown(end)}; give days")
         return Fraction(day)
-    return exact(end, "an end of the window", InvalidParameter)
+    return as_written(end, "an end of the window", InvalidParameter)
 
 
 def refuse_infinite(window: Window | None, bounds: Bounds) -> None:

@@ -9,6 +9,8 @@ from datetime import date
 from fractions import Fraction
 from typing import Any, NamedTuple, final
 
+import numpy as np
+
 from inbounds.bounds import notation
 from inbounds.bounds.days import Closed, Day, Weekdays, day_number, open_runs
 from inbounds.bounds.notation import End, Span
@@ -29,7 +31,7 @@ from inbounds.bounds.spans import (
     read_ends,
 )
 from inbounds.errors import InvalidBounds
-from inbounds.exact.rational import Number, cut, exact, finite_ratio, is_number, round_nearest, shown
+from inbounds.exact.rational import Number, as_written, cut, finite_ratio, is_number, round_nearest, shown
 
 
 class _Lattice(NamedTuple):
@@ -65,11 +67,10 @@ class Bounds:
     `None` or an infinity is no end. With a step the possible values are the points `offset + k * step` in the span.
     Equal sets are equal objects, however they were built.
 
-    Numbers are kept exactly, and the float 0.1 is not 1/10 but a little more. For exact tenths write
-    `Fraction(1, 10)`, `Decimal("0.1")` or `Bounds.parse("[0, 1] step 0.1")`.
+    Numbers are kept exactly, and a float is the decimal that it prints as: `Bounds(0, 1, step=0.1)` has tenths.
 
-    `value in bounds` is exact, with one exception: on a lattice a float is also possible when it is the double nearest
-    to a possible value, so that 0.1 is in `Bounds(0, 1, step=Fraction(1, 10))`.
+    `value in bounds` is exact, with one exception: a float is also possible when it is the one nearest to a possible
+    value, so that 0.3 is in `Bounds(0, 1, step=0.1)` and in `Bounds(0.3, 1)`.
 
     The set is kept as `ends`, low and high in turn: each finite end is `offset + n * unit` for the int n kept, and
     None is no end. The unit is the step, or else the largest 1/k that reaches every end.
@@ -155,10 +156,10 @@ class Bounds:
         if self.is_dates or found is None:
             return False
         place = (Fraction(*found) - self.offset) / self.unit
-        if self.step is None or not isinstance(value, float):
-            return (self.step is None or place.denominator == 1) and holds(self.ends, place)
+        if (self.step is None or place.denominator == 1) and holds(self.ends, place):
+            return True
         near = (self.offset + n * self.unit for n in neighbours(self.ends, place))
-        return any(round_nearest(point) == value for point in near)
+        return isinstance(value, float | np.floating) and any(type(value)(round_nearest(x)) == value for x in near)
 
     def __iter__(self) -> Iterator[Span]:
         """Yield the spans in order; ends are ints, or fractions where not integral, or dates, or ±inf."""
@@ -181,6 +182,18 @@ class Bounds:
     def high(self) -> End:
         """The greatest possible value, or inf."""
         return math.inf if self.ends[-1] is None else self._at(self.ends[-1])
+
+    def nearest(self, value: Fraction) -> Fraction:
+        """Return the possible value nearest to a number, a day number for dates; half a step goes up.
+
+        In the middle of a gap that is the value on its left, as a mechanism has it.
+        """
+        place = (value - self.offset) / self.unit
+        if self.step is not None:
+            place = Fraction(math.floor(place + Fraction(1, 2)))
+        if holds(self.ends, place):
+            return self.offset + place * self.unit
+        return self.offset + min(neighbours(self.ends, place), key=lambda n: abs(n - place)) * self.unit
 
     def as_answer(self, value: Fraction) -> End:
         """Return `value` as the ends are: a date if these are dates, else an int or, where not integral, a fraction."""
@@ -251,12 +264,12 @@ class Bounds:
 
 
 def _read_lattice(step: Number | None, offset: Number) -> _Lattice:
-    start = exact(offset, "offset")
+    start = as_written(offset, "offset")
     if step is None:
         if start:
             raise InvalidBounds(f"offset must come with a step, got offset={shown(offset)} alone; give a step too")
         return _Lattice(None, start, is_dates=False)
-    pitch = exact(step, "step")
+    pitch = as_written(step, "step")
     if pitch <= 0:
         raise InvalidBounds(f"step must be above 0, got {shown(step)}; leave it out for no lattice")
     common_unit((pitch.denominator, start.denominator))  # so that every lattice point can be written and read again

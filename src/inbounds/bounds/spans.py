@@ -16,7 +16,7 @@ import numpy as np
 
 from inbounds.bounds.days import read_day
 from inbounds.errors import InvalidBounds
-from inbounds.exact.rational import LIMIT, LIMIT_BITS, infinity, ratio, shown
+from inbounds.exact.rational import LIMIT, LIMIT_BITS, infinity, ratio, shown, written_ratio
 
 # Numerator and denominator. -1/0 and 1/0 are the infinities: cross multiplication orders them rightly.
 Ratio: TypeAlias = tuple[int, int]
@@ -63,7 +63,7 @@ def _read_end(end: object, name: str, outward: int, is_dates: bool) -> Ratio:
         return read_day(end, name), 1
     if isinstance(end, (str, date, np.datetime64)):
         raise InvalidBounds(f"{name} must be a number, got {shown(end)}; Bounds.parse takes text, Bounds.dates days")
-    return ratio(end, name)
+    return written_ratio(end, name)
 
 
 def as_end(end: Ratio) -> Fraction | float:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from inbounds.accuracy.window import Window
 from inbounds.bounds import Bounds
 from inbounds.errors import InboundsError, InvalidParameter
-from inbounds.exact.rational import exact, shown
+from inbounds.exact.rational import as_written, shown
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.privacy.label import Label
 from inbounds.published import (
@@ -127,7 +127,7 @@ def candidates(question: Question, delta: Any) -> Iterator[Candidate]:
 
 def refuse_delta(delta: Any) -> None:
     """Refuse a delta that no mechanism could be made with."""
-    if not 0 < exact(delta, "delta", InvalidParameter) < Fraction(1, 2):
+    if not 0 < as_written(delta, "delta", InvalidParameter) < Fraction(1, 2):
         raise InvalidParameter(
             f"delta must be above 0 and below 1/2, got {shown(delta)}; "
             "it should be far below one over the number of people"

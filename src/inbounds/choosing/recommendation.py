@@ -13,7 +13,7 @@ from inbounds.bounds import Bounds
 from inbounds.choosing.catalogue import NOT_APPLICABLE, Comparable, Question
 from inbounds.display.progress import Progress, reporting
 from inbounds.errors import InvalidParameter
-from inbounds.exact.rational import exact, shown
+from inbounds.exact.rational import as_written, shown
 from inbounds.limit.optimal import (
     Optimal,
     checked_goal,
@@ -159,7 +159,7 @@ def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: Guaran
 
 
 def _limit(pooling_limit: Any) -> Fraction:
-    found = exact(pooling_limit, "pooling_limit", InvalidParameter)
+    found = as_written(pooling_limit, "pooling_limit", InvalidParameter)
     if not 0 <= found <= 1:
         raise InvalidParameter(
             f"pooling_limit must be from 0 to 1, got {shown(pooling_limit)}; leave it out for no limit"
@@ -226,7 +226,7 @@ class _Search:
 
     def _poolings(self) -> Iterator[Tried]:
         """Yield the normalising, the snapping and the best mixture of the two."""
-        most = max(part for part in range(HUNDREDTHS + 1) if Fraction(part / HUNDREDTHS) <= self.limit)
+        most = max(part for part in range(HUNDREDTHS + 1) if Fraction(part, HUNDREDTHS) <= self.limit)
         found: dict[int, Tried | None] = {}
 
         def error(hundredths: int) -> float:

@@ -1,4 +1,8 @@
-"""Exact numbers: what a caller passes becomes a fraction without loss, and a fraction a float by a named rounding."""
+"""Exact numbers: what a caller passes becomes a fraction, and a fraction a float by a named rounding.
+
+A float is read in one of two ways.  What people write, a step or an epsilon, is the decimal that it prints as
+(`as_written`); an answer is the dyadic rational that it is (`exact`).  See docs/decisions/0020-floats-as-written.md.
+"""
 
 from __future__ import annotations
 
@@ -64,14 +68,34 @@ def ratio(
     raise error(f"{name} must take at most {LIMIT_BITS} bits before and after the point, got {got}; round it")
 
 
+def written_ratio(number: object, name: str, error: type[InboundsError] = InvalidBounds) -> tuple[int, int]:
+    """Return what `as_written` returns, as numerator and denominator in lowest terms."""
+    return ratio(_printed(number), name, error)
+
+
 def exact(number: object, name: str, error: type[InboundsError] = InvalidBounds, *, echo: bool = True) -> Fraction:
-    """Return `number` as the fraction that it is: a float is a dyadic rational, so 0.1 is not 1/10.
+    """Return an answer, or a scale, as the fraction that it is: a float is a dyadic rational, so 0.1 is not 1/10.
 
     Takes int, float, Fraction, Decimal and the numpy integers and floats. Raises `error`, in a message that calls the
     number `name`, for anything else, for NaN and the infinities, and for what takes more than 2,048 bits before or
     after the point. The message shows the number unless `echo` is false, as it must be for an answer.
     """
     return Fraction(*ratio(number, name, error, echo=echo))
+
+
+def as_written(number: object, name: str, error: type[InboundsError] = InvalidBounds) -> Fraction:
+    """Return a parameter as it was written: a float is the shortest decimal that it prints as, so 0.1 is 1/10.
+
+    Takes and refuses what `exact` does, and always shows the number in the message.
+    """
+    return Fraction(*written_ratio(number, name, error))
+
+
+def _printed(number: object) -> object:
+    """Return a finite float as the decimal that it prints as, anything else as it is."""
+    if not isinstance(number, float | np.floating) or not math.isfinite(number):
+        return number
+    return Decimal(float.__repr__(number) if isinstance(number, float) else np.format_float_scientific(number))
 
 
 def _is_vast(number: object) -> bool:

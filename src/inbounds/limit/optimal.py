@@ -21,7 +21,7 @@ from inbounds.bounds.lattice import Lattice
 from inbounds.display.progress import Progress, reporting
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
-from inbounds.exact.rational import exact, shown
+from inbounds.exact.rational import as_written, shown
 from inbounds.limit.exact_table import BITS, ExactTable, greatest_ratio
 from inbounds.limit.linear_program import NOT_INSTALLED
 from inbounds.limit.optimum import MOST_TRUE_ANSWERS, Minimise, solve, solver_is_installed
@@ -232,7 +232,7 @@ def _prior(prior: Sequence[Any] | None, lattice: Lattice) -> tuple[Floats, NDArr
         raise InvalidParameter(
             f"prior must be a list of weights, one for each possible answer, got {shown(given)}; put them in [ ]"
         )
-    weights = [exact(weight, "a weight of the prior", InvalidParameter) for weight in given]
+    weights = [as_written(weight, "a weight of the prior", InvalidParameter) for weight in given]
     if len(weights) != count:
         raise InvalidParameter(
             f"prior must have one weight for each of {count} possible answers, got {len(weights)}; "

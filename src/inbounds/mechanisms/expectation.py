@@ -13,7 +13,7 @@ from inbounds.accuracy.true_answers import FLAT, TrueAnswers
 from inbounds.answers.single import Answers
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
-from inbounds.exact.rational import exact, infinity, round_down, round_nearest, round_up, shown
+from inbounds.exact.rational import as_written, exact, infinity, round_down, round_nearest, round_up, shown
 from inbounds.mechanisms.averages import Averages
 from inbounds.privacy.claim import Claim
 
@@ -128,5 +128,5 @@ class Expectations(Averages):
 
 
 def _check_probability(value: float, name: str) -> None:
-    if not 0 < exact(value, name, InvalidParameter) < 1:
+    if not 0 < as_written(value, name, InvalidParameter) < 1:
         raise InvalidParameter(f"{name} must be above 0 and below 1, got {shown(value)}; give for example 0.95")

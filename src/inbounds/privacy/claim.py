@@ -15,7 +15,7 @@ from typing import Any, get_args
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice, fine_step
 from inbounds.errors import InvalidParameter, LatticeTooFine
-from inbounds.exact.rational import exact, shown
+from inbounds.exact.rational import as_written, exact, shown
 from inbounds.privacy.guarantee import GuaranteeName, Pairs, deciding_pairs
 from inbounds.privacy.law import Law
 
@@ -127,8 +127,8 @@ class Claim:
 
 
 def checked_epsilon(epsilon: Any) -> Fraction:
-    """Return epsilon exactly; refuse one that promises nothing, or too much to be computed."""
-    found = exact(epsilon, "epsilon", InvalidParameter)
+    """Return epsilon as it was written; refuse one that promises nothing, or too much to be computed."""
+    found = as_written(epsilon, "epsilon", InvalidParameter)
     if not LEAST_EPSILON <= found <= GREATEST_EPSILON:
         raise InvalidParameter(f"epsilon must be from 1e-9 to 1000, got {shown(epsilon)}; common choices are 0.1 to 3")
     return found
@@ -142,7 +142,7 @@ def _sensitivity(sensitivity: Any, bounds: Bounds) -> Fraction:
             )
         found = Fraction(sensitivity // timedelta(microseconds=1), 86_400_000_000)
     else:
-        found = exact(sensitivity, "sensitivity", InvalidParameter)
+        found = as_written(sensitivity, "sensitivity", InvalidParameter)
     if found <= 0:
         raise InvalidParameter(
             f"sensitivity must be positive, got {shown(sensitivity)}; "
@@ -152,7 +152,7 @@ def _sensitivity(sensitivity: Any, bounds: Bounds) -> Fraction:
 
 
 def _pooling(pooling: Any) -> Fraction:
-    found = exact(pooling, "pooling", InvalidParameter)
+    found = as_written(pooling, "pooling", InvalidParameter)
     if not 0 <= found <= 1:
         raise InvalidParameter(f"pooling must be from 0 to 1, got {shown(pooling)}; 0 normalises, 1 snaps to the ends")
     return found

@@ -24,7 +24,7 @@ from flint import arb
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, workprec
-from inbounds.exact.rational import exact, shown
+from inbounds.exact.rational import as_written, shown
 from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
 from inbounds.published.mechanism import SLACK, WIDEST, Ground
@@ -175,7 +175,7 @@ class Staircase(Additive):
 
 
 def _steps(width: Any, distance: int) -> int:
-    part = exact(width, "width", InvalidParameter)
+    part = as_written(width, "width", InvalidParameter)
     if not 0 < part <= 1:
         raise InvalidParameter(
             f"width must be above 0 and at most 1, got {shown(width)}; it is the first stair as part of the sensitivity"

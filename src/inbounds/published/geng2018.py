@@ -24,7 +24,7 @@ from flint import arb
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, upper, workprec
-from inbounds.exact.rational import exact, shown
+from inbounds.exact.rational import as_written, shown
 from inbounds.privacy.law import PRECISION
 from inbounds.published.additive import Additive
 from inbounds.published.ends import EndsName
@@ -139,7 +139,7 @@ class TruncatedLaplacian(Additive):
         self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, delta: Any = 1e-6, ends: EndsName = "leave"
     ) -> None:
         ground = Ground.of(bounds, sensitivity, epsilon)
-        allowed = exact(delta, "delta", InvalidParameter)
+        allowed = as_written(delta, "delta", InvalidParameter)
         if not Fraction(1, 10**300) <= allowed < Fraction(1, 2):
             raise InvalidParameter(
                 f"delta must be from 1e-300 to below 1/2, got {shown(delta)}; "

@@ -19,7 +19,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import fine_step
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import ball, lock, lower, workprec
-from inbounds.exact.rational import exact, shown
+from inbounds.exact.rational import as_written, shown
 from inbounds.mechanisms.bounded_laplace import TruncatedLaplace
 from inbounds.privacy.certificate import Certificate, prove
 from inbounds.privacy.claim import Claim, Promise
@@ -106,7 +106,7 @@ def _need_one_continuous_interval(bounds: Bounds) -> None:
 
 
 def _delta(delta: Any) -> Fraction:
-    found = exact(delta, "delta", InvalidParameter)
+    found = as_written(delta, "delta", InvalidParameter)
     if not 0 <= found < Fraction(1, 2):
         raise InvalidParameter(f"delta must be from 0 to below 1/2, got {shown(delta)}; leave it out for none")
     return found

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal
@@ -17,7 +16,7 @@ from typing import Literal
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidQuestion
-from inbounds.exact.rational import Number, exact, shown
+from inbounds.exact.rational import Number, as_written, shown
 
 STEPS = 26
 """A column without a step is cut into 2**26 to 2**28 steps: rounding a value to one moves it by less than 1e-8 of the
@@ -108,8 +107,7 @@ class Numbers:
                 f"{self.name} holds numbers, so it cannot be compared with {shown(given)}; "
                 "write a number, without quotes"
             )
-        number = Decimal(repr(float(given))) if isinstance(given, float) else given  # 0.1 is meant as a tenth
-        return exact(number, f"what {self.name} is compared with", InvalidQuestion)
+        return as_written(given, f"what {self.name} is compared with", InvalidQuestion)
 
     def threshold(self, operator: Comparison, value: Fraction) -> tuple[Comparison, int]:
         """Return the same comparison, of steps above the least value with an integer.

@@ -8,7 +8,6 @@ visits.sql("SELECT clinic, AVG(age) FROM visits GROUP BY clinic").explain(0.5)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
@@ -19,7 +18,7 @@ from typing import Any
 
 from inbounds.display.progress import Progress, reporting
 from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion
-from inbounds.exact.rational import exact, shown
+from inbounds.exact.rational import as_written, shown
 from inbounds.ledger import Ledger
 from inbounds.ledger.address import is_address
 from inbounds.ledger.amount import fraction, units
@@ -172,8 +171,7 @@ class Dataset:
 
     def quantile(self, column: str, level: Any) -> Query:
         """Ask for the value below which this part of the rows are, for example 0.9."""
-        number = Decimal(repr(float(level))) if isinstance(level, float) else level  # 0.1 is meant as a tenth
-        found = exact(number, "the level of a quantile", InvalidQuestion)
+        found = as_written(level, "the level of a quantile", InvalidQuestion)
         if (problem := refuse_level(found)) is not None:
             raise InvalidQuestion(problem)
         return self._query(Quantile(self.table.numbers(column).name, found))
@@ -337,7 +335,7 @@ class Query:
 
 
 def _fixed(pooling: Any) -> Fraction | None:
-    return None if pooling is None else exact(pooling, "pooling", InvalidParameter)
+    return None if pooling is None else as_written(pooling, "pooling", InvalidParameter)
 
 
 def _amount(contract: Contract, key: str) -> int:

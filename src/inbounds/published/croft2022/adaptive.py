@@ -20,7 +20,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import FAR
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import lock, lower, upper, workprec
-from inbounds.exact.rational import exact, shown
+from inbounds.exact.rational import as_written, shown
 from inbounds.privacy.certificate import Certificate, brief
 from inbounds.privacy.label import written_up
 from inbounds.privacy.law import PRECISION
@@ -92,7 +92,7 @@ class AdaptiveLaplace(Mechanism):
         )
 
     def _refuse_less(self, delta: Any) -> None:
-        allowed = exact(delta, "delta", InvalidParameter)
+        allowed = as_written(delta, "delta", InvalidParameter)
         if not 0 <= allowed < 1:
             raise InvalidParameter(
                 f"delta must be from 0 to below 1, got {shown(delta)}; leave it out to take what is proved"

@@ -24,7 +24,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.days import day_number
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, workprec
-from inbounds.exact.rational import exact, shown
+from inbounds.exact.rational import as_written, exact, shown
 from inbounds.privacy.claim import Promise
 
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384)
@@ -99,9 +99,7 @@ class Constraints:
         place = exact(value, name, InvalidParameter, echo=False) if day is None else Fraction(day)
         if value not in bounds:
             raise InvalidParameter(f"{name} must be feasible, got a value outside {bounds.brief()}; project it first")
-        if bounds.step is None:
-            return place
-        return bounds.offset + bounds.step * math.floor((place - bounds.offset) / bounds.step + Fraction(1, 2))
+        return bounds.nearest(place)
 
     def __repr__(self) -> str:
         return f"everything but {self.feasible!r}"
@@ -128,7 +126,7 @@ class TruncatedPDF:
     def of(cls, bounds: Bounds, location: Any, scale: Any) -> TruncatedPDF:
         """Check what a caller passed and make it exact; the location must be feasible."""
         constraints = Constraints.of(bounds)
-        return cls(constraints, constraints.read(location, "location"), positive(scale, "scale"))
+        return cls(constraints, constraints.read(location, "location"), noise_scale(scale))
 
     @property
     def L(self) -> float:
@@ -269,10 +267,18 @@ def promised(bounds: Bounds, sensitivity: Any, epsilon: Any) -> Promise:
 
 
 def positive(number: Any, name: str) -> Fraction:
-    """Return a positive number exactly."""
-    found = exact(number, name, InvalidParameter)
+    """Return a positive number as it was written."""
+    return _above_zero(as_written(number, name, InvalidParameter), number, name)
+
+
+def noise_scale(scale: Any, name: str = "scale") -> Fraction:
+    """Return a scale as the double that it is, for that is what a proof was for."""
+    return _above_zero(exact(scale, name, InvalidParameter), scale, name)
+
+
+def _above_zero(found: Fraction, given: Any, name: str) -> Fraction:
     if found <= 0:
-        raise InvalidParameter(f"{name} must be positive, got {shown(number)}; give a number above 0")
+        raise InvalidParameter(f"{name} must be positive, got {shown(given)}; give a number above 0")
     return found
 
 

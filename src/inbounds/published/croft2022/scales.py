@@ -31,6 +31,7 @@ from inbounds.published.croft2022.guarantee import (
     Constraints,
     TruncatedPDF,
     is_at_most,
+    noise_scale,
     positive,
     promised,
     settled,
@@ -133,7 +134,7 @@ def lemma1(i: Any, scale_on_border: Any, sensitivity: Any, epsilon: Any) -> Lemm
     promise = promised(Bounds.everything(), sensitivity, epsilon)
     distance = positive(i, "i") * promise.sensitivity
     i_epsilon = distance * promise.epsilon / promise.sensitivity
-    start = distance / positive(scale_on_border, "scale_on_border")
+    start = distance / noise_scale(scale_on_border, "scale_on_border")
 
     def towards_border(branch: int) -> float:
         return settled(lambda _: ball(distance) / _exponent_from(ball(start) * ball(-i_epsilon).exp(), branch))
@@ -160,7 +161,7 @@ class LowerBound(ABC):
 
     def holds(self, scale: Any) -> bool:
         """Return whether the inequality is proved at this scale; what balls cannot settle counts as not."""
-        noise = positive(scale, "scale")
+        noise = noise_scale(scale)
         k = noise * self.epsilon / self.sensitivity
         # From k = 2 on it holds whatever is missing (Lemma 10), since ln n_j changes by at most distance / scale.
         return k >= 2 or is_at_most(lambda: self._sides(noise, k))
