@@ -6,6 +6,7 @@ side that has no end, are refused.  Messages name kinds, never values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
@@ -16,7 +17,7 @@ import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.days import EPOCH, day_number
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.exact.decimals import from_decimal
 from inbounds.exact.rational import (
@@ -29,11 +30,16 @@ from inbounds.exact.rational import (
     infinity,
     is_number,
     is_power_of_two,
+    round_down,
     round_nearest,
+    round_up,
 )
 
 BEYOND_DOUBLES = 2**1023
 """Integers from here on count as infinite where answers are floats."""
+
+VAST = 2.0**1000
+"""So many steps from zero, where there is no end, doubles are read as fractions instead."""
 
 ROUNDABLE = 2.0**51
 
@@ -52,6 +58,9 @@ class Answers:
         self.factor, self.shift, self.divisor = lattice.writing
         self.dyadic = is_power_of_two(lattice.step) and lattice.offset == 0 and not bounds.is_dates
         self._per_step = float(1 / lattice.step) if self.dyadic and lattice.step > 2**-300 else None
+        # Doubles a step beyond the ends.
+        self._least = -math.inf if lattice.unbounded_below else round_down(lattice.value(lattice.first - 1))
+        self._most = math.inf if lattice.unbounded_above else round_up(lattice.value(lattice.last + 1))
         # Integers are for lattices that the caller gave; a chosen step may happen to be a large integer.
         self.integral = self.divisor == 1 and bounds.step is not None
         self._plain = self._as_int if self.integral else self._as_float
@@ -61,11 +70,8 @@ class Answers:
 
     def index(self, answer: Any) -> int:
         """Return the index of the lattice point nearest to an answer, not yet projected into the bounds."""
-        if self._per_step and type(answer) is float and -1e200 < answer < 1e200:
-            # The usual case.  The product is exact, and takes the same time for every answer.
-            scaled = answer * self._per_step
-            whole = scaled // 1.0
-            return int(whole + (scaled - whole >= 0.5))
+        if type(answer) is float and not self.is_dates:
+            return self._double(answer)
         if self._is_count and type(answer) is int:
             return answer
         if self.is_dates:
@@ -79,12 +85,7 @@ class Answers:
 
     def place(self, answer: float) -> float | None:
         """Return `index` of a double as a double; None for what `index` alone can read, or must refuse."""
-        if not (self.in_doubles and -1e200 < answer < 1e200):
-            return None
-        scaled = answer * self._per_step  # type: ignore[operator]  # not None
-        # A floor takes longer for large numbers.
-        whole = scaled + ROUNDER - ROUNDER if -ROUNDABLE < scaled < ROUNDABLE else scaled // 1.0
-        return whole + (scaled - whole >= 0.5)
+        return self._rounded(answer, self._per_step) if self.in_doubles and self._per_step else None
 
     def writer(self, kind: type) -> Callable[[int], Any]:
         """Return the function that writes an index as an answer of this kind."""
@@ -121,6 +122,23 @@ class Answers:
         kinds: tuple[type, ...] = (type(released), Fraction)
         return index if any(released == self.writer(kind)(index) for kind in kinds) else None
 
+    def _double(self, answer: float) -> int:
+        """Read a double, in the same time for each that is between the ends or beyond one."""
+        if self._per_step is None:
+            found = self.lattice.index_of_double(min(max(answer, self._least), self._most))
+            return self._number(answer) if found is None else found
+        place = self._rounded(answer, self._per_step)
+        return self._number(answer) if place is None else int(place)
+
+    def _rounded(self, answer: float, per_step: float) -> float | None:
+        """Round a double where the step is a power of two; None for NaN, and for what is vast where there is no end."""
+        scaled = min(max(answer, self._least), self._most) * per_step  # exactly
+        if not -VAST < scaled < VAST:
+            return None
+        # A floor takes longer for large numbers.
+        whole = scaled + ROUNDER - ROUNDER if -ROUNDABLE < scaled < ROUNDABLE else scaled // 1.0
+        return whole + (scaled - whole >= 0.5)
+
     def _number(self, answer: Number) -> int:
         if isinstance(answer, Decimal) and answer.is_finite():
             answer = from_decimal(answer)
@@ -133,12 +151,11 @@ class Answers:
         """Return the index of the end that an infinity of this sign is projected to; refuse NaN, which has no sign."""
         if sign == 0:
             raise InvalidAnswer("an answer must not be NaN; decide what a missing answer means before releasing it")
-        end = self.lattice.low_list[0] if sign < 0 else self.lattice.high_list[-1]
-        if abs(end) == FAR:
+        if self.lattice.unbounded_below if sign < 0 else self.lattice.unbounded_above:
             raise InvalidAnswer(
                 "an answer may be infinite only on a side where the bounds have an end; give them one, or clip it first"
             )
-        return end
+        return self.lattice.first if sign < 0 else self.lattice.last
 
     def _as_int(self, index: int) -> int:
         return index * self.factor + self.shift

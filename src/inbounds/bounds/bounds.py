@@ -31,7 +31,16 @@ from inbounds.bounds.spans import (
     read_ends,
 )
 from inbounds.errors import InvalidBounds
-from inbounds.exact.rational import Number, as_written, cut, finite_ratio, is_number, round_nearest, shown
+from inbounds.exact.rational import (
+    Number,
+    as_written,
+    cut,
+    finite_ratio,
+    is_number,
+    round_half_up,
+    round_nearest,
+    shown,
+)
 
 
 class _Lattice(NamedTuple):
@@ -190,16 +199,29 @@ class Bounds:
         """
         place = (value - self.offset) / self.unit
         if self.step is not None:
-            place = Fraction(math.floor(place + Fraction(1, 2)))
+            place = Fraction(round_half_up(place))
         if holds(self.ends, place):
             return self.offset + place * self.unit
         return self.offset + min(neighbours(self.ends, place), key=lambda n: abs(n - place)) * self.unit
 
-    def as_answer(self, value: Fraction) -> End:
+    def as_answer(self, value: Fraction) -> int | Fraction | date:
         """Return `value` as the ends are: a date if these are dates, else an int or, where not integral, a fraction."""
-        if self.is_dates:
-            return date.fromordinal(int(value))
-        return value.numerator if value.denominator == 1 else value
+        return notation.as_answer(value, is_dates=self.is_dates)
+
+    @property
+    def least(self) -> Fraction | None:
+        """The least possible value exactly, of dates a day number, or None."""
+        return None if self.ends[0] is None else self.offset + self.ends[0] * self.unit
+
+    @property
+    def greatest(self) -> Fraction | None:
+        """The greatest possible value exactly, of dates a day number, or None."""
+        return None if self.ends[-1] is None else self.offset + self.ends[-1] * self.unit
+
+    @property
+    def finite_ends(self) -> list[Fraction]:
+        """The ends that there are, exactly and in order; of dates, day numbers."""
+        return [self.offset + end * self.unit for end in self.ends if end is not None]
 
     @property
     def bounded(self) -> bool:

@@ -6,22 +6,25 @@ intervals, shrunk inward, so that no index ever stands for an impossible value.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, gcd, inf
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from inbounds.bounds.guide import Guide
+from inbounds.bounds.notation import as_answer
 from inbounds.errors import LatticeTooFine
 from inbounds.exact.rational import concise, rounded
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from numpy.typing import NDArray
 
     from inbounds.bounds.bounds import Bounds
@@ -46,6 +49,23 @@ COARSEST = 10
 """A chosen step is never above 2**-10 of the noise."""
 
 
+class IndexSpan(NamedTuple):
+    """All indices from `low` to `high`; where there is no end, a number beyond every index stands for it."""
+
+    low: int
+    high: int
+
+    @property
+    def has_low(self) -> bool:
+        """Whether there is a least index."""
+        return self.low != -FAR
+
+    @property
+    def has_high(self) -> bool:
+        """Whether there is a greatest index."""
+        return self.high != FAR
+
+
 @dataclass(frozen=True, eq=False)
 class Lattice:
     """Disjoint integer intervals `lows[i]..highs[i]`, sorted, with at least one missing index between any two."""
@@ -56,6 +76,8 @@ class Lattice:
     highs: NDArray[np.int64]
     ends_kept: bool
     """Whether every end next to an inner gap is itself a lattice point."""
+    is_dates: bool = False
+    """Whether an index is a day number."""
 
     def __post_init__(self) -> None:
         self.lows.flags.writeable = self.highs.flags.writeable = False  # a proof may rest on them
@@ -71,7 +93,12 @@ class Lattice:
             [i for n, i in zip(lows + highs, low_indices + high_indices, strict=True) if n is not None], step
         )
         kept = all(n is None or n * ratio.numerator % ratio.denominator == 0 for n in lows[1:] + highs[:-1])
-        return cls(step, bounds.offset, *_merged(np.array(low_indices), np.array(high_indices)), kept)
+        return cls(step, bounds.offset, *_merged(np.array(low_indices), np.array(high_indices)), kept, bounds.is_dates)
+
+    @classmethod
+    def everywhere(cls, step: Fraction, offset: Fraction = Fraction(0)) -> Lattice:
+        """Return the lattice of this step without ends."""
+        return cls(step, offset, np.array([-FAR]), np.array([FAR]), ends_kept=True)
 
     def __len__(self) -> int:
         return len(self.lows)
@@ -118,8 +145,36 @@ class Lattice:
 
     def indices(self) -> list[int]:
         """Return the indices of all possible values of a bounded lattice, in rising order."""
-        spans = zip(self.low_list, self.high_list, strict=True)
-        return [index for low, high in spans for index in range(low, high + 1)]
+        return [index for low, high in self.spans for index in range(low, high + 1)]
+
+    @cached_property
+    def spans(self) -> tuple[IndexSpan, ...]:
+        """The spans in order."""
+        return tuple(map(IndexSpan, self.low_list, self.high_list))
+
+    @property
+    def first(self) -> int:
+        """The least index; a number below every index if there is none."""
+        return self.low_list[0]
+
+    @property
+    def last(self) -> int:
+        """The greatest index; a number above every index if there is none."""
+        return self.high_list[-1]
+
+    @property
+    def width(self) -> int:
+        """How many steps a bounded lattice reaches from its first index to its last."""
+        return self.last - self.first
+
+    @property
+    def finite_ends(self) -> list[int]:
+        """The ends that there are, each once, in rising order."""
+        return sorted({end for end in (*self.low_list, *self.high_list) if abs(end) != FAR})
+
+    def clip(self, index: int) -> int:
+        """Return the nearest index between the first and the last, which need not be feasible."""
+        return min(max(index, self.limits[0][0]), self.limits[-1][1])
 
     @cached_property
     def low_list(self) -> tuple[int, ...]:
@@ -150,13 +205,41 @@ class Lattice:
         return (numerator * a + denominator * b) // (denominator * c)
 
     @cached_property
+    def _rounding_doubles(self) -> tuple[float, int, int, int] | None:
+        """What `index_of_double` multiplies by and divides by, None where a double would overflow."""
+        a, b, c = self._rounding
+        # What lies half way between two points is a multiple of 1/d.
+        d = 2 * math.lcm(self.step.denominator, self.offset.denominator)
+        bits = d.bit_length() + 54
+        return (2.0**bits, a, b << bits + 1, c << bits + 1) if bits < 900 else None
+
+    def index_of_double(self, value: float) -> int | None:
+        """Return the index nearest to a double exactly, in a time that its digits do not tell; None for what is vast.
+
+        A double is cut off at a bit so low that it only ever counts whether there was more: one that has more is below
+        1/d, and of the multiples of 1/d only zero is there.
+        """
+        if (found := self._rounding_doubles) is None:
+            return None
+        scale, a, b, c = found
+        scaled = value * scale  # exactly
+        if scaled - scaled != 0.0:  # NaN or infinite
+            return None
+        whole = math.floor(scaled)
+        return ((2 * whole + (scaled != whole)) * a + b) // c
+
+    def index_of(self, value: Fraction) -> int:
+        """Return the index nearest to a value, half a step up."""
+        return self.index(value.numerator, value.denominator)
+
+    @cached_property
     def writing(self) -> tuple[int, int, int]:
         """The integers `(a, b, c)` with value of index k = (k * a + b) / c."""
         step, offset = self.step, self.offset
         common = step.denominator * offset.denominator
         scale = Fraction(common, 1)
         a, b = step * scale, offset * scale
-        shared = gcd(a.numerator, b.numerator, common)
+        shared = math.gcd(a.numerator, b.numerator, common)
         return a.numerator // shared, b.numerator // shared, common // shared
 
     def value(self, index: int) -> Fraction:
@@ -165,7 +248,12 @@ class Lattice:
 
     def inside(self, low: int, high: int) -> tuple[Fraction, Fraction]:
         """Return the least and the greatest value of an index, possible or not, from `low` to `high`."""
-        return self.value(ceil((low - self.offset) / self.step)), self.value(floor((high - self.offset) / self.step))
+        first, last = (low - self.offset) / self.step, (high - self.offset) / self.step
+        return self.value(math.ceil(first)), self.value(math.floor(last))
+
+    def answer(self, index: int) -> int | Fraction | date:
+        """Return what an index stands for as people write it: a day, or an int, or a fraction where not integral."""
+        return as_answer(self.value(index), is_dates=self.is_dates)
 
     def project(self, index: int) -> tuple[int, int]:
         """Return the feasible index nearest to `index` (the left one of two) and the number of its span."""
@@ -198,8 +286,7 @@ class Lattice:
     @cached_property
     def limits(self) -> list[tuple[int, int]]:
         """The ends of each span; infinite doubles where there is no end, which nothing is nearest to."""
-        spans = zip(self.low_list, self.high_list, strict=True)
-        return [(-inf if low == -FAR else low, inf if high == FAR else high) for low, high in spans]  # type: ignore[misc]
+        return [(-math.inf if a == -FAR else a, math.inf if b == FAR else b) for a, b in self.spans]  # type: ignore[misc]
 
     @cached_property
     def ends(self) -> Mapping[np.dtype[Any], tuple[NDArray[Any], NDArray[Any]]]:
@@ -240,6 +327,11 @@ class Lattice:
     def span_of(self, indices: NDArray[np.int64]) -> NDArray[np.intp]:
         """Return the number of the span that holds each feasible index."""
         return np.searchsorted(self.lows, indices, side="right") - 1
+
+
+def finite(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return those of some ends that there are."""
+    return ends[np.abs(ends) != FAR]
 
 
 def ends_by_dtype(

@@ -59,6 +59,13 @@ class Written(NamedTuple):
     is_dates: bool
 
 
+def as_answer(value: Fraction, *, is_dates: bool) -> int | Fraction | date:
+    """Return a value as people write it: the day of a day number, or an int, or a fraction where not integral."""
+    if is_dates:
+        return date.fromordinal(int(value))
+    return value.numerator if value.denominator == 1 else value
+
+
 def write_end(end: End) -> str:
     """Return a date as ISO, and a number exactly: as a decimal where that terminates, else as a fraction."""
     if not isinstance(end, Fraction):

@@ -112,6 +112,14 @@ def round_nearest(x: Fraction) -> float:
         return math.inf if x > 0 else -math.inf
 
 
+def round_half_up(x: Fraction) -> int:
+    """Return the integer nearest to `x`, the upper one of two.
+
+    Unlike half to even, it never brings two numbers farther apart than `ceil(distance)`.
+    """
+    return (2 * x.numerator + x.denominator) // (2 * x.denominator)
+
+
 def round_up(x: Fraction) -> float:
     """Return the smallest double that is at least `x`; `inf` above the largest finite one."""
     nearest = round_nearest(x)

@@ -209,5 +209,5 @@ def certificate_of(claim: Claim, worst: Worst, method: str, bits: int) -> Certif
 def _as_answers(claim: Claim, pair: tuple[int, int] | None) -> tuple[Any, Any]:
     if pair is None:
         return None, None
-    first, second = (claim.promise.bounds.as_answer(claim.lattice.value(index)) for index in pair)
+    first, second = map(claim.lattice.answer, pair)
     return first, second

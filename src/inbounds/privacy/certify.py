@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import ceil
 from typing import Protocol, runtime_checkable
 
 from flint import arb
 
-from inbounds.bounds.lattice import FAR
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import ball, lock, workprec
 from inbounds.exact.rational import rounded
@@ -81,7 +80,7 @@ def _kept(certificate: Certificate) -> Certificate:
 
 def _prove_again(claim: Claim, bits: int) -> Certificate:
     lattice = claim.lattice
-    if lattice.bounded and lattice.high_list[-1] - lattice.low_list[0] < SMALL:
+    if lattice.bounded and lattice.width < SMALL:
         worst, method = _by_definition(claim, bits), "every pair, every output"
     elif len(lattice) <= SUMMED:
         worst, method = _by_sums(claim, bits), "deciding pairs, summed"
@@ -93,8 +92,7 @@ def _prove_again(claim: Claim, bits: int) -> Certificate:
 def _by_definition(claim: Claim, bits: int) -> Worst:
     """Enclose the greatest `|ln P_x(k) - ln P_y(k)|` over all neighbouring answers `x` and `y` and all outputs `k`."""
     lattice, promise = claim.lattice, claim.promise
-    spans = [range(low, high + 1) for low, high in zip(lattice.low_list, lattice.high_list, strict=True)]
-    feasible = [index for span in spans for index in span]
+    feasible = lattice.indices()
     steps = ceil(promise.sensitivity / lattice.step)
     allowance = Fraction(1, steps) if promise.guarantee == "distance" else None
     reach = steps + (2 if promise.trusted and not lattice.ends_kept else 0)
@@ -181,14 +179,15 @@ def _by_sums(claim: Claim, bits: int) -> Worst:
 def _z(law: Law, weights: dict[int, arb], centre: int) -> arb:
     """Return the sum of `w_k * q^|k - centre|` over all feasible `k`."""
     total = sum(((weight - 1) * _power(law, abs(end - centre)) for end, weight in weights.items()), arb(0))
-    for low, high in zip(law.lattice.low_list, law.lattice.high_list, strict=True):
+    for span in law.lattice.spans:
+        low, high = span
         if high < centre:
-            total += _run(law, centre - high, None if low == -FAR else high - low + 1)
+            total += _run(law, centre - high, high - low + 1 if span.has_low else None)
         elif low > centre:
-            total += _run(law, low - centre, None if high == FAR else high - low + 1)
+            total += _run(law, low - centre, high - low + 1 if span.has_high else None)
         else:
-            total += 1 + _run(law, 1, None if low == -FAR else centre - low)
-            total += _run(law, 1, None if high == FAR else high - centre)
+            total += 1 + _run(law, 1, centre - low if span.has_low else None)
+            total += _run(law, 1, high - centre if span.has_high else None)
     return total
 
 
@@ -210,11 +209,12 @@ def _weights(law: Law) -> dict[int, arb]:
     def pool(end: int, mass: arb) -> None:
         weights[end] = weights.get(end, arb(1)) + pooling * mass
 
-    for high, low in zip(lattice.high_list[:-1], lattice.low_list[1:], strict=True):
+    for (_, high), (low, _) in pairwise(lattice.spans):
         missing = _run(law, 1, low - high - 1)
         for end in (high, low):
             pool(end, missing / (1 + _power(law, low - high)))
-    for end in (lattice.low_list[0], lattice.high_list[-1]):
-        if abs(end) != FAR:
-            pool(end, q / (1 - q))
+    if not lattice.unbounded_below:
+        pool(lattice.first, q / (1 - q))
+    if not lattice.unbounded_above:
+        pool(lattice.last, q / (1 - q))
     return weights

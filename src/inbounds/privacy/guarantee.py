@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from inbounds.bounds.lattice import FAR, LIMIT, Lattice
+from inbounds.bounds.lattice import LIMIT, Lattice, finite
 from inbounds.errors import InvalidParameter, LatticeTooFine
 from inbounds.exact.rational import concise, rounded
 
@@ -90,7 +90,7 @@ def whole_steps(lattice: Lattice, sensitivity: Fraction) -> int:
 def _distance_in_steps(lattice: Lattice, sensitivity: Fraction) -> int:
     distance = whole_steps(lattice, sensitivity)
     if lattice.bounded:
-        return min(distance, int(lattice.highs[-1] - lattice.lows[0]))
+        return min(distance, lattice.width)
     if distance > LIMIT:
         raise LatticeTooFine(
             f"a sensitivity of {rounded(sensitivity, 6)} is 2**61 steps of {concise(lattice.step)} or more; "
@@ -107,7 +107,7 @@ def _projected(lattice: Lattice, distance: int) -> Ends:
 
     The end itself is reached from up to half a gap away on its outer side.
     """
-    lows, highs = _finite(lattice.lows), _finite(lattice.highs)
+    lows, highs = finite(lattice.lows), finite(lattice.highs)
     if not len(lows) + len(highs):
         return _anywhere(distance)
     gaps = lattice.gaps
@@ -120,7 +120,7 @@ def _projected(lattice: Lattice, distance: int) -> Ends:
 
 def _trusted(lattice: Lattice, distance: int) -> Ends:
     """Each end with the farthest feasible indices within one sensitivity, on either side."""
-    ends = np.concatenate([_finite(lattice.lows), _finite(lattice.highs)])
+    ends = np.concatenate([finite(lattice.lows), finite(lattice.highs)])
     if not len(ends):
         return _anywhere(distance)
     partners = [lattice.farthest_within(ends, reach) for reach in (distance, -distance)]
@@ -133,7 +133,7 @@ def _neighbours(lattice: Lattice) -> Ends:
     Losses add up along a path, so neighbours bound every pair; and they are largest beside the ends.
     """
     long = lattice.highs > lattice.lows
-    lows, highs = _finite(lattice.lows[long]), _finite(lattice.highs[long])
+    lows, highs = finite(lattice.lows[long]), finite(lattice.highs[long])
     if not len(lows) + len(highs) + len(lattice.gaps):
         return _anywhere(1) if not lattice.bounded else (lattice.lows, lattice.highs)
     return (
@@ -144,10 +144,6 @@ def _neighbours(lattice: Lattice) -> Ends:
 
 def _anywhere(distance: int) -> Ends:
     return np.array([0]), np.array([distance])
-
-
-def _finite(ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    return ends[abs(ends) != FAR]
 
 
 def _paired(lattice: Lattice, first: NDArray[np.int64], second: NDArray[np.int64], allowance: Fraction | None) -> Pairs:

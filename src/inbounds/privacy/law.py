@@ -38,8 +38,7 @@ class Masses:
             self.q = self.power(1)
             self.total = 1 + self.q
             # From one end of a span to the other, and from one end of a gap to the other.
-            lengths = zip(lattice.low_list, lattice.high_list, strict=True)
-            self.through = [self.power(high - low) for low, high in lengths]
+            self.through = [self.power(high - low) for low, high in lattice.spans]
             self.across = [self.power(gap + 1) for gap in lattice.gaps.tolist()]
             self._find_missing(law)
 
