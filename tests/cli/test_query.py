@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+import sqlglot
 
+from inbounds.cli.explain import folded
 from inbounds.errors import EngineFailed, LedgerUnavailable
 from inbounds.ledger import Ledger
 from inbounds.query.engines.duckdb import DuckDB
@@ -51,6 +53,20 @@ def test_a_budget_refuses(typed: Type, clinic: Path) -> None:
         "ask for less, or ask the custodian for a grant\n"
     )
     assert typed("budget", "show", *CLINIC, "--json").data["total"]["spent"] == 0
+
+
+def test_long_lines_of_sql_are_folded_between_words() -> None:
+    """A folded statement fits 80 columns and says the same; what is quoted is never broken, even if it is too long."""
+    source = "READ_PARQUET('a  folder/visits of 2026.parquet', union_by_name = TRUE, hive_partitioning = FALSE)"
+    statement = f"SELECT\n  COUNT(*)\nFROM {source}\nWHERE x = 'it''s\n  one' AND " + " AND ".join(
+        f"y <> {i}" for i in range(30)
+    )
+    shown = folded(statement)
+    assert within_80(shown)
+    assert sqlglot.parse_one(shown) == sqlglot.parse_one(statement)
+    assert "'a  folder/visits of 2026.parquet'" in shown
+    path = "'" + 40 * "ab " + "'"
+    assert path in folded(f"SELECT * FROM READ_CSV({path}, delim = ';')")
 
 
 def test_explaining_spends_nothing(typed: Type, clinic: Path) -> None:

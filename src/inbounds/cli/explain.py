@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from textwrap import wrap
+
 from inbounds.cli.extras import open_dataset
 from inbounds.cli.options import AsJson, Cost, DatasetFile, Pooling, Sql, chosen_part, number
 from inbounds.cli.output import show
+from inbounds.display.text import WIDTH
+
+_QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*\"""")
+
+_HIDDEN = {ord(" "): 0xE000, ord("\n"): 0xE001}
+"""What stands for the blanks of quoted texts while lines are folded at the others."""
 
 
 def command(sql: Sql, dataset: DatasetFile, epsilon: Cost, pooling: Pooling = None, as_json: AsJson = False) -> None:
@@ -20,4 +29,14 @@ def command(sql: Sql, dataset: DatasetFile, epsilon: Cost, pooling: Pooling = No
     cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
     with open_dataset(dataset) as asked:
         explanation = asked.sql(sql).explain(cost, pooling=fixed)
-    show(explanation.data(), str(explanation), as_json=as_json)
+    told = str(explanation).replace(explanation.statement, folded(explanation.statement))
+    show(explanation.data(), told, as_json=as_json)
+
+
+def folded(sql: str) -> str:
+    """Return the same statement with long lines folded at blanks, though never inside of quotes."""
+    lines: list[str] = []
+    for line in _QUOTED.sub(lambda quoted: quoted[0].translate(_HIDDEN), sql).split("\n"):
+        indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
+        lines += wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+    return "\n".join(lines).translate({shown: blank for blank, shown in _HIDDEN.items()})
