@@ -1,9 +1,15 @@
 """Questions to tables: private answers that are always possible, paid from a ledger."""
 
+try:
+    import sqlglot as _sqlglot  # noqa: F401  what every module here needs
+except ImportError:
+    raise ImportError("questions to tables need sqlglot and DuckDB: pip install 'inbounds[query]'") from None
+
 from inbounds.errors import BudgetExceeded, EngineFailed, InvalidContract, InvalidQuestion, QueryError
 from inbounds.query.answer import Answer
+from inbounds.query.asking import Query
 from inbounds.query.condition import column
-from inbounds.query.dataset import Dataset, Query
+from inbounds.query.dataset import Dataset
 from inbounds.query.explanation import Explanation
 
 __all__ = [

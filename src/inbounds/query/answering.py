@@ -9,9 +9,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from math import floor, gcd, lcm, log
+from functools import lru_cache
+from math import gcd, lcm, log
 
 from inbounds.bounds import Bounds
+from inbounds.bounds.lattice import Lattice
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.column import Numbers
 from inbounds.query.mechanism_choice import Choice
@@ -180,13 +182,22 @@ def on_step(bounds: Bounds, value: Fraction) -> Fraction:
     """Return the point of the bounds' lattice nearest to a release: what has been released may be rounded."""
     if bounds.step is None:
         return value
-    return bounds.offset + floor((value - bounds.offset) / bounds.step + Fraction(1, 2)) * bounds.step
+    lattice = _lattice(bounds)
+    return lattice.value(lattice.index(*value.as_integer_ratio()))
+
+
+@lru_cache(maxsize=64)
+def _lattice(bounds: Bounds) -> Lattice:
+    assert bounds.step is not None
+    return Lattice.of(bounds, bounds.step)
 
 
 def written(bounds: Bounds, value: Fraction) -> Value:
     """Return an answer as people write it: an int, a date, or a float."""
     if bounds.is_dates:
-        return date.fromordinal(floor(value + Fraction(1, 2)))
+        found = bounds.as_answer(on_step(bounds, value))
+        assert isinstance(found, date)
+        return found
     integral = bounds.step is not None and bounds.step.denominator == bounds.offset.denominator == 1
     return int(value) if integral else float(value)
 

@@ -116,7 +116,7 @@ class Numbers:
         """
         place = (value - self.low) / self.step
         if self.bounds.step is None:
-            nearest = math.floor(place + Fraction(1, 2))
+            nearest = self.lattice.index(*value.as_integer_ratio()) - self.first
             low, high = self.ends
             return operator, min(max(nearest, 0), self.steps) if low <= value <= high else self._within(nearest)
         if operator in ("=", "<>"):

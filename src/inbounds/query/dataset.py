@@ -7,34 +7,28 @@ visits.sql("SELECT clinic, AVG(age) FROM visits GROUP BY clinic").explain(0.5)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from inbounds.display.progress import Progress, reporting
-from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion
+from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.ledger import Ledger
 from inbounds.ledger.address import is_address
 from inbounds.ledger.amount import fraction, units
-from inbounds.ledger.names import LONGEST_TEXT
-from inbounds.query.answer import Answer
-from inbounds.query.answering import Answered
+from inbounds.query.asking import Query
 from inbounds.query.column import Keys
 from inbounds.query.condition import Condition
 from inbounds.query.contract import Contract
 from inbounds.query.engines.engine import Engine
-from inbounds.query.explanation import Explanation
 from inbounds.query.group import by_bins
 from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_level
 from inbounds.query.plan import Plan, plan
 from inbounds.query.question import Question, checked
-from inbounds.query.row_limit import row_limit
 from inbounds.query.source import open_source
 from inbounds.query.sql.conditions import read_condition
 from inbounds.query.sql.select import read_select
@@ -44,9 +38,6 @@ BUDGET_KEYS = ("total", "per_analyst", "ledger")
 
 MOST_PLANS = 256
 """So many plans are kept, to be used again."""
-
-REPORTED = 1000
-"""Progress is told every so many groups."""
 
 Where = str | PathLike[str]
 
@@ -93,7 +84,7 @@ class Dataset:
 
         * `frame`: a pandas, polars or Arrow table to ask instead of the contract's source.
         * `spark`: the session to use, if the source is in Spark.
-        * `ledger`: where to keep account, instead of where the contract says: a path, an address or a `Ledger`.
+        * `ledger`: where spending is recorded, instead of where the contract says: a path, an address or a `Ledger`.
         * `create_ledger`: whether to create a ledger that is not there, and to enter the dataset in one that does not
           know it.  If not, using `ledger`, as asking does, raises `InvalidParameter` for the one and `LedgerConflict`
           for the other, and nothing is written: for whoever only wants to look.
@@ -251,91 +242,6 @@ class Dataset:
             return str(contract.folder / f"{contract.stem}.ledger.db")
         where = contract.text_of("budget", "ledger")
         return where if is_address(where) else str(contract.folder / Path(where).expanduser())
-
-
-@dataclass(frozen=True)
-class Query:
-    """A question to a dataset, ready to be explained or asked."""
-
-    dataset: Dataset
-    question: Question
-
-    def where(self, condition: Condition | str) -> Query:
-        """Return the question about fewer rows: a condition, or its text as in SQL."""
-        return replace(self, question=self.question.where(condition))
-
-    def by(self, *columns: str) -> Query:
-        """Return the question for each key of some columns; every key is answered, also those without rows."""
-        return replace(self, question=self.question.by(*columns))
-
-    def plan(self, epsilon: Any, *, pooling: Any = None) -> Plan:
-        """Return how the question will be answered; nothing is spent, and no row is looked at."""
-        cost = fraction(units(epsilon))
-        return self.dataset.planned(self.question, cost, _fixed(pooling))
-
-    def explain(self, epsilon: Any, *, pooling: Any = None) -> Explanation:
-        """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement."""
-        return Explanation.of(self.plan(epsilon, pooling=pooling), self.dataset.engine.dialect.name)
-
-    def ask(
-        self,
-        epsilon: Any,
-        *,
-        analyst: str,
-        request_id: str | None = None,
-        pooling: Any = None,
-        progress: Progress | None = None,
-    ) -> Answer:
-        """Return private answers, and charge the analyst for them first.
-
-        * `request_id`: asking again with the same one returns the stored answer and charges nothing.
-        * `pooling`: fixed, from 0 to 1, instead of chosen for the least error.
-        * `progress`: takes a line of text now and then; if not given, a terminal shows it.
-        """
-        fixed = _fixed(pooling)
-        planned = self.plan(epsilon, pooling=fixed)
-        if Answer.longest(planned) > LONGEST_TEXT:
-            raise InvalidQuestion(
-                f"the answer for {len(planned.cells)} groups is too long to be kept; ask for fewer groups"
-            )
-        account = self.dataset.ledger
-        receipt = account.charge(
-            self.dataset.name,
-            analyst,
-            planned.epsilon,
-            request_id=request_id,
-            fingerprint=self._fingerprint(planned, fixed),
-            note=str(self.question)[:1000],
-        )
-        if receipt.answer is None:
-            try:
-                with reporting(progress) as report:
-                    answered = self._answered(planned, report)
-            except EngineFailed as failure:
-                raise EngineFailed(failure.kind, receipt.request_id) from None
-            text = account.answered(receipt, Answer.of(planned, answered, receipt.request_id).dump())
-        else:
-            text = receipt.answer
-        return Answer.load(text, planned.epsilon, receipt.request_id, row_limit(self.question))
-
-    def _answered(self, planned: Plan, report: Progress) -> list[Answered]:
-        report("running the statement")
-        totals = planned.totals(self.dataset.engine.run(planned.sql))
-        found = []
-        for number, one in enumerate(totals):
-            if number % REPORTED == 0:
-                report(f"answering for group {number + 1} of {len(totals)}")
-            found.append(planned.answering.answer(one))
-        return found
-
-    def _fingerprint(self, planned: Plan, pooling: Any) -> str:
-        """Tell questions apart: the same one has the same contract, text, cost and pooling."""
-        told = (self.dataset.contract.text, str(self.question), str(planned.epsilon), str(pooling))
-        return sha256("\0".join(told).encode()).hexdigest()
-
-
-def _fixed(pooling: Any) -> Fraction | None:
-    return None if pooling is None else as_written(pooling, "pooling", InvalidParameter)
 
 
 def _amount(contract: Contract, key: str) -> int:

@@ -44,5 +44,5 @@ def _reason(mechanism: Any, considered: int) -> str:
     pooling = f" with pooling {float(mechanism.pooling):g}" if isinstance(mechanism, BoundedLaplace) else ""
     return (
         f"{mechanism.name}{pooling}, which has the least mean error of {considered} mechanisms that are private, "
-        "stay in bounds and take as long for one answer as for another"
+        "stay in bounds and do not show the answer by how long they take"
     )
