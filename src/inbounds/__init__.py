@@ -18,6 +18,7 @@ if _TYPE_CHECKING:
     from inbounds.choosing.recommendation import Recommendation, recommend
     from inbounds.limit.optimal import Optimal
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
+    from inbounds.mechanisms.mechanism import Mechanism
     from inbounds.privacy.certificate import Certificate
     from inbounds.privacy.certify import certify
     from inbounds.privacy.claim import Claim
@@ -33,6 +34,7 @@ __all__ = [
     "InvalidBounds",
     "InvalidParameter",
     "LatticeTooFine",
+    "Mechanism",
     "NotPrivate",
     "Optimal",
     "Recommendation",
@@ -49,6 +51,7 @@ _LATER = {
     "Certificate": "inbounds.privacy.certificate",
     "Claim": "inbounds.privacy.claim",
     "Comparison": "inbounds.choosing.comparison",
+    "Mechanism": "inbounds.mechanisms.mechanism",
     "Optimal": "inbounds.limit.optimal",
     "Recommendation": "inbounds.choosing.recommendation",
     "certify": "inbounds.privacy.certify",

@@ -13,14 +13,14 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import integrate
 
 from inbounds import BoundedLaplace, Bounds, InvalidAnswer, InvalidParameter
-from inbounds.accuracy.distribution import Accuracy
-from inbounds.accuracy.moments import NARROW
+from inbounds.accuracy.laplace_sums import NARROW
+from inbounds.accuracy.truncated_laplace import TruncatedLaplaceDistribution
 from inbounds.bounds.lattice import Lattice
 from inbounds.privacy.law import Law
 from tests.helpers.definition import Definition, Table, index_spans
@@ -159,49 +159,7 @@ def test_the_worst_error_is_never_exceeded(world: World) -> None:
     assert max(errors) <= worst * (1 + REL)
 
 
-# Confidence intervals.
-
-
-@settings(max_examples=40)
-@given(worlds(closed=True), st.sampled_from([0.5, 0.8, 0.95, 0.999]))
-def test_an_interval_holds_the_truth_as_often_as_it_says(world: World, confidence: float) -> None:
-    """Whatever the true answer is, the releases whose interval holds it have at least the confidence together."""
-    made, points = world.made, world.points
-    intervals = [made.interval(point, confidence) for point in points]
-    for truth in points:
-        holding = [low <= truth <= high for low, high in intervals]
-        assert world.pmf(truth) @ np.array(holding) >= confidence - REL
-
-
-@settings(max_examples=40)
-@given(worlds(closed=True), st.sampled_from([0.5, 0.8, 0.95, 0.999]))
-def test_an_interval_is_no_wider_than_it_must_be(world: World, confidence: float) -> None:
-    """An interval runs from the least to the greatest answer for which the release is in neither tail."""
-    tail = (1 - confidence) / 2
-    table = np.array([world.pmf(point) for point in world.points])
-    at_most = np.cumsum(table, axis=1)
-    at_least = np.cumsum(table[:, ::-1], axis=1)[:, ::-1]
-    assume(min(abs(at_most - tail).min(), abs(at_least - tail).min()) > REL)
-    for i, released in enumerate(world.points):
-        # If the release is in a tail of every answer, or of those around it, it still holds itself.
-        low = min([*np.flatnonzero(at_least[:, i] > tail), len(world.points) - 1][0], i)
-        high = max([0, *np.flatnonzero(at_most[:, i] > tail)][-1], i)
-        assert world.made.interval(released, confidence) == (world.points[low], world.points[high])
-
-
-@pytest.mark.parametrize("name", ["no step", "no step, pooling 0.4", "no step, whole line", "no step, narrow"])
-def test_an_interval_on_a_fine_lattice_is_exact(name: str) -> None:
-    """Where the lattice is fine, the release is in a tail of its interval's ends with just the odds that are left."""
-    made = mechanism(name)
-    last = [end for span in made.bounds for end in span]
-    for released in (0.3, 0.9, *KINDS[name].answers):
-        for confidence in (0.5, 0.95, 0.999999):
-            low, high = made.interval(released, confidence)
-            tail = (1 - confidence) / 2
-            before = Fraction(released) - made.step
-            for end, probability in ((low, 1 - made.cdf(before, low)), (high, made.cdf(released, high))):
-                at_an_end = any(abs(end - x) <= made.step for x in (*last, released))
-                assert at_an_end or probability == pytest.approx(tail, rel=1e-6)
+# Confidence intervals: how their ends are written.  Where they are is tested in test_interval.py.
 
 
 @pytest.mark.parametrize("bounds", [Bounds(0, 100), Bounds(Fraction(1, 3), 9), Bounds(0, 5) | Bounds(7, None)])
@@ -214,7 +172,7 @@ def test_an_interval_holds_answers_between_the_points_of_the_lattice(bounds: Bou
     for value in ("0.5", "0.75", "2", "4.5", "8.875"):
         released = kind(value)
         index, _ = made.claim.lattice.project(made._answers.index(released))
-        lowest, highest = made._accuracy.interval(index, 0.9)
+        lowest, highest = (int(end[0]) for end in made._intervals.around(np.array([index]), 0.9))
         low, high = made.interval(released, 0.9)
         assert type(low) is type(high) is kind
         least = max((lowest - Fraction(1, 2)) * made.step, Fraction(bounds.low))  # type: ignore[arg-type]  # a number
@@ -239,19 +197,6 @@ def test_an_interval_on_a_step_ends_on_it() -> None:
     assert days[0] < date(2026, 7, 6) < days[1]
 
 
-@given(worlds(), st.integers(0, 100))
-def test_intervals_rise_with_the_release_and_with_the_confidence(world: World, place: int) -> None:
-    """A greater release has no lower ends, and a greater confidence no narrower interval."""
-    points = world.points[: 200 * max(1, len(world.points) // 200)]
-    released, following = points[place % len(points)], points[(place + 1) % len(points)]
-    assume(released < following)
-    (low, high), (next_low, next_high) = world.made.interval(released, 0.9), world.made.interval(following, 0.9)
-    assert low <= next_low
-    assert high <= next_high
-    wide_low, wide_high = world.made.interval(released, 0.99)
-    assert wide_low <= low <= high <= wide_high
-
-
 # Closed forms on lattices of any size.
 
 
@@ -273,14 +218,14 @@ def moments(n: int, rate: Fraction) -> list[Any]:
 def test_moments_are_exact_from_narrow_bounds_to_wide_ones(points: int, width: float) -> None:
     """Error, bias and variance at the ends and inside of one span agree with sums in thousands of bits."""
     rate = Fraction(width) / points
-    accuracy = Accuracy(Law(Lattice.of(Bounds(0, points, step=1), Fraction(1)), rate, Fraction(0)))
+    accuracy = TruncatedLaplaceDistribution(Law(Lattice.of(Bounds(0, points, step=1), Fraction(1)), rate, Fraction(0)))
     for centre in sorted({0, points // 3, points // 2, points}):
         below, above = moments(centre, rate), moments(points - centre, rate)
         with mpmath.workprec(2000):
             z = below[0] + above[0] - 1
             error, bias = (above[1] + below[1]) / z, (above[1] - below[1]) / z
             variance = (above[2] + below[2]) / z - bias**2
-        found = accuracy.moments(centre)
+        found = accuracy.moments(np.array([centre]))
         assert found.error[0] == pytest.approx(float(error), rel=1e-11)
         assert found.bias[0] == pytest.approx(float(bias), rel=1e-11, abs=1e-11 * float(error))
         assert found.variance[0] == pytest.approx(float(variance), rel=1e-10)

@@ -326,7 +326,7 @@ def test_a_limit_that_the_optimum_itself_is_far_from_is_not_shown(
     costs: float, there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where making the optimum exact costs more than one part in a hundred, no error is related to the limit."""
-    monkeypatch.setattr(Optimal, "limit", property(lambda made: made.__dict__["limit"] / costs), raising=False)
+    monkeypatch.setattr(Optimal, "limit", property(lambda made: made._limit / costs), raising=False)
     found = compare(Bounds(0, 4, step=1), 1, 1)
     assert [row.mean_over_optimum is not None for row in found if row.eligible] == [there] * sum(
         row.eligible for row in found

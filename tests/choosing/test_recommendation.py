@@ -29,8 +29,8 @@ from inbounds import (
 )
 from inbounds.limit.optimal import QUICK_POINTS
 from inbounds.limit.optimum import Minimise as Goal
+from inbounds.mechanisms.additive.additive import Additive
 from inbounds.published import Geometric, Laplace, Staircase
-from inbounds.published.additive import Additive
 
 GOALS: tuple[Goal, ...] = ("mean", "worst")
 COUNTS = Bounds(0, 20, step=1)

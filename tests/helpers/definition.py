@@ -51,7 +51,7 @@ class Definition:
     def of(cls, mechanism: BoundedLaplace, bits: int = 400) -> Definition:
         """Return the law that a mechanism claims to draw from."""
         spans = index_spans(mechanism.bounds, mechanism.step)
-        return cls(spans, mechanism.step / Fraction(mechanism.scale), Fraction(str(mechanism.pooling)), bits)
+        return cls(spans, mechanism.step / Fraction(mechanism.scale), mechanism.claim.promise.pooling, bits)
 
     def power(self, distance: int) -> Any:
         """Return `q ** distance`."""

@@ -6,7 +6,6 @@ import copy
 import math
 import pickle
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -481,7 +480,8 @@ def test_things_that_are_arrays_at_heart_are_released_as_arrays() -> None:
         def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
             return np.array([1, 2, 3])
 
-    released = mechanism("one span").release(Column())
+    column: Any = Column()
+    released = mechanism("one span").release(column)
     assert isinstance(released, np.ndarray)
     assert released.shape == (3,)
 
@@ -501,12 +501,12 @@ def test_settings_of_numpy_make_no_difference() -> None:
 
 
 def test_a_mechanism_is_frozen() -> None:
-    """Nothing about a mechanism can be set or deleted, so that what was proved stays true."""
+    """Nothing that a mechanism says of itself can be set or deleted, so that what was proved stays true."""
     made = mechanism("one span")
-    for name in ("epsilon", "scale", "bounds", "claim", "certificate", "anything", "_sampler"):
-        with pytest.raises(FrozenInstanceError):
+    for name in ("epsilon", "sensitivity", "scale", "bounds", "claim", "certificate", "label", "pooling", "step"):
+        with pytest.raises(AttributeError, match=f"'{name}' of 'BoundedLaplace' object has no setter"):
             setattr(made, name, 1)
-        with pytest.raises(FrozenInstanceError):
+        with pytest.raises(AttributeError, match=f"'{name}' of 'BoundedLaplace' object has no deleter"):
             delattr(made, name)
 
 
@@ -543,7 +543,7 @@ def test_the_text_of_a_mechanism_is_short_and_tells_what_was_asked_for() -> None
     """repr names the bounds, what differs from the defaults, the scale and the proof, on one line."""
     text = repr(BoundedLaplace(Bounds(0, 100, step=1), 1, 0.5, pooling=1))
     assert text.startswith("<BoundedLaplace([0, 100] step 1, sensitivity=1, epsilon=0.5, pooling=1): scale 2, ")
-    assert "proved" in text
+    assert text.endswith(" ε = 0.5>")
     many = Bounds.union([(2 * n, 2 * n) for n in range(1000)], step=1)
     text = repr(BoundedLaplace(many, 1, 0.5, guarantee="distance", trusted=True))
     assert "1000 spans" in text

@@ -32,9 +32,9 @@ def test_randomness_is_that_of_the_operating_system() -> None:
 def test_a_release_draws_on_that_source_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the source scripted, a release is determined."""
     made = mechanism("islands")
-    monkeypatch.setattr("inbounds.mechanisms.releases.system", Script(seed=1))
+    monkeypatch.setattr("inbounds.mechanisms.mechanism.system", Script(seed=1))
     first = [made.release(9) for _ in range(50)], made.release([9] * 50).tolist()
-    monkeypatch.setattr("inbounds.mechanisms.releases.system", Script(seed=1))
+    monkeypatch.setattr("inbounds.mechanisms.mechanism.system", Script(seed=1))
     assert ([made.release(9) for _ in range(50)], made.release([9] * 50).tolist()) == first
 
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from inbounds import Bounds
 from inbounds.exact.balls import workprec
+from inbounds.mechanisms.setting import WIDEST
 from inbounds.published import Staircase
 from inbounds.published.geng2014 import StaircaseNoise
-from inbounds.published.mechanism import WIDEST
 from inbounds.sampling.any_law import extend
 from inbounds.sampling.proposals import kinds
 from inbounds.sampling.reference import EXTENSION

@@ -12,6 +12,7 @@ from inbounds.accuracy.window import Window
 from inbounds.bounds import Bounds
 from inbounds.errors import InboundsError, InvalidParameter
 from inbounds.exact.rational import as_written, shown
+from inbounds.mechanisms.additive.additive import MANNERS, Additive
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.privacy.label import Label
 from inbounds.published import (
@@ -24,7 +25,6 @@ from inbounds.published import (
     Staircase,
     TruncatedLaplacian,
 )
-from inbounds.published.additive import MANNERS, Additive
 
 
 class Comparable(Protocol):
@@ -110,10 +110,10 @@ def candidates(question: Question, delta: Any) -> Iterator[Candidate]:
     yield Candidate("bounded Laplace, pooling 0", croft, partial(make, BoundedLaplace))
     yield Candidate("bounded Laplace, pooling 1", "this library", partial(make, BoundedLaplace, pooling=1))
     yield Candidate("bounded Laplace, pooling ½", "this library", partial(make, BoundedLaplace, pooling=0.5))
-    yield Candidate(AdaptiveLaplace.name, AdaptiveLaplace.paper, partial(make, AdaptiveLaplace))
-    yield Candidate(HolohanLaplace.name, HolohanLaplace.paper, partial(make, HolohanLaplace))
-    yield Candidate(NaiveLaplace.name, NaiveLaplace.paper, partial(make, NaiveLaplace))
-    kinds: list[tuple[type[Additive], Callable[..., Any]]] = [
+    yield Candidate(AdaptiveLaplace.title, AdaptiveLaplace.paper, partial(make, AdaptiveLaplace))
+    yield Candidate(HolohanLaplace.title, HolohanLaplace.paper, partial(make, HolohanLaplace))
+    yield Candidate(NaiveLaplace.title, NaiveLaplace.paper, partial(make, NaiveLaplace))
+    kinds: list[tuple[type[Additive[Any]], Callable[..., Any]]] = [
         (Laplace, _continuous_laplace),
         (Geometric, Geometric),
         (Staircase, Staircase),
@@ -121,8 +121,8 @@ def candidates(question: Question, delta: Any) -> Iterator[Candidate]:
     ]
     for kind, making in kinds:
         for ends, manner in MANNERS.items():
-            yield Candidate(f"{manner} {kind.noise_name}", kind.paper, partial(make, making, ends=ends))
-    yield Candidate(ExplicitFair.name, ExplicitFair.paper, partial(make, ExplicitFair))
+            yield Candidate(f"{manner} {kind.title}", kind.paper, partial(make, making, ends=ends))
+    yield Candidate(ExplicitFair.title, ExplicitFair.paper, partial(make, ExplicitFair))
 
 
 def refuse_delta(delta: Any) -> None:

@@ -23,11 +23,11 @@ from inbounds.limit.optimal import (
     wants_optimum,
 )
 from inbounds.limit.optimum import Minimise
+from inbounds.mechanisms.additive.additive import Additive
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.privacy.claim import Promise
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.published import ExplicitFair, Geometric, Laplace, Staircase
-from inbounds.published.additive import Additive
 from inbounds.published.ghosh2009 import GeometricNoise
 
 HUNDREDTHS = 100
@@ -193,7 +193,7 @@ class _Search:
         if self.limit == 1:
             yield from self._additive("snapped", "snap")
         if not self.even:
-            yield from self._tried(ExplicitFair.name, ExplicitFair)
+            yield from self._tried(ExplicitFair.title, ExplicitFair)
         if with_optimum:
             prior = uniform_prior(self.question.bounds, self.window) if self.minimise == "mean" else None
             choices = {"minimise": self.minimise, "prior": prior, "progress": self.report}

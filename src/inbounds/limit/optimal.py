@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 
+from inbounds.accuracy.few_points import FewPoints
 from inbounds.accuracy.window import Window, indices_of
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
@@ -25,22 +26,34 @@ from inbounds.exact.rational import as_written, shown
 from inbounds.limit.exact_table import BITS, ExactTable, greatest_ratio
 from inbounds.limit.linear_program import NOT_INSTALLED
 from inbounds.limit.optimum import MOST_TRUE_ANSWERS, Minimise, solve, solver_is_installed
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.law import PRECISION
-from inbounds.published.listed import Listed
-from inbounds.published.mechanism import Ground, need_step
 from inbounds.sampling.entropy import Entropy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from inbounds.mechanisms.averages import Floats
+    from inbounds.accuracy.distribution import Floats, Indices
 
 QUICK_POINTS = 64
 """Up to so many points the linear program is solved without being asked for: it takes seconds."""
 
 
-class Optimal(Listed):
+class TableDistribution(FewPoints):
+    """The law that is a table: one row for each answer from the least to the greatest, those in gaps included."""
+
+    def __init__(self, lattice: Lattice, table: ExactTable) -> None:
+        super().__init__(lattice)
+        self.probabilities = np.array([[weight / 2**BITS for weight in row] for row in table.weights])
+
+    def rows(self, centres: Indices) -> Floats:
+        """Return the rows of some answers."""
+        return self.probabilities[centres - self.points[0]]
+
+
+class Optimal(Mechanism):
     """The least mean or worst error of all mechanisms that keep epsilon, on a bounded lattice of up to 400 points.
 
     * `minimise`: the "mean" error, over true answers weighted by the prior, or the "worst".
@@ -53,10 +66,8 @@ class Optimal(Listed):
     that takes too many rounds is refused (docs/choosing.md, "How it is found").
     """
 
+    title: ClassVar[str] = "optimal"
     paper: ClassVar[str] = "linear programming"
-    minimise: Minimise
-    limit: float
-    """The least error that any mechanism can have, as the solver found it: `error` of this one is a hair above."""
 
     def __init__(
         self,
@@ -68,87 +79,87 @@ class Optimal(Listed):
         prior: Sequence[Any] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        ground = Ground.of(bounds, sensitivity, epsilon)
-        _need_few_points(ground)
+        setting = Setting.of(bounds, sensitivity, epsilon)
+        _need_few_points(setting)
         goal = checked_goal(minimise)
-        weights, possible = _prior(prior, ground.lattice)
-        costs = abs(np.subtract.outer(_answers(ground.lattice), ground.lattice.indices())).astype(float)
+        weights, possible = _prior(prior, setting.lattice)
+        costs = abs(np.subtract.outer(_answers(setting.lattice), setting.lattice.indices())).astype(float)
         costs[~possible] = 0.0  # what is released for an impossible answer is of no account, as long as it is private
         with reporting(progress) as report:
-            found = solve(costs, _adjacent(ground), ground.epsilon, minimise=goal, prior=weights, progress=report)
-        self._settle(ground, found.table, goal, found.limit * float(ground.lattice.step))
+            found = solve(costs, _adjacent(setting), setting.epsilon, minimise=goal, prior=weights, progress=report)
+        self._settle(setting, found.table, goal, found.limit * float(setting.lattice.step))
 
-    def _settle(self, ground: Ground, table: ExactTable, minimise: Minimise, limit: float) -> None:
+    def _settle(self, setting: Setting, table: ExactTable, minimise: Minimise, limit: float) -> None:
         """Become the mechanism of a table, or refuse to if the table does not keep epsilon."""
-        certificate = _proved(ground, table)
+        certificate = _proved(setting, table)
         if not certificate.holds:
             raise NotPrivate(f"the optimum could not be proved to keep epsilon. {certificate}", certificate)
-        indices = ground.lattice.indices()
-        super().__init__(ground, certificate, table=table, minimise=minimise, limit=limit, _indices=indices)
-
-    table: ExactTable
-    """The probabilities, exactly, in units of 2**-64.
-
-    One column for each possible answer; one row for each from the least to the greatest, the impossible ones between
-    them included, because a true answer that is not trusted may be one of those.
-    """
-    _indices: list[int]
+        super().__init__(setting, certificate)
+        self._table, self._minimise, self._limit = table, minimise, limit
+        self._indices = setting.lattice.indices()
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def table(self) -> ExactTable:
+        """The probabilities, exactly, in units of 2**-64.
+
+        One column for each possible answer; one row for each from the least to the greatest, the impossible ones
+        between them included, because a true answer that is not trusted may be one of those.
+        """
+        return self._table
+
+    @property
+    def minimise(self) -> Minimise:
+        """Which error is least: the "mean" or the "worst"."""
+        return self._minimise
+
+    @property
+    def limit(self) -> float:
+        """The least error that any mechanism can have, as the solver found it: `error` of this one is a hair above."""
+        return self._limit
+
+    @property
+    def name(self) -> str:
         """What it is called in a comparison."""
-        return optimal_name(self.minimise)
+        return optimal_name(self._minimise)
 
-    def _row(self, index: int) -> int:
-        """Return the row of an index, of the nearest end if it is beyond them."""
-        return self._ground.clipped(index) - self._ground.lattice.low_list[0]
-
-    @cached_property
-    def _cumulative(self) -> list[list[int]]:
-        return [list(accumulate(row)) for row in self.table.weights]
-
-    def _draw(self, index: int, entropy: Entropy) -> int:
-        word = int.from_bytes(entropy(BITS // 8))
-        return self._indices[bisect_right(self._cumulative[self._row(index)], word)]
+    @property
+    def pooling(self) -> int:
+        """How much of the noise that would leave the bounds stays at their ends: as it likes."""
+        return 1
 
     @cached_property
     def probabilities(self) -> Floats:
-        """The probabilities as doubles."""
-        return np.array([[weight / 2**BITS for weight in row] for row in self.table.weights])
+        """The table as doubles."""
+        return self._distribution.probabilities
 
     @cached_property
-    def errors(self) -> Floats:
-        """The expected distance in steps for every possible true answer."""
-        distances = abs(np.subtract.outer(self._indices, self._indices))
-        return (self._possible * distances).sum(1)
+    def _cumulative(self) -> list[list[int]]:
+        return [list(accumulate(row)) for row in self._table.weights]
+
+    def _draw(self, index: int, entropy: Entropy) -> int:
+        word = int.from_bytes(entropy(BITS // 8))
+        row = self._setting.clipped(index) - self._indices[0]
+        return self._indices[bisect_right(self._cumulative[row], word)]
+
+    @cached_property
+    def _distribution(self) -> TableDistribution:
+        return TableDistribution(self._setting.lattice, self._table)
 
     @property
-    def _possible(self) -> Floats:
-        """The rows of possible answers."""
-        return self.probabilities[[self._row(index) for index in self._indices]]
+    def _choices(self) -> dict[str, Any]:
+        return {"minimise": self._minimise}
 
-    @cached_property
-    def ends(self) -> Floats:
-        """The probability that a release is an end of a span, for every possible true answer."""
-        lattice = self._ground.lattice
-        return self._possible[:, np.isin(self._indices, [*lattice.low_list, *lattice.high_list])].sum(1)
-
-    def _error(self, centre: int, excess: float) -> float:
-        distances = abs(np.array(self._indices) - (centre + excess))
-        return float(self.probabilities[self._row(centre)] @ distances)
-
-    def _probability(self, index: int, centre: int) -> float:
-        if index not in self._indices:
-            return 0.0
-        return float(self.probabilities[self._row(centre), self._indices.index(index)])
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return (*super()._key, self._table.weights)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the table too, lest it be searched for again; whoever unpickles proves it again."""
-        return _restored, (self.bounds, self._ground.given, self.table, self.minimise, self.limit)
+        return _restored, (self.bounds, self._setting.given._asdict(), self._table, self._minimise, self._limit)
 
     def prove_again(self) -> Certificate:
         """Compare every entry of the table with every other of its column that must be close, in exact integers."""
-        return _proved(self._ground, self.table)
+        return _proved(self._setting, self._table)
 
 
 def optimal_name(minimise: Minimise) -> str:
@@ -182,7 +193,7 @@ def wants_optimum(optimum: object, bounds: Bounds) -> bool:
 
 def refuse_without_optimum(bounds: Bounds, sensitivity: Any, epsilon: Any) -> None:
     """Refuse bounds for which there is no optimum, or a place without the solver, to whoever asked for it."""
-    _need_few_points(Ground.of(bounds, sensitivity, epsilon))
+    _need_few_points(Setting.of(bounds, sensitivity, epsilon))
     if not solver_is_installed():
         raise InvalidParameter(NOT_INSTALLED)
 
@@ -198,12 +209,12 @@ def uniform_prior(bounds: Bounds, window: Window | None) -> list[int] | None:
     return [int(first <= index <= last) for index in lattice.indices()]
 
 
-def _need_few_points(ground: Ground) -> None:
-    need_step(ground, "the optimal mechanism", "do without it")
-    if not ground.lattice.bounded or _size(ground.lattice) > MOST_TRUE_ANSWERS:
+def _need_few_points(setting: Setting) -> None:
+    setting.need_step("the optimal mechanism", "do without it")
+    if not setting.lattice.bounded or _size(setting.lattice) > MOST_TRUE_ANSWERS:
         raise InvalidParameter(
             f"the optimal mechanism is for at most {MOST_TRUE_ANSWERS} answers from the least to the greatest, those "
-            f"in gaps too, and {ground.bounds.brief()} has more; give the bounds ends or a larger step"
+            f"in gaps too, and {setting.bounds.brief()} has more; give the bounds ends or a larger step"
         )
 
 
@@ -216,11 +227,11 @@ def _answers(lattice: Lattice) -> list[int]:
     return list(range(lattice.low_list[0], lattice.high_list[-1] + 1))
 
 
-def _adjacent(ground: Ground) -> NDArray[np.bool_]:
+def _adjacent(setting: Setting) -> NDArray[np.bool_]:
     """Return which true answers neighbours can have."""
-    rows = np.arange(_size(ground.lattice))
+    rows = np.arange(_size(setting.lattice))
     apart = abs(np.subtract.outer(rows, rows))
-    return (apart <= ground.distance) & (apart > 0)
+    return (apart <= setting.distance) & (apart > 0)
 
 
 def _prior(prior: Sequence[Any] | None, lattice: Lattice) -> tuple[Floats, NDArray[np.bool_]]:
@@ -248,23 +259,19 @@ def _prior(prior: Sequence[Any] | None, lattice: Lattice) -> tuple[Floats, NDArr
     return counted, possible
 
 
-def _proved(ground: Ground, table: ExactTable) -> Certificate:
+def _proved(setting: Setting, table: ExactTable) -> Certificate:
     """Write down the greatest ratio in a column between true answers that neighbours can have."""
-    adjacent, indices = _adjacent(ground), _answers(ground.lattice)
+    adjacent, indices = _adjacent(setting), _answers(setting.lattice)
     ratio, first, second, _ = greatest_ratio(table, adjacent)
     with lock(), workprec(PRECISION):
         loss = ball(ratio).log()
         bound, witnessed = upper(loss), lower(loss)
-    one, other = (ground.bounds.as_answer(ground.lattice.value(indices[which])) for which in (first, second))
-    return Certificate(
-        holds=bound <= ground.epsilon,
+    return Certificate.of(
+        setting.promise,
+        setting.lattice,
         bound=bound,
         witnessed=witnessed,
-        worst_pair=(one, other),
-        epsilon=ground.epsilon,
-        guarantee="standard",
-        scale=None,
-        step=ground.lattice.step,
+        pair=(indices[first], indices[second]),
         pairs=int(adjacent.sum()) // 2,
         method="every pair, every output",
         precision=PRECISION,
@@ -276,5 +283,5 @@ def _restored(bounds: Bounds, given: dict[str, Any], table: ExactTable, minimise
     if any(min(row) < 0 or sum(row) != 2**BITS for row in table.weights):
         raise InvalidParameter("every row of the table of an optimum must add up to 2**64; make the mechanism anew")
     made = object.__new__(Optimal)
-    made._settle(Ground.of(bounds, **given), table, minimise, limit)
+    made._settle(Setting.of(bounds, **given), table, minimise, limit)
     return made

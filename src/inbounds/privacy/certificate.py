@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb
 
+from inbounds.bounds.lattice import Lattice
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
 from inbounds.exact.rational import concise, round_down, round_up, rounded
-from inbounds.privacy.claim import Claim
+from inbounds.privacy.claim import Claim, Promise
 from inbounds.privacy.guarantee import GuaranteeName, Pairs
 from inbounds.privacy.label import written_up
 from inbounds.privacy.law import PRECISION, Law
@@ -60,6 +61,39 @@ class Certificate:
     """Bits of the ball arithmetic."""
     delta: Fraction = Fraction(0)
     """Proved from above: what is exempt from the bound on the loss; 0 for a pure guarantee."""
+
+    @classmethod
+    def of(  # noqa: PLR0913  all that a proof has to say
+        cls,
+        promise: Promise,
+        lattice: Lattice,
+        *,
+        bound: Fraction,
+        witnessed: Fraction,
+        pair: tuple[int, int] | None,
+        pairs: int,
+        method: str,
+        precision: int,
+        scale: Fraction | None = None,
+        delta: Fraction = Fraction(0),
+        delta_allowed: bool = True,
+    ) -> Certificate:
+        """Write down what was proved of a promise on a lattice; the worst pair is one of indices."""
+        answers = (None, None) if pair is None else tuple(map(lattice.answer, pair))
+        return cls(
+            holds=bound <= promise.epsilon and delta_allowed,
+            bound=bound,
+            witnessed=witnessed,
+            worst_pair=(answers[0], answers[1]),
+            epsilon=promise.epsilon,
+            guarantee=promise.guarantee,
+            scale=scale,
+            step=lattice.step,
+            pairs=pairs,
+            method=method,
+            precision=precision,
+            delta=delta,
+        )
 
     @property
     def refuted(self) -> bool:
@@ -191,23 +225,14 @@ def certificate_of(claim: Claim, worst: Worst, method: str, bits: int) -> Certif
         if claim.law.constant:  # then it is a distance times the rate, a rational number, and need not be enclosed
             rational = claim.law.rate * claim.pairs.reach
             bound, witnessed = (rational, rational) if worst.loss.overlaps(ball(rational)) else (bound, witnessed)
-    return Certificate(
-        holds=bound <= claim.promise.epsilon,
+    return Certificate.of(
+        claim.promise,
+        claim.lattice,
         bound=bound,
         witnessed=witnessed,
-        worst_pair=_as_answers(claim, worst.pair),
-        epsilon=claim.promise.epsilon,
-        guarantee=claim.promise.guarantee,
-        scale=claim.scale,
-        step=claim.lattice.step,
+        pair=worst.pair,
         pairs=worst.count,
         method=method,
         precision=bits,
+        scale=claim.scale,
     )
-
-
-def _as_answers(claim: Claim, pair: tuple[int, int] | None) -> tuple[Any, Any]:
-    if pair is None:
-        return None, None
-    first, second = map(claim.lattice.answer, pair)
-    return first, second

@@ -55,7 +55,7 @@ def certify(mechanism: Claimant | Provable | Claim) -> Certificate:
 
     Of a `Claim`, and of a mechanism that has one, only the promise, the step and the exact scale are used.  A published
     mechanism says for itself how it is proved again, from the law that it draws from and not from what it says of its
-    loss: by definition where answers are few, else noise from its tails and its form (`published/noise_proof.py`),
+    loss: by definition where answers are few, else noise from its tails and its form (`mechanisms/additive/proof.py`),
     and others by the arguments of their first proof.  The certificate names the road.
     """
     if isinstance(mechanism, Provable):
@@ -65,8 +65,13 @@ def certify(mechanism: Claimant | Provable | Claim) -> Certificate:
         raise InvalidParameter(
             f"only a mechanism or a Claim can be certified, got {type(mechanism).__name__}; give one of the two"
         )
+    return _kept(proved_again(claim))
+
+
+def proved_again(claim: Claim) -> Certificate:
+    """Prove a claim by another road where there is one, from its promise, its step and its exact scale alone."""
     fresh = Claim.on(claim.promise, claim.lattice.step, claim.scale)
-    return _kept(sharpened(lambda bits: _prove_again(fresh, bits), BITS))
+    return sharpened(lambda bits: _prove_again(fresh, bits), BITS)
 
 
 def _kept(certificate: Certificate) -> Certificate:

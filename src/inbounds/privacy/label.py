@@ -30,7 +30,7 @@ class Label:
 
     def __str__(self) -> str:
         if self.loss is not None:
-            return f"not private: loss {plain_up(self.loss, 4)} > {plain_up(self.epsilon, 4)}"
+            return f"not private: loss {float(self.loss):.4g} > {plain_up(self.epsilon, 4)}"
         if self.delta:
             return f"ε = {plain_up(self.epsilon, 4)}, δ = {written_up(self.delta, 4)}"
         return f"ε = {plain_up(self.epsilon, 4)}"

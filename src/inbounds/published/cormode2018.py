@@ -23,19 +23,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from flint import arb
 
+from inbounds.accuracy.few_points import FewPoints
 from inbounds.bounds import Bounds
+from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, workprec
+from inbounds.mechanisms.definition import SMALL, prove_by_definition
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.setting import SLACK, Setting
 from inbounds.privacy.certificate import Certificate
-from inbounds.privacy.certify import SMALL
-from inbounds.published.definition import prove_by_definition
-from inbounds.published.listed import Listed
-from inbounds.published.mechanism import SLACK, Ground, need_one_span, need_step
 from inbounds.sampling.any_law import draw
 from inbounds.sampling.entropy import Entropy
 
 if TYPE_CHECKING:
-    from inbounds.mechanisms.averages import Floats
+    from inbounds.accuracy.distribution import Floats, Indices
 
 MOST_LISTED = 1_000_000
 """Errors are listed for every point."""
@@ -89,135 +90,177 @@ class Column:
         return min(bisect_left(range(self.top + 1), probability * whole, key=total), self.top)
 
 
-class ExplicitFair(Listed):
+class FairDistribution(FewPoints):
+    """The laws of all true counts, in doubles."""
+
+    rises = True  # from one true count to the next, probabilities fall by `a` up to the first, then rise, then stay
+
+    def __init__(self, lattice: Lattice, rate: float) -> None:
+        super().__init__(lattice)
+        self.scale = 1 / rate
+        self._low, self._top, self._rate = lattice.low_list[0], lattice.points - 1, rate
+        self.whole = float(self._powers(np.zeros(1), np.arange(self._top + 1.0)).sum())
+
+    @np.errstate(under="ignore")
+    def _powers(self, counts: Floats, outputs: Floats) -> Floats:
+        """Return `a` to the exponent of each output for a true count."""
+        distance, room = abs(outputs - counts), np.minimum(counts, self._top - counts)
+        exponent = np.where(distance < room, distance, np.ceil((distance + room) / 2))
+        return np.exp(-exponent * self._rate)
+
+    def rows(self, centres: Indices) -> Floats:
+        """Return the probabilities of all counts, a row for each true count."""
+        counts = (centres - self._low).astype(float)[:, None]
+        return self._powers(counts, np.arange(self._top + 1.0)) / self.whole
+
+    def probability(self, released: Indices, centres: Indices) -> Floats:
+        """Return the probability of a count."""
+        outputs = released - self._low
+        powers = self._powers((centres - self._low).astype(float), outputs.astype(float))
+        return np.where((outputs >= 0) & (outputs <= self._top), powers / self.whole, 0.0)
+
+    def up_to(self, released: Indices, centres: Indices) -> Floats:
+        """Return the probability of at most this count."""
+        return self._sum(released - self._low, centres - self._low)
+
+    def at_least(self, released: Indices, centres: Indices) -> Floats:
+        """Return the probability of at least this count: the mirror image."""
+        high = self._low + self._top
+        return self._sum(high - released, high - centres)
+
+    @np.errstate(under="ignore")
+    def _sum(self, outputs: Indices, counts: Indices) -> Floats:
+        """Return the probability of at most an output, as a sum of three: where exponents go by halves, where they are
+        distances, and where they go by halves again."""
+        output, count = np.broadcast_arrays(outputs.astype(float), counts.astype(float))
+        room = np.minimum(count, self._top - count)
+        first, last = count - room, count + room
+        low, near, high = np.minimum(output, first - 1), np.clip(output, first - 1, last), np.maximum(output, last)
+        found = self._by_halves(self._top - low, np.full_like(low, self._top + 1.0))
+        found = np.where(low >= 0, found, 0.0) + np.where(near >= first, self._by_distance(near - count, room), 0.0)
+        found = (found + self._by_halves(last + 1, high + 1)) / (self.whole * -np.expm1(-self._rate))
+        return np.where(output < 0, 0.0, np.where(output >= self._top, 1.0, found))
+
+    def _by_distance(self, until: Floats, room: Floats) -> Floats:
+        """Return the sum of `a**|d|` from `-room` to a distance, times `1 - a`."""
+        rate = self._rate
+        left = np.exp(np.minimum(until, 0) * rate) * -np.expm1(-(room + 1 + np.minimum(until, 0)) * rate)
+        return left + np.exp(-rate) * -np.expm1(-np.maximum(until, 0) * rate)
+
+    def _by_halves(self, start: Floats, stop: Floats) -> Floats:
+        """Return the sum of `a**ceil(i / 2)` from `start` to before `stop`, times `1 - a`."""
+        single = -np.expm1(-self._rate)
+        halves = [np.ceil(end / 2) for end in (start, stop)]
+        weights = [2 - np.where(end % 2 == 0, single, 0.0) for end in (start, stop)]
+        fall = weights[1] * -np.expm1((halves[0] - halves[1]) * self._rate)
+        return np.exp(-halves[0] * self._rate) * (weights[0] - weights[1] + fall)
+
+    @cached_property
+    @np.errstate(under="ignore")
+    def errors_of_all(self) -> Floats:
+        """The expected distance in steps for every true count."""
+        count = np.arange(self._top // 2 + 1.0)
+        near = np.cumsum(2 * count * np.exp(-count * self._rate))  # up to twice the true count
+        output = np.arange(self._top + 1.0)
+        far = np.exp(-np.ceil(output / 2) * self._rate)
+        mass, moment = (np.append(np.cumsum(x[::-1])[::-1], 0.0) for x in (far, output * far))
+        start = np.minimum(2 * count + 1, self._top + 1).astype(np.intp)
+        lower = (near + moment[start] - count * mass[start]) / self.whole
+        return np.concatenate([lower, lower[: (self._top + 1) // 2][::-1]])
+
+    @cached_property
+    @np.errstate(under="ignore")
+    def ends_of_all(self) -> Floats:
+        """The probability that a release is the least or the greatest count, for every true count."""
+        count = np.arange(self._top + 1.0)
+        room = np.minimum(count, self._top - count)
+        nearer = np.exp(-room * self._rate)
+        farther = np.exp(-np.ceil(self._top / 2) * self._rate)
+        return (nearer + farther) / self.whole if self._top else np.ones(1)
+
+
+class ExplicitFair(Mechanism):
     """The explicit fair mechanism on one bounded span of a lattice, such as the counts from 0 to n."""
 
+    title: ClassVar[str] = "explicit fair"
     paper: ClassVar[str] = "Cormode et al. 2018"
-    name = "explicit fair"
 
     def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any) -> None:
-        ground = Ground.of(bounds, sensitivity, epsilon)
-        need_step(ground, "the explicit fair mechanism", "use bounded Laplace")
-        need_one_span(ground, "the explicit fair mechanism", "use bounded Laplace, which is for any bounds")
-        if ground.lattice.points > MOST_LISTED:
+        setting = Setting.of(bounds, sensitivity, epsilon)
+        setting.need_step("the explicit fair mechanism", "use bounded Laplace")
+        setting.need_one_span("the explicit fair mechanism", "use bounded Laplace, which is for any bounds")
+        if setting.lattice.points > MOST_LISTED:
             raise InvalidParameter(
-                f"the explicit fair mechanism is offered up to {MOST_LISTED:,} points, and {ground.bounds.brief()} has "
-                "more; use bounded Laplace"
+                f"the explicit fair mechanism is offered up to {MOST_LISTED:,} points, and {bounds.brief()} has more; "
+                "use bounded Laplace"
             )
-        top = ground.lattice.points - 1
+        self._low, self._top = setting.lattice.low_list[0], setting.lattice.points - 1
         # Exponents go up to ceil(n/2) only, so answers farther apart than that cost no more.
-        rate = ground.epsilon * (1 - SLACK) / min(ground.distance, max(-(-top // 2), 1))
-        super().__init__(ground, _proved(ground, rate, top), rate=rate, top=top)
+        self._rate = setting.epsilon * (1 - SLACK) / min(setting.distance, max(-(-self._top // 2), 1))
+        super().__init__(setting, _proved(setting, self._rate, self._top))
 
-    rate: Fraction
-    """Minus the logarithm of the factor `a`."""
-    top: int
+    @property
+    def rate(self) -> Fraction:
+        """Minus the logarithm of the factor `a`."""
+        return self._rate
+
+    @property
+    def top(self) -> int:
+        """The greatest count, if the least is 0."""
+        return self._top
 
     @property
     def scale(self) -> float:
         """Over which distance the probability falls by a factor e, near the true answer and far from the ends."""
-        return float(self._ground.lattice.step / self.rate)
+        return float(self.step / self._rate)
 
     @property
     def at_truth(self) -> float:
         """The probability that the release is the true answer, whatever it is: their `y`."""
-        return float(1 / self._whole)
+        return 1 / self._distribution.whole
 
-    def _place(self, index: int) -> tuple[int, bool]:
-        """Return the true count, or its mirror image if it is in the upper half, and whether it is that."""
-        count = self._ground.clipped(index) - self._ground.lattice.low_list[0]
-        return (self.top - count, True) if 2 * count > self.top else (count, False)
+    @cached_property
+    def _distribution(self) -> FairDistribution:
+        return FairDistribution(self._setting.lattice, float(self._rate))
 
     def _draw(self, index: int, entropy: Entropy) -> int:
-        count, mirrored = self._place(index)
-        drawn = draw(Column(self.top, count, self.rate), entropy)
-        return self._ground.lattice.low_list[0] + (self.top - drawn if mirrored else drawn)
-
-    @np.errstate(under="ignore")
-    def _powers(self, count: int) -> Floats:
-        """Return `a` to the exponents for a true count, over all outputs."""
-        output = np.arange(self.top + 1.0)
-        distance, room = abs(output - count), min(count, self.top - count)
-        exponent = np.where(distance < room, distance, np.ceil((distance + room) / 2))
-        return np.exp(-exponent * float(self.rate))
-
-    @cached_property
-    def _whole(self) -> float:
-        return float(self._powers(0).sum())
-
-    @cached_property
-    @np.errstate(under="ignore")
-    def errors(self) -> Floats:
-        """The expected distance in steps for every true answer."""
-        count = np.arange(self.top // 2 + 1.0)
-        rate = float(self.rate)
-        near = np.cumsum(2 * count * np.exp(-count * rate))  # up to twice the true count
-        output = np.arange(self.top + 1.0)
-        far = np.exp(-np.ceil(output / 2) * rate)
-        mass, moment = (np.append(np.cumsum(x[::-1])[::-1], 0.0) for x in (far, output * far))
-        start = np.minimum(2 * count + 1, self.top + 1).astype(np.intp)
-        lower = (near + moment[start] - count * mass[start]) / self._whole
-        return np.concatenate([lower, lower[: (self.top + 1) // 2][::-1]])
-
-    @cached_property
-    @np.errstate(under="ignore")
-    def ends(self) -> Floats:
-        """The probability that a release is the least or the greatest answer, for every true answer."""
-        count = np.arange(self.top + 1.0)
-        room = np.minimum(count, self.top - count)
-        nearer = np.exp(-room * float(self.rate))
-        farther = np.exp(-np.ceil(self.top / 2) * float(self.rate))
-        return (nearer + farther) / self._whole if self.top else np.ones(1)
-
-    @np.errstate(under="ignore")
-    def _error(self, centre: int, excess: float) -> float:
-        count = centre - self._ground.lattice.low_list[0]
-        distances = abs(np.arange(self.top + 1.0) - count - excess)
-        return float(self._powers(count) @ distances / self._whole)
-
-    @np.errstate(under="ignore")
-    def _probability(self, index: int, centre: int) -> float:
-        low = self._ground.lattice.low_list[0]
-        if not 0 <= index - low <= self.top:
-            return 0.0
-        return float(self._powers(centre - low)[index - low] / self._whole)
+        count = self._setting.clipped(index) - self._low
+        mirrored = 2 * count > self._top
+        drawn = draw(Column(self._top, self._top - count if mirrored else count, self._rate), entropy)
+        return self._low + (self._top - drawn if mirrored else drawn)
 
     def prove_again(self) -> Certificate:
         """Compare every pair of neighbouring answers and every release, where they are few."""
-        if self.top >= SMALL:
-            return _proved(self._ground, self.rate, self.top)
-        return prove_by_definition(self._ground, self._row)
+        if self._top >= SMALL:
+            return _proved(self._setting, self._rate, self._top)
+        return prove_by_definition(self._setting, self._row)
 
     def _row(self, centre: int, bits: int) -> list[arb]:
-        count = centre - self._ground.lattice.low_list[0]
-        room = min(count, self.top - count)
+        count = centre - self._low
+        room = min(count, self._top - count)
         with lock(), workprec(bits):
-            distances = [abs(i - count) for i in range(self.top + 1)]
+            distances = [abs(i - count) for i in range(self._top + 1)]
             exponents = [d if d < room else -(-(d + room) // 2) for d in distances]
-            powers = [(-e * ball(self.rate)).exp() for e in exponents]
+            powers = [(-e * ball(self._rate)).exp() for e in exponents]
             total = sum(powers, arb(0))
             return [power / total for power in powers]
 
 
-def _proved(ground: Ground, rate: Fraction, top: int) -> Certificate:
+def _proved(setting: Setting, rate: Fraction, top: int) -> Certificate:
     """Write down what the exponents guarantee.
 
     From one true count to the next, no exponent changes by more than one: `|i-j|` and `min(j, n-j)` each change by at
     most one, so half their sum does too.  Hence `D` steps cost at most `D` times the rate, and never more than
     `ceil(n/2)` times, the greatest exponent.  The pair (0, D) and the output 0 reach that.
     """
-    bounds, lattice, low = ground.bounds, ground.lattice, ground.lattice.low_list[0]
-    far = min(ground.distance, top)
+    low, far = setting.lattice.low_list[0], min(setting.distance, top)
     loss = rate * min(far, -(-top // 2))
-    return Certificate(
-        holds=loss <= ground.epsilon,
+    return Certificate.of(
+        setting.promise,
+        setting.lattice,
         bound=loss,
         witnessed=loss,
-        worst_pair=(bounds.as_answer(lattice.value(low)), bounds.as_answer(lattice.value(low + far))),
-        epsilon=ground.epsilon,
-        guarantee="standard",
-        scale=None,
-        step=lattice.step,
+        pair=(low, low + far),
         pairs=1,
         method="exponents",
         precision=0,

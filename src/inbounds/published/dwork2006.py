@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from inbounds.bounds import Bounds
+from inbounds.mechanisms.additive.additive import Additive
+from inbounds.mechanisms.additive.ends import EndsName
+from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.published.additive import Additive
-from inbounds.published.ends import EndsName
 from inbounds.published.ghosh2009 import GeometricNoise
-from inbounds.published.mechanism import Ground
 
 
-class Laplace(Additive):
+class Laplace(Additive[GeometricNoise]):
     """Plain Laplace noise, left where it falls, snapped to the nearest possible answer, or folded into the bounds.
 
     Its loss is in proportion to the distance between answers, so `guarantee="distance"` is kept by the same noise; only
@@ -25,8 +25,8 @@ class Laplace(Additive):
     """
 
     paper: ClassVar[str] = "Dwork et al. 2006"
-    noise_name: ClassVar[str] = "Laplace"
-    noise: GeometricNoise
+    title: ClassVar[str] = "Laplace"
+    keeps_distance: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -37,5 +37,5 @@ class Laplace(Additive):
         ends: EndsName = "leave",
         guarantee: GuaranteeName = "standard",
     ) -> None:
-        ground = Ground.of(bounds, sensitivity, epsilon, guarantee)
-        super().__init__(ground, GeometricNoise(ground.distance, ground.epsilon), ends)
+        setting = Setting.of(bounds, sensitivity, epsilon, guarantee)
+        super().__init__(setting, GeometricNoise(setting.distance, setting.epsilon), ends)

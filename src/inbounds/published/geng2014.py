@@ -25,15 +25,14 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, workprec
 from inbounds.exact.rational import as_written, shown
-from inbounds.published.additive import Additive
-from inbounds.published.ends import EndsName
-from inbounds.published.mechanism import SLACK, WIDEST, Ground
-from inbounds.published.noise import Form, Noise
+from inbounds.mechanisms.additive.additive import Additive
+from inbounds.mechanisms.additive.ends import EndsName
+from inbounds.mechanisms.additive.noise import Form, Noise
+from inbounds.mechanisms.setting import SLACK, WIDEST, Setting
 from inbounds.sampling.staircase import StaircaseSampler
 
 if TYPE_CHECKING:
-    from inbounds.published.noise import Adder, Floats
-    from inbounds.published.waves import Complex, Waves
+    from inbounds.mechanisms.additive.noise import Adder, Floats, Sums
 
 
 class StaircaseNoise(Noise):
@@ -91,36 +90,28 @@ class StaircaseNoise(Noise):
         return flight * self.distance + min(max(math.floor(stair), 0), self.distance)
 
     @np.errstate(under="ignore")
-    def tails(self, index: Floats) -> tuple[Floats, Floats]:
-        """Return the sums of `p(k)` and `k * p(k)` over `k >= index`, for positive integers."""
-        d, r, b = float(self.distance), float(self.first), self._b
+    def tails(self, index: Floats) -> Sums:
+        """Return the sums of `p(k)`, `k p(k)` and `k**2 p(k)` over `k >= index`: the rest of a flight, and the next."""
+        d, r, b, rise = float(self.distance), float(self.first), self._b, self._rise
         flight = np.floor(index / d)
         stair = index - flight * d
         fade = np.exp(-flight * self._epsilon)
-        upper, lower = np.maximum(r - stair, 0), d - np.maximum(stair, r)
-        mass = upper + b * lower
-        moment = upper * (stair + r - 1) / 2 + b * lower * (np.maximum(stair, r) + d - 1) / 2
-        flight_mass = self._stair
-        flight_moment = r * (r - 1) / 2 + b * (d - r) * (d + r - 1) / 2
-        following = b / self._rise
-        base = np.where(fade == 0, 0.0, flight) * d
-        total = mass + following * flight_mass
-        first = base * total + moment + following * (flight_moment + d * flight_mass / self._rise)
-        return self._a * fade * total, self._a * fade * first
-
-    @np.errstate(under="ignore")
-    def waves_from(self, index: Floats, waves: Waves) -> Complex:
-        """Return the sums of `p(index + j) * exp(i w j)` over `j >= 0`: the rest of a flight, and all that follow."""
-        d, r = float(self.distance), float(self.first)
-        flight = np.floor(index / d)
-        stair = index - flight * d
-        upper, start = np.maximum(r - stair, 0), np.maximum(stair, r)
-        lower = self._b * waves.turned(upper) * waves.summed(d - start)
-        flights = (waves.summed(r) + self._b * waves.turned(r) * waves.summed(d - r)) * waves.repeated(
-            self._epsilon, self.distance
+        lower = np.maximum(stair, r)
+        mass, first, second = (
+            upper + b * below for upper, below in zip(_powers(stair, r), _powers(lower, d), strict=True)
         )
-        total = waves.summed(upper) + lower + self._b * waves.turned(d - stair) * flights
-        return np.asarray(self._a * np.exp(-flight * self._epsilon)[:, None] * total)
+        # All flights that follow, each d farther on, and its part of `b`.
+        whole = [float(upper + b * below) for upper, below in zip(_powers(0.0, r), _powers(r, d), strict=True)]
+        once, farther = b / rise, d / rise
+        mass = mass + once * whole[0]
+        first = first + once * (whole[1] + farther * whole[0])
+        second = second + once * (whole[2] + farther * (2 * whole[1] + (1 + b) * farther * whole[0]))
+        base, height = np.where(fade == 0, 0.0, flight) * d, self._a * fade
+        return height * mass, height * (base * mass + first), height * (base * (base * mass + 2 * first) + second)
+
+    def wraps(self, period: int) -> bool:
+        """Return that it may have more than one peak where it is wrapped: stairs may end anywhere."""
+        return False
 
     @np.errstate(under="ignore")
     def probability(self, index: Floats) -> Floats:
@@ -135,6 +126,13 @@ class StaircaseNoise(Noise):
         return 2 * float(self.tails(np.array([1.0]))[1][0])
 
 
+def _powers(start: Floats | float, stop: float) -> Sums:
+    """Return how many integers there are from `start` to before `stop`, their sum, and that of their squares."""
+    count = np.maximum(stop - start, 0.0)
+    first = count * (start + (count - 1) / 2)
+    return count, first, count * (start * (start + count - 1) + (count - 1) * (2 * count - 1) / 6)
+
+
 def best_first_stair(distance: int, epsilon: Fraction) -> int:
     """Return the length of the first stair that makes the expected distance least.
 
@@ -146,7 +144,7 @@ def best_first_stair(distance: int, epsilon: Fraction) -> int:
     return min(sorted(candidates), key=lambda first: StaircaseNoise(distance, epsilon, first).mean_distance)
 
 
-class Staircase(Additive):
+class Staircase(Additive[StaircaseNoise]):
     """Staircase noise, left where it falls, snapped to the nearest possible answer, or folded into the bounds.
 
     `width` is the length of the first stair as a part of the sensitivity, above 0 and at most 1: their gamma.  If it is
@@ -154,24 +152,25 @@ class Staircase(Additive):
     """
 
     paper: ClassVar[str] = "Geng & Viswanath 2014"
-    noise_name: ClassVar[str] = "staircase"
-    noise: StaircaseNoise
+    title: ClassVar[str] = "staircase"
 
     def __init__(
         self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, ends: EndsName = "leave", width: Any = None
     ) -> None:
-        ground = Ground.of(bounds, sensitivity, epsilon)
-        first = best_first_stair(ground.distance, ground.epsilon) if width is None else _steps(width, ground.distance)
-        super().__init__(ground, StaircaseNoise(ground.distance, ground.epsilon, first), ends)
+        setting = Setting.of(bounds, sensitivity, epsilon)
+        distance = setting.distance
+        first = best_first_stair(distance, setting.epsilon) if width is None else _steps(width, distance)
+        super().__init__(setting, StaircaseNoise(distance, setting.epsilon, first), ends)
+        self._width = Fraction(first, distance)
 
     @property
     def _choices(self) -> dict[str, Any]:
-        return {**super()._choices, "width": Fraction(self.noise.first, self.noise.distance)}
+        return {**super()._choices, "width": self._width}
 
     @property
     def width(self) -> float:
         """The length of the first stair, as a part of the sensitivity."""
-        return self.noise.first / self.noise.distance
+        return float(self._width)
 
 
 def _steps(width: Any, distance: int) -> int:

@@ -25,15 +25,14 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, upper, workprec
 from inbounds.exact.rational import as_written, shown
+from inbounds.mechanisms.additive.additive import Additive
+from inbounds.mechanisms.additive.ends import EndsName
+from inbounds.mechanisms.additive.noise import Form, Noise
+from inbounds.mechanisms.setting import SLACK, Setting
 from inbounds.privacy.law import PRECISION
-from inbounds.published.additive import Additive
-from inbounds.published.ends import EndsName
-from inbounds.published.mechanism import SLACK, Ground
-from inbounds.published.noise import Form, Noise
 
 if TYPE_CHECKING:
-    from inbounds.published.noise import Floats
-    from inbounds.published.waves import Complex, Waves
+    from inbounds.mechanisms.additive.noise import Floats, Sums
 
 
 class CutNoise(Noise):
@@ -89,21 +88,20 @@ class CutNoise(Noise):
         """Return about the greatest positive index from which on there is this probability."""
         return min(math.floor(-math.log(probability * self._total + self._beyond) / self._rate), self.limit)
 
-    def tails(self, index: Floats) -> tuple[Floats, Floats]:
-        """Return the sums of `p(k)` and `k * p(k)` over `k >= index`, for positive integers."""
+    def tails(self, index: Floats) -> Sums:
+        """Return the sums of `p(k)`, `k p(k)` and `k**2 p(k)` over `k >= index`, for positive integers."""
         start, end = np.minimum(index, self.limit + 1), self.limit + 1
         with np.errstate(under="ignore"):
             count = end - start
             mass = np.exp(-start * self._rate) * -np.expm1(-count * self._rate) / self._total
-            further = _excess(np.array(self._rate)) - count * _excess(count * self._rate)
-            return mass, np.where(count > 0, mass * (start + further), 0.0)
+            mean = start + _excess(np.array(self._rate)) - count * _excess(count * self._rate)
+            variance = _excess_of_squares(np.array(self._rate)) - count**2 * _excess_of_squares(count * self._rate)
+            first, second = mass * mean, mass * (mean**2 + variance)
+            return mass, np.where(count > 0, first, 0.0), np.where(count > 0, second, 0.0)
 
-    def waves_from(self, index: Floats, waves: Waves) -> Complex:
-        """Return the sums of `p(index + j) * exp(i w j)` over `j >= 0`, for positive integers."""
-        count = np.maximum(self.limit + 1 - index, 0)
-        with np.errstate(under="ignore"):
-            missing = np.exp(-count * self._rate)[:, None] * waves.turned(count)
-            return np.asarray(self.probability(index)[:, None] * (1 - missing) * waves.repeated(self._rate, 1))
+    def wraps(self, period: int) -> bool:
+        """Return whether it has one peak where it is wrapped: its two ends must not overlap."""
+        return 2 * self.limit < period
 
     def probability(self, index: Floats) -> Floats:
         """Return `p(index)`."""
@@ -125,33 +123,41 @@ def _excess(x: Floats) -> Floats:
     return np.where(x < 0.1, series, 1 / np.expm1(large) - 1 / np.maximum(x, 0.1))
 
 
-class TruncatedLaplacian(Additive):
+def _excess_of_squares(x: Floats) -> Floats:
+    """Return `exp(x) / (exp(x) - 1)**2 - 1 / x**2`; nothing cancels."""
+    small = np.minimum(x, 0.1)
+    series = -1 / 12 + small**2 / 240 - small**4 / 6048 + small**6 / 172800
+    large = np.minimum(np.maximum(x, 0.1), 700.0)
+    return np.where(x < 0.1, series, 1 / (4 * np.sinh(large / 2) ** 2) - 1 / np.maximum(x, 0.1) ** 2)
+
+
+class TruncatedLaplacian(Additive[CutNoise]):
     """Laplace noise of bounded size: (epsilon, delta)-private.  The noise is bounded, which does not keep it in range.
 
     `delta`, above 0 and below 1/2, is the probability that is exempt from epsilon.
     """
 
     paper: ClassVar[str] = "Geng et al. 2018"
-    noise_name: ClassVar[str] = "truncated Laplacian"
-    noise: CutNoise
+    title: ClassVar[str] = "truncated Laplacian"
 
     def __init__(
         self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, delta: Any = 1e-6, ends: EndsName = "leave"
     ) -> None:
-        ground = Ground.of(bounds, sensitivity, epsilon)
+        setting = Setting.of(bounds, sensitivity, epsilon)
         allowed = as_written(delta, "delta", InvalidParameter)
         if not Fraction(1, 10**300) <= allowed < Fraction(1, 2):
             raise InvalidParameter(
                 f"delta must be from 1e-300 to below 1/2, got {shown(delta)}; "
                 "it should be far below one over the number of people"
             )
-        super().__init__(ground, CutNoise(ground.distance, ground.epsilon, allowed), ends)
+        super().__init__(setting, CutNoise(setting.distance, setting.epsilon, allowed), ends)
+        self._delta = allowed
 
     @property
     def _choices(self) -> dict[str, Any]:
-        return {**super()._choices, "delta": self.noise.delta}
+        return {**super()._choices, "delta": self._delta}
 
     @property
     def limit(self) -> float:
         """The greatest noise there is, in the units of the answer."""
-        return self.noise.limit * self._step
+        return self._length(self._noise.limit)

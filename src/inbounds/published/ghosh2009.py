@@ -18,12 +18,12 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import FAR, Lattice
 from inbounds.exact.balls import lock, workprec
 from inbounds.exact.rational import round_up
+from inbounds.mechanisms.additive.additive import Additive
+from inbounds.mechanisms.additive.ends import EndsName
+from inbounds.mechanisms.additive.noise import Form, Noise
+from inbounds.mechanisms.setting import WIDEST, Setting
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.law import Law
-from inbounds.published.additive import Additive
-from inbounds.published.ends import EndsName
-from inbounds.published.mechanism import WIDEST, Ground, need_step
-from inbounds.published.noise import Form, Noise
 from inbounds.sampling.array import ArraySampler
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.scalar import Sampler
@@ -31,8 +31,7 @@ from inbounds.sampling.scalar import Sampler
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from inbounds.published.noise import Adder, Floats
-    from inbounds.published.waves import Complex, Waves
+    from inbounds.mechanisms.additive.noise import Adder, Floats, Sums
 
 
 class OnLine:
@@ -87,15 +86,15 @@ class GeometricNoise(Noise):
         return math.floor(-(math.log(probability) + math.log1p(math.exp(-self._rate))) / self._rate)
 
     @np.errstate(under="ignore")
-    def tails(self, index: Floats) -> tuple[Floats, Floats]:
-        """Return the sums of `p(k)` and `k * p(k)` over `k >= index`, for positive integers."""
+    def tails(self, index: Floats) -> Sums:
+        """Return the sums of `p(k)`, `k p(k)` and `k**2 p(k)` over `k >= index`, for positive integers."""
         mass = np.exp(-index * self._rate) / (1 + math.exp(-self._rate))
-        with np.errstate(invalid="ignore"):
-            return mass, np.where(mass == 0, 0.0, mass * (index + _inverse_expm1(self._rate)))
+        farther, index = _inverse_expm1(self._rate), np.where(mass == 0, 0.0, index)
+        return mass, mass * (index + farther), mass * (index * (index + 2 * farther) + farther * (1 + 2 * farther))
 
-    def waves_from(self, index: Floats, waves: Waves) -> Complex:
-        """Return the sums of `p(index + j) * exp(i w j)` over `j >= 0`, for positive integers."""
-        return np.asarray(self.probability(index)[:, None] * waves.repeated(self._rate, 1))
+    def wraps(self, period: int) -> bool:
+        """Return that it has one peak wherever it is wrapped: what is added falls by the same factor as it does."""
+        return True
 
     @np.errstate(under="ignore")
     def probability(self, index: Floats) -> Floats:
@@ -112,7 +111,7 @@ def _inverse_expm1(rate: float) -> float:
     return math.exp(-rate) / -math.expm1(-rate)
 
 
-class Geometric(Additive):
+class Geometric(Additive[GeometricNoise]):
     """Two-sided geometric noise on the lattice of the bounds, which must have a step.
 
     `ends="snap"` is the truncated geometric mechanism; `"fold"` reflects at the ends; `"leave"` may leave the bounds.
@@ -120,8 +119,8 @@ class Geometric(Additive):
     """
 
     paper: ClassVar[str] = "Ghosh et al. 2009"
-    noise_name: ClassVar[str] = "geometric"
-    noise: GeometricNoise
+    title: ClassVar[str] = "geometric"
+    keeps_distance: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -132,6 +131,6 @@ class Geometric(Additive):
         ends: EndsName = "leave",
         guarantee: GuaranteeName = "standard",
     ) -> None:
-        ground = Ground.of(bounds, sensitivity, epsilon, guarantee)
-        need_step(ground, "the two-sided geometric mechanism", "use Laplace")
-        super().__init__(ground, GeometricNoise(ground.distance, ground.epsilon), ends)
+        setting = Setting.of(bounds, sensitivity, epsilon, guarantee)
+        setting.need_step("the two-sided geometric mechanism", "use Laplace")
+        super().__init__(setting, GeometricNoise(setting.distance, setting.epsilon), ends)

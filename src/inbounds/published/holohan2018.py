@@ -20,12 +20,12 @@ from inbounds.bounds.lattice import fine_step
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import ball, lock, lower, workprec
 from inbounds.exact.rational import as_written, shown
-from inbounds.mechanisms.bounded_laplace import TruncatedLaplace
+from inbounds.mechanisms.setting import Given, Setting
+from inbounds.mechanisms.truncated_laplace import TruncatedLaplace
 from inbounds.privacy.certificate import Certificate, prove
 from inbounds.privacy.claim import Claim, Promise
 from inbounds.privacy.label import Label
 from inbounds.privacy.law import PRECISION
-from inbounds.published.mechanism import again
 
 HAIRS = 40
 """How often the scale may be raised by twice as little as before, to make up for rounding, in search of a proof."""
@@ -38,8 +38,7 @@ class HolohanLaplace(TruncatedLaplace):
     """
 
     paper: ClassVar[str] = "Holohan et al. 2018"
-    name: ClassVar[str] = "Holohan's bounded Laplace"
-    delta: Fraction
+    title: ClassVar[str] = "Holohan's bounded Laplace"
 
     def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, delta: Any = 0) -> None:
         promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
@@ -47,20 +46,22 @@ class HolohanLaplace(TruncatedLaplace):
         _need_one_continuous_interval(bounds)
         kept = replace(promise, epsilon=_relaxed(promise.epsilon, allowed))
         claim, certificate = _safe(kept, published_scale(bounds, promise.sensitivity, promise.epsilon, allowed))
-        super().__init__(claim, certificate, {"sensitivity": sensitivity, "epsilon": epsilon})
-        self.__dict__.update(delta=allowed, _epsilon=promise.epsilon)
+        super().__init__(Setting(promise, claim.lattice, Given(sensitivity, epsilon)), claim, certificate)
+        self._delta = allowed
+
+    @property
+    def delta(self) -> Fraction:
+        """What is exempt from epsilon."""
+        return self._delta
 
     @property
     def label(self) -> Label:
         """The privacy that was proved; its certificate is for `epsilon - ln(1 - delta)`."""
-        return Label(self.__dict__["_epsilon"], self.delta)
+        return Label(self._setting.epsilon, self._delta)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what was asked for; whoever unpickles proves it again."""
-        return again, (type(self), self.bounds, {**self._given, "delta": self.delta})
-
-    def __repr__(self) -> str:
-        return f"<{self.name} on {self.bounds.brief()}, scale {self.scale:.6g}: {self.label}>"
+    @property
+    def _choices(self) -> dict[str, Any]:
+        return {"delta": self._delta} if self._delta else {}
 
 
 def published_scale(bounds: Bounds, sensitivity: Fraction, epsilon: Fraction, delta: Fraction = Fraction(0)) -> float:

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.rational import round_up, shown
-from inbounds.mechanisms.bounded_laplace import TruncatedLaplace
+from inbounds.mechanisms.setting import Setting
+from inbounds.mechanisms.truncated_laplace import TruncatedLaplace
 from inbounds.privacy.certificate import prove
 from inbounds.privacy.claim import Claim, Promise
-from inbounds.published.mechanism import again
 from inbounds.sampling.entropy import Entropy
 
 
@@ -24,9 +24,7 @@ class NaiveLaplace(TruncatedLaplace):
     """Truncated and normalised at the plain scale.  It can be analysed; to release from it, say `leaky=True`."""
 
     paper: ClassVar[str] = "corrected by Croft et al. 2022"
-    name: ClassVar[str] = "naively normalised Laplace"
-    leaky: bool
-    """Whether the caller knows that releases are not as private as they were asked to be."""
+    title: ClassVar[str] = "naively normalised Laplace"
 
     def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, leaky: bool = False) -> None:
         plain = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
@@ -35,8 +33,17 @@ class NaiveLaplace(TruncatedLaplace):
         # A hair more than the plain scale: where normalising is harmless, the loss is then below epsilon, and provably.
         scale = math.nextafter(round_up(plain.sensitivity / plain.epsilon), math.inf)
         claim = Claim.of(bounds, sensitivity, epsilon, scale=scale)
-        super().__init__(claim, prove(claim), {"sensitivity": sensitivity, "epsilon": epsilon})
-        self.__dict__.update(leaky=leaky)
+        super().__init__(Setting.of_claim(claim, sensitivity, epsilon), claim, prove(claim))
+        self._leaky = leaky
+
+    @property
+    def leaky(self) -> bool:
+        """Whether the caller knows that releases are not as private as they were asked to be."""
+        return self._leaky
+
+    @property
+    def _choices(self) -> dict[str, Any]:
+        return {"leaky": True} if self._leaky else {}
 
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:
         self._refuse()
@@ -47,16 +54,9 @@ class NaiveLaplace(TruncatedLaplace):
         return super()._release_array(answers, entropy)
 
     def _refuse(self) -> None:
-        if not self.certificate.holds and not self.leaky:
+        if not self.certificate.holds and not self._leaky:
             raise NotPrivate(
                 "normalising at the plain scale does not keep epsilon; use bounded Laplace, or accept the leak "
                 f"(leaky) to release all the same. {self.certificate}",
                 self.certificate,
             )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what was asked for; whoever unpickles proves it again."""
-        return again, (type(self), self.bounds, {**self._given, "leaky": self.leaky})
-
-    def __repr__(self) -> str:
-        return f"<{self.name} on {self.bounds.brief()}, scale {self.scale:.6g}: {self.label}>"

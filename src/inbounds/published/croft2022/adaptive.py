@@ -7,31 +7,35 @@ without limit.  It is (epsilon, delta)-differentially private with a delta that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from flint import arb
 
+from inbounds.accuracy.distribution import Distribution, Expected, apart
+from inbounds.accuracy.laplace_sums import geometric_sums
 from inbounds.accuracy.true_answers import TrueAnswers
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import FAR
+from inbounds.bounds.lattice import FAR, Lattice
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import lock, lower, upper, workprec
 from inbounds.exact.rational import as_written, shown
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.certificate import Certificate, brief
 from inbounds.privacy.label import written_up
 from inbounds.privacy.law import PRECISION
 from inbounds.published.croft2022.adaptive_delta import Delta, certified_delta
 from inbounds.published.croft2022.adaptive_law import AdaptiveLaw
-from inbounds.published.mechanism import Ground, Mechanism
 from inbounds.sampling.any_law import draw
 from inbounds.sampling.entropy import Entropy
 
 if TYPE_CHECKING:
-    from inbounds.mechanisms.averages import Floats, Spans
+    from inbounds.accuracy.distribution import Floats, Indices, Spans
 
 SLOW = 1000
 """So many scales from the border, the scale is still falling, but by less than a millionth over the next one."""
@@ -50,41 +54,38 @@ class AdaptiveLaplace(Mechanism):
     answers but not for all.  Where releases can be timed, make them at fixed times, or use BoundedLaplace.
     """
 
+    title: ClassVar[str] = "adaptive Laplace"
     paper: ClassVar[str] = "Croft et al. 2022"
-    name = "adaptive Laplace"
-    in_range = True
-    law: AdaptiveLaw
 
     def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, delta: Any = None) -> None:
-        ground = Ground.of(bounds, sensitivity, epsilon)
-        _need_half_line(ground)
-        law = AdaptiveLaw(ground.distance, ground.epsilon)
-        found = certified_delta(law)
-        upwards = ground.lattice.unbounded_above
-        border = ground.lattice.low_list[0] if upwards else ground.lattice.high_list[-1]
-        parts = {"law": law, "_upwards": upwards, "_border": border, "_found": found}
-        super().__init__(ground, self._certificate(ground, border, upwards, found), **parts)
+        setting = Setting.of(bounds, sensitivity, epsilon)
+        _need_half_line(setting)
+        self._law = AdaptiveLaw(setting.distance, setting.epsilon)
+        self._found = certified_delta(self._law)
+        self._upwards = setting.lattice.unbounded_above
+        self._border = setting.lattice.low_list[0] if self._upwards else setting.lattice.high_list[-1]
+        super().__init__(setting, self._proved(setting, self._found))
         if delta is not None:
             self._refuse_less(delta)
+        self._delta = delta
 
-    _upwards: bool
-    _border: int
-    _found: Delta
+    @property
+    def law(self) -> AdaptiveLaw:
+        """The laws of all locations on the half-line."""
+        return self._law
 
-    @staticmethod
-    def _certificate(ground: Ground, border: int, upwards: bool, found: Delta) -> Certificate:
-        lattice = ground.lattice
-        pair = (border + location * (1 if upwards else -1) for location in found.pair)
-        first, second = (ground.bounds.as_answer(lattice.value(index)) for index in pair)
-        return Certificate(
-            holds=True,
-            bound=ground.epsilon,
-            witnessed=ground.epsilon,
-            worst_pair=(first, second),
-            epsilon=ground.epsilon,
-            guarantee="standard",
-            scale=None,
-            step=lattice.step,
+    @property
+    def _choices(self) -> dict[str, Any]:
+        return {} if self._delta is None else {"delta": self._delta}
+
+    def _proved(self, setting: Setting, found: Delta) -> Certificate:
+        first, second = (self._border + location * (1 if self._upwards else -1) for location in found.pair)
+        return Certificate.of(
+            setting.promise,
+            setting.lattice,
+            bound=setting.epsilon,
+            witnessed=setting.epsilon,
+            pair=(first, second),
             pairs=1,
             method="branch and bound",
             precision=PRECISION,
@@ -126,67 +127,118 @@ class AdaptiveLaplace(Mechanism):
         with lock(), workprec(WITNESS_BITS):
             loss = (self._single(output, first) / self._single(output, second)).log()
             proved = self.certificate
-            values = {"holds": False, "bound": upper(loss), "witnessed": lower(loss), "delta": Fraction(0)}
-            return Certificate(**{**proved.__dict__, **values, "method": "one release", "precision": WITNESS_BITS})
+            return replace(
+                proved,
+                holds=False,
+                bound=upper(loss),
+                witnessed=lower(loss),
+                delta=Fraction(0),
+                method="one release",
+                precision=WITNESS_BITS,
+            )
 
     def _single(self, output: int, location: int) -> arb:
-        rate = self.law.rate(location, WITNESS_BITS)
+        rate = self._law.rate(location, WITNESS_BITS)
         whole = 1 - (-rate).exp() * (-location * rate).expm1()
         return (-abs(output - location) * rate).exp() * -(-rate).expm1() / whole
 
     def _value(self, location: int) -> Fraction:
-        return self._ground.lattice.value(self._border + (location if self._upwards else -location))
+        return self._setting.lattice.value(self._border + (location if self._upwards else -location))
 
     def _location(self, index: int) -> int:
-        return abs(self._ground.clipped(index) - self._border)
+        return abs(self._setting.clipped(index) - self._border)
 
     @property
     def scale(self) -> float:
         """The greatest scale, that of a true answer on the border."""
-        return self.scale_at(self._ground.bounds.as_answer(self._value(0)))
+        return self.scale_at(self._setting.bounds.as_answer(self._value(0)))
 
     def scale_at(self, value: Any) -> float:
         """Return the scale of the noise if the true answer is `value`."""
         location = np.array([float(self._location(self._answers.index(value)))])
-        return float(self._step / self.law.rates(location)[0])
+        return self._length(float(1 / self._law.rates(location)[0]))
 
     def _draw(self, index: int, entropy: Entropy) -> int:
         location = self._location(index)
         near = min(location, FAR)  # from there on the scale is the same everywhere
-        drawn = draw(_Around(self.law, near, {}), entropy) + location - near
+        drawn = draw(_Around(self._law, near, {}), entropy) + location - near
         return self._border + (drawn if self._upwards else -drawn)
 
-    def _error(self, centre: int, excess: float) -> float:
-        location = np.array([float(abs(centre - self._border))])
-        plain = float(self.law.errors(location)[0])
-        if not excess:
-            return plain
-        outward = excess if self._upwards else -excess
-        at = float(self.law.probabilities(location, location)[0])
-        lower_part = float(self.law.below(int(location[0]) - 1, int(location[0]), PRECISION))
-        # As long as the excess is within half a step, or beyond the border, no release is between the two.
-        return plain + outward * (lower_part - (1 - lower_part - at)) + abs(excess) * at
-
-    def _probability(self, index: int, centre: int) -> float:
-        sign = 1 if self._upwards else -1
-        output, location = (np.array([float(sign * (x - self._border))]) for x in (index, centre))
-        return float(self.law.probabilities(output, location)[0])
-
-    def _errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
-        return self.law.errors(below if self._upwards else above)
-
-    def _at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
-        locations = below if self._upwards else above
-        return self.law.probabilities(np.zeros_like(locations), locations)
-
-    def _looked_at(self, first: int, last: int) -> TrueAnswers:
-        scale = max(1.0, float(1 / self.law.rates(np.zeros(1))[0]))
-        return TrueAnswers(self._ground.lattice, scale, SLOW * scale, first, last)
+    @cached_property
+    def _distribution(self) -> AdaptiveDistribution:
+        return AdaptiveDistribution(self._setting.lattice, self._law, self._border, upwards=self._upwards)
 
     def prove_again(self) -> Certificate:
         """Prove the delta again, from the law alone."""
-        found = certified_delta(AdaptiveLaw(self._ground.distance, self._ground.epsilon))
-        return self._certificate(self._ground, self._border, self._upwards, found)
+        return self._proved(self._setting, certified_delta(AdaptiveLaw(self._setting.distance, self._setting.epsilon)))
+
+
+class AdaptiveDistribution(Distribution):
+    """The laws of all true answers, in doubles."""
+
+    def __init__(self, lattice: Lattice, law: AdaptiveLaw, border: int, *, upwards: bool) -> None:
+        self.lattice, self._law, self._border, self._upwards = lattice, law, np.int64(border), upwards
+        self.scale = float(1 / law.rates(np.zeros(1))[0])
+
+    def _locations(self, indices: Indices) -> Floats:
+        """Return how far above the border something is, or below it if the half-line goes down."""
+        return apart(indices, self._border) if self._upwards else apart(self._border, indices)
+
+    def probability(self, released: Indices, centres: Indices) -> Floats:
+        """Return the probability of a release."""
+        return self._law.probabilities(self._locations(released), self._locations(centres))
+
+    def up_to(self, released: Indices, centres: Indices) -> Floats:
+        """Return the probability of at most this release."""
+        outputs, locations = self._locations(released), self._locations(centres)
+        return self._law.nearer(outputs, locations) if self._upwards else self._law.farther(outputs, locations)
+
+    def at_least(self, released: Indices, centres: Indices) -> Floats:
+        """Return the probability of at least this release."""
+        outputs, locations = self._locations(released), self._locations(centres)
+        return self._law.farther(outputs, locations) if self._upwards else self._law.nearer(outputs, locations)
+
+    def tail_bound(self, released: Indices, centres: Indices) -> Floats:
+        """Return what `at_least` is at most, for this true answer and every lesser one."""
+        return self.at_least(released, centres) if not self._upwards else self._farthest(released, centres)
+
+    def head_bound(self, released: Indices, centres: Indices) -> Floats:
+        """Return what `up_to` is at most, for this true answer and every greater one."""
+        return self.up_to(released, centres) if self._upwards else self._farthest(released, centres)
+
+    def _farthest(self, released: Indices, centres: Indices) -> Floats:
+        """Return the probability of at least so far from the border, at most, for locations up to the centres.
+
+        The scale is greatest at the border: far out its tail is the heaviest, and near by that of the centre is.
+        """
+        outputs, locations = self._locations(released), self._locations(centres)
+        return np.maximum(self._law.farther(outputs, locations), self._law.farther(outputs, np.zeros_like(locations)))
+
+    def expected(self, centres: Indices, excess: Floats) -> Expected:
+        """Return what to expect; no release may be strictly between a true answer and its index."""
+        locations = self._locations(centres)
+        rates, sign = self._law.rates(locations), 1.0 if self._upwards else -1.0
+        inner, outer = geometric_sums(locations, rates), geometric_sums(np.full_like(locations, np.inf), rates)
+        single = -np.expm1(-rates)
+        whole = single + inner[0] + outer[0]
+        bias = (outer[1] - inner[1]) / whole
+        variance = (outer[2] + inner[2]) / whole - bias**2
+        error = (inner[1] + outer[1] + sign * excess * (inner[0] - outer[0]) + abs(excess) * single) / whole
+        return Expected(error, sign * bias, variance)
+
+    def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
+        """Return the expected distances for true answers so far from the border."""
+        return self._law.errors(below if self._upwards else above)
+
+    def at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
+        """Return the probabilities that a release is the border."""
+        locations = below if self._upwards else above
+        return self._law.probabilities(np.zeros_like(locations), locations)
+
+    def looked_at(self, first: int, last: int) -> TrueAnswers:
+        """Return true answers, to be looked at scale by scale."""
+        scale = max(1.0, self.scale)
+        return TrueAnswers(self.lattice, scale, SLOW * scale, first, last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,10 +258,10 @@ class _Around:
         return self.law.guess(probability, rest, self.location)
 
 
-def _need_half_line(ground: Ground) -> None:
-    lattice = ground.lattice
+def _need_half_line(setting: Setting) -> None:
+    lattice = setting.lattice
     if len(lattice) > 1 or lattice.bounded or (lattice.unbounded_below and lattice.unbounded_above):
         raise InvalidParameter(
-            f"adaptive Laplace is for one half-line, such as [0, inf), and {ground.bounds.brief()} is none; "
+            f"adaptive Laplace is for one half-line, such as [0, inf), and {setting.bounds.brief()} is none; "
             "use bounded Laplace, which is for any bounds"
         )

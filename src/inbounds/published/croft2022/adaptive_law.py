@@ -110,6 +110,21 @@ class AdaptiveLaw:
         masses = np.exp(-rates * np.abs(outputs - locations)) * -np.expm1(-rates)
         return np.where(outputs < 0, 0.0, masses / _whole(rates, locations))
 
+    def nearer(self, outputs: NDArray[np.float64], locations: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of at most each output around its location."""
+        rates = self.rates(locations)
+        whole, near = _whole(rates, locations), np.minimum(outputs - locations, 0.0)
+        before = np.exp(rates * near) * -np.expm1(-rates * np.maximum(outputs + 1, 0.0)) / whole
+        return np.where(
+            outputs < locations, before, 1 - np.exp(-rates * np.maximum(outputs + 1 - locations, 0.0)) / whole
+        )
+
+    def farther(self, outputs: NDArray[np.float64], locations: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of at least each output around its location."""
+        rates = self.rates(locations)
+        after = np.exp(-rates * np.maximum(outputs - locations, 0.0)) / _whole(rates, locations)
+        return np.where(outputs > locations, after, 1 - self.nearer(outputs - 1, locations))
+
     def errors(self, locations: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the expected distance of the output from each location, in steps."""
         rates = self.rates(locations)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from inbounds import Bounds, InvalidParameter
 from inbounds.bounds.lattice import Lattice
-from inbounds.published.ends import BEYOND, MOST_FOLDS, Ends, EndsName, Piece
-from inbounds.published.rest import Rest
+from inbounds.mechanisms.additive.ends import BEYOND, MOST_FOLDS, Ends, EndsName, Piece
+from inbounds.mechanisms.additive.far import Far
 from tests.helpers.brute_force import Spans
 from tests.helpers.scenes import spans
 
@@ -128,36 +128,41 @@ def test_pieces_without_end_are_few_and_meet(some: Spans, rule: EndsName) -> Non
     assert all(left.stop + 1 == right.start for left, right in pairwise(pieces))
 
 
-@given(spans(), st.integers(-3000, 3000), st.integers(-3000, 3000), st.sampled_from(RULES))
-def test_what_no_piece_holds_is_in_a_rest(some: Spans, one: int, other: int, rule: EndsName) -> None:
-    """Pieces and rests together hold each integer once, and what is in a rest is folded into its span."""
-    made, (first, last) = ends(rule, some), sorted((one, other))
-    rests = made.rests(first, last)
-    runs: list[Piece | Rest] = [*made.pieces(first, last), *rests]
+@given(spans(), st.integers(-3000, 3000), st.integers(-3000, 3000), st.none() | st.integers(-3000, 3000))
+def test_what_no_piece_holds_is_far(some: Spans, one: int, other: int, centre: int | None) -> None:
+    """Pieces and what is far hold each integer once, and what is far is folded into its span."""
+    made, (first, last) = ends("fold", some), sorted((one, other))
+    all_far = made.far(first, last, centre)
+    runs: list[Piece | Far] = [*made.pieces(first, last, centre), *all_far]
     held = [index for run in runs for index in range(max(run.start, first), min(run.stop, last) + 1)]
     assert sorted(held) == list(range(first, last + 1))
-    for rest in rests:
-        assert nearest_span(some, max(rest.start, first)) == (rest.low, rest.high)
-        assert nearest_span(some, min(rest.stop, last)) == (rest.low, rest.high)
+    for far in all_far:
+        assert nearest_span(some, max(far.start, first)) == (far.low, far.high)
+        assert nearest_span(some, min(far.stop, last)) == (far.low, far.high)
+        assert all(made.apply(edge) == end for edge, end in far.halves)
+        assert all(edge in (far.start - 1, far.stop + 1) for edge, _ in far.halves)
 
 
-@given(spans(), st.sampled_from(RULES))
-def test_there_are_never_more_than_so_many_pieces(some: Spans, rule: EndsName) -> None:
-    """However far they go, a span has at most a fixed number of pieces on each side, and one rest."""
+@given(spans(), st.sampled_from(RULES), st.none() | integers)
+def test_there_are_never_more_than_so_many_pieces(some: Spans, rule: EndsName, centre: int | None) -> None:
+    """However far they go, a span has at most a fixed number of pieces on each side, and beside a centre."""
     made = ends(rule, some)
-    assert len(made.pieces(-BEYOND, BEYOND)) <= (2 * MOST_FOLDS + 1) * len(some)
-    assert len(made.rests(-BEYOND, BEYOND)) <= 2 * len(some)
+    pieces, far = made.pieces(-BEYOND, BEYOND, centre), made.far(-BEYOND, BEYOND, centre)
+    assert len(pieces) <= (4 * MOST_FOLDS + 2) * len(some)
+    assert len(far) <= 3 * len(some)
 
 
-@given(spans(), integers, st.integers(0, 9))
-def test_parts_of_a_rest_beside_some_indices_are_the_rest_without_them(some: Spans, index: int, more: int) -> None:
-    """What is below and above some indices and these make up the whole, and no part is on both sides."""
-    for rest in ends("fold", some).rests(-1000, 1000):
-        for first in (index, 700, -700):
-            parts = rest.beside(first, first + more)
-            for place in (*range(first - 2, first + more + 3), rest.start, rest.stop):
-                inside = rest.start <= place <= rest.stop and not first <= place <= first + more
-                assert sum(part.start <= place <= part.stop for part in parts) == inside
+@given(spans(), integers)
+def test_images_are_the_outermost_integers_that_are_folded_to_one(some: Spans, index: int) -> None:
+    """The least and the greatest image are folded to the index, and nothing beyond them between spans is."""
+    made = ends("fold", some)
+    released = made.apply(index)
+    least, greatest = made.images(released)
+    assert made.apply(least) == made.apply(greatest) == released
+    first, last = made.catchment([span == nearest_span(some, released) for span in some].index(True))
+    below = range(max(first, least - 50), least) if first > -BEYOND else ()
+    above = range(greatest + 1, min(last, greatest + 50)) if last < BEYOND else ()
+    assert all(made.apply(other) != released for other in (*below, *above))
 
 
 @given(spans(), integers)

@@ -29,19 +29,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flint import arb
 
 from inbounds.bounds.lattice import FAR
 from inbounds.exact.balls import lock, lower, upper, workprec
+from inbounds.mechanisms.additive.noise import Form, Noise
+from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.certificate import Certificate, sharpened
 from inbounds.privacy.certify import BITS
-from inbounds.published.mechanism import Ground
-from inbounds.published.noise import Form, Noise
 
 if TYPE_CHECKING:
-    from inbounds.published.ends import Ends
+    from inbounds.mechanisms.additive.ends import Ends
 
 METHOD = "tails of the noise"
 
@@ -52,39 +52,37 @@ Pair = tuple[int, int]
 Logarithm = Callable[[int], arb]
 
 
-def prove_by_tails(ground: Ground, noise: Noise, ends: Ends, delta: Fraction) -> Certificate:
+def prove_by_tails(setting: Setting, noise: Noise, ends: Ends, delta: Fraction) -> Certificate:
     """Prove that noise keeps the promise but for at most `delta`, whatever happens at the ends afterwards.
 
     The distance guarantee is that of a single step: going several costs at most the sum of what each of them costs.
     """
-    standard = ground.promise.guarantee == "standard"
-    apart, times = (ground.distance, 1) if standard else (1, ground.distance)
+    standard = setting.guarantee == "standard"
+    apart, times = (setting.distance, 1) if standard else (1, setting.distance)
     # The distance guarantee is for any distance, and from two periods on all of a noise that ends is exempt.
-    farthest = ground.distance if standard else 2 * noise.form.period
+    farthest = setting.distance if standard else 2 * noise.form.period
 
     def attempt(bits: int) -> Certificate:
         with lock(), workprec(bits):
             loss, pair, count = worst_of_tails(noise, apart, bits)
             bound, witnessed = upper(times * loss), lower(times * loss)
             exempt = upper(exempt_of_tails(noise, farthest, bits))
-        return Certificate(
-            holds=bound <= ground.epsilon and exempt <= delta,
+        return Certificate.of(
+            setting.promise,
+            setting.lattice,
             bound=bound,
             witnessed=witnessed,
-            worst_pair=neighbours(ground, abs(pair[0] - pair[1])),
-            epsilon=ground.epsilon,
-            guarantee=ground.promise.guarantee,
-            scale=None,
-            step=ground.lattice.step,
+            pair=neighbours(setting, abs(pair[0] - pair[1])),
             pairs=count,
             method=METHOD,
             precision=bits,
             delta=exempt,
+            delta_allowed=exempt <= delta,
         )
 
     found = sharpened(attempt, BITS)
     # A rule at the ends may hide a loss, and so may a delta; without them the outcomes that differ are releases.
-    several = ground.lattice.low_list[0] != ground.lattice.high_list[-1]
+    several = setting.lattice.low_list[0] != setting.lattice.high_list[-1]
     seen = ends.name == "leave" and noise.form.repeats and several
     return replace(found, witnessed=max(found.witnessed, Fraction(0)) if seen else Fraction(0))
 
@@ -182,9 +180,8 @@ def _at_least(noise: Noise, index: int, bits: int) -> arb:
     return noise.tail(index, bits) if index > 0 else 1 - noise.tail(1 - index, bits)
 
 
-def neighbours(ground: Ground, apart: int) -> tuple[Any, Any]:
-    """Return two answers that are so far apart, or as far as the bounds allow."""
-    lattice, bounds = ground.lattice, ground.bounds
+def neighbours(setting: Setting, apart: int) -> Pair:
+    """Return the indices of two answers that are so far apart, or as far as the bounds allow."""
+    lattice = setting.lattice
     first = next((end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR), 0)
-    second = ground.clipped(first + apart if first + apart <= lattice.high_list[-1] else first - apart)
-    return bounds.as_answer(lattice.value(first)), bounds.as_answer(lattice.value(second))
+    return first, setting.clipped(first + apart if first + apart <= lattice.high_list[-1] else first - apart)

@@ -17,9 +17,8 @@ from inbounds.sampling.entropy import Entropy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from inbounds.published.waves import Complex, Waves
-
     Floats = NDArray[np.float64]
+    Sums = tuple[Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -73,12 +72,12 @@ class Noise(ABC):
         """Return about the greatest positive index from which on there is this probability."""
 
     @abstractmethod
-    def tails(self, index: Floats) -> tuple[Floats, Floats]:
-        """Return, in doubles, the sums of `p(k)` and `k * p(k)` over `k >= index`, for positive integers."""
+    def tails(self, index: Floats) -> Sums:
+        """Return, in doubles, the sums of `p(k)`, `k p(k)` and `k**2 p(k)` over `k >= index`, for positive integers."""
 
     @abstractmethod
-    def waves_from(self, index: Floats, waves: Waves) -> Complex:
-        """Return the sums of `p(index + j) * exp(i w j)` over `j >= 0`, for positive integers: a row for each."""
+    def wraps(self, period: int) -> bool:
+        """Return whether it has one peak, too, where it is wrapped around a circle of so many steps."""
 
     @abstractmethod
     def probability(self, index: Floats) -> Floats:
@@ -108,17 +107,21 @@ class Noise(ABC):
         """Return what adds it to many answers at once, if there is such a thing."""
         return None
 
+    def at_least(self, index: Floats) -> Floats:
+        """Return, in doubles, the probability of at least an integer of either sign."""
+        tail = self.tails(np.maximum(np.where(index > 0, index, 1 - index), 1.0))[0]
+        return np.where(index > 0, tail, 1 - tail)
+
     @np.errstate(under="ignore")
-    def between(self, first: Floats, last: Floats) -> tuple[Floats, Floats]:
-        """Return the sums of `p(k)` and `k * p(k)` over `first <= k <= last`; nothing cancels but where it must."""
+    def between(self, first: Floats, last: Floats) -> Sums:
+        """Return the sums of `tails` over `first <= k <= last`; nothing cancels but where it must."""
         is_above, is_below = first > 0, last < 0
-        near = np.where(is_below, -last, np.where(is_above, first, 1.0))
-        far = np.where(is_below, 1 - first, last + 1)
-        near_mass, near_moment = self.tails(np.maximum(near, 1.0))
-        far_mass, far_moment = self.tails(np.maximum(far, 1.0))
-        other_mass, other_moment = self.tails(np.maximum(1 - first, 1.0))
-        across = ~is_above & ~is_below
-        mass = np.where(across, 1 - far_mass - other_mass, near_mass - far_mass)
-        moment = np.where(across, other_moment - far_moment, (near_moment - far_moment) * np.where(is_below, -1.0, 1.0))
-        empty = last <= first - 1
-        return np.where(empty, 0.0, mass), np.where(empty, 0.0, moment)
+        near = self.tails(np.maximum(np.where(is_below, -last, np.where(is_above, first, 1.0)), 1.0))
+        far = self.tails(np.maximum(np.where(is_below, 1 - first, last + 1), 1.0))
+        other = self.tails(np.maximum(1 - first, 1.0))
+        across, empty = ~is_above & ~is_below, last <= first - 1
+        sign = np.where(is_below, -1.0, 1.0)
+        mass = np.where(across, 1 - far[0] - other[0], near[0] - far[0])
+        first_moment = np.where(across, other[1] - far[1], (near[1] - far[1]) * sign)
+        second = np.where(across, 2 * near[2] - far[2] - other[2], near[2] - far[2])
+        return np.where(empty, 0.0, mass), np.where(empty, 0.0, first_moment), np.where(empty, 0.0, second)

@@ -9,9 +9,9 @@ from functools import cache
 from flint import arb
 
 from inbounds.exact.balls import lock, lower, upper, workprec
+from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.certificate import Certificate, sharpened
 from inbounds.privacy.certify import BITS, SMALL, worst_by_definition
-from inbounds.published.mechanism import Ground
 
 __all__ = ["SMALL", "prove_by_definition"]
 
@@ -19,9 +19,9 @@ Row = Callable[[int, int], list[arb]]
 """The probabilities of all possible releases for the index of a true answer, as balls of so many bits."""
 
 
-def prove_by_definition(ground: Ground, row: Row, scale: Fraction | None = None) -> Certificate:
+def prove_by_definition(setting: Setting, row: Row, scale: Fraction | None = None) -> Certificate:
     """Prove or refute that a law on a bounded lattice keeps epsilon."""
-    lattice, bounds = ground.lattice, ground.bounds
+    lattice = setting.lattice
 
     def attempt(bits: int) -> Certificate:
         @cache
@@ -29,22 +29,19 @@ def prove_by_definition(ground: Ground, row: Row, scale: Fraction | None = None)
             return row(answer, bits)
 
         answers = range(lattice.low_list[0], lattice.high_list[-1] + 1)
-        worst = worst_by_definition(answers, law, ground.distance, bits)
-        first, second = worst.pair or (answers[0], answers[-1])
+        worst = worst_by_definition(answers, law, setting.distance, bits)
         with lock(), workprec(bits):  # lest the caller's precision round the ends
             bound, witnessed = upper(worst.loss), lower(worst.loss)
-        return Certificate(
-            holds=bound <= ground.epsilon,
+        return Certificate.of(
+            setting.promise,
+            lattice,
             bound=bound,
             witnessed=witnessed,
-            worst_pair=(bounds.as_answer(lattice.value(first)), bounds.as_answer(lattice.value(second))),
-            epsilon=ground.epsilon,
-            guarantee="standard",
-            scale=scale,
-            step=lattice.step,
+            pair=worst.pair or (answers[0], answers[-1]),
             pairs=worst.count,
             method="every pair, every output",
             precision=bits,
+            scale=scale,
         )
 
     return sharpened(attempt, BITS)

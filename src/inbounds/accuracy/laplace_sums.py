@@ -65,7 +65,7 @@ class MomentTables:
 
     @np.errstate(under="ignore")  # whatever the caller has set
     def __init__(self, masses: FloatMasses) -> None:
-        self._rate, self._q, self._single = masses.rate, masses.q, masses.single
+        self._rate, self._single = masses.rate, masses.single
         lengths = masses.lattice.lengths.astype(float)
         gaps = masses.lattice.gaps.astype(float) + 1
         _, *points = self._sums(lengths)
@@ -101,16 +101,24 @@ class MomentTables:
         )
 
     def _sums(self, n: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return `(1 - q) * sum(d**p * q**d)` over `d` from 1 to `n`, for `p` = 0, 1, 2; `n` need not be whole."""
-        end = np.exp(-n * self._rate) * self._q
-        zeroth = -self._q * np.expm1(-n * self._rate)
-        first = zeroth / self._single - n * end
-        second = 2 * first / self._single - zeroth / self._single - n**2 * end
-        narrow = n * self._rate < NARROW
-        if narrow.any():
-            first[narrow] = self._single * _series(n[narrow], self._rate, 1)
-            second[narrow] = self._single * _series(n[narrow], self._rate, 2)
-        return zeroth, first, second
+        return geometric_sums(n, self._rate)
+
+
+@np.errstate(under="ignore")
+def geometric_sums(n: Floats, rate: float | Floats) -> tuple[Floats, Floats, Floats]:
+    """Return `(1 - q) * sum(d**p * q**d)` over `d` from 1 to `n`, for `p` = 0, 1, 2; `n` need not be whole."""
+    single, last = -np.expm1(-rate), np.exp(-n * rate)
+    end = last * np.exp(-rate)
+    zeroth = -np.exp(-rate) * np.expm1(-n * rate)
+    first = zeroth / single - np.where(end == 0, 0.0, n) * end
+    second = 2 * first / single - zeroth / single - np.where(end == 0, 0.0, n) ** 2 * end
+    narrow = n * rate < NARROW
+    if narrow.any():
+        rates = np.broadcast_to(rate, n.shape)[narrow]
+        singles = np.broadcast_to(single, n.shape)[narrow]
+        first[narrow] = singles * _series(n[narrow], rates, 1)
+        second[narrow] = singles * _series(n[narrow], rates, 2)
+    return zeroth, first, second
 
 
 def _outside(
@@ -132,7 +140,7 @@ def _outside(
     return mass, first, linear_scan(factors, terms, 0.0)
 
 
-def _series(n: Floats, rate: float, power: int) -> Floats:
+def _series(n: Floats, rate: Floats, power: int) -> Floats:
     """Return `sum(d**power * exp(-rate * d))` over `d` from 1 to `n`, for small `n * rate`, by powers of it."""
     inverse = 1 / np.where(n > 0, n, 1.0)
     terms = None if n.min() < MANY_POINTS else 6  # then the terms after these are below 1e-16

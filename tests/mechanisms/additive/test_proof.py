@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 
 from inbounds import Bounds, NotPrivate, certify
 from inbounds.exact.balls import lower, upper, workprec
+from inbounds.mechanisms.additive.additive import Additive
+from inbounds.mechanisms.additive.noise import Form, Noise
+from inbounds.mechanisms.additive.proof import METHOD, deciding, exempt_of_tails, worst_of_tails
+from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.published import Geometric, Laplace, Staircase, TruncatedLaplacian
-from inbounds.published.additive import Additive
 from inbounds.published.geng2014 import StaircaseNoise
 from inbounds.published.geng2018 import CutNoise
 from inbounds.published.ghosh2009 import GeometricNoise
-from inbounds.published.mechanism import Ground
-from inbounds.published.noise import Form, Noise
-from inbounds.published.noise_proof import METHOD, deciding, exempt_of_tails, worst_of_tails
 
 BITS = 256
 SMALL = Bounds(0, 20, step=1)
@@ -76,7 +76,7 @@ class Misformed(Posing):
         return self.told.form
 
 
-def refused(made: Additive) -> Certificate:
+def refused(made: Additive[Any]) -> Certificate:
     """Return the certificate with which a mechanism is refused."""
     assert made.certificate.holds
     with pytest.raises(NotPrivate) as refusal:
@@ -163,7 +163,7 @@ def test_the_distance_guarantee_is_proved_from_single_steps(bounds: Bounds, sens
     found = certify(made)
     assert found.guarantee == "distance"
     assert found.bound == pytest.approx(1, rel=1e-12)
-    ground = Ground.of(bounds, sensitivity, 1, "distance")
+    ground = Setting.of(bounds, sensitivity, 1, "distance")
     for name in ("staircase, short", "cut"):
         false = Additive(ground, NOISES[name](ground.distance, ground.epsilon), "leave")
         if ground.distance > 1 or name == "cut":
@@ -201,7 +201,7 @@ def test_a_sensitivity_of_many_steps_takes_no_more_balls(name: str) -> None:
 @pytest.mark.parametrize("name", NOISES)
 def test_a_lie_about_the_loss_is_found(name: str, bounds: Bounds, ends: str) -> None:
     """Noise for a little more than epsilon that calls itself noise for epsilon is refused on every lattice."""
-    ground = Ground.of(bounds, Fraction(1, 3) if bounds.step is None else 2, 1)
+    ground = Setting.of(bounds, Fraction(1, 3) if bounds.step is None else 2, 1)
     for excess in (Fraction(1), Fraction(1, 10**6)):
         told, real = (NOISES[name](ground.distance, epsilon) for epsilon in (ground.epsilon, ground.epsilon + excess))
         assert certify(Additive(ground, Posing(told, told), ends)).holds
@@ -216,7 +216,7 @@ def test_a_lie_about_the_loss_is_found(name: str, bounds: Bounds, ends: str) -> 
 def test_a_stated_loss_is_not_believed(kind: Any, bounds: Bounds) -> None:
     """The loss that geometric noise states is not what it is proved by."""
     made = kind(bounds, 1, 1, ends="leave")
-    ground, noise = Ground.of(bounds, 1, Fraction(1, 2)), made.noise
+    ground, noise = Setting.of(bounds, 1, Fraction(1, 2)), made.noise
     noise.loss /= 2
     found = refused(Additive(ground, noise, "leave"))
     assert found.refuted
@@ -228,7 +228,7 @@ def test_a_stated_loss_is_not_believed(kind: Any, bounds: Bounds) -> None:
 @pytest.mark.parametrize("bounds", PLACES, ids=str)
 def test_a_lie_about_the_delta_is_found(bounds: Bounds, ends: str) -> None:
     """Noise that ends too early for the delta that it states is refused, by however little."""
-    ground = Ground.of(bounds, Fraction(1, 3) if bounds.step is None else 2, 1)
+    ground = Setting.of(bounds, Fraction(1, 3) if bounds.step is None else 2, 1)
     for part in (Fraction(1, 2), 1 - Fraction(1, 10**9)):
         noise = CutNoise(ground.distance, ground.epsilon, DELTA)
         honest, noise.delta = noise.delta, noise.delta * part
@@ -243,7 +243,7 @@ def test_a_lie_about_the_delta_is_found(bounds: Bounds, ends: str) -> None:
 @pytest.mark.parametrize("guarantee", ["standard", "distance"])
 def test_a_lie_about_the_form_is_found_where_it_shows(bounds: Bounds, guarantee: GuaranteeName) -> None:
     """Tails that contradict the stated form prove nothing, even if the outcomes that would decide lose little."""
-    ground = Ground.of(bounds, Fraction(1, 3) if bounds.step is None else 7, 1, guarantee)
+    ground = Setting.of(bounds, Fraction(1, 3) if bounds.step is None else 7, 1, guarantee)
     distance = ground.distance
     stairs, falling = StaircaseNoise(distance, Fraction(1), distance // 3), GeometricNoise(distance, Fraction(1))
     cut = CutNoise(distance, Fraction(1), DELTA)
@@ -255,6 +255,6 @@ def test_a_lie_about_the_form_is_found_where_it_shows(bounds: Bounds, guarantee:
 @pytest.mark.parametrize("name", NOISES)
 def test_noise_for_nearer_answers_is_found(name: str) -> None:
     """Noise that says it is for answers farther apart than it is has the loss of two of its distances."""
-    ground = Ground.of(OPEN, 8, 1)
+    ground = Setting.of(OPEN, 8, 1)
     near, far = (NOISES[name](distance, ground.epsilon) for distance in (4, 8))
     assert refused(Additive(ground, Posing(near, far), "snap")).bound == pytest.approx(2, rel=1e-12)

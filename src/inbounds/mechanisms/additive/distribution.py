@@ -1,0 +1,266 @@
+"""The distribution of noise after the rule at the ends: probabilities, tails and moments around every true answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.accuracy.distribution import Distribution, Expected, apart, spans_of
+from inbounds.accuracy.search import least
+from inbounds.accuracy.true_answers import NODES, TrueAnswers
+from inbounds.bounds.lattice import FAR
+from inbounds.mechanisms.additive.ends import BEYOND, Ends, Piece
+from inbounds.mechanisms.additive.far import SeenFar
+from inbounds.mechanisms.additive.folded import Folded
+from inbounds.mechanisms.additive.noise import Noise
+
+if TYPE_CHECKING:
+    from inbounds.accuracy.distribution import Floats, Indices, Spans
+
+ELEMENTS = 2**19
+"""Numbers to compute with at a time."""
+
+MOST_POINTS = 4096
+"""On a bounded lattice of up to so many points, a mean looks at each of them."""
+
+MOST_RUNS = 512
+"""Elsewhere it looks at no more runs of answers than this, unless spans are many and wide against the noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The pieces of a rule around some true answers, in doubles, relative to one index."""
+
+    start: Floats
+    stop: Floats
+    slope: Floats
+    intercept: Floats
+    ends: Floats
+    """Which integers go to an end of a span, other than by constant pieces."""
+    far: list[SeenFar]
+    """What is reflected too often to be followed."""
+
+    @classmethod
+    def of(cls, pieces: list[Piece], origin: int, ends: list[int], far: list[SeenFar]) -> Table:
+        """Take pieces relative to an index: there the map is `y -> map(y + origin) - origin`."""
+        return cls(
+            np.array([float(piece.start - origin) for piece in pieces]),
+            np.array([float(piece.stop - origin) for piece in pieces]),
+            np.array([float(piece.slope) for piece in pieces]),
+            np.array([float(piece.intercept + (piece.slope - 1) * origin) for piece in pieces]),
+            np.array([float(end - origin) for end in ends]),
+            far,
+        )
+
+
+class AdditiveDistribution(Distribution):
+    """One law of noise around every true answer, and then one rule at the ends."""
+
+    def __init__(self, noise: Noise, ends: Ends) -> None:
+        self._noise, self._ends = noise, ends
+        self.lattice, self.scale = ends.lattice, noise.scale
+        self.in_range = ends.name != "leave"
+        self.rises = ends.name != "fold" or self._rises_folded()
+        self._tables: dict[tuple[int, bool], Table] = {}
+
+    def _rises_folded(self) -> bool:
+        """Return whether greater answers have greater releases where noise is reflected."""
+        if len(self.lattice) > 1:
+            return False
+        return not self.lattice.bounded or self._noise.wraps(2 * int(self.lattice.lengths[0]))
+
+    @property
+    def releases(self) -> tuple[int | None, int | None]:
+        """The least and the greatest release; None where there is none."""
+        return super().releases if self.in_range else (None, None)
+
+    # One release: sums over the integers that go there.
+
+    def probability(self, released: Indices, centres: Indices) -> Floats:
+        """Return the probability of a release."""
+        if self._ends.name == "leave":
+            return self._noise.probability(apart(released, centres))
+        if self._ends.name == "fold":
+            return self._folded.probability(released, centres)
+        spans = np.maximum(self.lattice.span_of(released), 0)
+        low, high = self.lattice.lows[spans], self.lattice.highs[spans]
+        first, last = self._catchments
+        begin = np.where(released == low, _from(first[spans], centres), apart(released, centres))
+        end = np.where(released == high, _from(last[spans], centres), apart(released, centres))
+        possible = (released >= low) & (released <= high)
+        return np.where(possible, self._noise.between(begin, end)[0], 0.0)
+
+    def up_to(self, released: Indices, centres: Indices) -> Floats:
+        """Return the probability of at most this release."""
+        if self._ends.name == "fold":
+            return self._folded.up_to(released, centres)
+        last = apart(released, centres)
+        if self._ends.name == "snap":
+            spans = self.lattice.span_of(released)
+            inside = released < self.lattice.highs[np.maximum(spans, 0)]
+            last = np.where(inside, last, _from(self._catchments[1][np.maximum(spans, 0)], centres))
+            last = np.where(spans < 0, -float(BEYOND), last)
+        return self._noise.at_least(-last)  # it is symmetric
+
+    def at_least(self, released: Indices, centres: Indices) -> Floats:
+        """Return the probability of at least this release."""
+        if self._ends.name == "fold":
+            return self._folded.at_least(released, centres)
+        first = apart(released, centres)
+        if self._ends.name == "snap":
+            spans = np.searchsorted(self.lattice.highs, released)
+            known = np.minimum(spans, len(self.lattice) - 1)
+            inside = released > self.lattice.lows[known]
+            first = np.where(inside, first, _from(self._catchments[0][known], centres))
+            first = np.where(spans == len(self.lattice), float(BEYOND), first)
+        return self._noise.at_least(first)
+
+    @cached_property
+    def _catchments(self) -> tuple[Indices, Indices]:
+        """The first and the last integer that are nearest to each span, FAR where there is none."""
+        pairs = [self._ends.catchment(span) for span in range(len(self.lattice))]
+        first, last = zip(*pairs, strict=True)
+        return np.array([max(x, -FAR) for x in first]), np.array([min(x, FAR) for x in last])
+
+    @cached_property
+    def _folded(self) -> Folded:
+        return Folded(self._noise, self._ends)
+
+    def wide_interval(self, released: Indices, confidence: float) -> tuple[Indices, Indices]:
+        """Return the truths from which noise, as far as it goes with this confidence, can reach the release.
+
+        Where reflections come from beyond a span in the midst of others, the farthest of them count.
+        """
+        zero = np.zeros(1, dtype=np.int64)
+        limit = np.array([min(2**62, int(self._noise.reach) + 2)])
+        odds = (1 - confidence) * (1 - 1e-11)
+        far = int(least(lambda places: 2 * self._noise.tails(places.astype(float) + 1)[0] <= odds, zero, limit)[0])
+        images = [self._ends.images(index) for index in released.tolist()]
+        lows = np.array([max(-FAR, first - far) for first, _ in images], dtype=np.int64)
+        highs = np.array([min(FAR, last + far) for _, last in images], dtype=np.int64)
+        return self.truths(lows), self.truths(highs)
+
+    # Expected errors: sums over the pieces of the rule.
+
+    def looked_at(self, first: int, last: int) -> TrueAnswers:
+        """Return true answers: every one if they are few, else in runs over which stairs are too flat to see."""
+        lattice, noise = self.lattice, self._noise
+        if lattice.bounded and lattice.points <= MOST_POINTS:
+            return TrueAnswers(lattice, NODES, noise.reach, first, last)
+        varying = TrueAnswers(lattice, 1.0, noise.reach, first, last).varying
+        run = max(noise.smooth, min(noise.scale / 8, noise.reach / 8, varying / MOST_RUNS))
+        return TrueAnswers(lattice, run, noise.reach, first, last)
+
+    def expected(self, centres: Indices, excess: Floats) -> Expected:
+        """Return what to expect if true answers are so many steps above these indices."""
+        possible = centres == self.lattice.project_many(centres)[0]
+        found = np.empty((3, len(centres)))
+        if possible.any():
+            spans = spans_of(self.lattice, centres[possible])
+            found[:, possible] = self._by_span(*spans, lambda *at: np.array(self._expected(*at)), excess[possible])
+        for i in np.flatnonzero(~possible).tolist():  # in a gap
+            table = self._around(int(centres[i]), int(centres[i]), int(centres[i]))
+            found[:, i : i + 1] = self._expected(table, np.zeros(1), excess[i : i + 1])
+        return Expected(found[0], found[1], found[2] - found[1] ** 2)
+
+    def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
+        """Return the expected distances for true answers so far from the ends of their spans."""
+        flat = spans.ravel(), below.ravel(), above.ravel()
+        return self._by_span(*flat, lambda *at: self._expected(*at)[0][None])[0].reshape(below.shape)
+
+    def at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
+        """Return the probabilities that releases are ends of spans."""
+        flat = spans.ravel(), below.ravel(), above.ravel()
+        return self._by_span(*flat, lambda *at: self._probable(*at)[None])[0].reshape(below.shape)
+
+    def _by_span(
+        self,
+        spans: Spans,
+        below: Floats,
+        above: Floats,
+        found: Callable[[Table, Floats, Floats], Floats],
+        excess: Floats | None = None,
+    ) -> Floats:
+        """Return what is found for true answers, in tables around the nearer ends of their spans."""
+        excess = np.zeros(below.shape) if excess is None else excess
+        if self._common:  # one table, of what is around the first span and all others
+            below, spans = below + (self.lattice.lows - self.lattice.lows[0])[spans], np.zeros_like(spans)
+            above = np.full(below.shape, np.inf)
+        from_high = above < below
+        results: Floats | None = None
+        for span, high in np.unique(np.stack([spans, from_high]), axis=1).T.tolist():
+            chosen = np.flatnonzero((spans == span) & (from_high == high))
+            table = self._table(span, bool(high))
+            for part in np.array_split(chosen, -(-len(chosen) * (len(table.start) + len(table.ends) + 1) // ELEMENTS)):
+                values = found(table, self._places(span, below[part], above[part]), excess[part])
+                results = np.empty((len(values), len(below))) if results is None else results
+                results[:, part] = values
+        return np.empty((3, 0)) if results is None else results
+
+    def _places(self, span: int, below: Floats, above: Floats) -> Floats:
+        """Return where true answers are, relative to the end that is nearer; to zero where there is none."""
+        whole_line = self.lattice.low_list[span] == -FAR and self.lattice.high_list[span] == FAR
+        return np.zeros_like(below) if whole_line else np.where(above < below, -above, below)
+
+    @cached_property
+    def _common(self) -> bool:
+        """Whether all spans are so near to each other that one table does for all, and doubles hold all distances."""
+        low, high = self.lattice.low_list[0], self.lattice.high_list[-1]
+        return self.lattice.bounded and high - low < min(2**40, 4 * self._noise.reach)
+
+    def _table(self, span: int, from_high: bool) -> Table:
+        """Return the pieces around a span, relative to one of its ends, or to zero if it has none."""
+        key = span, from_high
+        if key not in self._tables:
+            low, high = self.lattice.low_list[span], self.lattice.high_list[span]
+            origin = 0 if (low, high) == (-FAR, FAR) else high if from_high else low
+            self._tables[key] = self._around(low, self.lattice.high_list[-1] if self._common else high, origin)
+        return self._tables[key]
+
+    def _around(self, first: int, last: int, origin: int) -> Table:
+        """Return the pieces that noise can reach from some indices, relative to an index."""
+        reach = int(self._noise.reach) + 1
+        start = -BEYOND if first == -FAR else first - reach
+        stop = BEYOND if last == FAR else last + reach
+        centre = first if first == last else None
+        pieces = self._ends.pieces(start, stop, centre)
+        far = [far.seen(self._noise, origin) for far in self._ends.far(start, stop, centre)]
+        return Table.of(pieces, origin, self._ends.images_of_ends(pieces), far)
+
+    @np.errstate(under="ignore")
+    def _expected(self, table: Table, places: Floats, excess: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the expected distances from true answers so far above places, and moments about the places."""
+        at, above = places[:, None], excess[:, None]
+        start, stop, slope = table.start - at, table.stop - at, table.slope
+        meeting = table.intercept + (slope - 1) * at  # the map minus the place, where there is no noise
+        # Where the map meets the truth: an integer if the place is one, and a smooth function of the place.
+        turning = np.where(slope == 0, np.inf, np.floor(above * slope) - meeting * slope)
+        middle = np.clip(turning, start - 1, stop)
+        below, beyond = self._noise.between(start, middle), self._noise.between(middle + 1, stop)
+        constant = meeting - above
+        distance = abs(constant * below[0] + slope * below[1]) + abs(constant * beyond[0] + slope * beyond[1])
+        mass, moment, square = (one + other for one, other in zip(below, beyond, strict=True))
+        total, whole = distance.sum(1), mass.sum(1)
+        first = (meeting * mass + slope * moment).sum(1)
+        second = (meeting * (meeting * mass + 2 * slope * moment) + slope**2 * square).sum(1)
+        for far in table.far:
+            met, added, more, most = far.added(places, excess)
+            total, whole, first, second = total + added, whole + met, first + more, second + most
+        return total / whole, first / whole, second / whole
+
+    def _probable(self, table: Table, places: Floats, _excess: Floats) -> Floats:
+        """Return the probabilities that the rule gives an end of a span."""
+        at = places[:, None]
+        snapped = table.slope == 0
+        mass = self._noise.between(table.start[snapped] - at, table.stop[snapped] - at)[0]
+        found = mass.sum(1) + self._noise.probability(table.ends - at).sum(1)
+        return found + sum(far.at_ends(places) for far in table.far)
+
+
+def _from(ends: Indices, centres: Indices) -> Floats:
+    """Return how far ends are above centres; FAR is beyond everything."""
+    return np.where(abs(ends) == FAR, np.copysign(float(BEYOND), ends), apart(ends, centres))

@@ -1,0 +1,105 @@
+"""What answers come in: one by one, or in lists, arrays and the Series of pandas and polars; and back into the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import numpy as np
+
+from inbounds.answers.array import as_array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[Any]
+
+Single: TypeAlias = "int | float | Fraction | Decimal | np.integer[Any] | np.floating[Any] | date | np.datetime64"
+"""One answer."""
+Plain: TypeAlias = "int | float | np.integer[Any] | np.floating[Any]"
+"""One answer whose releases are plain numbers: ints on a lattice of whole numbers, floats on any other."""
+
+Kind = TypeVar("Kind", Fraction, Decimal, date, np.datetime64)
+"""Kinds of answers whose releases are of the same kind."""
+
+
+@runtime_checkable
+class Series(Protocol):
+    """A named column, of pandas or of polars."""
+
+    name: Any
+
+    def to_numpy(self) -> Array:
+        """Return the values as an array."""
+
+
+Column = TypeVar("Column", bound=Series)
+Many: TypeAlias = "Sequence[Any] | NDArray[Any]"
+"""Answers in a list, a tuple or an array, of any shape."""
+Answers: TypeAlias = "Single | Many | Series"
+
+
+def are_many(answers: object) -> bool:
+    """Return whether these are answers in a container, not a single one."""
+    return isinstance(answers, list | tuple) or (hasattr(answers, "__array__") and not isinstance(answers, np.generic))
+
+
+def rewrapped(values: Array, answers: object) -> Any:
+    """Return values in what the answers came in: a Series with the same name and index, or else an array."""
+    if hasattr(answers, "iloc") and hasattr(answers, "name"):  # pandas
+        made: Callable[..., Any] = type(answers)
+        return made(values, index=answers.index, name=answers.name, copy=False)  # type: ignore[attr-defined]
+    if hasattr(answers, "alias") and hasattr(answers, "name"):  # polars, which takes Python objects from lists only
+        make: Callable[..., Any] = type(answers)
+        return make(answers.name, values.tolist() if values.dtype == object else values)
+    return values
+
+
+class Asked:
+    """What a question is about: single values, or containers of them that are gone through together."""
+
+    def __init__(self, *parts: object) -> None:
+        self._container = next((part for part in parts if are_many(part)), None)
+        self.is_single = self._container is None
+        if self.is_single:
+            self.columns: list[Array | tuple[Any]] = [(part,) for part in parts]
+            return
+        arrays = [as_array(part) if are_many(part) else _alone(part) for part in parts]
+        together = np.broadcast_arrays(*arrays)
+        self._shape = together[0].shape
+        self.columns = [array.ravel() for array in together]
+
+    def values(self, which: int) -> list[Any]:
+        """Return the values of one part, one after another."""
+        column = self.columns[which]
+        if isinstance(column, tuple):
+            return [column[0]]
+        return list(column) if column.dtype.kind == "M" else column.tolist()
+
+    def numbers(self, found: NDArray[np.float64]) -> Any:
+        """Return a number for each value: a float for a single one."""
+        return float(found[0]) if self.is_single else rewrapped(found.reshape(self._shape), self._container)
+
+    def written(self, found: list[Any] | Array) -> Any:
+        """Return something for each value."""
+        if self.is_single:
+            return found[0]
+        return rewrapped(_as_objects(found).reshape(self._shape), self._container)
+
+
+def _alone(part: object) -> Array:
+    """Return an array without axes that holds one thing."""
+    array = np.empty((), dtype=object)
+    array[()] = part
+    return array
+
+
+def _as_objects(found: list[Any] | Array) -> Array:
+    if isinstance(found, np.ndarray):
+        return found
+    array = np.empty(len(found), dtype=object)
+    array[:] = found
+    return array

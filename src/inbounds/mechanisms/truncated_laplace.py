@@ -1,0 +1,72 @@
+"""Laplace noise, truncated to the possible answers: what is claimed of it, what was proved, and how it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from inbounds.accuracy.truncated_laplace import TruncatedLaplaceDistribution
+from inbounds.answers.array import Reader
+from inbounds.exact.rational import round_nearest
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.setting import Setting
+from inbounds.privacy.certificate import Certificate
+from inbounds.privacy.certify import proved_again
+from inbounds.privacy.claim import Claim
+from inbounds.sampling.array import ArraySampler, chunks
+from inbounds.sampling.entropy import Entropy
+from inbounds.sampling.scalar import Sampler
+
+if TYPE_CHECKING:
+    from inbounds.mechanisms.mechanism import Indices
+
+
+class TruncatedLaplace(Mechanism):
+    """A mechanism whose law is a claim: truncated Laplace noise of some scale."""
+
+    even_timing: ClassVar[bool] = True
+
+    def __init__(self, setting: Setting, claim: Claim, certificate: Certificate) -> None:
+        super().__init__(setting, certificate)
+        self._claim, self._sampler = claim, Sampler(claim.law)
+        self._step = round_nearest(claim.lattice.step)
+
+    @property
+    def claim(self) -> Claim:
+        """What is promised, and the exact law that is to keep it."""
+        return self._claim
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise.  The scale that is used is exactly this double."""
+        return float(self._claim.scale)
+
+    def prove_again(self) -> Certificate:
+        """Prove the claim again, from the promise, the step and the exact scale alone."""
+        return proved_again(self._claim)
+
+    def _centre(self, index: int) -> int:
+        return self._claim.lattice.project(index)[0]
+
+    def _release_one(self, answer: Any, entropy: Entropy) -> Any:
+        # Doubles stay doubles where they can: integers take longer the larger they are.
+        if type(answer) is float and (place := self._answers.place(answer)) is not None:
+            return self._sampler.draw_near(place, entropy) * self._step
+        return super()._release_one(answer, entropy)
+
+    def _draw(self, index: int, entropy: Entropy) -> int:
+        return self._sampler.draw(*self._claim.lattice.project(index), entropy)
+
+    def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
+        for part, words in chunks(count, entropy):
+            centres, spans = self._claim.lattice.project_many(read(part))
+            yield part, self._array_sampler.draw(words, centres, spans, entropy)
+
+    @cached_property
+    def _array_sampler(self) -> ArraySampler:
+        return ArraySampler(self._claim.law)
+
+    @cached_property
+    def _distribution(self) -> TruncatedLaplaceDistribution:
+        return TruncatedLaplaceDistribution(self._claim.law)

@@ -1,0 +1,119 @@
+"""True answers and releases that a mechanism is asked about, as indices of 64 bits, and found indices as answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inbounds.answers.single import Answers
+from inbounds.bounds import Bounds
+from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.errors import InvalidParameter
+from inbounds.exact.rational import exact, infinity, round_down, round_nearest, round_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int64]
+
+COMMON = Fraction(2) ** 900
+"""Steps between this and its inverse are doubles, and so are the squares of small multiples of them, or nearly."""
+
+NEAR = 5 * 2**60
+"""As far as this from zero is far from every end, and leaves room on both sides for all the noise there is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Truths:
+    """The indices that some true answers count as."""
+
+    exact: list[int]
+    near: Indices
+    """The same within 64 bits: on a side without an end all is alike far out, so what is farther is moved nearer."""
+
+    @classmethod
+    def of(cls, indices: list[int]) -> Truths:
+        """Move what is too far for 64 bits."""
+        return cls(indices, np.array([_near(index) for index in indices], dtype=np.int64))
+
+    def beside(self, releases: list[int]) -> Indices:
+        """Return releases moved as their true answers were."""
+        moved = zip(releases, self.exact, self.near.tolist(), strict=True)
+        places = (release - index + near for release, index, near in moved)
+        return np.array([max(-FAR, min(FAR, place)) for place in places], dtype=np.int64)
+
+    def moved_back(self, found: Indices) -> list[int]:
+        """Return indices that were found beside the true answers, where they really are."""
+        moved = zip(found.tolist(), self.exact, self.near.tolist(), strict=True)
+        return [release + index - near for release, index, near in moved]
+
+
+def _near(index: int) -> int:
+    return max(-NEAR, min(NEAR, index))
+
+
+class Units:
+    """Lengths in steps and in the units of the answers, and answers for people."""
+
+    def __init__(self, bounds: Bounds, lattice: Lattice, answers: Answers) -> None:
+        self._bounds, self._lattice, self._answers = bounds, lattice, answers
+        self.step = round_nearest(lattice.step)
+        self._is_common = 1 / COMMON < lattice.step < COMMON
+
+    def lengths(self, steps: Floats, power: int = 1) -> Floats:
+        """Return lengths in the units of the answers, or their squares; what is beyond doubles is infinite."""
+        if self._is_common and power == 1:
+            return steps * self.step
+        unit = self._lattice.step**power
+        return np.array([round_nearest(Fraction(x) * unit) if np.isfinite(x) else x for x in steps.tolist()])
+
+    def excess(self, value: Any, index: int) -> Fraction:
+        """Return how far a true answer is above what an index stands for; in days for dates."""
+        if self._answers.is_dates:
+            return Fraction(self._answers.index(value) - index)
+        return exact(value, "value", InvalidParameter, echo=False) - self._lattice.value(index)
+
+    def mean(self, index: int, bias: float) -> float | datetime:
+        """Return what is so far, in units, above an index: a float, or for dates a datetime."""
+        if not self._answers.is_dates:
+            return round_nearest(self._lattice.value(index)) + bias
+        days = min(max(index + bias, 1.0), float(date.max.toordinal()))
+        return datetime.fromordinal(int(days)) + timedelta(days=days - int(days))
+
+    def floor(self, released: Any) -> int:
+        """Return the index of a release, or of the next lower one if it is none."""
+        index = self._answers.point(released)
+        if index is not None:
+            return index
+        return int((exact(released, "released", InvalidParameter) - self._lattice.offset) // self._lattice.step)
+
+    def floors(self, released: list[Any]) -> tuple[list[int], Floats]:
+        """Return `floor` of each, and for the infinite ones what is known of them: 0, 1, or else NaN."""
+        known = [float(sign > 0) if (sign := infinity(value)) else np.nan for value in released]
+        return [0 if infinity(value) else self.floor(value) for value in released], np.array(known)
+
+    def outward(self, index: int, sign: int, kind: type) -> Any:
+        """Write an end of an interval for the answers that round to its indices, not for the indices alone.
+
+        Where the caller gave a step, answers are taken to be on it.
+        """
+        bounds, lattice = self._bounds, self._lattice
+        write: Callable[[int], Any] = self._answers.writer(kind)
+        if bounds.step is not None:
+            return write(index)
+        if index != (lattice.low_list[0] if sign < 0 else lattice.high_list[-1]):
+            return write(index + sign)
+        if issubclass(kind, Decimal):
+            return write(index)
+        end = exact(bounds.low if sign < 0 else bounds.high, "an end")
+        if issubclass(kind, Fraction):
+            return end
+        return round_down(end) if sign < 0 else round_up(end)

@@ -1,0 +1,188 @@
+"""Intervals hold the truth as often as they say, for every mechanism, and are those of the likelihood ratio."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from inbounds import BoundedLaplace, Bounds, Mechanism, Optimal
+from inbounds.published import (
+    AdaptiveLaplace,
+    ExplicitFair,
+    Geometric,
+    HolohanLaplace,
+    Laplace,
+    Staircase,
+    TruncatedLaplacian,
+)
+
+Floats = NDArray[np.float64]
+
+COUNTS = Bounds(0, 30, step=1)
+ISLANDS = Bounds.union([(0, 5), (9, 9), (13, 30)], step=1)
+
+FEW: dict[str, Any] = {
+    "bounded": partial(BoundedLaplace, COUNTS, 3),
+    "bounded, pooling 0.4": partial(BoundedLaplace, ISLANDS, 2, pooling=0.4),
+    "bounded, pooling 1": partial(BoundedLaplace, ISLANDS, 2, pooling=1),
+    **{f"geometric, {ends}": partial(Geometric, ISLANDS, 2, ends=ends) for ends in ("leave", "snap", "fold")},
+    **{f"staircase, {ends}": partial(Staircase, COUNTS, 4, ends=ends) for ends in ("leave", "snap", "fold")},
+    "truncated Laplacian, folded": partial(TruncatedLaplacian, ISLANDS, 2, delta=0.01, ends="fold"),
+    "explicit fair": partial(ExplicitFair, COUNTS, 2),
+    "optimal": partial(Optimal, Bounds.union([(0, 5), (9, 12)], step=1), 2),
+}
+"""Mechanisms on so few points that everything can be listed."""
+
+FINE: dict[str, Any] = {
+    "bounded": partial(BoundedLaplace, Bounds(0, 5), 1),
+    "bounded, pooling 1": partial(BoundedLaplace, Bounds(0, 30), 1, pooling=1),
+    "bounded, islands": partial(BoundedLaplace, Bounds(0, 3) | Bounds(4, None), 1, pooling=0.4),
+    "bounded, whole line": partial(BoundedLaplace, Bounds.everything(), 1),
+    **{f"Laplace, {ends}": partial(Laplace, Bounds(0, 10), 1, ends=ends) for ends in ("leave", "snap", "fold")},
+    **{f"staircase, {ends}": partial(Staircase, Bounds(0, 2), 1, ends=ends) for ends in ("leave", "snap", "fold")},
+    "Laplace, islands folded": partial(Laplace, Bounds(0, 3) | Bounds(8, 20), 1, ends="fold"),
+    "half-line folded": partial(Staircase, Bounds(0, None), 1, ends="fold"),
+    "adaptive": partial(AdaptiveLaplace, Bounds(0, None), 1),
+    "adaptive downwards": partial(AdaptiveLaplace, Bounds(None, 3), 1),
+    "Holohan": partial(HolohanLaplace, Bounds(0, 4), 1),
+    "explicit fair": partial(ExplicitFair, Bounds(0, 2000, step=1), 50),
+}
+"""Mechanisms on more points than are listed."""
+
+
+@cache
+def made(kind: str, epsilon: float, *, fine: bool) -> Mechanism:
+    """Return a mechanism, made once."""
+    found: Mechanism = (FINE if fine else FEW)[kind](epsilon)
+    return found
+
+
+def everything(mechanism: Mechanism) -> tuple[list[int], list[int], Floats]:
+    """Return all truths, gaps included, all releases with any probability to speak of, and the law of each truth."""
+    low, high = int(mechanism.bounds.low), int(mechanism.bounds.high)  # type: ignore[arg-type]  # whole numbers
+    truths, beyond = list(range(low, high + 1)), 0 if mechanism.in_range else 400
+    if isinstance(mechanism, BoundedLaplace):  # what is not possible counts as what is
+        truths = [truth for truth in truths if truth in mechanism.bounds]
+    releases = [x for x in range(low - beyond, high + beyond + 1) if beyond or x in mechanism.bounds]
+    return truths, releases, np.array([mechanism.pmf(releases, truth) for truth in truths])
+
+
+def coverage(mechanism: Mechanism, confidence: float, claimed: float) -> float:
+    """Return how often, at the worst truth, intervals of one confidence hold it, less another confidence."""
+    truths, releases, law = everything(mechanism)
+    lows, highs = mechanism.interval(releases, confidence)
+    held = (lows <= np.array(truths)[:, None]) & (np.array(truths)[:, None] <= highs)
+    return float((law * held).sum(1).min()) - claimed
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+@pytest.mark.parametrize("kind", FEW)
+def test_an_interval_holds_the_truth_as_often_as_it_says(kind: str, epsilon: float) -> None:
+    """Whatever the truth is, releases whose interval holds it have at least the confidence, and not much more."""
+    mechanism = made(kind, epsilon, fine=False)
+    for confidence in (0.5, 0.8, 0.95, 0.999):
+        assert coverage(mechanism, confidence, confidence) > -1e-9
+    assert coverage(mechanism, 0.3, 0.999) < 0  # so that intervals of everything would be noticed
+
+
+@pytest.mark.parametrize("kind", FEW)
+def test_an_interval_is_that_of_the_likelihood_ratio(kind: str) -> None:
+    """A truth accepts releases in the order of its probability over the greatest of any truth, while there is room."""
+    mechanism = made(kind, 1.0, fine=False)
+    truths, releases, law = everything(mechanism)
+    if not mechanism.in_range:  # all that is beyond an end counts as there
+        inside = [i for i, x in enumerate(releases) if truths[0] <= x <= truths[-1]]
+        first, last = inside[0], inside[-1]
+        law[:, first], law[:, last] = law[:, : first + 1].sum(1), law[:, last:].sum(1)
+        law, releases = law[:, inside], truths
+    best = law.max(0)
+    for confidence in (0.5, 0.95):
+        accepted = np.zeros(law.shape, dtype=bool)
+        for i, row in enumerate(law):
+            ratio = row / best
+            for j in range(len(releases)):
+                better = row[ratio > ratio[j] * (1 + 1e-8)].sum()
+                accepted[i, j] = better < confidence - 1e-12
+        lows, highs = mechanism.interval(releases, confidence)
+        found = [np.flatnonzero(column)[[0, -1]] for column in accepted.T]
+        assert lows.tolist() == [truths[first] for first, _ in found]
+        assert highs.tolist() == [truths[last] for _, last in found]
+
+
+PARTS = 80
+"""Releases to look at: as many equally probable ones."""
+
+
+@pytest.mark.parametrize("kind", FINE)
+def test_an_interval_on_a_fine_lattice_holds_the_truth_as_often(kind: str) -> None:
+    """Where nothing is listed, the releases of any truth are in intervals that hold it as often; less is noticed."""
+    mechanism = made(kind, 1.0, fine=True)
+    low, high = (float(end) for end in (mechanism.bounds.low, mechanism.bounds.high))  # type: ignore[arg-type]
+    low, high = max(low, -12.0), min(high, 12.0) if high < 1000 else 2000.0
+    noticed = False
+    for part in (0, 0.1, 0.5, 1):
+        truth = low + (high - low) * part
+        released = mechanism.quantile((np.arange(PARTS) + 0.5) / PARTS, truth)
+        for confidence in (0.5, 0.8, 0.95):
+            lows, highs = mechanism.interval(released, confidence)
+            held = float(np.mean((lows <= truth) & (truth <= highs)))
+            assert held >= confidence - 2 / PARTS
+            noticed |= confidence == 0.5 and held < 0.95
+    assert noticed
+
+
+def test_a_release_at_an_end_has_a_sensible_interval() -> None:
+    """What is released at an end speaks for all that is near it, not for the end alone."""
+    low, high = BoundedLaplace(Bounds(0, 5), 1, 1).interval(0.0)
+    assert low == 0
+    assert 1.9 < high < 3
+    for ends in ("leave", "snap", "fold"):
+        plain = Laplace(Bounds(0, 100), 1, 1, ends=ends)
+        assert plain.interval(0.0)[0] == 0
+        assert 2.2 < plain.interval(0.0)[1] < 3.6
+    plain = Laplace(Bounds(0, 100), 1, 1)
+    assert plain.interval(-50.0) == plain.interval(-1e6)
+    assert 2.5 < plain.interval(-1e6)[1] < 3.6
+
+
+def test_intervals_are_shorter_than_those_of_equal_tails() -> None:
+    """Averaged over all truths and their releases, lengths are a tenth below those of two equal tails."""
+    mechanism, every = BoundedLaplace(Bounds(0, 60, step=1), 1, 0.2), np.arange(61)
+    law = np.array([mechanism.pmf(every, truth) for truth in every.tolist()])
+    at_least, at_most = np.cumsum(law[:, ::-1], 1)[:, ::-1], np.cumsum(law, 1)
+    accepted = (at_least > 0.025) & (at_most > 0.025)
+    first, last = np.argmax(accepted, 0), 60 - np.argmax(accepted[::-1], 0)
+    equal = np.maximum(last, every) - np.minimum(first, every) + 1
+    lows, highs = mechanism.interval(every, 0.95)
+    assert (law @ (highs - lows + 1)).mean() < 0.93 * (law @ equal).mean()
+    assert highs[0] - lows[0] + 1 > 1.5 * equal[0]
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 1 - 1e-6])
+def test_intervals_grow_with_the_confidence(confidence: float) -> None:
+    """A greater confidence has no narrower interval where everything is listed."""
+    mechanism, every = made("bounded", 1.0, fine=False), np.arange(31)
+    lows, highs = mechanism.interval(every, confidence)
+    wide_lows, wide_highs = mechanism.interval(every, 1 - (1 - confidence) / 2)
+    assert ((wide_lows <= lows) & (highs <= wide_highs)).all()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FINE if "islands folded" not in kind])
+def test_greater_truths_have_greater_releases(kind: str) -> None:
+    """Where intervals rest on it, no release is less probable to be reached by a greater truth, up to a bound."""
+    mechanism = made(kind, 1.0, fine=True)
+    law = mechanism._distribution
+    if not law.rises:
+        assert kind == "staircase, fold"
+        return
+    origin = law.truths(np.array([0]))
+    spread = np.unique(law.truths(origin + np.rint(np.linspace(-14, 14, 57) * law.scale).astype(np.int64)))
+    releases = origin + np.rint(np.linspace(-20, 20, 81) * law.scale).astype(np.int64)
+    tails, heads = (bound(releases[:, None], spread) for bound in (law.tail_bound, law.head_bound))
+    assert (np.diff(tails, axis=1) >= -1e-14)[tails[:, 1:] < 0.5].all()  # they are compared with what is left, only
+    assert (np.diff(heads, axis=1) <= 1e-14)[heads[:, :-1] < 0.5].all()
+    assert (law.at_least(releases[:, None], spread) <= tails * (1 + 1e-12)).all()

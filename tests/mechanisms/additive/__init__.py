@@ -1,0 +1,1 @@
+"""Tests of noise that is the same wherever the answer is."""
