@@ -151,9 +151,9 @@ def test_a_text_that_cannot_be_read_is_told_where_and_why(text: str, place: int,
     with pytest.raises(InvalidBounds) as refusal:
         Bounds.parse(text)
     message = str(refusal.value)
-    assert f"at character {place} expected" in message
+    assert f"at character {place}: expected" in message
     assert expected in message
-    assert "write bounds like" in message
+    assert "write them like" in message
     assert len(message) < 300
 
 
@@ -173,7 +173,7 @@ def test_a_text_that_seems_to_mean_days_is_shown_how_to_write_days(text: str) ->
     """The pattern in the message is one of days, and of nothing else, and it reads as bounds."""
     with pytest.raises(InvalidBounds) as refusal:
         Bounds.parse(text)
-    patterns = re.findall(r"'(\[[^']*)'", str(refusal.value).rpartition("write bounds like ")[2])
+    patterns = re.findall(r"'(\[[^']*)'", str(refusal.value).rpartition("write them like ")[2])
     assert patterns
     assert all(Bounds.parse(pattern).is_dates for pattern in patterns)
 
@@ -182,7 +182,7 @@ def test_any_other_text_is_shown_numbers_and_days() -> None:
     """The patterns in the message are bounds: some of numbers, one of days."""
     with pytest.raises(InvalidBounds) as refusal:
         Bounds.parse("from zero to ten")
-    patterns = re.findall(r"'(\[[^']*)'", str(refusal.value).rpartition("write bounds like ")[2])
+    patterns = re.findall(r"'(\[[^']*)'", str(refusal.value).rpartition("write them like ")[2])
     assert {Bounds.parse(pattern).is_dates for pattern in patterns} == {False, True}
 
 

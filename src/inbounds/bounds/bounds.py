@@ -293,7 +293,7 @@ def _read_lattice(step: Number | None, offset: Number) -> _Lattice:
         return _Lattice(None, start, is_dates=False)
     pitch = as_written(step, "step")
     if pitch <= 0:
-        raise InvalidBounds(f"step must be above 0, got {shown(step)}; leave it out for no lattice")
+        raise InvalidBounds(f"step must be above 0, got {shown(step)}; leave it out for bounds without a step")
     common_unit((pitch.denominator, start.denominator))  # so that every lattice point can be written and read again
     return _Lattice(pitch, start % pitch, is_dates=False)
 

@@ -157,7 +157,7 @@ class _Reader:
             self._expect(")", "')' after inf")
             return math.inf
         end = self._end()
-        self._expect("]", "']' (a finite end is possible itself)")
+        self._expect("]", "']' (a finite end is always included)")
         return end
 
     def _end(self) -> _Read:
@@ -218,8 +218,8 @@ class _Reader:
         rest = self.text[self.start : self.start + 16]
         found = repr(rest) if rest else "the end"
         raise InvalidBounds(
-            f"text of bounds: at character {self.start + 1} expected {expected}, found {found}; "
-            f"write bounds like {_pattern(self.text)}"
+            f"bounds cannot be read at character {self.start + 1}: expected {expected}, found {found}; "
+            f"write them like {_pattern(self.text)}"
         )
 
 
