@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, Callable[..., Report]] = {
     "construction": construction.run,
     "growth": construction.run_growth,
     "timing-leak": timing_leak.run,
+    "evenness": timing_leak.run_evenness,
     "ledger": ledger.run,
     "tables": tables.run,
 }

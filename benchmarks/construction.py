@@ -11,7 +11,7 @@ from benchmarks.report import Report, at_most, duration, ratio
 from benchmarks.stopwatch import median_seconds, seconds
 from inbounds import BoundedLaplace, Bounds
 
-ONE_GOAL = 2e-3
+ONE_GOAL = 0.5e-3
 MILLION_GOAL = 20.0
 
 

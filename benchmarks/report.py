@@ -49,6 +49,11 @@ def at_least(goal: float, value: float) -> str:
     return f">= {goal:g}x {'met' if value >= goal else 'MISSED'}"
 
 
+def times_at_most(goal: float, value: float) -> str:
+    """Return how many times as long something takes, the goal, and whether it is met."""
+    return f"{value:.3g} <= {goal:g}x {'met' if value <= goal else 'MISSED'}"
+
+
 def at_most(goal: float, value: float) -> str:
     """Return the goal, a duration in seconds, and whether `value` meets it."""
     return f"<= {duration(goal)} {'met' if value <= goal else 'MISSED'}"

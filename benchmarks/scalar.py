@@ -9,7 +9,7 @@ from benchmarks.report import Report, at_most, duration, ratio
 from benchmarks.stopwatch import median_seconds
 from inbounds import BoundedLaplace, Bounds
 
-GOAL = 30e-6
+GOAL = 5e-6
 
 
 def run(peers: PeerProcess, *, quick: bool) -> Report:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from statistics import median
 from time import perf_counter_ns
+from typing import Any
 
 NANOSECOND = 1e-9
 
@@ -46,6 +47,17 @@ def median_seconds(actions: Iterable[Callable[[], object]]) -> float:
             action()
             durations.append(perf_counter_ns() - start)
     return median(durations) * NANOSECOND
+
+
+def durations(action: Callable[[Any], object], arguments: Iterable[Any]) -> list[int]:
+    """Return how many nanoseconds the action takes with each argument."""
+    taken = []
+    with undisturbed():
+        for argument in arguments:
+            start = perf_counter_ns()
+            action(argument)
+            taken.append(perf_counter_ns() - start)
+    return taken
 
 
 def timed_releases(release: Callable[[float], float], truths: Iterable[float]) -> list[tuple[float, float, float]]:

@@ -63,8 +63,8 @@ class Answers:
         self._most = math.inf if lattice.unbounded_above else round_up(lattice.value(lattice.last + 1))
         # Integers are for lattices that the caller gave; a chosen step may happen to be a large integer.
         self.integral = self.divisor == 1 and bounds.step is not None
-        self._plain = self._as_int if self.integral else self._as_float
         self._is_count = self.integral and not self.is_dates and lattice.writing == (1, 0, 1)
+        self._plain = int if self._is_count else self._as_int if self.integral else self._as_float
         self.in_doubles = self._per_step is not None and not self.integral
         """Whether doubles are read and written by a product with a power of two, which is exact."""
 
