@@ -44,8 +44,6 @@ WIDEST = 2**52
 
 VAST = 2**1000
 
-SIGNS = (-1.0, 1.0)
-
 Proposal = tuple[float, float, float]
 """How far the draw is above the centre, and the ends of the span that it falls in."""
 
@@ -183,15 +181,16 @@ def _on_union(law: Law, limits: list[tuple[float, float]]) -> Propose:
         present = total - left - right
         mass = uniform * present
         position = mass + left
-        is_up = position > total - position
-        sign = SIGNS[is_up]
-        mass = (mass, present - mass)[is_up]
+        sign = copysign(1.0, position + position - total)
+        up = 0.5 * sign + 0.5
+        mass += up * (present - mass - mass)
         if mass < LEAST:
             return None
         key = log(mass) + (at - middle) * sign * rate
-        target, most = bisect_left(keys[is_up], key), (span, last - span)[is_up]
+        mirror = int(up)
+        target, most = bisect_left(keys[mirror], key), (span, last - span)[mirror]
         target = target if target < most else most
-        low, high, end, missing, key_below, key_above = others[firsts[is_up] + target]
+        low, high, end, missing, key_below, key_above = others[firsts[mirror] + target]
         exponent = (-sign * at - end) * rate
         position = mass + exp(exponent if exponent > LEAST_EXPONENT else LEAST_EXPONENT) * missing
         distance = log(position) * per_rate
