@@ -36,14 +36,12 @@ def change(epsilon: Amount, name: str = "epsilon") -> int:
     """Return `epsilon` in units, below 0 where it is; `name` is what a message calls it."""
     exact = _exact(epsilon, name)
     if exact == 0:
-        raise InvalidParameter(f"{name} must not be 0, got {shown(epsilon)}; give the amount meant")
+        raise InvalidParameter(f"{name} must not be 0, got {shown(epsilon)}; give another amount")
     if abs(exact) * UNIT > LIMIT:
         raise InvalidParameter(f"{name} must be at most {LIMIT // UNIT}, got {shown(epsilon)}; give less")
     scaled = exact * UNIT
     if scaled.denominator != 1:
-        raise InvalidParameter(
-            f"{name} must have at most {DECIMALS} decimals, got {shown(epsilon)}; round it to so many"
-        )
+        raise InvalidParameter(f"{name} must have at most {DECIMALS} decimals, got {shown(epsilon)}; round it")
     return scaled.numerator
 
 
@@ -57,7 +55,7 @@ def _exact(epsilon: object, name: str) -> Fraction:
     if isinstance(epsilon, Decimal) and epsilon.is_finite() and abs(epsilon.adjusted()) <= _LIMIT_EXPONENT:
         return Fraction(epsilon)
     raise InvalidParameter(
-        f"{name} must be a finite number, got {shown(epsilon)}; give it like 2 or 0.25, in the digits 0 to 9"
+        f"{name} must be a finite number, got {shown(epsilon)}; write it like 2 or 0.25, in the digits 0 to 9"
     )
 
 

@@ -15,7 +15,7 @@ def check_name(value: object, what: str) -> str:
     if isinstance(value, str) and value.isprintable() and value.strip() and len(value) <= LONGEST_NAME:
         return value
     raise InvalidParameter(
-        f"{what} must be a printable text of 1 to {LONGEST_NAME} characters, got {shown(value)}; give it such a name"
+        f"{what} must be a printable text of 1 to {LONGEST_NAME} characters, got {shown(value)}; choose another name"
     )
 
 
