@@ -4,36 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Any, NamedTuple, final
+from typing import final
 
 import numpy as np
 
 from inbounds.bounds import notation
 from inbounds.bounds.days import Closed, Day, Weekdays, day_number, open_runs
 from inbounds.bounds.notation import End, Span
-from inbounds.bounds.spans import (
-    Edges,
-    Ratio,
-    as_edges,
-    as_end,
-    as_ends,
-    common,
-    common_unit,
-    holds,
-    merged,
-    neighbours,
-    outside,
-    pairs,
-    placed,
-    read_ends,
-)
+from inbounds.bounds.spans import holds, neighbours, pairs, read_ends
+from inbounds.bounds.union import DAYS, Grid, Union
 from inbounds.errors import InvalidBounds
 from inbounds.exact.rational import (
     Number,
-    as_written,
     cut,
     finite_ratio,
     is_number,
@@ -43,24 +27,7 @@ from inbounds.exact.rational import (
 )
 
 
-class _Lattice(NamedTuple):
-    """What two bounds must share to be united or intersected."""
-
-    step: Fraction | None
-    offset: Fraction
-    is_dates: bool
-
-    def __str__(self) -> str:
-        if self.is_dates:
-            return "dates"
-        return cut(notation.write((), self.step, self.offset).strip() or "no step")
-
-
-_DAYS = _Lattice(Fraction(1), Fraction(0), is_dates=True)
-
-
 @final
-@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Bounds:
     """The set of possible answers: closed spans of numbers or days, on a lattice when there is a step.
 
@@ -80,21 +47,20 @@ class Bounds:
 
     `value in bounds` is exact, with one exception: a float is also possible when it is the one nearest to a possible
     value, so that 0.3 is in `Bounds(0, 1, step=0.1)` and in `Bounds(0.3, 1)`.
-
-    The set is kept as `ends`, low and high in turn: each finite end is `offset + n * unit` for the int n kept, and
-    None is no end. The unit is the step, or else the largest 1/k that reaches every end.
     """
 
-    step: Fraction | None
-    offset: Fraction
-    unit: Fraction
-    ends: tuple[int | None, ...]
-    is_dates: bool
+    __slots__ = ("_union",)
 
     def __init__(
         self, low: Number | None, high: Number | None, step: Number | None = None, *, offset: Number = 0
     ) -> None:
-        self._build([(low, high)], _read_lattice(step, offset))
+        self._union = Union.of([(low, high)], Grid.read(step, offset))
+
+    @classmethod
+    def _of(cls, union: Union) -> Bounds:
+        made = cls.__new__(cls)
+        made._union = union
+        return made
 
     @classmethod
     def everything(cls) -> Bounds:
@@ -106,7 +72,7 @@ class Bounds:
         cls, spans: Iterable[tuple[Number | None, Number | None]], step: Number | None = None, offset: Number = 0
     ) -> Bounds:
         """Return the union of (low, high) pairs in any order; a million take a few seconds."""
-        return object.__new__(cls)._build(spans, _read_lattice(step, offset))
+        return cls._of(Union.of(spans, Grid.read(step, offset)))
 
     @classmethod
     def dates(cls, first: Day, last: Day, weekdays: Weekdays | None = None, closed: Closed = ()) -> Bounds:
@@ -115,7 +81,7 @@ class Bounds:
         Days are dates or ISO texts. `weekdays` is a text like "Mon-Fri" or "Mon,Wed", or a list of names or numbers
         (Monday is 0). `closed` lists days and (first, last) pairs of days, both ends closed.
         """
-        return object.__new__(cls)._build(open_runs(first, last, weekdays, closed), _DAYS)
+        return cls._of(Union.of(open_runs(first, last, weekdays, closed), DAYS))
 
     @classmethod
     def parse(cls, text: str) -> Bounds:
@@ -123,23 +89,19 @@ class Bounds:
         if not isinstance(text, str):
             raise InvalidBounds(f"text of bounds must be a str, got {shown(text)}; call Bounds(low, high) with numbers")
         spans, step, offset, is_dates = notation.read(text)
-        lattice = _DAYS if is_dates else _read_lattice(step, offset)
-        return object.__new__(cls)._build(spans, lattice)
+        return cls._of(Union.of(spans, DAYS if is_dates else Grid.read(step, offset)))
 
     def __or__(self, other: Bounds) -> Bounds:
         """Return what is possible in either."""
         if not isinstance(other, Bounds):
             return NotImplemented
-        unit = self._shared_unit(other, "|")
-        return self._like(self._edges(unit) + other._edges(unit), unit, "|")
+        return self._of(self._union.united(other._union))
 
     def __and__(self, other: Bounds) -> Bounds:
         """Return what is possible in both."""
         if not isinstance(other, Bounds):
             return NotImplemented
-        unit = self._shared_unit(other, "&")
-        both = common(self._edges(unit), other._edges(unit))
-        return self._like(both, unit, f"{self.brief()} & {other.brief()}")
+        return self._of(self._union.intersected(other._union, f"{self.brief()} & {other.brief()}"))
 
     def excluding(self, *gaps: tuple[Number | Day | None, Number | Day | None]) -> Bounds:
         """Return these bounds without what lies strictly between the ends of each gap; the ends stay possible."""
@@ -148,10 +110,8 @@ class Bounds:
             raise InvalidBounds(
                 f"a gap must have low < high, got {shown(gaps)}; give the values that stay on each side"
             )
-        unit = self.unit if self.step else common_unit({self.unit.denominator, *(d for _, d in ends)})
-        kept = outside(placed(ends, unit, self.offset, inward=False))
         removed = ", ".join(map(shown, gaps)) if len(gaps) < 4 else f"{len(gaps)} gaps"
-        return self._like(common(self._edges(unit), kept), unit, f"{self.brief()} excluding {removed}")
+        return self._of(self._union.without(ends, f"{self.brief()} excluding {removed}"))
 
     def __contains__(self, value: object) -> bool:
         """Return whether a number, or a date if these are dates, is possible; raise TypeError for other kinds."""
@@ -172,7 +132,7 @@ class Bounds:
 
     def __iter__(self) -> Iterator[Span]:
         """Yield the spans in order; ends are ints, or fractions where not integral, or dates, or ±inf."""
-        return (Span(self._at(low), self._at(high)) for low, high in pairs(self._edges(self.unit)))
+        return (Span(self._at(low), self._at(high)) for low, high in pairs(self._union.edges(self.unit)))
 
     def __len__(self) -> int:
         """Return the number of spans."""
@@ -181,6 +141,37 @@ class Bounds:
     def __repr__(self) -> str:
         """Return the text that `parse` reads."""
         return notation.write(self, None if self.is_dates else self.step, self.offset)
+
+    def __eq__(self, other: object) -> bool:
+        return self._union == other._union if isinstance(other, Bounds) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._union)
+
+    @property
+    def step(self) -> Fraction | None:
+        """The distance between two possible values, None where every number of a span is possible."""
+        return self._union.grid.step
+
+    @property
+    def offset(self) -> Fraction:
+        """The least value of the lattice that is not negative, 0 where there is no step."""
+        return self._union.grid.offset
+
+    @property
+    def is_dates(self) -> bool:
+        """Whether the possible values are days."""
+        return self._union.grid.is_dates
+
+    @property
+    def unit(self) -> Fraction:
+        """The step, or else the largest 1/k of which every end is a multiple."""
+        return self._union.unit
+
+    @property
+    def ends(self) -> tuple[int | None, ...]:
+        """Low and high ends in turn, each the n of `offset + n * unit`, or None where there is no end."""
+        return self._union.ends
 
     @property
     def low(self) -> End:
@@ -228,50 +219,8 @@ class Bounds:
         """Whether there is both a least and a greatest possible value."""
         return self.ends[0] is not None and self.ends[-1] is not None
 
-    def _build(self, spans: Iterable[tuple[Any, Any]], lattice: _Lattice) -> Bounds:
-        """Become the union of `spans` and return self; for a new object only. Days come as day numbers."""
-        ends = read_ends(spans, is_dates=False, what="a span")
-        unit = lattice.step or common_unit(denominator for _, denominator in ends)
-        edges = placed(ends, unit, lattice.offset, inward=True)
-        _check_that_spans_hold_points(edges, ends, lattice)
-        return self._settle(edges, unit, lattice, "a span with low == high" if ends else "an empty list")
-
-    def _settle(self, edges: Edges, unit: Fraction, lattice: _Lattice, source: str) -> Bounds:
-        """Become the canonical form of `edges`, which `source` led to, and return self; for a new object only."""
-        edges = merged(edges, reach=0 if lattice.step is None else 1)
-        if not edges:
-            raise InvalidBounds(f"bounds must hold a possible value, got none from {source}; keep some value possible")
-        divisor = 1
-        if lattice.step is None:
-            _check_that_no_point_is_alone(edges, unit, source)
-            divisor = math.gcd(unit.denominator, *(edge for edge in edges if isinstance(edge, int)))
-        fields = lattice._asdict() | {"unit": unit * divisor, "ends": as_ends(edges, divisor)}
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
-        return self
-
-    def _like(self, edges: Edges, unit: Fraction, source: str) -> Bounds:
-        """Return new bounds on the lattice of these."""
-        return object.__new__(Bounds)._settle(edges, unit, self._lattice, source)
-
-    @property
-    def _lattice(self) -> _Lattice:
-        return _Lattice(self.step, self.offset, self.is_dates)
-
-    def _shared_unit(self, other: Bounds, operation: str) -> Fraction:
-        """Return a unit that reaches every end of both."""
-        if self._lattice != other._lattice:
-            raise InvalidBounds(
-                f"both sides of {operation} must be dates, or numbers with the same step and offset, got "
-                f"{self._lattice} and {other._lattice}; build both with the same step and offset"
-            )
-        return self.step or common_unit((self.unit.denominator, other.unit.denominator))
-
-    def _edges(self, unit: Fraction) -> Edges:
-        return as_edges(self.ends, int(self.unit / unit))
-
     def _at(self, edge: int | float) -> End:
-        """Return the value that an entry of `_edges` stands for."""
+        """Return the value that an entry of `edges` stands for."""
         if isinstance(edge, float):
             return edge
         return self.as_answer(self.offset + edge * self.unit)
@@ -283,36 +232,3 @@ class Bounds:
             return cut(notation.write(self, None if self.is_dates else self.step, self.offset, written), 100)
         low, high = (written(end) for end in (self.low, self.high))
         return f"{len(self)} spans from {low} to {high}"
-
-
-def _read_lattice(step: Number | None, offset: Number) -> _Lattice:
-    start = as_written(offset, "offset")
-    if step is None:
-        if start:
-            raise InvalidBounds(f"offset must come with a step, got offset={shown(offset)} alone; give a step too")
-        return _Lattice(None, start, is_dates=False)
-    pitch = as_written(step, "step")
-    if pitch <= 0:
-        raise InvalidBounds(f"step must be above 0, got {shown(step)}; leave it out for bounds without a step")
-    common_unit((pitch.denominator, start.denominator))  # so that every lattice point can be written and read again
-    return _Lattice(pitch, start % pitch, is_dates=False)
-
-
-def _check_that_spans_hold_points(edges: Edges, ends: list[Ratio], lattice: _Lattice) -> None:
-    for (low, high), span in zip(pairs(edges), pairs(ends), strict=True):
-        if low > high:
-            got = cut(notation.write_span(Span(*map(as_end, span))), 130)  # two doubles in full
-            raise InvalidBounds(
-                f"a span must hold a point of the lattice, got {got} with {lattice}; "
-                "widen the span, or take a finer step or another offset"
-            )
-
-
-def _check_that_no_point_is_alone(edges: Edges, unit: Fraction, source: str) -> None:
-    for low, high in pairs(edges):
-        if low == high:
-            point = cut(notation.write_end(int(low) * unit))
-            raise InvalidBounds(
-                f"bounds without a step must not hold an isolated point, got {point} alone from {source}; "
-                "widen it to a span, exclude it too, or give a step"
-            )
