@@ -110,7 +110,7 @@ class _Asked:
         made = self.mechanism
         return {
             "mechanism": made.name,
-            "pooling": getattr(made, "pooling", None),
+            "pooling": made.pooling if isinstance(made, BoundedLaplace) else None,
             "width": getattr(made, "width", None),
             "scale": made.scale,
             "step": str(made.step),
