@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 
@@ -22,10 +23,45 @@ def test_more_and_less_is_granted(typed: Type, clinic: Path) -> None:
     assert text.out == "dataset  visits\ngranted  1\nof ana   0 of 4 spent, 4 left\n"
     assert typed("budget", "grant", "-9", *CLINIC).code == 2
     entries = typed("budget", "statement", *CLINIC, "--json").data
-    assert [entry["kind"] for entry in entries] == ["open", "grant", "grant", "grant"]
+    assert [entry["kind"] for entry in entries] == ["open", "contract", "grant", "grant", "grant"]
     statement = typed("budget", "statement", *CLINIC)
     assert within_80(statement.out)
     assert statement.out.count("grant") == 3
+
+
+def test_another_contract_is_refused_until_the_change_is_recorded(typed: Type, clinic: Path) -> None:
+    """A weaker unit is not charged to the same account; with a reason on record it is, and the record shows both."""
+    asked = ("query", *CLINIC, "--epsilon", "0.1", "--analyst", "ana", "SELECT COUNT(*) FROM visits")
+    assert typed(*asked).code == 0
+    shown = typed("budget", "contract", *CLINIC)
+    assert "\nunit                   patient\n" in shown.out
+    assert within_80(shown.out)
+    contract = clinic / "clinic.toml"
+    text = contract.read_text(encoding="utf-8")
+    limit = re.search("max_rows_per_unit = .*", text)
+    assert limit is not None
+    contract.write_text(text.replace('unit = "patient"', 'unit = "row"').replace(limit[0], ""), encoding="utf-8")
+    refused = typed(*asked)
+    assert (refused.code, refused.out) == (2, "")
+    assert "unit: patient, now each row is another person" in refused.err
+    assert "inbounds budget contract" in refused.err
+    assert "not recorded" in typed("budget", "contract", *CLINIC).out
+    recorded = typed("budget", "contract", *CLINIC, "--reason", "each patient comes once", "--json").data
+    assert recorded["recorded"]
+    assert typed(*asked).code == 0
+    verified = typed("budget", "verify", *CLINIC, "--json").data
+    assert (verified["ok"], verified["contracts"]) == (True, {"visits": recorded["digest"]})
+    assert f"contract  {recorded['digest'][:16]}… of visits\n" in typed("budget", "verify", *CLINIC).out
+    assert "each patient comes once" in typed("budget", "statement", *CLINIC).out
+
+
+def test_who_creates_a_ledger_is_told(typed: Type, clinic: Path) -> None:
+    """Once, on standard error, with its path; machines are told in what they read."""
+    asked = ("query", *CLINIC, "--epsilon", "0.1", "--analyst", "ana", "SELECT COUNT(*) FROM visits")
+    assert "a new ledger was created, " in typed(*asked).err
+    assert typed(*asked).err == ""
+    other = ("--ledger", str(clinic / "other.db"))
+    assert "other.db: nothing was spent in it before" in typed("budget", "grant", "1", *CLINIC, *other).err
 
 
 def test_another_ledger_can_be_named(typed: Type, clinic: Path) -> None:
@@ -43,7 +79,7 @@ def test_the_ledger_is_verified(typed: Type, clinic: Path) -> None:
     head = typed("budget", "verify", *CLINIC, "--json").data["head"]
     typed("budget", "grant", "1", *CLINIC)
     text = typed("budget", "verify", *CLINIC, "--head", head)
-    assert (text.code, text.out.splitlines()[0]) == (0, "ledger  intact, 3 entries")
+    assert (text.code, text.out.splitlines()[0]) == (0, "ledger    intact, 4 entries")
     assert within_80(text.out)
     assert typed("budget", "verify", *CLINIC, "--head", f"1:{'0' * 64}").code == 1
     (ledger,) = clinic.glob("*.db")
@@ -54,7 +90,7 @@ def test_the_ledger_is_verified(typed: Type, clinic: Path) -> None:
         connection.execute("UPDATE ledger_entries SET text = 'altered' WHERE seq = 2")
     connection.close()
     altered = typed("budget", "verify", *CLINIC)
-    assert (altered.code, altered.out.splitlines()[0]) == (1, "ledger   ALTERED, 3 entries")
+    assert (altered.code, altered.out.splitlines()[0]) == (1, "ledger   ALTERED, 4 entries")
     assert json.loads(typed("budget", "verify", *CLINIC, "--json").out)["problems"]
 
 

@@ -21,7 +21,7 @@ def test_the_demonstration(typed: Type, tmp_path: Path) -> None:
     assert within_80(text.out)
     assert all(ask.sql() in text.out for ask in QUESTIONS)
     assert "none in bounds" in text.out
-    assert "verified, 21 entries" in text.out
+    assert "verified, 22 entries" in text.out
     assert {row["number"] for row in data["answers"]} == set(range(1, 11))
     assert data["impossible"]["in_bounds"] == 0
     assert data["budget"] == {"cap": 3, "spent": 3, "left": 0}

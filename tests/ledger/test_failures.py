@@ -244,10 +244,10 @@ def test_an_empty_file_becomes_a_ledger(tmp_path: Path) -> None:
 def test_a_ledger_of_a_later_release_is_left_alone(place: Place) -> None:
     """Neither opened nor changed."""
     Ledger.open(place.where).close()
-    place.raw("UPDATE ledger_head SET version = 2")
-    with pytest.raises(LedgerConflict, match="version 2 of the tables, and this release reads version 1"):
+    place.raw("UPDATE ledger_head SET version = 3")
+    with pytest.raises(LedgerConflict, match="version 3 of the tables, and this release reads versions up to 2"):
         Ledger.open(place.where)
-    assert place.raw("SELECT version FROM ledger_head") == [(2,)]
+    assert place.raw("SELECT version FROM ledger_head") == [(3,)]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights are those of POSIX")

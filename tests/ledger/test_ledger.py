@@ -223,7 +223,8 @@ def test_a_statement_is_a_table_and_data(ledger: Ledger) -> None:
     assert statement.spent_by["clinic", "ada"] == ledger.balance("clinic", "ada").spent
     lines = str(statement).splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[-1] == "3 charges, 0.200000000001 spent in all"
+    assert lines[-1] == "3 charges, 0.200000000001 spent in total"
+    assert statement._repr_html_().count("<tr>") == 1 + 6 + 2
     assert [entry.kind for entry in ledger.statement("clinic", "ada")] == ["charge", "answer", "charge"]
     answer = ledger.statement(analyst="ada").data()[1]
     assert (answer["kind"], answer["text"], answer["fingerprint"]) == ("answer", "the answer", "f")

@@ -9,12 +9,13 @@ import typer
 from inbounds.cli.arguments import Command, Group
 from inbounds.cli.exit_codes import FAILED
 from inbounds.cli.extras import open_dataset
+from inbounds.cli.new_ledger import tell_of_new
 from inbounds.cli.options import AsJson, DatasetFile, LedgerPlace, number
 from inbounds.cli.output import pairs, show
 
 app = typer.Typer(
     cls=Group,
-    help="""See what was spent, grant more, and check the record.
+    help="""See what was spent, grant more, check the record, and record changes of the contract.
 
     \b
     Example:
@@ -28,6 +29,9 @@ Who = Annotated[
 ]
 More = Annotated[str, typer.Argument(metavar="EPSILON", help="How much more; a negative number takes some away.")]
 Note = Annotated[str, typer.Option(metavar="TEXT", help="Why, for the record.", show_default=False)]
+Reason = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="Record the contract's terms as they are now, for this reason.")
+]
 Head = Annotated[
     str | None,
     typer.Option(metavar="HEAD", help="What verify printed earlier, to see if entries were removed since."),
@@ -75,12 +79,45 @@ def grant(
     with open_dataset(dataset, ledger) as table:
         table.ledger.grant(table.name, number(amount, "EPSILON"), analyst, note=note)
         balance = table.ledger.balance(table.name, analyst)
+        tell_of_new(table.ledger, as_json=as_json)
     found = {"dataset": table.name, "analyst": analyst, **balance.data()}
     lines = [
         ("dataset", table.name),
         ("granted", amount),
         ("in total" if analyst is None else f"of {analyst}", str(balance)),
     ]
+    show(found, pairs(lines), as_json=as_json)
+
+
+@app.command(cls=Command)
+def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
+    """Show the terms that are on record, or record changed ones.
+
+    What a charge promises depends on the unit, the row limit, the source and the columns of the contract. The ledger
+    keeps them, and refuses a contract with others until the custodian records the change, with a reason.
+
+    \b
+    Example:
+      inbounds budget contract --dataset clinic.toml
+    """
+    with open_dataset(dataset, ledger) as table:
+        before = table.recorded_terms()
+        if reason is not None:
+            table.record_terms(reason)
+        now = table.terms if reason is not None else before
+        changes = "" if before is None else before.changes(table.terms)
+    found = {
+        "dataset": table.name,
+        "terms": None if now is None else dict(now),
+        "digest": None if now is None else now.digest,
+        "changes": changes,
+        "recorded": reason is not None,
+    }
+    lines = [("dataset", table.name), *([] if now is None else [*now.items(), ("digest", now.digest)])]
+    if now is None:
+        lines.append(("terms", "none on record; the next question records those of the contract"))
+    if changes:
+        lines.append(("recorded" if reason is not None else "not recorded", changes))
     show(found, pairs(lines), as_json=as_json)
 
 
@@ -95,12 +132,20 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
     Example:
       inbounds budget verify --dataset clinic.toml
     """
-    with open_dataset(dataset, ledger, create_ledger=False) as table:
-        found = table.ledger.verify(head)
+    with open_dataset(dataset, ledger) as table, table.unchecked_ledger() as record:
+        found = record.verify(head)
     problems = [str(problem) for problem in found.problems]
-    data = {"ok": found.ok, "entries": found.entries, "head": str(found.head), "problems": problems}
+    contracts = {name: terms.digest for name, terms in found.terms.items()}
+    data = {
+        "ok": found.ok,
+        "entries": found.entries,
+        "head": str(found.head),
+        "problems": problems,
+        "contracts": contracts,
+    }
     entries = "1 entry" if found.entries == 1 else f"{found.entries} entries"
-    lines = [("ledger", f"{'intact' if found.ok else 'ALTERED'}, {entries}"), ("head", data["head"])]
+    lines = [("ledger", f"{'intact' if found.ok else 'ALTERED'}, {entries}"), ("head", str(found.head))]
+    lines += [("contract", f"{digest[:16]}… of {name}") for name, digest in contracts.items()]
     show(data, pairs([*lines, *(("problem", problem) for problem in problems)]), as_json=as_json)
     if not found.ok:
         raise typer.Exit(FAILED)
@@ -108,12 +153,12 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
 
 @app.command(cls=Command)
 def statement(dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
-    """List every entry: opened, granted, charged, answered.
+    """List every entry: opened, contract, granted, charged, answered.
 
     \b
     Example:
       inbounds budget statement --dataset clinic.toml
     """
-    with open_dataset(dataset, ledger, create_ledger=False) as table:
-        found = table.ledger.statement(table.name, analyst)
+    with open_dataset(dataset, ledger) as table, table.unchecked_ledger() as record:
+        found = record.statement(table.name, analyst)
     show(found.data(), str(found), as_json=as_json)

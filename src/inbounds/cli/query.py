@@ -10,6 +10,7 @@ from uuid import uuid4
 import typer
 
 from inbounds.cli.extras import open_dataset
+from inbounds.cli.new_ledger import tell_of_new
 from inbounds.cli.options import AsJson, Cost, DatasetFile, LedgerPlace, Pooling, Sql, chosen_part, number
 from inbounds.cli.output import pairs, show
 from inbounds.errors import InboundsError, LedgerUnavailable
@@ -50,6 +51,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         with _remembering(request):
             answer = question.ask(cost, analyst=analyst, request_id=request, pooling=fixed)
             budget = _budget(asked, analyst)
+            tell_of_new(asked.ledger, as_json=as_json)
             text = f"{answer}\n\n{pairs(_paid(epsilon, analyst, budget, answer))}"
             if not show(_data(answer, budget), text, as_json=as_json):
                 _tell(request)

@@ -5,6 +5,7 @@ from inbounds.ledger.entry import Entry, Head
 from inbounds.ledger.ledger import Ledger
 from inbounds.ledger.receipt import Balance, Receipt
 from inbounds.ledger.statement import Statement
+from inbounds.ledger.terms import Terms
 from inbounds.ledger.verification import Verification
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "LedgerUnavailable",
     "Receipt",
     "Statement",
+    "Terms",
     "Verification",
 ]

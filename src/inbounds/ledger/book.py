@@ -77,6 +77,14 @@ class Book:
         """Return the entry that holds the answer to a request."""
         return self._entry("kind = 'answer' AND request_id = ?", request_id)
 
+    def contract(self, dataset: str) -> Entry | None:
+        """Return the entry that holds the terms of a dataset: the last one."""
+        return self._entry("kind = 'contract' AND dataset = ? ORDER BY seq DESC LIMIT 1", dataset)
+
+    def upgrade(self) -> None:
+        """Make room for entries that a ledger of an earlier release does not know."""
+        self._store.upgrade()
+
     def _entry(self, condition: str, value: str) -> Entry | None:
         found = self._store.row(f"{_ENTRIES} WHERE {condition}", (value,))
         return Entry.of(found) if found else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
@@ -20,6 +20,7 @@ from inbounds.ledger.receipt import Balance, Receipt
 from inbounds.ledger.sqlite import SQLiteStore
 from inbounds.ledger.statement import Statement
 from inbounds.ledger.store import Failure, Store
+from inbounds.ledger.terms import Terms
 from inbounds.ledger.verification import Verification, verified
 
 
@@ -59,29 +60,71 @@ class Ledger:
     ) -> None:
         self.close()
 
+    @property
+    def where(self) -> str:
+        """Its path, or its server and database; never a password."""
+        return self._store.where
+
+    @property
+    def created(self) -> bool:
+        """Whether there was none before it was opened here: then nothing is spent in it yet, whatever was elsewhere."""
+        return self._store.created
+
     def __repr__(self) -> str:
         return f"<Ledger {self._store.where}>"
 
-    def open_dataset(self, name: str, total: Amount, per_analyst: Amount | None = None, *, create: bool = True) -> None:
+    def open_dataset(
+        self,
+        name: str,
+        total: Amount,
+        per_analyst: Amount | None = None,
+        *,
+        terms: Mapping[str, str] | None = None,
+        create: bool = True,
+    ) -> None:
         """Give a dataset its caps: in all and, if wanted, for each analyst; the same again does nothing.
 
-        With `create=False` nothing is written: a dataset that is not there, or has other caps, is refused.
+        `terms` are what a charge promises: the unit of privacy, the source, the bounds, in names and texts.  The first
+        ones are recorded, and others are refused, here and by `charge`, until `change_terms` records them.
+
+        With `create=False` nothing is written: a dataset that is not there, or has other caps or terms, is refused.
         """
         check_name(name, "a dataset")
         cap = units(total, "total")
         each = None if per_analyst is None else units(per_analyst, "per_analyst")
+        agreed = None if terms is None else Terms.of(terms)
         if not create:
             with self._reading():
                 _refuse_other_caps(self._opening(name), cap, each)
+                self._refuse_other_terms(name, agreed)
             return
         with self._writing("nothing was opened", "it may have been opened: open it again"):
             head = self._book.lock()
             opening = self._book.opening(name)
             if opening is None:
-                self._book.append(head, "open", name, amount=cap, per_analyst=each)
+                head = self._book.append(head, "open", name, amount=cap, per_analyst=each).head
                 self._book.enter(name, TOTAL, cap)
             else:
                 _refuse_other_caps(opening, cap, each)
+            self._agree(head, name, agreed)
+
+    def terms(self, dataset: str) -> Terms | None:
+        """Return the terms that a dataset is charged under, None if none were recorded."""
+        with self._reading():
+            self._opening(check_name(dataset, "a dataset"))
+            return self._terms(dataset)
+
+    def change_terms(self, dataset: str, terms: Mapping[str, str], reason: str) -> None:
+        """Record other terms for a dataset, and why: from now on charges are made under these; the same do nothing."""
+        check_name(dataset, "a dataset")
+        agreed = Terms.of(terms)
+        if not check_text(reason, "reason").strip():
+            raise InvalidParameter("a change of terms needs a reason, got none; say why, for the record")
+        with self._writing("nothing was changed", "it may have been changed: look at the statement"):
+            head = self._book.lock()
+            self._opening(dataset)
+            if self._terms(dataset) != agreed:
+                self._record(head, dataset, agreed, reason)
 
     def grant(self, dataset: str, amount: Amount, analyst: str | None = None, note: str = "") -> None:
         """Raise the cap of a dataset, or of one analyst of it; a negative amount lowers it, not below what is spent."""
@@ -111,11 +154,13 @@ class Ledger:
         request_id: str | None = None,
         fingerprint: str = "",
         note: str = "",
+        terms: Mapping[str, str] | None = None,
     ) -> Receipt:
         """Take `amount` from what is left for `analyst`, durably, or raise and take nothing.
 
         A request that was charged before is not charged again: its first receipt comes back, with its answer if it
         has one. The id then stands for the same analyst, dataset, amount and fingerprint; anything else is refused.
+        With `terms` a charge under others than were recorded is refused.
         """
         check_name(dataset, "a dataset")
         check_name(analyst, "an analyst")
@@ -123,6 +168,7 @@ class Ledger:
         request = uuid4().hex if request_id is None else check_name(request_id, "a request_id")
         check_text(fingerprint, "fingerprint")
         check_text(note, "note")
+        agreed = None if terms is None else Terms.of(terms)
         unsure = f"it may have been charged: ask again with the same request id, {request!r}"
         with self._writing("nothing was charged", unsure):
             head = self._book.lock()
@@ -130,6 +176,7 @@ class Ledger:
             if first is not None:
                 return self._again(first, (dataset, analyst, cost, fingerprint))
             self._spend(dataset, analyst, cost)
+            head = self._agree(head, dataset, agreed)
             fields = {"request_id": request, "fingerprint": fingerprint, "text": note}
             entry = self._book.append(head, "charge", dataset, analyst=analyst, amount=cost, **fields)
         return Receipt(entry.seq, request, fraction(cost), entry.time)
@@ -212,6 +259,37 @@ class Ledger:
                 "it first: with open_dataset, or by a question to it"
             )
         return opening
+
+    def _terms(self, dataset: str) -> Terms | None:
+        entry = self._book.contract(dataset)
+        found = None if entry is None else Terms.load(entry.text)
+        if entry is not None and (found is None or found[0].digest != entry.fingerprint):
+            raise LedgerConflict(f"the terms of {dataset!r} in entry {entry.seq} cannot be read; verify the ledger")
+        return None if found is None else found[0]
+
+    def _agree(self, head: Head, dataset: str, terms: Terms | None) -> Head:
+        """Record the first terms of a dataset, refuse others, and return where the chain ends now."""
+        if terms is None or self._refuse_other_terms(dataset, terms):
+            return head
+        return self._record(head, dataset, terms, "")
+
+    def _record(self, head: Head, dataset: str, terms: Terms, reason: str) -> Head:
+        self._book.upgrade()
+        fields = {"fingerprint": terms.digest, "text": terms.dump(reason)}
+        return self._book.append(head, "contract", dataset, **fields).head
+
+    def _refuse_other_terms(self, dataset: str, terms: Terms | None) -> bool:
+        """Return whether these are the terms that were recorded, false if none were; others are refused."""
+        kept = None if terms is None else self._terms(dataset)
+        if terms is None or kept is None:
+            return False
+        if kept != terms:
+            raise LedgerConflict(
+                f"the dataset {dataset!r} is charged under other terms: {kept.changes(terms)}; keep to the "
+                "contract that was recorded, let the custodian record the change (inbounds budget contract), or give "
+                "the dataset another name"
+            )
+        return True
 
     def _spend(self, dataset: str, analyst: str, cost: int) -> None:
         total, own = (self._book.account(dataset, who) for who in (TOTAL, analyst))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from inbounds.ledger.address import without_secrets
-from inbounds.ledger.schema import TABLES
+from inbounds.ledger.schema import INDEXES, TABLES
 from inbounds.ledger.store import Failure, Row, Store
 
 try:
@@ -60,6 +60,10 @@ class PostgresStore(Store):
     place = "address"
 
     _trouble = psycopg.Error
+    _upgrades = (
+        "ALTER TABLE ledger_entries DROP CONSTRAINT IF EXISTS ledger_entries_kind_check",
+        *(index for index in INDEXES if "contracts" in index),
+    )
     _connection: psycopg.Connection | None
 
     def __init__(self, url: str, create: bool = True) -> None:
@@ -96,6 +100,7 @@ class PostgresStore(Store):
                 if not self._has_tables():  # still not, now that nobody else can create them
                     for statement in (*TABLES, *_TRIGGERS):
                         self._run(statement)
+                    self.created = True
             self.check_version()
 
     def _has_tables(self) -> bool:

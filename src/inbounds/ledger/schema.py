@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from inbounds.ledger.entry import KINDS, START
+from inbounds.ledger.entry import START
 
-VERSION = 1
-"""Rises when tables change; a ledger of a higher version is left alone."""
+VERSION = 2
+"""Rises when tables change; a ledger of a higher version is left alone, and one of a lower is used as it is, until an
+entry is written that it has no place for: version 1 knew no contracts."""
 
 TABLES = (
     """CREATE TABLE ledger_head (
@@ -14,10 +15,10 @@ TABLES = (
         seq INTEGER NOT NULL,
         digest TEXT NOT NULL
     )""",
-    f"""CREATE TABLE ledger_entries (
+    """CREATE TABLE ledger_entries (
         seq INTEGER PRIMARY KEY,
         time TEXT NOT NULL,
-        kind TEXT NOT NULL CHECK (kind IN {KINDS}),
+        kind TEXT NOT NULL,
         dataset TEXT NOT NULL,
         analyst TEXT NOT NULL,
         amount BIGINT NOT NULL,
@@ -39,5 +40,8 @@ TABLES = (
     "CREATE UNIQUE INDEX ledger_one_opening ON ledger_entries (dataset) WHERE kind = 'open'",
     "CREATE UNIQUE INDEX ledger_one_charge ON ledger_entries (request_id) WHERE kind = 'charge'",
     "CREATE UNIQUE INDEX ledger_one_answer ON ledger_entries (request_id) WHERE kind = 'answer'",
+    "CREATE INDEX ledger_contracts ON ledger_entries (dataset, seq) WHERE kind = 'contract'",
     f"INSERT INTO ledger_head (only_row, version, seq, digest) VALUES (1, {VERSION}, {START.seq}, '{START.digest}')",
 )
+
+ENTRIES, INDEXES = TABLES[1], tuple(table for table in TABLES if " INDEX " in table)

@@ -13,7 +13,7 @@ from typing import Any
 from inbounds.errors import LedgerConflict
 from inbounds.ledger.address import without_secrets
 from inbounds.ledger.log_place import TABLE, LogPlace, is_mounted_alone
-from inbounds.ledger.schema import TABLES
+from inbounds.ledger.schema import ENTRIES, INDEXES, TABLES
 from inbounds.ledger.sqlite_reason import REASONS, is_busy, primary_code, reason
 from inbounds.ledger.store import Failure, Row, Store
 
@@ -58,6 +58,15 @@ class SQLiteStore(Store):
     """
 
     _trouble = sqlite3.Error
+    # SQLite cannot take a constraint away.
+    _upgrades = (
+        ENTRIES.replace("ledger_entries", "ledger_entries_new"),
+        "INSERT INTO ledger_entries_new SELECT * FROM ledger_entries",
+        "DROP TABLE ledger_entries",
+        "ALTER TABLE ledger_entries_new RENAME TO ledger_entries",
+        *INDEXES,
+        *_TRIGGERS,
+    )
     _connection: sqlite3.Connection | None
 
     def __init__(self, path: Path, create: bool = True) -> None:
@@ -182,6 +191,7 @@ class SQLiteStore(Store):
                 if not self._has_tables(connection):  # still not, now that nobody else can create them
                     for statement in (*TABLES, TABLE, *_TRIGGERS, f"PRAGMA application_id = {_APPLICATION}"):
                         connection.execute(statement)
+                    self.created = True
                 self._patiently(connection, "COMMIT")
             if self._patiently(connection, "PRAGMA application_id").fetchone() != (_APPLICATION,):
                 raise self._not_a_ledger()

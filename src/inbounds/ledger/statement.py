@@ -1,4 +1,4 @@
-"""A statement of account: entries, and what they come to."""
+"""A list of entries, and what they come to."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from inbounds.display.table import Column, Table
 from inbounds.ledger.amount import fraction, written
 from inbounds.ledger.entry import Entry
+from inbounds.ledger.terms import Terms
 
-WIDTH = 80
-
-_COLUMNS = ("seq", "time (UTC)", "kind", "dataset", "analyst", "epsilon")
-_SHARING = (3, 4)
-"""The columns that share what the others leave of the width."""
-
-_RIGHT = (0, 5)
+_COLUMNS = (
+    Column("seq"),
+    Column("time (UTC)", left=True),
+    Column("kind", left=True),
+    Column("dataset", left=True),
+    Column("analyst", left=True),
+    Column("epsilon"),
+)
 
 
 @dataclass(frozen=True)
@@ -54,41 +57,35 @@ class Statement:
         return [entry.data() for entry in self.entries]
 
     def __str__(self) -> str:
-        rows = [_COLUMNS, *map(_cells, self.entries)]
-        widths = _widths(rows)
-        lines = [_line(row, widths) for row in rows]
-        sums = [(dataset, analyst, written(units)) for (dataset, analyst), units in sorted(self._charges().items())]
-        foot = [_line(("", "spent by", "", *account), widths) for account in sums]
-        total = written(sum(self._charges().values()))
+        return str(self._table())
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        sums = [
+            ["", "spent by", "", dataset, analyst, written(units)]
+            for (dataset, analyst), units in sorted(self._charges().items())
+        ]
         charges = sum(entry.kind == "charge" for entry in self.entries)
-        return "\n".join([*lines, "", *foot, f"{charges} charge{'' if charges == 1 else 's'}, {total} spent in all"])
+        spent = written(sum(self._charges().values()))
+        total = f"{charges} charge{'' if charges == 1 else 's'}, {spent} spent in total"
+        contracts = [_contract(entry) for entry in self.entries if entry.kind == "contract"]
+        return Table(_COLUMNS, [*map(_cells, self.entries), *sums], notes=[*contracts, total])
 
 
-def _cells(entry: Entry) -> tuple[str, ...]:
+def _cells(entry: Entry) -> list[str]:
     moment = entry.time[:19].replace("T", " ")
-    amount = "" if entry.kind == "answer" else written(entry.amount)
+    amount = "" if entry.kind in {"answer", "contract"} else written(entry.amount)
     analyst = f"each {written(entry.per_analyst)}" if entry.per_analyst is not None else entry.analyst
-    return str(entry.seq), moment, entry.kind, entry.dataset, analyst, amount
+    return [str(entry.seq), moment, entry.kind, entry.dataset, analyst, amount]
 
 
-def _widths(rows: Sequence[tuple[str, ...]]) -> list[int]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    left = WIDTH - (len(widths) - 1) - sum(width for i, width in enumerate(widths) if i not in _SHARING)
-    first, second = (widths[i] for i in _SHARING)
-    if first + second > left:
-        first = min(first, max(left // 2, left - second))
-        second = min(second, left - first)
-    widths[_SHARING[0]], widths[_SHARING[1]] = first, second
-    return widths
-
-
-def _line(cells: tuple[str, ...], widths: Sequence[int]) -> str:
-    fitted = [
-        _fit(cell, width).rjust(width) if i in _RIGHT else _fit(cell, width).ljust(width)
-        for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    ]
-    return " ".join(fitted).rstrip()
-
-
-def _fit(cell: str, width: int) -> str:
-    return cell if len(cell) <= width else f"{cell[: width - 1]}…"
+def _contract(entry: Entry) -> str:
+    """Say what a contract promises from an entry on, and why it was changed."""
+    found = Terms.load(entry.text)
+    if found is None:
+        return f"entry {entry.seq}: terms of {entry.dataset} that cannot be read"
+    terms, reason = found
+    why = f" (changed: {reason})" if reason else ""
+    return f"contract of {entry.dataset} from entry {entry.seq} on{why}: {terms}"

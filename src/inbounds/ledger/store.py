@@ -41,9 +41,14 @@ class Store(ABC):
     """What the driver raises."""
     _connection: Any
 
+    _upgrades: ClassVar[tuple[str, ...]]
+    """What makes tables of this release of those of the one before."""
+
     def __init__(self, where: str) -> None:
         self.where = where
         """The place, as a person may see it: without a password."""
+        self.created = False
+        """Whether the ledger was created when it was opened."""
         self._turn = threading.Lock()
         self._closed = False
         self._connection = None
@@ -101,11 +106,18 @@ class Store(ABC):
         """Refuse a ledger that a later release made; call it inside a transaction."""
         found = self.row("SELECT version FROM ledger_head")
         version = found[0] if found else None
-        if version != VERSION:
+        if not isinstance(version, int) or not 1 <= version <= VERSION:
             raise LedgerConflict(
-                f"the ledger {self.where} has version {version} of the tables, and this release reads version "
-                f"{VERSION}; use the release of inbounds that wrote it"
+                f"the ledger {self.where} has version {version} of the tables, and this release reads versions "
+                f"up to {VERSION}; use the release of inbounds that wrote it"
             )
+
+    def upgrade(self) -> None:
+        """Give a ledger of an earlier release the tables of this one; call it inside a transaction."""
+        if self.row("SELECT 1 FROM ledger_head WHERE version < ?", (VERSION,)):
+            for statement in self._upgrades:
+                self.execute(statement)
+            self.execute("UPDATE ledger_head SET version = ?", (VERSION,))
 
     def no_ledger(self) -> InvalidParameter:
         """Return the refusal of a place where there is no ledger, and none is to be created."""

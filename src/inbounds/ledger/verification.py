@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inbounds.errors import LedgerBroken
 from inbounds.ledger.amount import written
 from inbounds.ledger.book import TOTAL, Account
 from inbounds.ledger.entry import FIELDS, KINDS, START, Entry, Head
+from inbounds.ledger.terms import Terms
 
 MOST = 100
 """How many problems are told one by one."""
@@ -26,6 +27,8 @@ class Verification:
     """Where the chain ends: keep it, elsewhere, for the next time."""
     problems: tuple[str, ...]
     """A sentence for each, with the number of the entry where it is."""
+    terms: Mapping[str, Terms] = field(default_factory=dict)
+    """The terms that each dataset is charged under now, by its name."""
 
     @property
     def ok(self) -> bool:
@@ -60,7 +63,7 @@ def verified(
             "removed or rewritten, or the ledger was replaced by an older copy or another ledger"
         )
     replay.compare(accounts)
-    return Verification(replay.count, replay.head, replay.told())
+    return Verification(replay.count, replay.head, replay.told(), replay.terms)
 
 
 class _Replay:
@@ -75,6 +78,7 @@ class _Replay:
         self._caps: dict[str, int | None] = {}
         self._charged: dict[str, tuple[str, str]] = {}
         self._answered: set[str] = set()
+        self.terms: dict[str, Terms] = {}
 
     def problem(self, sentence: str) -> None:
         """Note what is wrong, unless there is too much already."""
@@ -95,9 +99,14 @@ class _Replay:
         if not _well_typed(entry):
             self.problem(f"entry {entry.seq} holds a value of a wrong type")
             return
-        wrong = {"open": self._open, "grant": self._grant, "charge": self._charge, "answer": self._answer}[entry.kind](
-            entry
-        )
+        checks = {
+            "open": self._open,
+            "grant": self._grant,
+            "charge": self._charge,
+            "answer": self._answer,
+            "contract": self._contract,
+        }
+        wrong = checks[entry.kind](entry)
         if wrong is not None:
             self.problem(f"entry {entry.seq} {wrong}")
 
@@ -144,6 +153,18 @@ class _Replay:
         self._answered.add(entry.request_id)
         if self._charged.get(entry.request_id) != (entry.dataset, entry.analyst):
             return "answers a request that was not charged"
+        return None
+
+    def _contract(self, entry: Entry) -> str | None:
+        found = Terms.load(entry.text)
+        if found is None or found[0].digest != entry.fingerprint:
+            return "records terms that are not those of its fingerprint"
+        if entry.dataset not in self._caps:
+            return "records the terms of a dataset that was not opened"
+        terms, reason = found
+        if entry.dataset in self.terms and not reason:
+            return "changes terms without a reason"
+        self.terms[entry.dataset] = terms
         return None
 
     def _account(self, entry: Entry) -> Account | None:

@@ -80,6 +80,7 @@ class Query:
             request_id=request_id,
             fingerprint=self._fingerprint(planned, fixed),
             note=str(self.question)[:1000],
+            terms=self.dataset.terms,
         )
         if receipt.answer is None:
             try:

@@ -7,6 +7,8 @@ visits.sql("SELECT clinic, AVG(age) FROM visits GROUP BY clinic").explain(0.5)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -20,6 +22,7 @@ from inbounds.exact.rational import as_written, shown
 from inbounds.ledger import Ledger
 from inbounds.ledger.address import is_address
 from inbounds.ledger.amount import fraction, units
+from inbounds.ledger.terms import Terms
 from inbounds.query.asking import Query
 from inbounds.query.column import Keys
 from inbounds.query.condition import Condition
@@ -33,6 +36,7 @@ from inbounds.query.source import open_source
 from inbounds.query.sql.conditions import read_condition
 from inbounds.query.sql.select import read_select
 from inbounds.query.table import Table
+from inbounds.query.terms import terms_of
 
 BUDGET_KEYS = ("total", "per_analyst", "ledger")
 
@@ -221,12 +225,39 @@ class Dataset:
         given = self._ledger if self._ledger is not None else self._usual_ledger()
         ledger = given if isinstance(given, Ledger) else Ledger.open(given, create=self._create_ledger)
         try:
-            ledger.open_dataset(self.name, fraction(self.total), self._each, create=self._create_ledger)
+            ledger.open_dataset(
+                self.name, fraction(self.total), self._each, terms=self.terms, create=self._create_ledger
+            )
         except BaseException:
             if ledger is not given:
                 ledger.close()
             raise
         return ledger
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the ledger keeps of the contract: what a charge promises depends on it."""
+        return terms_of(self.contract, self.table, framed=self._sources["frame"] is not None)
+
+    def recorded_terms(self) -> Terms | None:
+        """Return the terms that the ledger has for this dataset, whether they are this contract's or not."""
+        with self.unchecked_ledger() as ledger:
+            return ledger.terms(self.name)
+
+    def record_terms(self, reason: str) -> None:
+        """Record in the ledger, as the custodian, that the contract was changed, and why."""
+        with self.unchecked_ledger() as ledger:
+            ledger.change_terms(self.name, self.terms, reason)
+
+    @contextmanager
+    def unchecked_ledger(self) -> Iterator[Ledger]:
+        """Yield the ledger as it is, for whoever looks at it: it may know another contract, or be altered."""
+        given = self._ledger if self._ledger is not None else self._usual_ledger()
+        if isinstance(given, Ledger):
+            yield given
+            return
+        with Ledger.open(given, create=False) as ledger:
+            yield ledger
 
     @property
     def _each(self) -> Any:

@@ -1,0 +1,22 @@
+"""What is said at the moment when a ledger is created: nobody should spend a budget twice by mistyping a path."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from inbounds.ledger import Ledger
+
+
+def tell_of_new(ledger: Ledger, *, as_json: bool) -> None:
+    """Say that a ledger is new, on standard error, which machines are spared."""
+    if ledger.created and not as_json:
+        with suppress(OSError):
+            typer.echo(
+                f"inbounds: a new ledger was created, {ledger.where}: nothing was spent in it before. If this dataset "
+                "was asked before, the budget was kept elsewhere: use that ledger",
+                err=True,
+            )
