@@ -1,6 +1,6 @@
-"""A program that kills its children, called with WHERE COUNT SECONDS; prints the answers that left them.
+"""A program that kills its children, called with WHERE COUNT SECONDS [ready]; prints the answers that left them.
 
-A pair of braces in WHERE stands for the number of the child.
+A pair of braces in WHERE stands for the number of the child.  With "ready" seconds count from its first charge.
 """
 
 from __future__ import annotations
@@ -32,4 +32,7 @@ def answer(where: str, ready: Callable[[], None]) -> None:
 
 if __name__ == "__main__":
     place, total, longest = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-    kill_children(lambda number, ready: answer(place.format(number), ready), total, longest, AT_ONCE)
+    once_ready = sys.argv[4:] == ["ready"]
+    kill_children(
+        lambda number, ready: answer(place.format(number), ready), total, longest, AT_ONCE, once_ready=once_ready
+    )

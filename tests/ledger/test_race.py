@@ -48,7 +48,8 @@ def test_the_race_catches_a_store_that_reads_and_then_writes(tmp_path: Path) -> 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_killed_process_leaves_a_ledger_in_order(place: Place) -> None:
     """Two hundred processes killed at any moment, the first while it creates the ledger: no answer left uncharged."""
-    told = run_program(ledger_nursery, place.where, "200", "0.06", timeout=120)
+    told = run_program(ledger_nursery, place.where, "100", "0.04", timeout=120)
+    told += run_program(ledger_nursery, place.where, "100", "0.04", "ready", timeout=120)
     left = [line.split() for line in told.splitlines() if line.count(" ") == 1]
     assert len(left) > 20
     with Ledger.open(place.where) as ledger:
