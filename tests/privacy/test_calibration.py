@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import inbounds.privacy.calibration
 import inbounds.privacy.claim
 from inbounds import BoundedLaplace, Bounds, Claim, LatticeTooFine, NotPrivate, certify
+from inbounds.privacy.certificate import Certificate, prove
 from tests.helpers.scenes import Scene, scenes
 
 inf = math.inf
@@ -461,3 +462,39 @@ def test_a_scale_can_be_claimed_where_the_plain_one_has_no_step() -> None:
     with pytest.raises(LatticeTooFine):
         BoundedLaplace(bounds, 1, 1)
     assert certify(Claim.of(bounds, 1, 1, scale=1e19)).holds
+
+
+@given(
+    st.integers(1, 400),
+    st.integers(1, 400),
+    st.fractions(0, 1),
+    st.floats(-3, 3),
+    st.floats(1e-6, 1),
+    st.sampled_from(["standard", "distance"]),
+)
+def test_on_one_span_the_loss_falls_as_the_scale_grows(
+    length: int, sensitivity: int, pooling: Fraction, exponent: float, more: float, guarantee: Any
+) -> None:
+    """On any span, half-lines included, at any pooling, a wider scale never has a greater proved loss."""
+    for high in (length, None):
+        losses = [
+            prove(Claim.of(Bounds(0, high, step=1), sensitivity, 1, scale=scale, pooling=pooling, guarantee=guarantee))
+            for scale in (10**exponent, 10**exponent * (1 + more))
+        ]
+        assert losses[1].witnessed <= losses[0].bound
+
+
+def test_on_a_trusted_union_the_loss_can_rise_with_the_scale() -> None:
+    """Far points make the loss between 0 and 1 rise by 4 %, so the scale found is proved, and not the least."""
+    bounds = Bounds.union([(-9000 - 2 * i, -9000 - 2 * i) for i in range(2500)] + [(0, 1)], step=1)
+    epsilon = Fraction(95281, 10**8)
+
+    def proof(scale: float) -> Certificate:
+        return prove(Claim.of(bounds, 1, epsilon, scale=scale, trusted=True))
+
+    least, most = proof(1237), proof(1597)
+    assert most.witnessed > least.bound * Fraction(104, 100)
+    assert proof(1179).holds
+    found = BoundedLaplace(bounds, 1, epsilon, trusted=True)
+    assert certify(found).holds
+    assert found.scale == pytest.approx(1865.14, abs=0.01)

@@ -1,4 +1,9 @@
-"""The least scale whose loss was evaluated and is small enough."""
+"""A scale whose loss was proved to be small enough: on one span the least there is.
+
+On one span the loss falls as the scale grows, so the search ends at the least scale.  On unions that is not proved, and
+with trusted answers false: there it ends at a scale that was proved, next to one that was not (docs/mathematics.md, "A
+loss that rises with the scale").
+"""
 
 from __future__ import annotations
 
@@ -58,7 +63,7 @@ class Calibrated:
 
 
 def calibrate(promise: Promise) -> Calibrated:
-    """Find the least scale that keeps the promise, and prove that it does."""
+    """Find a scale that keeps the promise, on one span the least, and prove that it does."""
     plain = promise.plain_scale
     if not Fraction(1, 2**960) < plain < 2**960:
         raise InvalidParameter(
