@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread, imsave
 
 from inbounds import BoundedLaplace, Bounds, plot
+from inbounds.plot.pictures import COLOURS, GREY, SHADE, STYLES
 from inbounds.published import Laplace, Staircase
 from inbounds.published.croft2022.adaptive import AdaptiveLaplace
 from inbounds.published.croft2022.scales import Constraints, TruncatedPDF, lemma1, location_scale
@@ -61,10 +62,10 @@ def erratum_lemma1() -> Figure:
     low, high = [bounds.or_at_most for bounds in found], [bounds.or_at_least for bounds in found]
     own = [location_scale(Bounds(0, None), float(i), 1, 1) for i in distances]
     axes = _panel()
-    axes.fill_between(distances, low, high, color=plot.SHADE, label="what Formulas 30 and 31 leave out")
+    axes.fill_between(distances, low, high, color=SHADE, label="what Formulas 30 and 31 leave out")
     axes.plot(distances, own, label="Lemma 2's scale for each location", **_line(0))
     axes.axhline(2, label="one scale of 2, which keeps the guarantee", **_line(1))
-    axes.axvline(1, color=plot.GREY, linewidth=1, linestyle=":")
+    axes.axvline(1, color=GREY, linewidth=1, linestyle=":")
     axes.set(xlabel="distance from the border, in sensitivities", ylabel="scale", xlim=(0, 3), ylim=(0, 4))
     axes.set_title(
         "Lemma 1 leaves out a scale that holds, beyond i = 1/ε\n[0, inf), sensitivity 1, ε = 1", fontsize="medium"
@@ -84,19 +85,17 @@ def erratum_lemma8() -> Figure:
     axes = _panel()
     axes.plot(scales, np.max(needed, axis=0), label="the greatest of all bounds", **_line(1))
     axes.plot(scales, needed[ends.index((Fraction(0), False))], label="the bound at 0", **_line(0))
-    axes.plot(
-        scales, 1 / scales, label="plain Laplace noise, without bounds", color=plot.GREY, linewidth=1, linestyle="--"
-    )
-    axes.axhline(0.15, color=plot.COLOURS[2], linewidth=1)
+    axes.plot(scales, 1 / scales, label="plain Laplace noise, without bounds", color=GREY, linewidth=1, linestyle="--")
+    axes.axhline(0.15, color=COLOURS[2], linewidth=1)
     for scale, mark, text, place in (
         (7, "o", "kept at 7", (16, -40)),
         (9, "D", "broken at 9", (-8, 9)),
         (15, "o", "kept at 15", (0, -20)),
     ):
         at = scale, _lemma7(bounds, 0, scale, False)
-        axes.plot(*at, mark, color=plot.COLOURS[2], markersize=8, zorder=4)
+        axes.plot(*at, mark, color=COLOURS[2], markersize=8, zorder=4)
         axes.annotate(text, at, xytext=place, textcoords="offset points", ha="center")
-    axes.annotate("ε = 0.15", (20, 0.15), xytext=(-4, 4), textcoords="offset points", ha="right", color=plot.COLOURS[2])
+    axes.annotate("ε = 0.15", (20, 0.15), xytext=(-4, 4), textcoords="offset points", ha="right", color=COLOURS[2])
     axes.set(xlabel="scale", ylabel="least ε that the bound allows", xlim=(4, 20), ylim=(0, 0.4))
     axes.set_title(f"A bound that is kept, then broken by a larger scale\n{bounds}, sensitivity 1", fontsize="medium")
     axes.legend(loc="upper right", frameon=False, fontsize="small", handlelength=4)
@@ -119,7 +118,7 @@ def erratum_theorem2() -> Figure:
     axes.plot(widths, lemma7, label="Lemma 7, at the two ends of the gap", **_line(2))
     axes.plot(widths, kept, label="Lemma 9, the form that is kept", **_line(0))
     axes.plot(widths, dropped, label="Lemma 9, the form that is dropped as weaker", **_line(1))
-    axes.axvline(0, ymax=0.82, color=plot.GREY, linewidth=1, linestyle=":")
+    axes.axvline(0, ymax=0.82, color=GREY, linewidth=1, linestyle=":")
     axes.set(
         xlabel="← width of a second gap on the left      width of a second gap on the right →",
         ylabel="least ε that the bound allows",
@@ -149,7 +148,7 @@ def _panel() -> Axes:
 
 
 def _line(number: int) -> dict[str, Any]:
-    return {"color": plot.COLOURS[number], "linestyle": plot.STYLES[number], "linewidth": 2}
+    return {"color": COLOURS[number], "linestyle": STYLES[number], "linewidth": 2}
 
 
 PICTURES: dict[str, Callable[[], Figure]] = {

@@ -27,6 +27,7 @@ from inbounds import (
     compare,
     recommend,
 )
+from inbounds.exact.rational import exact
 from inbounds.limit.optimal import QUICK_POINTS
 from inbounds.limit.optimum import Minimise as Goal
 from inbounds.mechanisms.additive.additive import Additive
@@ -329,7 +330,7 @@ def test_what_is_recommended_can_be_released_from(name: str, goal: Goal) -> None
     assert made.in_range
     assert certify(made).holds
     assert made.bounds == bounds
-    assert Fraction(made.epsilon) == Fraction(ASKED[name][2])
+    assert exact(made.epsilon, "epsilon", InvalidParameter) == Fraction(ASKED[name][2])
     answers = [date(2026, 1, 1), date(2026, 3, 7)] if bounds.is_dates else [-5, 0, 6, 11, 40]
     for answer in answers:
         assert all(made.release(answer) in bounds for _ in range(5))
@@ -442,7 +443,7 @@ def test_every_epsilon_has_a_recommendation(bounds: Bounds, epsilon: float) -> N
         (lambda: recommend(RANGE, 1, 1, pooling_limit=-0.1), "pooling_limit must be from 0 to 1, got -0.1"),
         (lambda: recommend(RANGE, 1, 1, pooling_limit=1.1), "pooling_limit must be from 0 to 1, got 1.1"),
         (lambda: recommend(RANGE, 1, 1, pooling_limit=math.nan), "pooling_limit must be a finite number, got nan"),
-        (lambda: recommend(RANGE, 1, 1, pooling_limit="all"), "pooling_limit must be a finite number, got 'all'"),
+        (lambda: recommend(RANGE, 1, 1, pooling_limit="all"), "pooling_limit must be a finite number, got 'all'"),  # type: ignore[arg-type]
         (lambda: recommend(RANGE, 1, 1, guarantee="pure"), "guarantee must be"),  # type: ignore[arg-type]
         (lambda: recommend(RANGE, 1, 1, trusted="yes"), "trusted must be"),  # type: ignore[arg-type]
         (lambda: recommend(RANGE, 1, 1, window=(1,)), "window must be a pair"),  # type: ignore[arg-type]
@@ -500,21 +501,21 @@ def test_where_something_is_impossible_no_noise_is_left_plain(bounds: Bounds) ->
 @pytest.mark.parametrize("bounds", [COUNTS, UPWARDS, WEEKDAYS, RANGE], ids=str)
 def test_what_is_even_takes_nothing_from_the_answer_but_its_place(bounds: Bounds) -> None:
     """Nothing even computes its law from the true answer, and to leave out what does never makes the error less."""
-    found, even = (recommend(bounds, 1, 3, even=even) for even in (False, True))
+    found, even = (recommend(bounds, 1, 3, even_timing=even) for even in (False, True))
     assert isinstance(even.mechanism, BoundedLaplace | Additive)
     assert {name for name, _ in even.considered} <= {name for name, _ in found.considered}
     assert not any(name.startswith(("optimal", "explicit fair")) for name, _ in even.considered)
     assert found.error <= even.error * (1 + 1e-9)
-    assert even.reason.count("take as long for one answer as for another") == 1
+    assert even.reason.count("do the same work for every true answer") == 1
     assert "as long" not in found.reason
 
 
 def test_what_is_even_is_not_the_optimum() -> None:
-    """Both cannot be had, and `even` is yes or no."""
-    with pytest.raises(InvalidParameter, match="optimum=True needs even=False, got True"):
-        recommend(COUNTS, 1, 1, even=True, optimum=True)
-    with pytest.raises(InvalidParameter, match="even must be True or False, got 'yes'"):
-        recommend(COUNTS, 1, 1, even="yes")  # type: ignore[arg-type]
+    """Both cannot be had, and `even_timing` is yes or no."""
+    with pytest.raises(InvalidParameter, match="optimum=True needs even_timing=False, got True"):
+        recommend(COUNTS, 1, 1, even_timing=True, optimum=True)
+    with pytest.raises(InvalidParameter, match="even_timing must be True or False, got 'yes'"):
+        recommend(COUNTS, 1, 1, even_timing="yes")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("guarantee", ["standard", "distance"])

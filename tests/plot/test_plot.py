@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 
 from inbounds import BoundedLaplace, Bounds, InvalidAnswer, InvalidParameter, plot
 from inbounds.accuracy.window import stated_window
-from inbounds.choosing.catalogue import Comparable
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.published import ExplicitFair, Geometric, Laplace, NaiveLaplace, Staircase
 from inbounds.published.croft2022.adaptive import AdaptiveLaplace
 from tests.helpers.mechanisms import KINDS, mechanism
@@ -32,7 +32,7 @@ UNION = Bounds(0, 5) | Bounds(7, 12)
 WEEKDAYS = Bounds.dates("2026-01-01", "2026-01-31", weekdays="Mon-Fri")
 ISLANDS = Bounds.union([(0, 1000), (1500, 1500), (1700, 1701)], step=1)
 
-WHOLE: dict[str, tuple[Comparable, Any]] = {
+WHOLE: dict[str, tuple[Mechanism, Any]] = {
     "pooling 0": (BoundedLaplace(UNION, 1, 1), 1),
     "pooling 0.5": (BoundedLaplace(UNION, 1, 1, pooling=0.5), 4.5),
     "pooling 1": (BoundedLaplace(Bounds(0, 10), 1, 1, pooling=1), 0),
@@ -120,7 +120,7 @@ def test_all_probability_is_drawn(name: str) -> None:
     law, value = WHOLE[name]
     axes = panel(plot.densities(law, value))
     (curve,) = curves(axes)
-    plain = float(law.sensitivity) / float(law.epsilon)
+    plain = float(law.sensitivity) / float(law.epsilon)  # type: ignore[arg-type]
     spikes = sum(data(spike)[1][1] * plain for spike in marked(axes, "spike"))
     is_stairs = axes.get_ylabel().startswith("probability")
     assert is_stairs == (law.bounds.step is not None and name != "far points")

@@ -1,20 +1,24 @@
-"""Which mechanisms there are to choose from for some bounds, and what is known of each."""
+"""The catalogue: every kind of mechanism there is to choose from.
+
+`compare`, `recommend`, the pictures and the tests of the documents take the mechanisms from here, so that a new one is
+its own module and one line in `CATALOGUE`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
 from fractions import Fraction
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-from inbounds.accuracy.window import Window
 from inbounds.bounds import Bounds
 from inbounds.errors import InboundsError, InvalidParameter
-from inbounds.exact.rational import as_written, shown
-from inbounds.mechanisms.additive.additive import MANNERS, Additive
+from inbounds.exact.rational import Number, as_written, shown
+from inbounds.mechanisms.additive.additive import MANNERS
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
-from inbounds.privacy.label import Label
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.published import (
     AdaptiveLaplace,
     ExplicitFair,
@@ -26,59 +30,53 @@ from inbounds.published import (
     TruncatedLaplacian,
 )
 
+NOT_APPLICABLE = InboundsError
+"""What a mechanism raises when it is not for these bounds; the parameters were checked before."""
 
-class Comparable(Protocol):
-    """What a mechanism must tell to take part in a comparison or a picture."""
+Choices = Mapping[str, Any]
 
-    @property
-    def name(self) -> str:
-        """What it is called."""
+ENDS: dict[str, Choices] = {f"{manner} {{}}": {"ends": ends} for ends, manner in MANNERS.items()}
+"""The rules at the ends that noise is compared with."""
 
-    @property
-    def label(self) -> Label:
-        """Its privacy, as proved."""
+POOLINGS: dict[str, Choices] = {"{}, pooling 0": {}, "{}, pooling 1": {"pooling": 1}, "{}, pooling ½": {"pooling": 0.5}}
 
-    @property
-    def in_range(self) -> bool:
-        """Whether every release is a possible answer."""
 
-    @property
-    def bounds(self) -> Bounds:
-        """Which answers are possible."""
+@dataclass(frozen=True)
+class Entry:
+    """A kind of mechanism, and with which choices it is compared and recommended."""
 
-    @property
-    def sensitivity(self) -> Any:
-        """The most that one person can change the answer."""
+    kind: type[Mechanism]
+    variants: Mapping[str, Choices] = field(default_factory=lambda: {"{}": {}})
+    """What it is compared with, by name; `{}` stands for its title."""
+    recommended: bool = True
+    """Whether it may be recommended: not if it keeps epsilon with a delta only, or not at all, or has the law of
+    another entry."""
+    takes_delta: bool = False
+    takes_trust: bool = False
+    """Whether it gains from answers that are vouched to be possible."""
+    with_step: str | None = None
+    """What it is the same as on bounds with a step, where it is not listed again."""
+    tuned: str | None = None
+    """The choice whose best value `recommend` looks for."""
+    drawn: tuple[str, ...] = ()
+    """Which variants are drawn against epsilon."""
 
-    @property
-    def epsilon(self) -> Any:
-        """The privacy loss of one release."""
+    def named(self, pattern: str) -> str:
+        """Return what a variant is called."""
+        return pattern.format(self.kind.title)
 
-    @property
-    def step(self) -> Fraction:
-        """The distance between neighbouring releases."""
 
-    @property
-    def scale(self) -> float | None:
-        """The scale of its noise."""
-
-    def release(self, answer: Any) -> Any:
-        """Return a private answer in place of a true one."""
-
-    def pmf(self, released: Any, value: Any) -> float:
-        """Return the probability that `released` is released if the true answer is `value`."""
-
-    def error(self, value: Any) -> float:
-        """Return the expected absolute error if the true answer is `value`."""
-
-    def mean_error(self, window: Window | None = None) -> float:
-        """Return the expected absolute error averaged over true answers."""
-
-    def worst_error(self, window: Window | None = None) -> float:
-        """Return the greatest expected absolute error."""
-
-    def at_ends(self, window: Window | None = None) -> float:
-        """Return how probable it is that a release is an end of a span."""
+CATALOGUE = (
+    Entry(BoundedLaplace, POOLINGS, takes_trust=True, tuned="pooling", drawn=("{}, pooling 0", "{}, pooling 1")),
+    Entry(AdaptiveLaplace, recommended=False),
+    Entry(HolohanLaplace, recommended=False),
+    Entry(NaiveLaplace, recommended=False),
+    Entry(Laplace, ENDS, with_step="the two-sided geometric", drawn=("folded {}",)),
+    Entry(Geometric, ENDS, drawn=("folded {}",)),
+    Entry(Staircase, ENDS, tuned="width", drawn=("snapped {}",)),
+    Entry(TruncatedLaplacian, ENDS, recommended=False, takes_delta=True),
+    Entry(ExplicitFair),
+)
 
 
 @dataclass(frozen=True)
@@ -86,11 +84,14 @@ class Question:
     """What the mechanisms are to answer."""
 
     bounds: Bounds
-    sensitivity: Any
-    epsilon: Any
+    sensitivity: Number | timedelta
+    epsilon: Number
 
-    def make(self, kind: Callable[..., Any], **choices: Any) -> Any:
-        """Make a mechanism for it."""
+    def make(self, entry: Entry, **choices: Any) -> Mechanism:
+        """Make a mechanism for it, or refuse what it is not for."""
+        if entry.with_step is not None and self.bounds.step is not None:
+            raise InvalidParameter(f"with a step, {entry.kind.title} noise is {entry.with_step}; see there")
+        kind: Callable[..., Mechanism] = entry.kind
         return kind(self.bounds, self.sensitivity, self.epsilon, **choices)
 
 
@@ -100,29 +101,37 @@ class Candidate:
 
     name: str
     paper: str
-    make: Callable[[], Any]
+    make: Callable[[], Mechanism]
 
 
 def candidates(question: Question, delta: Any) -> Iterator[Candidate]:
     """Yield every mechanism that is not the optimum itself; whether the bounds suit it shows when it is made."""
-    make = question.make
-    croft = "Croft et al. 2022, sharpened"
-    yield Candidate("bounded Laplace, pooling 0", croft, partial(make, BoundedLaplace))
-    yield Candidate("bounded Laplace, pooling 1", "this library", partial(make, BoundedLaplace, pooling=1))
-    yield Candidate("bounded Laplace, pooling ½", "this library", partial(make, BoundedLaplace, pooling=0.5))
-    yield Candidate(AdaptiveLaplace.title, AdaptiveLaplace.paper, partial(make, AdaptiveLaplace))
-    yield Candidate(HolohanLaplace.title, HolohanLaplace.paper, partial(make, HolohanLaplace))
-    yield Candidate(NaiveLaplace.title, NaiveLaplace.paper, partial(make, NaiveLaplace))
-    kinds: list[tuple[type[Additive[Any]], Callable[..., Any]]] = [
-        (Laplace, _continuous_laplace),
-        (Geometric, Geometric),
-        (Staircase, Staircase),
-        (TruncatedLaplacian, partial(TruncatedLaplacian, delta=delta)),
-    ]
-    for kind, making in kinds:
-        for ends, manner in MANNERS.items():
-            yield Candidate(f"{manner} {kind.title}", kind.paper, partial(make, making, ends=ends))
-    yield Candidate(ExplicitFair.title, ExplicitFair.paper, partial(make, ExplicitFair))
+    for entry in CATALOGUE:
+        given = {"delta": delta} if entry.takes_delta else {}
+        for pattern, choices in entry.variants.items():
+            make = partial(question.make, entry, **choices, **given)
+            yield Candidate(entry.named(pattern), entry.kind.paper, make)
+
+
+def drawn(question: Question) -> Iterator[tuple[str, Callable[[Number], Mechanism]]]:
+    """Yield what is drawn against epsilon, of all that these bounds suit."""
+    for entry in CATALOGUE:
+        for pattern in entry.drawn:
+            choices = entry.variants[pattern]
+            try:
+                question.make(entry, **choices)
+            except NOT_APPLICABLE:
+                continue
+            yield entry.named(pattern), partial(_at, question, entry, choices)
+
+
+def _at(question: Question, entry: Entry, choices: Choices, epsilon: Number) -> Mechanism:
+    return Question(question.bounds, question.sensitivity, epsilon).make(entry, **choices)
+
+
+def tuned_choice(mechanism: Mechanism) -> str | None:
+    """Return which choice sets mechanisms of its kind apart."""
+    return next((entry.tuned for entry in CATALOGUE if type(mechanism) is entry.kind), None)
 
 
 def refuse_delta(delta: Any) -> None:
@@ -132,13 +141,3 @@ def refuse_delta(delta: Any) -> None:
             f"delta must be above 0 and below 1/2, got {shown(delta)}; "
             "it should be far below one over the number of people"
         )
-
-
-def _continuous_laplace(bounds: Bounds, sensitivity: Any, epsilon: Any, **choices: Any) -> Laplace:
-    if bounds.step is not None:
-        raise InvalidParameter("with a step, Laplace noise is the two-sided geometric; see there")
-    return Laplace(bounds, sensitivity, epsilon, **choices)
-
-
-NOT_APPLICABLE = InboundsError
-"""What a mechanism raises when it is not for these bounds; the parameters were checked before."""

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from inbounds.accuracy.window import Window, stated_window, written_end
 from inbounds.bounds import Bounds
-from inbounds.choosing.catalogue import NOT_APPLICABLE, Candidate, Comparable, Question, candidates, refuse_delta
+from inbounds.choosing.catalogue import NOT_APPLICABLE, Candidate, Question, candidates, refuse_delta
 from inbounds.choosing.row import Row
 from inbounds.choosing.table import table_of
+from inbounds.choosing.trials import OPTIMUM
 from inbounds.display.progress import Progress, reporting
 from inbounds.display.table import Table
 from inbounds.exact.rational import shown
-from inbounds.limit.optimal import Optimal, optimal_name, uniform_prior, wants_optimum
+from inbounds.limit.optimal import Optimal, has_optimum, optimal_name, uniform_prior
 from inbounds.limit.optimum import Minimise
 from inbounds.privacy.claim import Promise
 
@@ -111,7 +112,7 @@ def compare(
     """
     promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
     refuse_delta(delta)
-    with_optimum = wants_optimum(optimum, bounds)
+    with_optimum = has_optimum(optimum, bounds)
     stated = window if window is not None else stated_window(bounds, promise.sensitivity / promise.epsilon)
     question = Question(bounds, sensitivity, epsilon)
     with reporting(progress) as report:
@@ -130,7 +131,7 @@ def _optima(question: Question, window: Window | None, report: Progress) -> list
         Candidate(
             optimal_name(goal),
             Optimal.paper,
-            partial(question.make, Optimal, minimise=goal, prior=prior, progress=report),
+            partial(question.make, OPTIMUM, minimise=goal, prior=prior, progress=report),
         )
         for goal, prior in goals.items()
     ]
@@ -139,7 +140,7 @@ def _optima(question: Question, window: Window | None, report: Progress) -> list
 def measured(candidate: Candidate, mean_window: Window | None, worst_window: Window | None) -> Row:
     """Make a mechanism and measure it, or say why it is not for these bounds."""
     try:
-        made: Comparable = candidate.make()
+        made = candidate.make()
     except NOT_APPLICABLE as refusal:
         return Row(candidate.name, candidate.paper, not_applicable=str(refusal))
     return Row(
@@ -181,9 +182,9 @@ def _limit(optimum: Row, error: float | None) -> float | None:
 
     Where epsilon is tiny, or the limit next to nothing, making the table exact costs more than there is to tell.
     """
-    if optimum.mechanism is None or error is None:
+    if not isinstance(optimum.mechanism, Optimal) or error is None:
         return None
-    limit: float = optimum.mechanism.limit
+    limit = optimum.mechanism.limit
     return limit if 0 < error <= limit * (1 + TELLING) else None
 
 

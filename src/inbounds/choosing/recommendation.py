@@ -2,99 +2,80 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
 from inbounds.accuracy.window import Window, stated_window, written_end
 from inbounds.bounds import Bounds
-from inbounds.choosing.catalogue import NOT_APPLICABLE, Comparable, Question
+from inbounds.choosing.catalogue import Question
+from inbounds.choosing.objective import objectives
+from inbounds.choosing.trials import Trials
+from inbounds.choosing.tuning import Trial
+from inbounds.display.facts import Facts
 from inbounds.display.progress import Progress, reporting
 from inbounds.errors import InvalidParameter
-from inbounds.exact.rational import as_written, shown
-from inbounds.limit.optimal import (
-    Optimal,
-    checked_goal,
-    optimal_name,
-    refuse_without_optimum,
-    uniform_prior,
-    wants_optimum,
-)
+from inbounds.exact.rational import Number, as_written, shown
+from inbounds.limit.optimal import Optimal, checked_goal, has_optimum, refuse_without_optimum
 from inbounds.limit.optimum import Minimise
-from inbounds.mechanisms.additive.additive import Additive
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.claim import Promise
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.published import ExplicitFair, Geometric, Laplace, Staircase
-from inbounds.published.ghosh2009 import GeometricNoise
-
-HUNDREDTHS = 100
-"""Poolings to choose from are multiples of 1/100: nobody would see a finer choice in the error."""
-
-COARSE = 10
-"""The search for a pooling looks at so many of them first."""
 
 TIE = 1e-9
 """Errors no farther apart than this are alike.  Then less pooling is preferred, folding to snapping, and to all of them
 plain noise where everything is possible: there it is the same law by its plain name."""
 
-FEW_STAIRS = 24
-"""Up to so many lengths of the first stair, all are tried."""
-
-LEAST_FOR_STAIRS = 0.2
-"""Below this epsilon, where there are more, only the one that is best for the noise alone: it gains no more than
-epsilon squared over 24 on Laplace noise, 0.17 %, and to look for a better one takes seconds."""
+AS_GOOD = 1e-6
+"""An error so near to a proved limit, relatively, is the limit."""
 
 
 @dataclass(frozen=True)
 class Recommendation:
     """A mechanism to release from, and why this one."""
 
-    mechanism: Any
+    mechanism: Mechanism
     name: str
     """What it is called, with the pooling or width that was found for it."""
     reason: str
     error: float
     """Its mean or worst expected absolute error, whichever was to be least."""
     considered: tuple[tuple[str, float], ...]
-    """Everything that was considered, with its error, best first."""
+    """What was considered, with its error, best first; on many spans, the best of each kind."""
+    sample: int | None = None
+    """At how many true answers errors were looked at, spread evenly over all of them; None if at all of them."""
 
     def __str__(self) -> str:
         return self.reason
 
-
-@dataclass(frozen=True)
-class Tried:
-    """One mechanism that was measured."""
-
-    name: str
-    mechanism: Comparable
-    error: float
-
-    @property
-    def pooling(self) -> Any:
-        """How much it pools at the ends; 1 for the optimum, which may; less than nothing where there are no ends."""
-        made: Any = self.mechanism
-        if isinstance(made, BoundedLaplace):
-            return made.pooling
-        if isinstance(made, Additive) and made.ends.name == "leave":
-            return -1
-        return int(isinstance(made, Optimal) or (isinstance(made, Additive) and made.ends.name == "snap"))
+    def _repr_html_(self) -> str:
+        others = [f"{name}: {error:.4g}" for name, error in self.considered if name != self.name][:5]
+        return Facts(
+            [
+                ("mechanism", self.name),
+                ("privacy", str(self.mechanism.label)),
+                ("bounds", self.mechanism.bounds.brief()),
+                ("expected error", f"{self.error:.4g}"),
+                ("why", self.reason),
+                ("next best", ", ".join(others)),
+            ],
+            "Recommended mechanism",
+        ).html()
 
 
 def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to us
     bounds: Bounds,
-    sensitivity: Any,
-    epsilon: Any,
+    sensitivity: Number | timedelta,
+    epsilon: Number,
     *,
     minimise: Minimise = "mean",
-    pooling_limit: Any = 1,
+    pooling_limit: Number = 1,
     window: Window | None = None,
     guarantee: GuaranteeName = "standard",
     trusted: bool = False,
-    even: bool = False,
+    even_timing: bool = False,
     optimum: bool | None = None,
     progress: Progress | None = None,
 ) -> Recommendation:
@@ -102,44 +83,69 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
 
     * `minimise`: the "mean" error over true answers, each counted alike, or the "worst".
     * `pooling_limit`: how much of the noise that would leave the bounds may stay at their ends, from 0 to 1.  Snapping
-      counts as 1, folding as 0.  The optimum pools as it likes, so it is considered only if the limit is 1.
+      (clamping) counts as 1, folding (reflecting) as 0.  The optimum pools as it likes, so it is considered only if the
+      limit is 1.
     * `window`: over which true answers; see `compare`.
     * `guarantee`, `trusted`: as for `BoundedLaplace`.  Only what keeps the distance guarantee is considered for it: of
       the others, snapped and folded Laplace or geometric noise.
-    * `even`: whether to consider only mechanisms whose draws do the same work wherever the true answer is.  That leaves
-      out the optimum and explicit fair.
+    * `even_timing`: whether to consider only mechanisms whose draws do the same work wherever the true answer is.  That
+      leaves out the optimum and explicit fair.
     * `optimum`: whether to consider the best of all mechanisms, by linear programming.  If not given, where the lattice
       is small enough for that to be quick and the solver is installed (`inbounds[optimal]`).  If it is asked for and
       cannot be had, that is an error.
+    * `progress`: called with a line of text now and then.  If not given, a terminal shows it.
+
+    On bounds of many spans errors are looked at for a sample of true answers, lest it take minutes; the recommendation
+    says so.  Privacy is proved over all of them whatever the sample.
     """
     promise = Promise.of(bounds, sensitivity, epsilon, guarantee, 0, trusted)
     goal, limit = checked_goal(minimise), _limit(pooling_limit)
-    if not isinstance(even, bool):
-        raise InvalidParameter(f"even must be True or False, got {shown(even)}; give one of them")
+    if not isinstance(even_timing, bool):
+        raise InvalidParameter(f"even_timing must be True or False, got {shown(even_timing)}; give one of them")
     if goal == "mean" and window is None:
-        window = stated_window(bounds, promise.sensitivity / promise.epsilon)
-    with_optimum = wants_optimum(optimum, bounds) and limit == 1 and guarantee == "standard" and not even
+        window = stated_window(bounds, promise.plain_scale)
+    with_optimum = has_optimum(optimum, bounds) and limit == 1 and guarantee == "standard" and not even_timing
     if optimum:
         refuse_without_optimum(bounds, sensitivity, epsilon)
-        _refuse_contradiction(pooling_limit, limit, guarantee, even=even)
+        _refuse_contradiction(pooling_limit, limit, guarantee, even_timing=even_timing)
+    rough, final = objectives(promise, goal, window)
+    question = Question(bounds, sensitivity, epsilon)
     with reporting(progress) as report:
-        promised = {"guarantee": guarantee, "trusted": trusted}
-        search = _Search(Question(bounds, sensitivity, epsilon), goal, limit, window, promised, even, report)
-        tried = list(search.everything(with_optimum=with_optimum, asked=optimum is True))
-    if not tried:
-        # Whatever keeps even the least demanding mechanism from being made is the reason, but for gaps that need trust.
-        search.question.make(BoundedLaplace, guarantee=guarantee, trusted=trusted or guarantee == "distance")
-        raise InvalidParameter(
-            f"no mechanism keeps the {guarantee} guarantee on {bounds.brief()}; with inner gaps and the distance "
-            "guarantee vouch for the answers (trusted), or allow a pooling of up to 1 (pooling_limit)"
-        )
-    least = min(one.error for one in tried)
-    best = min((one for one in tried if one.error <= least * (1 + TIE)), key=lambda one: one.pooling)
-    considered = tuple((one.name, one.error) for one in sorted(tried, key=lambda one: one.error))
-    return Recommendation(best.mechanism, best.name, search.reason(best, tried), best.error, considered)
+        trials = Trials(question, rough, final, limit, guarantee, trusted, even_timing, report)
+        tried = list(trials.everything())
+        if with_optimum:
+            tried += trials.optimum(must=optimum is True)
+        if not tried:
+            _refuse(promise)
+        decided = trials.decided(tried)
+    best = _best(decided)
+    considered = tuple((one.name, one.error) for one in sorted(decided, key=lambda one: one.error))
+    reason = _reason(trials, best, tried, decided)
+    sample = None if final.sample is None else len(final.sample)
+    return Recommendation(best.mechanism, best.name, reason, best.error, considered, sample)
 
 
-def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: GuaranteeName, *, even: bool) -> None:
+def _best(trials: list[Trial]) -> Trial:
+    least = min(one.error for one in trials)
+    alike = [one for one in trials if one.error <= least * (1 + TIE)]
+    return min(alike, key=lambda one: (not one.plain, one.mechanism.pooling))
+
+
+def _refuse(promise: Promise) -> None:
+    """Refuse bounds for which no mechanism keeps the guarantee.
+
+    Whatever keeps even the least demanding mechanism from being made is the reason, but for gaps that need trust.
+    """
+    bounds, guarantee = promise.bounds, promise.guarantee
+    trusted = promise.trusted or guarantee == "distance"
+    BoundedLaplace(bounds, promise.sensitivity, promise.epsilon, guarantee=guarantee, trusted=trusted)
+    raise InvalidParameter(
+        f"no mechanism keeps the {guarantee} guarantee on {bounds.brief()}; with inner gaps and the distance "
+        "guarantee vouch for the answers (trusted), or allow a pooling of up to 1 (pooling_limit)"
+    )
+
+
+def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: GuaranteeName, *, even_timing: bool) -> None:
     """Refuse to whoever asked for the optimum what would keep it from being considered."""
     if limit < 1:
         raise InvalidParameter(
@@ -151,10 +157,10 @@ def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: Guaran
             f"optimum=True needs guarantee='standard', got {guarantee!r}: the optimum does not keep it; "
             "leave one of the two out"
         )
-    if even:
+    if even_timing:
         raise InvalidParameter(
-            "optimum=True needs even=False, got True: how long a draw of the optimum takes depends on the true answer; "
-            "leave one of the two out"
+            "optimum=True needs even_timing=False, got True: how long a draw of the optimum takes depends on the true "
+            "answer; leave one of the two out"
         )
 
 
@@ -167,156 +173,44 @@ def _limit(pooling_limit: Any) -> Fraction:
     return found
 
 
-@dataclass(frozen=True)
-class _Search:
-    """Makes and measures mechanisms, one after another."""
-
-    question: Question
-    minimise: Minimise
-    limit: Fraction
-    window: Window | None
-    promised: dict[str, Any]
-    even: bool
-    report: Progress
-
-    @property
-    def epsilon(self) -> float:
-        """What each of them is to keep."""
-        return float(self.question.epsilon)
-
-    def everything(self, *, with_optimum: bool, asked: bool) -> Iterator[Tried]:
-        """Yield every mechanism that may be recommended, with its error; if the optimum was asked for, without fail."""
-        if all(end is None for end in self.question.bounds.ends):  # then nothing is out of range
-            yield from self._additive("plain", "leave")
-        yield from self._poolings()
-        yield from self._additive("folded", "fold")
-        if self.limit == 1:
-            yield from self._additive("snapped", "snap")
-        if not self.even:
-            yield from self._tried(ExplicitFair.title, ExplicitFair)
-        if with_optimum:
-            prior = uniform_prior(self.question.bounds, self.window) if self.minimise == "mean" else None
-            choices = {"minimise": self.minimise, "prior": prior, "progress": self.report}
-            yield from self._tried(optimal_name(self.minimise), Optimal, must=asked, **choices)
-
-    def _tried(self, name: str, kind: Callable[..., Any], *, must: bool = False, **choices: Any) -> Iterator[Tried]:
-        """Yield a mechanism if it is for these bounds; if it must be, refuse what it refuses."""
-        self.report(f"trying {name}")
-        try:
-            made = self.question.make(kind, **choices)
-        except NOT_APPLICABLE:
-            if must:
-                raise
-            return
-        if self._keeps(made):
-            yield Tried(name, made, self._error(made))
-
-    def _keeps(self, made: Any) -> bool:
-        """Return whether a mechanism keeps the guarantee that was asked for; all keep the standard one.
-
-        The distance guarantee wants a loss in proportion to the distance.  A stair is lost whole, however short the
-        step that crosses it.
-        """
-        if self.promised["guarantee"] == "standard" or isinstance(made, BoundedLaplace):
-            return True
-        return isinstance(made, Additive) and isinstance(made.noise, GeometricNoise)
-
-    def _error(self, made: Comparable) -> float:
-        return made.mean_error(self.window) if self.minimise == "mean" else made.worst_error(self.window)
-
-    def _poolings(self) -> Iterator[Tried]:
-        """Yield the normalising, the snapping and the best mixture of the two."""
-        most = max(part for part in range(HUNDREDTHS + 1) if Fraction(part, HUNDREDTHS) <= self.limit)
-        found: dict[int, Tried | None] = {}
-
-        def error(hundredths: int) -> float:
-            if hundredths not in found:
-                choices = {"pooling": hundredths / HUNDREDTHS, **self.promised}
-                name = f"bounded Laplace, pooling {hundredths / HUNDREDTHS:g}"
-                found[hundredths] = next(self._tried(name, BoundedLaplace, **choices), None)
-            tried = found[hundredths]
-            return math.inf if tried is None else tried.error
-
-        grid = sorted({round(most * i / COARSE) for i in range(COARSE + 1)})
-        _least(error, grid)
-        yield from (tried for _, tried in sorted(found.items()) if tried is not None)
-
-    def _additive(self, manner: str, ends: str) -> Iterator[Tried]:
-        """Yield noise that does not depend on the answer, with one rule at the ends."""
-        kind, name = (Laplace, "Laplace") if self.question.bounds.step is None else (Geometric, "geometric")
-        yield from self._tried(f"{manner} {name}", kind, ends=ends, guarantee=self.promised["guarantee"])
-        yield from self._staircases(manner, ends)
-
-    def _staircases(self, manner: str, ends: str) -> Iterator[Tried]:
-        """Yield staircases with the first stair as long as is best for the noise alone, and as is best here."""
-        usual = next(self._tried(f"{manner} staircase", Staircase, ends=ends), None)
-        if usual is None:
-            return
-        yield usual
-        noise = usual.mechanism.noise  # type: ignore[attr-defined]
-        distance = noise.distance
-        found: dict[int, Tried] = {}
-
-        def error(part: int) -> float:
-            if part not in found:
-                width = Fraction(part, parts)
-                name = f"{manner} staircase, width {float(width):.3g}"
-                found[part] = next(self._tried(name, Staircase, ends=ends, width=width))
-            return found[part].error
-
-        if distance > FEW_STAIRS and self.epsilon < LEAST_FOR_STAIRS:
-            return
-        if distance <= FEW_STAIRS:
-            parts, grid = distance, list(range(1, distance + 1))
-        else:
-            parts = HUNDREDTHS
-            usual_part = min(max(round(parts * noise.first / distance), 1), parts)
-            grid = sorted({min(max(round(usual_part * i / 6), 1), parts) for i in range(2, 13)})
-        _least(error, grid)
-        yield from found.values()
-
-    def reason(self, best: Tried, tried: list[Tried]) -> str:
-        """Say why this mechanism, in a sentence or two."""
-        over = "" if self.window is None else f" over true answers from {_shown(self.window)}"
-        kept = [f"keep epsilon = {shown(self.question.epsilon)}", f"stay in {self.question.bounds.brief()}"]
-        if self.even:
-            kept.append("take as long for one answer as for another")
-        text = (
-            f"{best.name} has the least {self.minimise} error{over}, {best.error:.4g}, of {len(tried)} mechanisms that "
-            f"{', '.join(kept[:-1])} and {kept[-1]}"
-        )
-        others = {0: "normalising (pooling 0)", 1: "snapping (pooling 1)"}
-        beaten = []
-        for pooling, name in others.items():
-            error = next((one.error for one in tried if one.name == f"bounded Laplace, pooling {pooling}"), None)
-            if error and _is_better(best.error, error):
-                beaten.append(f"{1 - best.error / error:.1%} below {name}")
-        if beaten:
-            text += f": {' and '.join(beaten)}"
-        everywhere = self.minimise == "mean" or self.window is None
-        if isinstance(best.mechanism, Optimal) and everywhere and not self.promised["trusted"]:
-            text += ". No mechanism whatever can do better"
-        return text + "."
+def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial]) -> str:
+    """Say why this mechanism, in a sentence or two."""
+    objective, question = trials.final, trials.question
+    over = "" if objective.window is None else f" over true answers from {_shown(objective.window)}"
+    if objective.sample is not None:
+        over += f", at {len(objective.sample)} true answers spread evenly,"
+    kept = [f"keep epsilon = {shown(question.epsilon)}", f"stay in {question.bounds.brief()}"]
+    if trials.even_timing:
+        kept.append("do the same work for every true answer")
+    text = (
+        f"{best.name} has the least {objective.minimise} error{over}, {best.error:.4g}, of {len(tried)} mechanisms "
+        f"that {', '.join(kept[:-1])} and {kept[-1]}"
+    )
+    return text + _beaten(best, decided) + _against_the_limit(trials, best) + "."
 
 
-def _is_better(error: float, other: float) -> bool:
-    """Return whether an error is visibly below another."""
-    return error < other * (1 - 1e-4)
+def _beaten(best: Trial, trials: list[Trial]) -> str:
+    """Say how much is gained on what everybody else would do."""
+    others = {0: "normalising (pooling 0)", 1: "snapping (pooling 1)"}
+    title = BoundedLaplace.title
+    beaten = []
+    for pooling, name in others.items():
+        error = next((one.error for one in trials if one.name == f"{title}, pooling {pooling}"), None)
+        if error and best.error < error * (1 - 1e-4):
+            beaten.append(f"{1 - best.error / error:.1%} below {name}")
+    return f": {' and '.join(beaten)}" if beaten else ""
+
+
+def _against_the_limit(trials: Trials, best: Trial) -> str:
+    """Say how much better any mechanism could be, where that is known; the limit is one for answers not trusted."""
+    everywhere = trials.final.minimise == "mean" or trials.final.window is None
+    if not isinstance(best.mechanism, Optimal) or not everywhere or trials.trusted:
+        return ""
+    limit = best.mechanism.limit
+    if best.error <= limit * (1 + AS_GOOD):
+        return ". No mechanism whatever can do better"
+    return f". No mechanism whatever has an error below {limit:.4g}"
 
 
 def _shown(window: Window) -> str:
     return " to ".join(written_end(end) for end in window)
-
-
-def _least(error: Callable[[int], float], grid: list[int]) -> int:
-    """Return the integer with the least error: on a grid first, then between the neighbours of the best on it.
-
-    Between them the error is taken to have one valley; if it has more, a good choice is found, perhaps not the best.
-    """
-    best = min(grid, key=error)
-    place = grid.index(best)
-    low, high = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
-    while high - low > 3:
-        left, right = low + (high - low) // 3, high - (high - low) // 3
-        low, high = (low, right) if error(left) <= error(right) else (left, high)
-    return min(range(low, high + 1), key=error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.label import Label
 
 
@@ -15,7 +16,7 @@ class Row:
     name: str
     paper: str
     not_applicable: str | None = None
-    mechanism: Any = None
+    mechanism: Mechanism | None = None
     label: Label | None = None
     in_range: bool | None = None
     scale: float | None = None

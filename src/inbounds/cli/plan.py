@@ -64,7 +64,7 @@ def command(
     else:
         given = "neither" if epsilon is None else "both"
         raise InvalidParameter(f"plan needs either --epsilon or --target-error, got {given}; give one")
-    compared, best = compare(possible, most, spent), recommend(possible, most, spent, even=True)
+    compared, best = compare(possible, most, spent), recommend(possible, most, spent, even_timing=True)
     if plot is not None:
         from inbounds.cli.plan_picture import save  # noqa: PLC0415  only whoever has matplotlib comes here
 
@@ -108,7 +108,10 @@ def least_epsilon(bounds: Bounds, sensitivity: Any, error: Decimal) -> Decimal:
 
         def reached(number: int) -> bool:
             report(f"trying epsilon {epsilon_of(number)}")
-            return recommend(bounds, sensitivity, epsilon_of(number), even=True, progress=lambda _: None).error <= error
+            return (
+                recommend(bounds, sensitivity, epsilon_of(number), even_timing=True, progress=lambda _: None).error
+                <= error
+            )
 
         found = least(reached, _guess(sensitivity, error))
     if found is None:

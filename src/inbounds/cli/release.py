@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     fixed = chosen_part(pooling, "--pooling")
     _refuse_mixture({"a value": value, "--file": file, "--column": column, "--to": to})
     mechanism: Any = (
-        recommend(*given, **promised, even=True).mechanism
+        recommend(*given, **promised, even_timing=True).mechanism
         if fixed is None
         else BoundedLaplace(*given, **promised, pooling=fixed)
     )

@@ -42,6 +42,11 @@ def lock() -> AbstractContextManager[bool]:
 workprec = ctx.workprec
 
 
+def precision() -> int:
+    """Return how many bits balls are computed with just now."""
+    return ctx.prec
+
+
 def ball(number: Fraction) -> arb:
     """Return a ball around a rational number, exact where the precision allows."""
     return arb(fmpq(number.numerator, number.denominator))

@@ -182,7 +182,7 @@ def optimum_is_offered(bounds: Bounds) -> bool:
     return _size(Lattice.of(bounds, bounds.step)) <= QUICK_POINTS
 
 
-def wants_optimum(optimum: object, bounds: Bounds) -> bool:
+def has_optimum(optimum: object, bounds: Bounds) -> bool:
     """Return whether the optimum is to be computed: as the caller says; if they leave it open, where it is offered."""
     if optimum is None:
         return optimum_is_offered(bounds)

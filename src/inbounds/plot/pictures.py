@@ -7,7 +7,7 @@ picture costs privacy, as long as the true answers in it are not the secret one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -17,15 +17,15 @@ import numpy as np
 from inbounds.accuracy.window import PLAIN_SCALES, Window, indices_of, stated_window
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import FAR
-from inbounds.choosing.catalogue import Comparable
+from inbounds.choosing.catalogue import Question, drawn, tuned_choice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import cut
-from inbounds.mechanisms.bounded_laplace import BoundedLaplace
-from inbounds.plot.shapes import (
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.plot.curves import (
     FEW_POINTS,
     LEAST_WRITTEN,
     NARROW,
-    Ruler,
+    AnswerAxis,
     Spike,
     View,
     broken,
@@ -39,15 +39,12 @@ from inbounds.plot.shapes import (
 )
 from inbounds.privacy.claim import Promise
 from inbounds.published.croft2022.adaptive import AdaptiveLaplace
-from inbounds.published.dwork2006 import Laplace
-from inbounds.published.geng2014 import Staircase
-from inbounds.published.ghosh2009 import Geometric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from inbounds.plot.shapes import Floats
+    from inbounds.plot.curves import Floats
 
 __all__ = ["against_epsilon", "densities", "errors", "loss"]
 
@@ -70,7 +67,7 @@ BEYOND = 1.9
 """How far a picture of a loss goes, in distances from the border to where epsilon is left."""
 
 
-def densities(mechanism: Comparable, values: Any, *, plain: bool = True, axes: Axes | None = None) -> Figure:
+def densities(mechanism: Mechanism, values: Any, *, plain: bool = True, axes: Axes | None = None) -> Figure:
     """Draw how probable each release is if the true answer is one of `values`: a single one, or a list.
 
     On a step these are probabilities, otherwise a density.  Ends that are probable by themselves, as with pooling, are
@@ -82,34 +79,34 @@ def densities(mechanism: Comparable, values: Any, *, plain: bool = True, axes: A
     asked = _listed(values)
     if not asked:
         raise InvalidParameter("values must hold at least one true answer, got none; name one to draw")
-    ruler = Ruler.of(mechanism)
-    marks = [ruler.mark(value) for value in asked]
-    view = ruler.around(marks, max(ruler.plain, Fraction(mechanism.scale or 0)))
-    runs = ruler.runs(view.first, view.last) if mechanism.in_range else [(view.left, view.right)]
-    is_stairs = ruler.bounds.step is not None and view.last - view.first < MOST_STAIRS
+    axis = AnswerAxis.of(mechanism)
+    marks = [axis.mark(value) for value in asked]
+    view = axis.around(marks, max(axis.plain, Fraction(mechanism.scale or 0)))
+    runs = axis.runs(view.first, view.last) if mechanism.in_range else [(view.left, view.right)]
+    is_stairs = axis.bounds.step is not None and view.last - view.first < MOST_STAIRS
     shape = stairs if is_stairs else curve
-    shapes = [shape(ruler, runs, mark, probability_of(mechanism, ruler, mark)) for mark in marks]
+    shapes = [shape(axis, runs, mark, probability_of(mechanism, axis, mark)) for mark in marks]
     axes = _panel(axes)
     thin = {"linewidth": 1} if view.last - view.first > MOST_THICK and is_stairs else {}
     for number, (value, mark, found) in enumerate(zip(asked, marks, shapes, strict=True)):
         axes.plot(*broken(found.pieces), label=f"true answer {_written(value)}", **_style(number) | thin)
         on_axis = _style(number, marked=True) | {"markersize": 8, "clip_on": False, "zorder": 5}
-        axes.plot(ruler.place(mark), 0, gid="truth", **on_axis)
-    top = max(found.top(float(ruler.plain)) for found in shapes)
+        axes.plot(axis.place(mark), 0, gid="truth", **on_axis)
+    top = max(found.top(float(axis.plain)) for found in shapes)
     if plain:
-        xs, ys = (plain_stairs if is_stairs else plain_curve)(ruler, marks[0], view)
+        xs, ys = (plain_stairs if is_stairs else plain_curve)(axis, marks[0], view)
         around = f"plain Laplace noise around {_written(asked[0])}"
         axes.plot(xs, ys, color=GREY, linewidth=1, linestyle="--", label=around, gid="plain")
         top = max(top, float(ys.max()))
-    _draw_spikes(axes, ruler, [found.spikes for found in shapes], top)
+    _draw_spikes(axes, axis, [found.spikes for found in shapes], top)
     axes.set(ylim=(0, 1.08 * top), ylabel="probability of the release" if is_stairs else "density of the release")
-    _set_x(axes, ruler, view, "release")
+    _set_x(axes, axis, view, "release")
     axes.set_title(f"Releases of {_named(mechanism)}\n{_setting(mechanism)}", fontsize="medium")
     _add_legend(axes)
     return axes.figure.figure
 
 
-def errors(*mechanisms: Comparable, window: Window | None = None, axes: Axes | None = None) -> Figure:
+def errors(*mechanisms: Mechanism, window: Window | None = None, axes: Axes | None = None) -> Figure:
     """Draw the expected absolute error of mechanisms for the same bounds, against the true answer.
 
     Over all possible true answers, or those from `window[0]` to `window[1]`.  If the bounds have no end and no window
@@ -117,26 +114,26 @@ def errors(*mechanisms: Comparable, window: Window | None = None, axes: Axes | N
     """
     if not mechanisms:
         raise InvalidParameter("errors must be drawn of at least one mechanism, got none; name one")
-    rulers = [Ruler.of(mechanism) for mechanism in mechanisms]
-    bounds, widest = rulers[0].bounds, max(ruler.plain for ruler in rulers)
-    if any(ruler.bounds != bounds for ruler in rulers):
+    answer_axes = [AnswerAxis.of(mechanism) for mechanism in mechanisms]
+    bounds, widest = answer_axes[0].bounds, max(axis.plain for axis in answer_axes)
+    if any(axis.bounds != bounds for axis in answer_axes):
         raise InvalidParameter(
             "errors must be drawn of mechanisms for the same bounds, got several; draw a picture each"
         )
     chosen = stated_window(bounds, widest) if window is None else window
-    runs = [ruler.runs(*indices_of(chosen, bounds, ruler.lattice)) for ruler in rulers]
+    runs = [axis.runs(*indices_of(chosen, bounds, axis.lattice)) for axis in answer_axes]
     is_marked = sum(high - low + 1 for low, high in runs[0]) <= MOST_MARKED
     axes, top = _panel(axes), 0.0
-    for number, (mechanism, ruler, name) in enumerate(zip(mechanisms, rulers, _names(mechanisms), strict=True)):
+    for number, (mechanism, axis, name) in enumerate(zip(mechanisms, answer_axes, _names(mechanisms), strict=True)):
         pieces = [
-            (ruler.places(indices), np.array([mechanism.error(ruler.value(index)) for index in indices]))
+            (axis.places(indices), np.array([mechanism.error(axis.value(index)) for index in indices]))
             for indices in sampled(runs[number], points=FEW_POINTS)
         ]
         label = f"{name}: mean {mechanism.mean_error(chosen):.3g}"
         axes.plot(*broken(pieces), label=label, **_style(number, marked=is_marked))
         top = max(top, *(float(ys.max()) for _, ys in pieces))
     axes.set(ylim=(0, 1.08 * top or 1), ylabel=f"expected absolute error{' in days' if bounds.is_dates else ''}")
-    _set_x(axes, rulers[0], rulers[0].view(runs[0][0][0], runs[0][-1][1], NARROW), "true answer")
+    _set_x(axes, answer_axes[0], answer_axes[0].view(runs[0][0][0], runs[0][-1][1], NARROW), "true answer")
     settings = {_setting(mechanism) for mechanism in mechanisms}
     setting = settings.pop() if len(settings) == 1 else cut(bounds.brief(), 70)
     axes.set_title(f"Expected error for each true answer\n{setting}", fontsize="medium")
@@ -147,7 +144,7 @@ def errors(*mechanisms: Comparable, window: Window | None = None, axes: Axes | N
 def against_epsilon(
     bounds: Bounds, sensitivity: Any, epsilons: Iterable[Any] | None = None, *, window: Window | None = None
 ) -> Figure:
-    """Draw the scale and the mean error of four mechanisms against epsilon, both in sensitivities.
+    """Draw the scale and the mean error of the best known mechanisms against epsilon, both in sensitivities.
 
     The mean is over all possible true answers, or those in a window.  If the bounds have no end and no window is given,
     it goes, for each epsilon, ten plain scales (sensitivity / epsilon) beyond their last end.
@@ -160,14 +157,14 @@ def against_epsilon(
     figure: Figure = matplotlib_or_error().figure.Figure(figsize=(8, 4.6), dpi=100, layout="constrained")
     left, right = figure.subplots(1, 2)
     xs = [float(promise.epsilon) for promise in promises]
-    for number, (name, make) in enumerate(_rivals(bounds)):
-        made = [make(bounds, sensitivity, epsilon) for epsilon in asked]
+    for number, (name, make) in enumerate(drawn(Question(bounds, sensitivity, asked[0]))):
+        made = [make(epsilon) for epsilon in asked]
         windows = [
             stated_window(bounds, promise.sensitivity / promise.epsilon) if window is None else window
             for promise in promises
         ]
-        style = _style(number) | {"linewidth": (2, 5, 3, 2)[number]}  # where lines coincide, all of them are seen
-        left.plot(xs, [mechanism.scale / unit for mechanism in made], label=name, **style)
+        style = _style(number) | {"linewidth": (2, 5, 3, 2)[number % 4]}  # where lines coincide, all of them are seen
+        left.plot(xs, [(mechanism.scale or 0.0) / unit for mechanism in made], label=name, **style)
         means = [mechanism.mean_error(over) for mechanism, over in zip(made, windows, strict=True)]
         right.plot(xs, [mean / unit for mean in means], **style)
     left.set_title("Scale of the noise", fontsize="medium")
@@ -193,21 +190,21 @@ def loss(adaptive: AdaptiveLaplace, *, axes: Axes | None = None) -> Figure:
     """
     if not isinstance(adaptive, AdaptiveLaplace):
         raise InvalidParameter(f"a loss is drawn of an AdaptiveLaplace, got {type(adaptive).__name__}; make one")
-    ruler = Ruler.of(adaptive)
-    low, high = ruler.lattice.low_list[0], ruler.lattice.high_list[-1]
+    axis = AnswerAxis.of(adaptive)
+    low, high = axis.lattice.low_list[0], axis.lattice.high_list[-1]
     border, sign = (low, 1) if high == FAR else (high, -1)
-    pair = [sign * (ruler.answers.index(value) - border) for value in adaptive.certificate.worst_pair]
-    broken = sign * (ruler.answers.index(adaptive.broken_from) - border)
+    pair = [sign * (axis.answers.index(value) - border) for value in adaptive.certificate.worst_pair]
+    broken = sign * (axis.answers.index(adaptive.broken_from) - border)
     outputs = sampled([(0, math.ceil(BEYOND * broken))], *pair, broken, broken - 1)[0]
     ratios = _log_ratios(adaptive, np.array(outputs, dtype=np.float64), *pair)
     epsilon = float(adaptive.label.epsilon)
     axes = _panel(axes)
     axes.axhspan(-epsilon, epsilon, color=BAND, zorder=0, label="from −ε to ε", gid="band")
     first, second = (_written(value) for value in adaptive.certificate.worst_pair)
-    places = ruler.places([border + sign * output for output in outputs])
+    places = axis.places([border + sign * output for output in outputs])
     style = _style(0, marked=len(outputs) <= MOST_MARKED)
     axes.plot(places, ratios, label=f"loss between the true answers {first} and {second}", **style)
-    left_at = ruler.place(border + sign * broken)
+    left_at = axis.place(border + sign * broken)
     axes.plot(left_at, ratios[outputs.index(broken)], "D", color=COLOURS[1], markersize=8, zorder=4, gid="left")
     axes.axvline(left_at, color=COLOURS[1], linewidth=1, linestyle=":", zorder=1)
     axes.annotate(
@@ -219,7 +216,7 @@ def loss(adaptive: AdaptiveLaplace, *, axes: Axes | None = None) -> Figure:
     )
     axes.set(ylabel="log of the ratio of the probabilities", ylim=(1.15 * min(-epsilon, ratios.min()), None))
     nearest, farthest = sorted((border, border + sign * outputs[-1]))
-    _set_x(axes, ruler, ruler.view(nearest, farthest, NARROW), "release")
+    _set_x(axes, axis, axis.view(nearest, farthest, NARROW), "release")
     axes.set_title(f"Adaptive Laplace keeps only {adaptive.label}\n{_setting(adaptive)}", fontsize="medium")
     _add_legend(axes)
     return axes.figure.figure
@@ -234,12 +231,12 @@ def _log_ratios(adaptive: AdaptiveLaplace, outputs: Floats, first: int, second: 
     return logs[0] - logs[1]
 
 
-def _draw_spikes(axes: Axes, ruler: Ruler, spikes: Sequence[Sequence[Spike]], top: float) -> None:
+def _draw_spikes(axes: Axes, axis: AnswerAxis, spikes: Sequence[Sequence[Spike]], top: float) -> None:
     """Draw the spikes of one law after another, with probabilities that do not overlap."""
     taken: dict[tuple[int, int], float] = {}
     found = [(spike, number) for number, group in enumerate(spikes) for spike in group]
     for spike, number in sorted(found, key=lambda pair: pair[0].probability):
-        height, x = spike.probability / float(ruler.plain), ruler.place(spike.end)
+        height, x = spike.probability / float(axis.plain), axis.place(spike.end)
         style = _style(number, marked=True)
         axes.plot([x, x], [0, height], zorder=3, gid="spike", markevery=[1], **style)
         if spike.probability < LEAST_WRITTEN:
@@ -271,17 +268,17 @@ def _panel(axes: Axes | None) -> Axes:
     return library.figure.Figure(figsize=(8, 5), dpi=100, layout="constrained").add_subplot()
 
 
-def _set_x(axes: Axes, ruler: Ruler, view: View, name: str) -> None:
+def _set_x(axes: Axes, axis: AnswerAxis, view: View, name: str) -> None:
     """Set the limits of the x axis, shade what is impossible on it, and write its ticks."""
     library = matplotlib_or_error()
-    low, high = ruler.limits(view)
-    corners = [[(a, 0), (a, 1), (b, 1), (b, 0)] for a, b in ruler.gaps(view)]
+    low, high = axis.limits(view)
+    corners = [[(a, 0), (a, 1), (b, 1), (b, 0)] for a, b in axis.gaps(view)]
     if corners:
         shade: dict[str, Any] = {"facecolor": SHADE, "hatch": "///", "edgecolor": "0.8", "linewidth": 0, "zorder": 0}
         across = axes.get_xaxis_transform()
         gaps = library.collections.PolyCollection(corners, transform=across, label="impossible", gid="gaps", **shade)
         axes.add_collection(gaps, autolim=False)
-    if ruler.bounds.is_dates:
+    if axis.bounds.is_dates:
         axes.xaxis_date()
         axes.xaxis.set_major_locator(library.dates.AutoDateLocator(minticks=3, maxticks=7))
         axes.xaxis.set_major_formatter(library.dates.DateFormatter("%Y-%m-%d"))
@@ -313,32 +310,21 @@ def _add_legend(axes: Axes) -> None:
     axes.legend(loc="upper center", ncols=columns, frameon=False, fontsize="small", handlelength=3, **place)
 
 
-def _rivals(bounds: Bounds) -> list[tuple[str, Callable[..., Any]]]:
-    """Return the mechanisms to draw against epsilon."""
-    folded: tuple[str, Any] = ("folded Laplace", Laplace) if bounds.step is None else ("folded geometric", Geometric)
-    return [
-        ("bounded Laplace, pooling 0", BoundedLaplace),
-        ("bounded Laplace, pooling 1", lambda *given: BoundedLaplace(*given, pooling=1)),
-        (folded[0], lambda *given: folded[1](*given, ends="fold")),
-        ("snapped staircase", lambda *given: Staircase(*given, ends="snap")),
-    ]
-
-
-def _named(mechanism: Comparable) -> str:
+def _named(mechanism: Mechanism) -> str:
     """Return what a mechanism is called, and what else sets it apart; its privacy if that is not epsilon."""
-    pooling = f", pooling {_number(mechanism.pooling)}" if isinstance(mechanism, BoundedLaplace) else ""
+    pooling = f", pooling {_number(mechanism.pooling)}" if tuned_choice(mechanism) == "pooling" else ""
     privacy = "" if mechanism.label.pure else f" ({mechanism.label})"
     return f"{mechanism.name}{pooling}{privacy}"
 
 
-def _names(mechanisms: Sequence[Comparable]) -> list[str]:
+def _names(mechanisms: Sequence[Mechanism]) -> list[str]:
     """Return the names of mechanisms, with epsilon where names are equal."""
     names = [_named(mechanism) for mechanism in mechanisms]
     epsilons = [f", ε = {_number(mechanism.epsilon)}" for mechanism in mechanisms]
     return [name + (epsilon if names.count(name) > 1 else "") for name, epsilon in zip(names, epsilons, strict=True)]
 
 
-def _setting(mechanism: Comparable) -> str:
+def _setting(mechanism: Mechanism) -> str:
     promise = Promise.of(mechanism.bounds, mechanism.sensitivity, mechanism.epsilon, "standard", 0, False)
     return f"{cut(mechanism.bounds.brief(), 70)}, {_sensitivity(promise)}, ε = {_number(promise.epsilon)}"
 

@@ -14,11 +14,12 @@ import numpy as np
 from flint import arb
 
 from inbounds.bounds.lattice import Lattice
+from inbounds.display.facts import Facts
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
 from inbounds.exact.rational import concise, round_down, round_up, rounded
 from inbounds.privacy.claim import Claim, Promise
 from inbounds.privacy.guarantee import GuaranteeName, Pairs
-from inbounds.privacy.label import written_up
+from inbounds.privacy.label import plain_up, written_up
 from inbounds.privacy.law import PRECISION, Law
 
 if TYPE_CHECKING:
@@ -116,8 +117,22 @@ class Certificate:
         return f"{self.guarantee} guarantee, by {self.method}: {_counted(self.pairs)}, {self.precision}-bit balls"
 
     def __str__(self) -> str:
-        first, second = (brief(answer) for answer in self.worst_pair)
-        return f"{self.finding}; worst between {first} and {second}\n({self.how})"
+        return f"{self.finding}; worst between {self._pair}\n({self.how})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("finding", self.finding),
+            ("worst between", self._pair),
+            ("guarantee", f"{self.guarantee}, epsilon {plain_up(self.epsilon, 6)}"),
+            ("how", self.how),
+        ]
+        if self.scale is not None:
+            rows.append(("scale", rounded(self.scale, 6)))
+        return Facts(rows, "Certificate").html()
+
+    @property
+    def _pair(self) -> str:
+        return " and ".join(brief(answer) for answer in self.worst_pair)
 
 
 def brief(answer: Any) -> str:

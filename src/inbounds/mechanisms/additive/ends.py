@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -124,8 +125,7 @@ class Ends:
 
     def images_of_ends(self, pieces: list[Piece]) -> list[int]:
         """Return which integers the pieces that are not constant send to an end of a span."""
-        lattice = self.lattice
-        ends = sorted({end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR})
+        ends = self._all_ends
         found: list[int] = []
         for piece in pieces:
             if piece.slope:
@@ -135,6 +135,11 @@ class Ends:
                 hit = ends[bisect_left(ends, low) : bisect_right(ends, high)]
                 found.extend((end - piece.intercept) * piece.slope for end in hit)
         return found
+
+    @cached_property
+    def _all_ends(self) -> list[int]:
+        lattice = self.lattice
+        return sorted({end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR})
 
     def catchment(self, span: int) -> tuple[int, int]:
         """Return the first and the last integer that are nearest to a span."""

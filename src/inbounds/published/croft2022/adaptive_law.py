@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,7 @@ from flint import arb
 
 from inbounds.exact.balls import ball, lock, workprec
 from inbounds.exact.rational import round_nearest
+from inbounds.published.croft2022 import lambert
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,7 +67,7 @@ class AdaptiveLaw:
         """Return how many of its own scales a location is from the border, `t`, to about this many bits."""
         position = self.position(location)
         with lock(), workprec(bits + self._guard):  # the same for every location
-            return _depth(position, bits + self._guard)
+            return lambert.depth(position)
 
     def rate(self, location: int, bits: int) -> arb:
         """Return one step in scales of the location's own, `r = epsilon / (distance * s)`, to about this many bits."""
@@ -145,34 +146,14 @@ def _whole(rates: NDArray[np.float64], locations: NDArray[np.float64]) -> NDArra
     return 1 - np.exp(-rates) * np.expm1(-rates * locations)
 
 
-@cache
-def _lambert(bits: int) -> arb:
-    """Return `W(-1/(2e))`, which is `t* - 1`."""
-    with lock(), workprec(bits):
-        return (-1 / (2 * arb(1).exp())).lambertw()
-
-
 def border_scale(bits: int) -> arb:
     """Return the scale at the border in plain scales, `c`."""
     with lock(), workprec(bits):
-        return 2 * _lambert(bits).exp()
+        return lambert.scale_at_border()
 
 
-def _depth(position: Fraction, bits: int) -> arb:
-    """Return `t` at `x`, from `(2 e^t - 1) / t = c e^x / x`: the principal branch of Lambert's W below 1, -1 above.
-
-    The argument of W is exactly -1/e at `x = 1`, and above that everywhere else.
-    """
-    if position == 0:
-        return arb(0)
-    if position == 1:
-        return 1 + _lambert(bits)
-    x = ball(position)
-    inverse = x / (border_scale(bits) * x.exp())
-    return -(-2 * inverse * (-inverse).exp()).lambertw(0 if position < 1 else -1) - inverse
-
-
-_OMEGA = float(_lambert(DOUBLE))
+with lock(), workprec(DOUBLE):
+    _OMEGA = float(lambert.w_at_border())
 _PEAK = 1 + _OMEGA
 """t*, at `x = 1`."""
 _C = 2 * math.exp(_OMEGA)

@@ -36,6 +36,7 @@ from inbounds.published.croft2022.guarantee import (
     promised,
     settled,
 )
+from inbounds.published.croft2022.lambert import depth, depth_from, scale_at_border, w_at_border
 
 DECIMALS = 12
 """To how many decimals a uniform scale is searched for, unless the caller says otherwise."""
@@ -89,25 +90,7 @@ def location_scale_ball(distance: Fraction, sensitivity: Fraction, epsilon: Frac
 
 
 def _location_scale(i_epsilon: Fraction, plain: Fraction) -> arb:
-    if i_epsilon == 0:
-        return -ball(plain) / (_w() * arb(1).exp())
-    return ball(plain * i_epsilon) / _exponent_at_border(i_epsilon, 0 if i_epsilon <= 1 else -1)
-
-
-def _exponent_at_border(i_epsilon: Fraction, branch: int) -> arb:
-    """Return i dF / sigma_2, the denominator of Formulas 30 and 31."""
-    w = _w()
-    return 1 + w if i_epsilon == 1 else _exponent_from(-w * ball(i_epsilon) * ball(1 - i_epsilon).exp(), branch)
-
-
-def _exponent_from(u: arb, branch: int) -> arb:
-    """Return i dF / sigma_2 by Formula 33, given u = i dF e^(-i epsilon) / sigma_1."""
-    return -(-2 * u * (-u).exp()).lambertw(branch) - u
-
-
-def _w() -> arb:
-    """W(-1/2e), about -0.232."""
-    return (-arb(-1).exp() / 2).lambertw()
+    return ball(plain * i_epsilon) / depth(i_epsilon) if i_epsilon else ball(plain) * scale_at_border()
 
 
 class Lemma1(NamedTuple):
@@ -137,13 +120,13 @@ def lemma1(i: Any, scale_on_border: Any, sensitivity: Any, epsilon: Any) -> Lemm
     start = distance / noise_scale(scale_on_border, "scale_on_border")
 
     def towards_border(branch: int) -> float:
-        return settled(lambda _: ball(distance) / _exponent_from(ball(start) * ball(-i_epsilon).exp(), branch))
+        return settled(lambda _: ball(distance) / depth_from(ball(start) * ball(-i_epsilon).exp(), branch))
 
     def of_the_others(branch: int) -> float:
-        return settled(lambda _: ball(distance) / _exponent_at_border(i_epsilon, branch))
+        return settled(lambda _: ball(distance) / depth(i_epsilon, branch))
 
     # The branch point of W is at u = -W(-1/2e).  Beyond it W is not real, or the scale would be negative.
-    exists = is_at_most(lambda: (ball(start) * ball(-i_epsilon).exp(), -_w()))
+    exists = is_at_most(lambda: (ball(start) * ball(-i_epsilon).exp(), -w_at_border()))
     at_most, at_least = (towards_border(0), towards_border(-1)) if exists else (None, None)
     return Lemma1(at_most, at_least, of_the_others(0), of_the_others(-1))
 

@@ -19,8 +19,8 @@ from inbounds.answers.single import Answers
 from inbounds.bounds import Bounds
 from inbounds.bounds.days import EPOCH
 from inbounds.bounds.lattice import Lattice
-from inbounds.choosing.catalogue import Comparable
 from inbounds.errors import InvalidParameter
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.claim import Promise
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class View(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Ruler:
+class AnswerAxis:
     """Where the answers of a mechanism are on an x axis."""
 
     bounds: Bounds
@@ -71,9 +71,10 @@ class Ruler:
     answers: Answers
 
     @classmethod
-    def of(cls, mechanism: Comparable) -> Ruler:
-        """Return the ruler for a mechanism, or refuse what is none."""
-        if not hasattr(mechanism, "pmf"):
+    def of(cls, mechanism: Mechanism) -> AnswerAxis:
+        """Return the axis for a mechanism, or refuse what is none."""
+        given: object = mechanism
+        if not isinstance(given, Mechanism):
             raise InvalidParameter(f"a picture must be of a mechanism, got {type(mechanism).__name__}; make one")
         bounds = mechanism.bounds
         lattice = Lattice.of(bounds, mechanism.step)
@@ -165,38 +166,38 @@ class Shape(NamedTuple):
         return max(spikes + [float(ys.max()) for _, ys in self.pieces])
 
 
-def probability_of(mechanism: Comparable, ruler: Ruler, mark: int) -> Callable[[int], float]:
+def probability_of(mechanism: Mechanism, axis: AnswerAxis, mark: int) -> Callable[[int], float]:
     """Return the function that gives the probability of each index, if the true answer is at a mark."""
-    value = ruler.value(mark)
-    return lambda index: mechanism.pmf(ruler.value(index), value)
+    value = axis.value(mark)
+    return lambda index: mechanism.pmf(axis.value(index), value)
 
 
-def stairs(ruler: Ruler, runs: Runs, _mark: int, probability: Callable[[int], float]) -> Shape:
+def stairs(axis: AnswerAxis, runs: Runs, _mark: int, probability: Callable[[int], float]) -> Shape:
     """Draw every probability as wide as a step."""
     pieces = []
     for low, high in runs:
         heights = np.array([probability(index) for index in range(low, high + 1)])
-        pieces.append(steps(ruler, low, heights))
+        pieces.append(steps(axis, low, heights))
     return Shape(pieces, [])
 
 
-def steps(ruler: Ruler, low: int, heights: Floats) -> tuple[Floats, Floats]:
+def steps(axis: AnswerAxis, low: int, heights: Floats) -> tuple[Floats, Floats]:
     """Return the outline of stairs of these heights, from an index on."""
-    edges = ruler.places(low + number - ruler.half for number in range(len(heights) + 1))
+    edges = axis.places(low + number - axis.half for number in range(len(heights) + 1))
     return np.repeat(edges, 2), np.concatenate([[0.0], np.repeat(heights, 2), [0.0]])
 
 
-def curve(ruler: Ruler, runs: Runs, mark: int, probability: Callable[[int], float]) -> Shape:
+def curve(axis: AnswerAxis, runs: Runs, mark: int, probability: Callable[[int], float]) -> Shape:
     """Draw the density between the ends of runs, and the ends as spikes where they stand out.
 
     What is next to an end stands for it: an end itself is pooled at, or counted once where folding counts twice.
     """
-    step = float(ruler.lattice.step)
+    step = float(axis.lattice.step)
     long = [(low, high) for low, high in runs if high - low > 1]
     pieces: Pieces = []
     for (low, high), indices in zip(long, sampled([(low + 1, high - 1) for low, high in long], mark), strict=True):
         heights = _with_jumps(indices, lambda index: probability(index) / step)
-        xs, ys = ruler.places([low - ruler.half, *heights, high + ruler.half]), list(heights.values())
+        xs, ys = axis.places([low - axis.half, *heights, high + axis.half]), list(heights.values())
         pieces.append((xs, np.array([ys[0], *ys, ys[-1]])))
     limit = SPIKE * step * max((float(ys.max()) for _, ys in pieces), default=math.inf)
     spikes: list[Spike] = []
@@ -208,7 +209,7 @@ def curve(ruler: Ruler, runs: Runs, mark: int, probability: Callable[[int], floa
         elif outstanding:
             spikes.extend(ends)
         else:
-            pieces.append(steps(ruler, low, np.array([end.probability / step for end in ends])))
+            pieces.append(steps(axis, low, np.array([end.probability / step for end in ends])))
     return Shape(pieces, [spike for spike in spikes if spike.probability > LEAST_SPIKE])
 
 
@@ -226,18 +227,18 @@ def _with_jumps(indices: Sequence[int], height: Callable[[int], float]) -> dict[
     return dict(sorted(found.items()))
 
 
-def plain_stairs(ruler: Ruler, mark: int, view: View) -> tuple[Floats, Floats]:
+def plain_stairs(axis: AnswerAxis, mark: int, view: View) -> tuple[Floats, Floats]:
     """Return plain geometric noise around a mark."""
-    rate = float(ruler.lattice.step / ruler.plain)
+    rate = float(axis.lattice.step / axis.plain)
     away = abs(np.arange(view.left - mark, view.right - mark + 1, dtype=np.float64))
-    return steps(ruler, view.left, math.tanh(rate / 2) * np.exp(-rate * away))
+    return steps(axis, view.left, math.tanh(rate / 2) * np.exp(-rate * away))
 
 
-def plain_curve(ruler: Ruler, mark: int, view: View) -> tuple[Floats, Floats]:
+def plain_curve(axis: AnswerAxis, mark: int, view: View) -> tuple[Floats, Floats]:
     """Return the density of plain Laplace noise around a mark."""
-    scale = float(ruler.plain)
-    xs = ruler.places(sampled([view[2:]], mark)[0])
-    return xs, np.exp(-abs(xs - ruler.place(mark)) / scale) / (2 * scale)
+    scale = float(axis.plain)
+    xs = axis.places(sampled([view[2:]], mark)[0])
+    return xs, np.exp(-abs(xs - axis.place(mark)) / scale) / (2 * scale)
 
 
 def sampled(runs: Runs, *also: int, points: int = POINTS) -> list[list[int]]:

@@ -1,0 +1,101 @@
+"""What is to be least: the mean or the worst error, over all true answers or over a sample of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inbounds.accuracy.window import Window, indices_of
+from inbounds.bounds.lattice import Lattice
+from inbounds.limit.optimum import Minimise
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.privacy.claim import Promise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FEW_SPANS = 16
+"""Up to so many spans, errors are over all true answers: the time that takes grows with the number of spans."""
+
+FEW_POINTS = 512
+"""So are those of the last few mechanisms, up to so many possible answers."""
+
+ROUGH_SPANS = 8
+"""A rough sample has true answers of so many spans."""
+
+CLOSE_SPANS = 48
+
+PLACES = 3
+"""So many true answers are looked at where a sample hits a span, in the middle of equal parts of it."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The error that is to be least."""
+
+    minimise: Minimise
+    window: Window | None
+    sample: tuple[Any, ...] | None = None
+    """The true answers that are looked at; None for all of them."""
+    weights: tuple[float, ...] = ()
+    """How many true answers each of them stands for."""
+
+    def of(self, mechanism: Mechanism) -> float:
+        """Return the error of a mechanism."""
+        if self.sample is None:
+            measured = mechanism.mean_error if self.minimise == "mean" else mechanism.worst_error
+            return measured(self.window)
+        errors = np.array([mechanism.error(list(self.sample))], dtype=np.float64)[0]
+        return float(np.average(errors, weights=self.weights) if self.minimise == "mean" else errors.max())
+
+
+def objectives(promise: Promise, minimise: Minimise, window: Window | None) -> tuple[Objective, Objective]:
+    """Return the objective to search with and the one to decide by: the same where there are few spans."""
+    exact = Objective(minimise, window)
+    bounds = promise.bounds
+    if len(bounds.ends) <= 2 * FEW_SPANS:
+        return exact, exact
+    lattice = Lattice.of(bounds, promise.step_for(promise.plain_scale))
+    first, last = indices_of(window, bounds, lattice)
+    lows, highs = np.maximum(lattice.lows, first), np.minimum(lattice.highs, last)
+    inside = lows <= highs
+    lows, highs = lows[inside], highs[inside]
+    if len(lows) <= FEW_SPANS:
+        return exact, exact
+    few = bounds.step is not None and int((highs - lows + 1).sum()) <= FEW_POINTS
+    rough, close = (_sampled(exact, promise, lattice, lows, highs, spans) for spans in (ROUGH_SPANS, CLOSE_SPANS))
+    return rough, exact if few else close
+
+
+def _sampled(
+    exact: Objective,
+    promise: Promise,
+    lattice: Lattice,
+    lows: NDArray[np.int64],
+    highs: NDArray[np.int64],
+    count: int,
+) -> Objective:
+    """Return an objective over true answers of so many spans, evenly spread over all true answers."""
+    sizes = (highs - lows).astype(float) + 1
+    ranks = (np.arange(count) + 0.5) / count * sizes.sum()
+    hit = np.minimum(np.searchsorted(np.cumsum(sizes), ranks), len(sizes) - 1)
+    if exact.minimise == "worst":
+        hit = np.concatenate([hit, _outstanding(lows, highs)])
+    sample: dict[int, float] = {}
+    for span, times in zip(*(column.tolist() for column in np.unique(hit, return_counts=True)), strict=True):
+        low, high = int(lows[span]), int(highs[span])
+        parts = [(part + 0.5) / (PLACES * times) for part in range(PLACES * times)]
+        indices = {low + round((high - low) * part) for part in parts}
+        if exact.minimise == "worst":
+            indices |= {low, high}
+        sample |= dict.fromkeys(indices, times / len(indices))
+    answers = tuple(promise.bounds.as_answer(lattice.value(index)) for index in sample)
+    return Objective(exact.minimise, exact.window, answers, tuple(sample.values()))
+
+
+def _outstanding(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the spans where errors are likely to be worst: the outermost, the longest, and those beside a wide gap."""
+    widest = int((lows[1:] - highs[:-1]).argmax())
+    return np.array([0, len(lows) - 1, int((highs - lows).argmax()), widest, widest + 1])

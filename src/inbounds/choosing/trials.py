@@ -1,0 +1,113 @@
+"""Making and measuring mechanisms for a recommendation, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from inbounds.choosing.catalogue import CATALOGUE, NOT_APPLICABLE, Choices, Entry, Question
+from inbounds.choosing.objective import Objective
+from inbounds.choosing.tuning import Trial, best_pooling, best_width
+from inbounds.display.progress import Progress
+from inbounds.errors import InvalidParameter
+from inbounds.exact.rational import as_written
+from inbounds.limit.optimal import Optimal, optimal_name, uniform_prior
+from inbounds.privacy.guarantee import GuaranteeName
+
+FINALISTS = 1.05
+"""The best of a family is looked at more closely if its rough error is at most so many times the least."""
+
+OPTIMUM = Entry(Optimal)
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What is tried, and how it is measured."""
+
+    question: Question
+    objective: Objective
+    """What mechanisms are searched by, and perhaps over a sample only."""
+    final: Objective
+    """What the best of them are decided by."""
+    pooling_limit: Fraction
+    guarantee: GuaranteeName
+    trusted: bool
+    even_timing: bool
+    report: Progress
+
+    def everything(self) -> Iterator[Trial]:
+        """Yield every mechanism of the catalogue that may be recommended, with its error."""
+        for entry in CATALOGUE:
+            if entry.recommended and self._may_be_considered(entry):
+                yield from self._of_entry(entry)
+
+    def optimum(self, *, must: bool) -> Iterator[Trial]:
+        """Yield the optimum if it can be had; if it must be, refuse what it refuses."""
+        goal, window = self.objective.minimise, self.objective.window
+        prior = uniform_prior(self.question.bounds, window) if goal == "mean" else None
+        choices = {"minimise": goal, "prior": prior, "progress": self.report}
+        found = self._tried(OPTIMUM, "optimum", optimal_name(goal), choices, must=must)
+        if found is not None:
+            yield found
+
+    def decided(self, trials: list[Trial]) -> list[Trial]:
+        """Return the trials, the best of each family measured by what decides."""
+        if self.final is self.objective:
+            return trials
+        least = min(trial.error for trial in trials)
+        best: dict[str, Trial] = {}
+        for trial in sorted(trials, key=lambda trial: -trial.error):
+            if trial.error <= least * FINALISTS:
+                best[trial.family] = trial
+        return [self._measured_again(trial) for trial in best.values()]
+
+    def _measured_again(self, trial: Trial) -> Trial:
+        self.report(f"measuring {trial.name}")
+        return replace(trial, error=self.final.of(trial.mechanism))
+
+    def _may_be_considered(self, entry: Entry) -> bool:
+        kind = entry.kind
+        return (kind.even_timing or not self.even_timing) and (kind.keeps_distance or self.guarantee == "standard")
+
+    def _of_entry(self, entry: Entry) -> Iterator[Trial]:
+        rough = self.objective.sample is not None
+        if entry.tuned == "pooling":
+            yield from best_pooling(
+                lambda name, choices: self._tried(entry, entry.kind.title, name, choices),
+                entry.kind.title,
+                self.pooling_limit,
+                rough,
+            )
+            return
+        for pattern, choices in entry.variants.items():
+            name = entry.named(pattern)
+            if entry.tuned == "width":
+                yield from best_width(
+                    lambda trial, given, family=name: self._tried(entry, family, trial, given),  # type: ignore[misc]
+                    name,
+                    dict(choices),
+                    rough,
+                )
+            elif (found := self._tried(entry, name, name, choices)) is not None:
+                yield found
+
+    def _tried(self, entry: Entry, family: str, name: str, choices: Choices, *, must: bool = False) -> Trial | None:
+        """Make and measure a mechanism, if it is for these bounds, keeps epsilon, stays in range and pools no more."""
+        self.report(f"trying {name}")
+        try:
+            made = self.question.make(entry, **choices, **self._promised(entry))
+        except NOT_APPLICABLE:
+            if must:
+                raise
+            return None
+        pooling = as_written(made.pooling, "pooling", InvalidParameter)
+        if not (made.label.pure and made.in_range and pooling <= self.pooling_limit):
+            return None
+        return Trial(name, made, self.objective.of(made), family, plain=choices.get("ends") == "leave")
+
+    def _promised(self, entry: Entry) -> dict[str, Any]:
+        """Return what else a mechanism is asked for: the distance guarantee, and to trust answers."""
+        promised: dict[str, Any] = {"guarantee": self.guarantee} if entry.kind.keeps_distance else {}
+        return promised | ({"trusted": self.trusted} if entry.takes_trust else {})
