@@ -75,3 +75,12 @@ def test_no_double_between_finite_ends_takes_another_way(answers: Answers, monke
     monkeypatch.setattr(answers, "_number", lambda _: pytest.fail("took the long way"))
     for x in (0.0, -0.0, 5e-324, 0.1, 99.95, 1e199, 1e201, -1e201, 1.7e308, inf, -inf):
         assert answers.lattice.first <= answers.projected(x) <= answers.lattice.last
+
+
+@pytest.mark.parametrize("released", [-1.0, 101.0, -0.5, 2000.25])
+def test_a_release_beyond_the_ends_is_a_point(released: float) -> None:
+    """Noise that is left as it is leaves the bounds, so what is beyond their ends has an index of its own."""
+    answers = Answers(Bounds(0, 100), Lattice.of(Bounds(0, 100), Fraction(1, 2**33)))
+    index = answers.point(released)
+    assert index is not None
+    assert answers.lattice.value(index) == released

@@ -118,7 +118,8 @@ class Answers:
         """Return the index of a value that can be written for one, None for any other value."""
         if infinity(released):
             return None
-        index = self.index(released)
+        # A release may be beyond the ends, to which a double that is an answer is clamped.
+        index = self._number(released) if type(released) is float and not self.is_dates else self.index(released)
         kinds: tuple[type, ...] = (type(released), Fraction)
         return index if any(released == self.writer(kind)(index) for kind in kinds) else None
 
