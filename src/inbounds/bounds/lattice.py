@@ -39,6 +39,8 @@ this and a finite end are still within int64."""
 HOLDS = 2**50
 """Sums of four indices below this are doubles."""
 
+SHIFT = 2**63
+
 FINENESS = 34
 """A chosen step is about 2**-34 of the noise: too fine to see in an answer, or in the scale."""
 
@@ -205,13 +207,15 @@ class Lattice:
         return (numerator * a + denominator * b) // (denominator * c)
 
     @cached_property
-    def _rounding_doubles(self) -> tuple[float, int, int, int] | None:
+    def _rounding_doubles(self) -> tuple[float, int, int, int, int, int] | None:
         """What `index_of_double` multiplies by and divides by, None where a double would overflow."""
         a, b, c = self._rounding
         # What lies half way between two points is a multiple of 1/d.
         d = 2 * math.lcm(self.step.denominator, self.offset.denominator)
         bits = d.bit_length() + 54
-        return (2.0**bits, a, b << bits + 1, c << bits + 1) if bits < 900 else None
+        c <<= bits + 1
+        # So many steps are added and subtracted that every number in between has the same size.
+        return (2.0**bits, SHIFT * c, a, b << bits + 1, c, SHIFT * a) if bits < 900 else None
 
     def index_of_double(self, value: float) -> int | None:
         """Return the index nearest to a double exactly, in a time that its digits do not tell; None for what is vast.
@@ -221,12 +225,11 @@ class Lattice:
         """
         if (found := self._rounding_doubles) is None:
             return None
-        scale, a, b, c = found
+        scale, more, a, b, c, less = found
         scaled = value * scale  # exactly
         if scaled - scaled != 0.0:  # NaN or infinite
             return None
-        whole = math.floor(scaled)
-        return ((2 * whole + (scaled != whole)) * a + b) // c
+        return ((2 * math.floor(scaled) + (not scaled.is_integer()) + more) * a + b) // c - less
 
     def index_of(self, value: Fraction) -> int:
         """Return the index nearest to a value, half a step up."""
