@@ -15,6 +15,7 @@ from inbounds.accuracy.distribution import Distribution, Expected, apart, spans_
 from inbounds.accuracy.laplace_sums import Moments, MomentTables
 from inbounds.accuracy.true_answers import FLAT, TrueAnswers
 from inbounds.bounds.lattice import FAR
+from inbounds.exact.rational import round_nearest
 from inbounds.privacy.law import Law
 from inbounds.privacy.loss import FloatMasses, linear_scan
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 LEAST_RATE = 2.0**-900
 """A rate below this is taken for this: over all 2**62 points of a lattice, both are none, to far below the last digit
-of a double, and its inverse is a double."""
+of a double, and its inverse is a double.  From that inverse on, noise never leaves the point where it is."""
 
 
 class TruncatedLaplaceDistribution(Distribution):
@@ -31,7 +32,7 @@ class TruncatedLaplaceDistribution(Distribution):
 
     def __init__(self, law: Law) -> None:
         self.lattice = law.lattice
-        self.rate = max(float(law.rate), LEAST_RATE)
+        self.rate = min(max(round_nearest(law.rate), LEAST_RATE), 1 / LEAST_RATE)
         self.scale = 1 / self.rate
         self._masses = FloatMasses(law.lattice, self.rate, float(law.pooling))
         self._tables = MomentTables(self._masses)

@@ -30,7 +30,9 @@ Kind = TypeVar("Kind", Fraction, Decimal, date, np.datetime64)
 class Series(Protocol):
     """A named column, of pandas or of polars."""
 
-    name: Any
+    @property
+    def name(self) -> Any:
+        """What it is called."""
 
     def to_numpy(self) -> Array:
         """Return the values as an array."""

@@ -113,7 +113,13 @@ def _on_lattice(promise: Promise, step: Fraction) -> Calibrated:
         # Neighbours always have the same answer, so every scale will do: take the plain one.
         return prover.certified(round_up(claim.scale))
     # The loss is at least rate * distance, and at most twice that.
-    least = round_up(step * claim.pairs.reach / promise.epsilon)
+    needed = step * claim.pairs.reach / promise.epsilon
+    if not Fraction(1, 2**960) < needed < 2**960:
+        raise InvalidParameter(
+            f"the scale of the noise must be from 2**-960 to 2**960, and these bounds need {rounded(needed, 6)}; "
+            "use other units for the answer"
+        )
+    least = round_up(needed)
     if len(claim.lattice) >= MANY_SPANS and not claim.law.constant:
         return prover.certified(_narrowed(prover, least))
     one_span = OneSpanLoss.of(claim) if len(claim.lattice) == 1 and not claim.law.constant else None

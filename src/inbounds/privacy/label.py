@@ -7,6 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 
+from inbounds.exact.rational import rounded
+
 
 @dataclass(frozen=True)
 class Label:
@@ -30,7 +32,7 @@ class Label:
 
     def __str__(self) -> str:
         if self.loss is not None:
-            return f"not private: loss {float(self.loss):.4g} > {plain_up(self.epsilon, 4)}"
+            return f"not private: loss {rounded(self.loss, 4)} > {plain_up(self.epsilon, 4)}"
         if self.delta:
             return f"ε = {plain_up(self.epsilon, 4)}, δ = {written_up(self.delta, 4)}"
         return f"ε = {plain_up(self.epsilon, 4)}"

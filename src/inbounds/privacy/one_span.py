@@ -44,6 +44,8 @@ class OneSpanLoss:
         kept = 1 - self.pooling
         present = kept * -expm1(-rate * (self.distance + self.rest + 1)) + self.pooling * (1 + q)
         missing = kept * q * expm1(-rate * self.distance) * expm1(-rate * self.rest)
+        if not present:  # both are below all doubles, and the ends never add more than the distance itself
+            return rate * self.distance / self.allowed
         return log1p(missing / present) / self.allowed
 
     def at(self, rate: float) -> float:

@@ -28,6 +28,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, workprec
+from inbounds.exact.rational import round_nearest
 from inbounds.mechanisms.definition import SMALL, prove_by_definition
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.setting import SLACK, Setting
@@ -212,7 +213,7 @@ class ExplicitFair(Mechanism):
     @property
     def scale(self) -> float:
         """Over which distance the probability falls by a factor e, near the true answer and far from the ends."""
-        return float(self.step / self._rate)
+        return round_nearest(self.step / self._rate)
 
     @property
     def at_truth(self) -> float:

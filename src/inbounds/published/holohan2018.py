@@ -19,7 +19,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import fine_step
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import ball, lock, lower, workprec
-from inbounds.exact.rational import as_written, shown
+from inbounds.exact.rational import as_written, rounded, shown
 from inbounds.mechanisms.setting import Given, Setting
 from inbounds.mechanisms.truncated_laplace import TruncatedLaplace
 from inbounds.privacy.certificate import Certificate, prove
@@ -70,8 +70,14 @@ def published_scale(bounds: Bounds, sensitivity: Fraction, epsilon: Fraction, de
     A sensitivity above the width of the interval is that width: no two answers are farther apart.
     """
     low_end, high_end = (cast("int", end) * bounds.unit for end in bounds.ends)
-    width = float(high_end - low_end)
-    reach = min(float(sensitivity), width)
+    whole, part = high_end - low_end, min(sensitivity, high_end - low_end)
+    if not Fraction(1, 2**900) < part / epsilon <= whole / epsilon < 2**900:
+        raise InvalidParameter(
+            "Holohan's bounded Laplace needs a sensitivity and a width of the bounds, both over epsilon, from 2**-900 "
+            f"to 2**900, got {rounded(part / epsilon, 6)} and {rounded(whole / epsilon, 6)}; "
+            "use other units for the answer"
+        )
+    width, reach = float(whole), float(part)
     budget = float(epsilon) - math.log1p(-float(delta))
 
     def enough(scale: float) -> bool:
