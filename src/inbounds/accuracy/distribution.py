@@ -6,7 +6,6 @@ Distances are exact integers; the rest is closed forms in doubles.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,17 +21,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Indices = NDArray[np.int64]
     Spans = NDArray[np.intp]
-
-
-@dataclass(frozen=True, eq=False)
-class Expected:
-    """What to expect of releases for some true answers, in steps."""
-
-    error: Floats
-    """The mean distance from the true answer."""
-    bias: Floats
-    """How far above the index of the true answer the mean is."""
-    variance: Floats
 
 
 class Distribution(ABC):
@@ -63,8 +51,12 @@ class Distribution(ABC):
         """Return the probability of at least this release, to full relative accuracy where it is small."""
 
     @abstractmethod
-    def expected(self, centres: Indices, excess: Floats) -> Expected:
-        """Return what to expect if true answers are so many steps above these indices."""
+    def error(self, centres: Indices, excess: Floats) -> Floats:
+        """Return the expected distance, in steps, from true answers so many steps above these indices."""
+
+    @abstractmethod
+    def bias_and_variance(self, centres: Indices) -> tuple[Floats, Floats]:
+        """Return how far above these indices the mean of releases is, in steps, and their variance."""
 
     @abstractmethod
     def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
@@ -141,6 +133,5 @@ def spans_of(lattice: Lattice, indices: Indices) -> tuple[Spans, Floats, Floats]
     """Return the span of each possible answer, and how far it is from the ends of that; FAR where there is none."""
     spans = np.maximum(lattice.span_of(indices), 0)
     low, high = lattice.lows[spans], lattice.highs[spans]
-    below = np.where(low == -FAR, float(FAR), apart(indices, low))
-    above = np.where(high == FAR, float(FAR), apart(high, indices))
-    return spans, below, above
+    below, above = indices - low, high - indices  # what is wrapped is not taken
+    return spans, np.where(low == -FAR, FAR, below).astype(float), np.where(high == FAR, FAR, above).astype(float)

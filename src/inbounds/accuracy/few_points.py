@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.accuracy.distribution import Distribution, Expected
+from inbounds.accuracy.distribution import Distribution
 from inbounds.accuracy.true_answers import NODES, TrueAnswers
 from inbounds.bounds.lattice import Lattice
 
@@ -73,13 +73,16 @@ class FewPoints(Distribution):
             found[chosen] = rows[inverse[chosen] - start, column[chosen]]
         return found
 
-    def expected(self, centres: Indices, excess: Floats) -> Expected:
-        """Return what to expect, as sums over all possible answers."""
+    def error(self, centres: Indices, excess: Floats) -> Floats:
+        """Return the expected distance, as a sum over all possible answers."""
+        off = (self.points - centres[:, None]).astype(float)
+        return np.asarray((self.rows(centres) * abs(off - excess[:, None])).sum(1))
+
+    def bias_and_variance(self, centres: Indices) -> tuple[Floats, Floats]:
+        """Return bias and variance, as sums over all possible answers."""
         rows, off = self.rows(centres), (self.points - centres[:, None]).astype(float)
-        error = (rows * abs(off - excess[:, None])).sum(1)
         bias = (rows * off).sum(1)
-        variance = (rows * (off - bias[:, None]) ** 2).sum(1)
-        return Expected(error, bias, variance)
+        return bias, (rows * (off - bias[:, None]) ** 2).sum(1)
 
     @cached_property
     def errors_of_all(self) -> Floats:

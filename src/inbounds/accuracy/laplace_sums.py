@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Sums = tuple[Floats, Floats, Floats]
 
 NARROW = 0.125
 """Below this many scales a closed form would cancel, and a series is used instead."""

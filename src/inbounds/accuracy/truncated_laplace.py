@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.accuracy.distribution import Distribution, Expected, apart, spans_of
+from inbounds.accuracy.distribution import Distribution, apart, spans_of
 from inbounds.accuracy.laplace_sums import Moments, MomentTables
 from inbounds.accuracy.true_answers import FLAT, TrueAnswers
 from inbounds.bounds.lattice import FAR
@@ -46,15 +46,21 @@ class TruncatedLaplaceDistribution(Distribution):
         """Return the moments of releases around possible answers."""
         return self._tables.at(*spans_of(self.lattice, centres))
 
-    def expected(self, centres: Indices, excess: Floats) -> Expected:
-        """Return what to expect; no release may be strictly between a true answer and its index."""
+    def bias_and_variance(self, centres: Indices) -> tuple[Floats, Floats]:
+        """Return bias and variance of releases around possible answers."""
         found = self.moments(centres)
-        spans = spans_of(self.lattice, centres)[0]
+        return found.bias, found.variance
+
+    def error(self, centres: Indices, excess: Floats) -> Floats:
+        """Return the expected distance; no release may be strictly between a true answer and its index."""
+        places = spans_of(self.lattice, centres)
+        found, spans = self._tables.at(*places), places[0]
+        if not excess.any():
+            return found.error
         pooled_low, pooled_high = self._pooled(centres, spans)
         below, above = found.below[0] - pooled_low, found.above[0] - pooled_high
         at = self._masses.single + pooled_low + pooled_high
-        error = found.error + (excess * (below - above) + abs(excess) * at) / found.z
-        return Expected(error, found.bias, found.variance)
+        return found.error + (excess * (below - above) + abs(excess) * at) / found.z
 
     def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the expected distances for true answers so far from the ends of their spans."""

@@ -224,7 +224,7 @@ class Mechanism(ABC):
         """Return the expected absolute error of a release if the true answer is `value`; in days for dates."""
         asked, truths, excess = self._with_excess(value)
         steps = np.array([round_nearest(above / self.step) for above in excess])
-        found = self._units.lengths(self._distribution.expected(truths.near, np.clip(steps, -VAST, VAST)).error)
+        found = self._units.lengths(self._distribution.error(truths.near, np.clip(steps, -VAST, VAST)))
         far = np.array([abs(round_nearest(above)) for above in excess])
         return asked.numbers(np.where(abs(steps) >= VAST, far, found))
 
@@ -238,7 +238,7 @@ class Mechanism(ABC):
     def bias(self, value: Any) -> Any:
         """Return by how much releases are too high on average if the true answer is `value`; in days for dates."""
         asked, truths, excess = self._with_excess(value)
-        bias = self._units.lengths(self._expected(truths).bias)
+        bias = self._units.lengths(self._distribution.bias_and_variance(truths.near)[0])
         return asked.numbers(bias - np.array([round_nearest(above) for above in excess]))
 
     @overload
@@ -253,7 +253,7 @@ class Mechanism(ABC):
     def mean(self, value: Any) -> Any:
         """Return the mean of releases if the true answer is `value`: a float, or for dates a datetime."""
         asked, truths = self._truths(value)
-        biases = self._units.lengths(self._expected(truths).bias).tolist()
+        biases = self._units.lengths(self._distribution.bias_and_variance(truths.near)[0]).tolist()
         found: list[float | datetime] = [self._units.mean(*at) for at in zip(truths.exact, biases, strict=True)]
         return asked.written(found if self.bounds.is_dates else np.array(found))
 
@@ -267,7 +267,7 @@ class Mechanism(ABC):
     def variance(self, value: Any) -> Any:
         """Return the variance of releases if the true answer is `value`; in squared days for dates."""
         asked, truths = self._truths(value)
-        return asked.numbers(self._units.lengths(self._expected(truths).variance, power=2))
+        return asked.numbers(self._units.lengths(self._distribution.bias_and_variance(truths.near)[1], power=2))
 
     @overload
     def pmf(self, released: Single, value: Single) -> float: ...
@@ -384,9 +384,6 @@ class Mechanism(ABC):
         asked, truths = self._truths(value)
         pairs = zip(asked.values(0), truths.exact, strict=True)
         return asked, truths, [self._units.excess(one, index) for one, index in pairs]
-
-    def _expected(self, truths: Truths) -> Any:
-        return self._distribution.expected(truths.near, np.zeros(len(truths.near)))
 
     def _written(self, asked: Asked, which: int, indices: list[int], outputs: Answers) -> Any:
         """Write indices as answers of the kinds of the values of one part."""

@@ -91,7 +91,25 @@ class StaircaseNoise(Noise):
 
     @np.errstate(under="ignore")
     def tails(self, index: Floats) -> Sums:
-        """Return the sums of `p(k)`, `k p(k)` and `k**2 p(k)` over `k >= index`: the rest of a flight, and the next."""
+        """Return the sums of `p(k)` and `k * p(k)` over `k >= index`: the rest of a flight, and all that follow."""
+        d, r, b = float(self.distance), float(self.first), self._b
+        flight = np.floor(index / d)
+        stair = index - flight * d
+        fade = np.exp(-flight * self._epsilon)
+        upper, lower = np.maximum(r - stair, 0), d - np.maximum(stair, r)
+        mass = upper + b * lower
+        moment = upper * (stair + r - 1) / 2 + b * lower * (np.maximum(stair, r) + d - 1) / 2
+        flight_mass = self._stair
+        flight_moment = r * (r - 1) / 2 + b * (d - r) * (d + r - 1) / 2
+        following = b / self._rise
+        base = np.where(fade == 0, 0.0, flight) * d
+        total = mass + following * flight_mass
+        first = base * total + moment + following * (flight_moment + d * flight_mass / self._rise)
+        return self._a * fade * total, self._a * fade * first
+
+    @np.errstate(under="ignore")
+    def squares(self, index: Floats) -> Floats:
+        """Return the sums of `k**2 * p(k)` over `k >= index`, likewise."""
         d, r, b, rise = float(self.distance), float(self.first), self._b, self._rise
         flight = np.floor(index / d)
         stair = index - flight * d
@@ -106,8 +124,8 @@ class StaircaseNoise(Noise):
         mass = mass + once * whole[0]
         first = first + once * (whole[1] + farther * whole[0])
         second = second + once * (whole[2] + farther * (2 * whole[1] + (1 + b) * farther * whole[0]))
-        base, height = np.where(fade == 0, 0.0, flight) * d, self._a * fade
-        return height * mass, height * (base * mass + first), height * (base * (base * mass + 2 * first) + second)
+        base = np.where(fade == 0, 0.0, flight) * d
+        return np.asarray(self._a * fade * (base * (base * mass + 2 * first) + second))
 
     def wraps(self, period: int) -> bool:
         """Return that it may have more than one peak where it is wrapped: stairs may end anywhere."""
@@ -126,7 +144,7 @@ class StaircaseNoise(Noise):
         return 2 * float(self.tails(np.array([1.0]))[1][0])
 
 
-def _powers(start: Floats | float, stop: float) -> Sums:
+def _powers(start: Floats | float, stop: float) -> tuple[Floats, Floats, Floats]:
     """Return how many integers there are from `start` to before `stop`, their sum, and that of their squares."""
     count = np.maximum(stop - start, 0.0)
     first = count * (start + (count - 1) / 2)

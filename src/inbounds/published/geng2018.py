@@ -89,15 +89,23 @@ class CutNoise(Noise):
         return min(math.floor(-math.log(probability * self._total + self._beyond) / self._rate), self.limit)
 
     def tails(self, index: Floats) -> Sums:
-        """Return the sums of `p(k)`, `k p(k)` and `k**2 p(k)` over `k >= index`, for positive integers."""
-        start, end = np.minimum(index, self.limit + 1), self.limit + 1
-        with np.errstate(under="ignore"):
-            count = end - start
-            mass = np.exp(-start * self._rate) * -np.expm1(-count * self._rate) / self._total
-            mean = start + _excess(np.array(self._rate)) - count * _excess(count * self._rate)
-            variance = _excess_of_squares(np.array(self._rate)) - count**2 * _excess_of_squares(count * self._rate)
-            first, second = mass * mean, mass * (mean**2 + variance)
-            return mass, np.where(count > 0, first, 0.0), np.where(count > 0, second, 0.0)
+        """Return the sums of `p(k)` and `k p(k)` over `k >= index`, for positive integers."""
+        count, mass, mean = self._from(index)
+        return mass, np.where(count > 0, mass * mean, 0.0)
+
+    def squares(self, index: Floats) -> Floats:
+        """Return the sums of `k**2 p(k)` over `k >= index`, for positive integers."""
+        count, mass, mean = self._from(index)
+        variance = _excess_of_squares(np.array(self._rate)) - count**2 * _excess_of_squares(count * self._rate)
+        return np.where(count > 0, mass * (mean**2 + variance), 0.0)
+
+    @np.errstate(under="ignore")
+    def _from(self, index: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return how many outcomes there are from an index on, their probability, and their mean."""
+        start = np.minimum(index, self.limit + 1)
+        count = self.limit + 1 - start
+        mass = np.exp(-start * self._rate) * -np.expm1(-count * self._rate) / self._total
+        return count, mass, start + _excess(np.array(self._rate)) - count * _excess(count * self._rate)
 
     def wraps(self, period: int) -> bool:
         """Return whether it has one peak where it is wrapped: its two ends must not overlap."""

@@ -87,10 +87,16 @@ class GeometricNoise(Noise):
 
     @np.errstate(under="ignore")
     def tails(self, index: Floats) -> Sums:
-        """Return the sums of `p(k)`, `k p(k)` and `k**2 p(k)` over `k >= index`, for positive integers."""
+        """Return the sums of `p(k)` and `k p(k)` over `k >= index`, for positive integers."""
+        mass = np.exp(-index * self._rate) / (1 + math.exp(-self._rate))
+        return mass, mass * (np.where(mass == 0, 0.0, index) + _inverse_expm1(self._rate))
+
+    @np.errstate(under="ignore")
+    def squares(self, index: Floats) -> Floats:
+        """Return the sums of `k**2 p(k)` over `k >= index`, for positive integers."""
         mass = np.exp(-index * self._rate) / (1 + math.exp(-self._rate))
         farther, index = _inverse_expm1(self._rate), np.where(mass == 0, 0.0, index)
-        return mass, mass * (index + farther), mass * (index * (index + 2 * farther) + farther * (1 + 2 * farther))
+        return np.asarray(mass * (index * (index + 2 * farther) + farther * (1 + 2 * farther)))
 
     def wraps(self, period: int) -> bool:
         """Return that it has one peak wherever it is wrapped: what is added falls by the same factor as it does."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.accuracy.distribution import Distribution, Expected, apart, spans_of
+from inbounds.accuracy.distribution import Distribution, apart, spans_of
 from inbounds.accuracy.search import least
 from inbounds.accuracy.true_answers import NODES, TrueAnswers
 from inbounds.bounds.lattice import FAR
@@ -155,22 +155,33 @@ class AdditiveDistribution(Distribution):
         run = max(noise.smooth, min(noise.scale / 8, noise.reach / 8, varying / MOST_RUNS))
         return TrueAnswers(lattice, run, noise.reach, first, last)
 
-    def expected(self, centres: Indices, excess: Floats) -> Expected:
-        """Return what to expect if true answers are so many steps above these indices."""
-        possible = centres == self.lattice.project_many(centres)[0]
-        found = np.empty((3, len(centres)))
-        if possible.any():
-            spans = spans_of(self.lattice, centres[possible])
-            found[:, possible] = self._by_span(*spans, lambda *at: np.array(self._expected(*at)), excess[possible])
-        for i in np.flatnonzero(~possible).tolist():  # in a gap
-            table = self._around(int(centres[i]), int(centres[i]), int(centres[i]))
-            found[:, i : i + 1] = self._expected(table, np.zeros(1), excess[i : i + 1])
-        return Expected(found[0], found[1], found[2] - found[1] ** 2)
+    def error(self, centres: Indices, excess: Floats) -> Floats:
+        """Return the expected distance from true answers so many steps above these indices."""
+        return self._at_centres(centres, excess, lambda *at: self._expected(*at)[None])[0]
+
+    def bias_and_variance(self, centres: Indices) -> tuple[Floats, Floats]:
+        """Return bias and variance of releases."""
+        first, second = self._at_centres(centres, np.zeros(len(centres)), lambda *at: np.array(self._moments(*at)))
+        return first, second - first**2
+
+    def _at_centres(self, centres: Indices, excess: Floats, found: Callable[[Table, Floats, Floats], Floats]) -> Floats:
+        """Return what is found for true answers, which may be in gaps; a row for each thing."""
+        possible = centres == self.lattice.nearest(centres)
+        if possible.all():
+            return self._by_span(*spans_of(self.lattice, centres), found, excess)
+        rows = []
+        for centre, above, is_possible in zip(centres.tolist(), excess, possible.tolist(), strict=True):
+            if is_possible:
+                row = self._by_span(*spans_of(self.lattice, np.array([centre])), found, np.array([above]))
+            else:
+                row = found(self._around(centre, centre, centre), np.zeros(1), np.array([above]))
+            rows.append(row)
+        return np.concatenate(rows, axis=1)
 
     def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the expected distances for true answers so far from the ends of their spans."""
         flat = spans.ravel(), below.ravel(), above.ravel()
-        return self._by_span(*flat, lambda *at: self._expected(*at)[0][None])[0].reshape(below.shape)
+        return self._by_span(*flat, lambda *at: self._expected(*at)[None])[0].reshape(below.shape)
 
     def at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the probabilities that releases are ends of spans."""
@@ -199,7 +210,7 @@ class AdditiveDistribution(Distribution):
                 values = found(table, self._places(span, below[part], above[part]), excess[part])
                 results = np.empty((len(values), len(below))) if results is None else results
                 results[:, part] = values
-        return np.empty((3, 0)) if results is None else results
+        return np.empty((2, 0)) if results is None else results
 
     def _places(self, span: int, below: Floats, above: Floats) -> Floats:
         """Return where true answers are, relative to the end that is nearer; to zero where there is none."""
@@ -232,25 +243,39 @@ class AdditiveDistribution(Distribution):
         return Table.of(pieces, origin, self._ends.images_of_ends(pieces), far)
 
     @np.errstate(under="ignore")
-    def _expected(self, table: Table, places: Floats, excess: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the expected distances from true answers so far above places, and moments about the places."""
+    def _expected(self, table: Table, places: Floats, excess: Floats) -> Floats:
+        """Return the expected distances from true answers so far above places."""
         at, above = places[:, None], excess[:, None]
         start, stop, slope = table.start - at, table.stop - at, table.slope
         meeting = table.intercept + (slope - 1) * at  # the map minus the place, where there is no noise
+        constant = meeting - above
         # Where the map meets the truth: an integer if the place is one, and a smooth function of the place.
         turning = np.where(slope == 0, np.inf, np.floor(above * slope) - meeting * slope)
         middle = np.clip(turning, start - 1, stop)
-        below, beyond = self._noise.between(start, middle), self._noise.between(middle + 1, stop)
-        constant = meeting - above
-        distance = abs(constant * below[0] + slope * below[1]) + abs(constant * beyond[0] + slope * beyond[1])
-        mass, moment, square = (one + other for one, other in zip(below, beyond, strict=True))
-        total, whole = distance.sum(1), mass.sum(1)
+        mass_below, moment_below = self._noise.between(start, middle)
+        mass_above, moment_above = self._noise.between(middle + 1, stop)
+        distance = abs(constant * mass_below + slope * moment_below)
+        distance += abs(constant * mass_above + slope * moment_above)
+        total, mass = distance.sum(1), (mass_below + mass_above).sum(1)
+        for far in table.far:
+            met, added = far.distance(places, excess)
+            total, mass = total + added, mass + met
+        return np.asarray(total / mass)
+
+    @np.errstate(under="ignore")
+    def _moments(self, table: Table, places: Floats, _excess: Floats) -> tuple[Floats, Floats]:
+        """Return the first and second moment of releases about places."""
+        at, slope = places[:, None], table.slope
+        start, stop = table.start - at, table.stop - at
+        meeting = table.intercept + (slope - 1) * at
+        mass, moment = self._noise.between(start, stop)
+        square = self._noise.squares_between(start, stop)
         first = (meeting * mass + slope * moment).sum(1)
         second = (meeting * (meeting * mass + 2 * slope * moment) + slope**2 * square).sum(1)
         for far in table.far:
-            met, added, more, most = far.added(places, excess)
-            total, whole, first, second = total + added, whole + met, first + more, second + most
-        return total / whole, first / whole, second / whole
+            more, most = far.moments(places)
+            first, second = first + more, second + most
+        return first, second
 
     def _probable(self, table: Table, places: Floats, _excess: Floats) -> Floats:
         """Return the probabilities that the rule gives an end of a span."""

@@ -57,17 +57,24 @@ class SeenFar:
             found = found + self.noise.probability(edge - places) / 2
         return found
 
-    def added(self, places: Floats, excess: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return what it adds to the mass, to the expected distance from true answers so far above the places, and to
-        the first and second moment about the places."""
-        mass, off = self.mass(places), self.low - places
-        first, second = self._moments(off)
-        distance, first, second = mass * self._distance(excess - off), mass * first, mass * second
+    def distance(self, places: Floats, excess: Floats) -> tuple[Floats, Floats]:
+        """Return what it adds to the mass, and to the expected distance from true answers so far above the places."""
+        mass = self.mass(places)
+        distance = mass * self._distance(excess - (self.low - places))
         for edge, end in self.halves:  # they are followed in full, so half of each is taken back
+            half = self.noise.probability(edge - places) / 2
+            mass, distance = mass - half, distance - half * abs(end - places - excess)
+        return mass, distance
+
+    def moments(self, places: Floats) -> tuple[Floats, Floats]:
+        """Return what it adds to the first and second moment about the places."""
+        mass, off = self.mass(places), self.low - places
+        first, second = mass * (off + self.length / 2), off**2 + off * self.length + self.length**2 / 3 + 1 / 6
+        second = mass * second
+        for edge, end in self.halves:
             half, at = self.noise.probability(edge - places) / 2, end - places
-            mass, distance = mass - half, distance - half * abs(at - excess)
             first, second = first - half * at, second - half * at**2
-        return mass, distance, first, second
+        return first, second
 
     def at_ends(self, places: Floats) -> Floats:
         """Return how probable the ends of the span are."""
@@ -75,11 +82,6 @@ class SeenFar:
         for edge, _ in self.halves:
             found = found - self.noise.probability(edge - places) / 2
         return found
-
-    def _moments(self, off: Floats) -> tuple[Floats, Floats]:
-        """Return the first and second moment of any place of the span, which begins so far above the centre."""
-        mean = off + self.length / 2
-        return mean, off**2 + off * self.length + self.length**2 / 3 + 1 / 6
 
     def _distance(self, truth: Floats) -> Floats:
         """Return the expected distance of any place of the span from a truth so far above its lower end."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Sums = tuple[Floats, Floats, Floats]
+    Sums = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,11 @@ class Noise(ABC):
 
     @abstractmethod
     def tails(self, index: Floats) -> Sums:
-        """Return, in doubles, the sums of `p(k)`, `k p(k)` and `k**2 p(k)` over `k >= index`, for positive integers."""
+        """Return, in doubles, the sums of `p(k)` and `k p(k)` over `k >= index`, for positive integers."""
+
+    @abstractmethod
+    def squares(self, index: Floats) -> Floats:
+        """Return, in doubles, the sums of `k**2 p(k)` over `k >= index`, for positive integers."""
 
     @abstractmethod
     def wraps(self, period: int) -> bool:
@@ -114,14 +118,19 @@ class Noise(ABC):
 
     @np.errstate(under="ignore")
     def between(self, first: Floats, last: Floats) -> Sums:
-        """Return the sums of `tails` over `first <= k <= last`; nothing cancels but where it must."""
+        """Return the sums of `p(k)` and `k p(k)` over `first <= k <= last`; nothing cancels but where it must."""
         is_above, is_below = first > 0, last < 0
-        near = self.tails(np.maximum(np.where(is_below, -last, np.where(is_above, first, 1.0)), 1.0))
-        far = self.tails(np.maximum(np.where(is_below, 1 - first, last + 1), 1.0))
-        other = self.tails(np.maximum(1 - first, 1.0))
+        near_mass, near_moment = self.tails(np.maximum(np.where(is_below, -last, np.where(is_above, first, 1.0)), 1.0))
+        far_mass, far_moment = self.tails(np.maximum(np.where(is_below, 1 - first, last + 1), 1.0))
+        other_mass, other_moment = self.tails(np.maximum(1 - first, 1.0))
         across, empty = ~is_above & ~is_below, last <= first - 1
-        sign = np.where(is_below, -1.0, 1.0)
-        mass = np.where(across, 1 - far[0] - other[0], near[0] - far[0])
-        first_moment = np.where(across, other[1] - far[1], (near[1] - far[1]) * sign)
-        second = np.where(across, 2 * near[2] - far[2] - other[2], near[2] - far[2])
-        return np.where(empty, 0.0, mass), np.where(empty, 0.0, first_moment), np.where(empty, 0.0, second)
+        mass = np.where(across, 1 - far_mass - other_mass, near_mass - far_mass)
+        moment = np.where(across, other_moment - far_moment, (near_moment - far_moment) * np.where(is_below, -1.0, 1.0))
+        return np.where(empty, 0.0, mass), np.where(empty, 0.0, moment)
+
+    @np.errstate(under="ignore")
+    def squares_between(self, first: Floats, last: Floats) -> Floats:
+        """Return the sums of `k**2 p(k)` over `first <= k <= last`."""
+        upper = self.squares(np.maximum(first, 1.0)) - self.squares(np.maximum(last + 1, 1.0))
+        lower = self.squares(np.maximum(-last, 1.0)) - self.squares(np.maximum(1 - first, 1.0))
+        return np.where(last <= first - 1, 0.0, upper + lower)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from flint import arb
 
-from inbounds.accuracy.distribution import Distribution, Expected, apart
+from inbounds.accuracy.distribution import Distribution, apart
 from inbounds.accuracy.laplace_sums import geometric_sums
 from inbounds.accuracy.true_answers import TrueAnswers
 from inbounds.bounds import Bounds
@@ -36,6 +36,7 @@ from inbounds.sampling.entropy import Entropy
 
 if TYPE_CHECKING:
     from inbounds.accuracy.distribution import Floats, Indices, Spans
+    from inbounds.accuracy.laplace_sums import Sums
 
 SLOW = 1000
 """So many scales from the border, the scale is still falling, but by less than a millionth over the next one."""
@@ -214,17 +215,26 @@ class AdaptiveDistribution(Distribution):
         outputs, locations = self._locations(released), self._locations(centres)
         return np.maximum(self._law.farther(outputs, locations), self._law.farther(outputs, np.zeros_like(locations)))
 
-    def expected(self, centres: Indices, excess: Floats) -> Expected:
-        """Return what to expect; no release may be strictly between a true answer and its index."""
-        locations = self._locations(centres)
-        rates, sign = self._law.rates(locations), 1.0 if self._upwards else -1.0
-        inner, outer = geometric_sums(locations, rates), geometric_sums(np.full_like(locations, np.inf), rates)
-        single = -np.expm1(-rates)
+    def error(self, centres: Indices, excess: Floats) -> Floats:
+        """Return the expected distance; no release may be strictly between a true answer and its index."""
+        single, inner, outer = self._sums(centres)
+        outward = excess if self._upwards else -excess
+        moved = outward * (inner[0] - outer[0]) + abs(excess) * single
+        return (inner[1] + outer[1] + moved) / (single + inner[0] + outer[0])
+
+    def bias_and_variance(self, centres: Indices) -> tuple[Floats, Floats]:
+        """Return bias and variance of releases."""
+        single, inner, outer = self._sums(centres)
         whole = single + inner[0] + outer[0]
         bias = (outer[1] - inner[1]) / whole
-        variance = (outer[2] + inner[2]) / whole - bias**2
-        error = (inner[1] + outer[1] + sign * excess * (inner[0] - outer[0]) + abs(excess) * single) / whole
-        return Expected(error, sign * bias, variance)
+        return bias if self._upwards else -bias, (outer[2] + inner[2]) / whole - bias**2
+
+    def _sums(self, centres: Indices) -> tuple[Floats, Sums, Sums]:
+        """Return the mass of the centre, and the sums of mass and moments towards the border and away from it."""
+        locations = self._locations(centres)
+        rates = self._law.rates(locations)
+        inner, outer = geometric_sums(locations, rates), geometric_sums(np.full_like(locations, np.inf), rates)
+        return -np.expm1(-rates), inner, outer
 
     def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the expected distances for true answers so far from the border."""
