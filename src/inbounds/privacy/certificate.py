@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb
 
-from inbounds.bounds.lattice import Lattice
+from inbounds.bounds.lattice import FAR, Lattice
 from inbounds.display.facts import Facts
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
 from inbounds.exact.rational import concise, round_down, round_up, rounded
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROAD = "deciding pairs"
+
+FEW = 16
+"""Up to so many pairs are looked at one by one, without arrays."""
 
 MOST_BITS = 8192
 
@@ -163,6 +166,7 @@ def worst_loss(law: Law, pairs: Pairs, bits: int = PRECISION) -> Worst:
     the rate, so the farthest pairs come first, and those that are too near for that are not looked at.
     """
     rate, allowance = law.masses(bits).rate, pairs.allowance
+    is_few = len(pairs) <= FEW
     distances = abs(pairs.first - pairs.second)
     order = np.argsort(-distances, kind="stable")
     worst, witness, reach, too_near = arb(0), None, -1, -1
@@ -180,7 +184,7 @@ def worst_loss(law: Law, pairs: Pairs, bits: int = PRECISION) -> Worst:
                 loss /= ball(allowance * distance)
             if witness is None or loss > worst:
                 witness, reach, least, most = i, distance, ratio.min(1 / ratio), ratio.max(1 / ratio)
-                too_near = _too_near(loss, rate) if allowance is None else -1
+                too_near = _too_near(loss, rate) if allowance is None and not is_few else -1
             worst = worst.max(loss)
     pair = None if witness is None else (int(pairs.first[witness]), int(pairs.second[witness]))
     return Worst(worst, pair, len(pairs))
@@ -201,8 +205,7 @@ def _ratios(law: Law, pairs: Pairs, bits: int) -> Iterator[arb]:
     at_highs: dict[int, arb] = {}
 
     def z(indices: NDArray[np.int64], spans: NDArray[np.intp]) -> Iterator[arb]:
-        below, above = law.lattice.below(indices, spans).tolist(), law.lattice.above(indices, spans).tolist()
-        for low, high, span in zip(below, above, spans.tolist(), strict=True):
+        for low, high, span in _to_the_ends(law.lattice, indices, spans):
             if not low:
                 if span not in at_lows:
                     at_lows[span] = masses.z_at_low(span)
@@ -215,6 +218,19 @@ def _ratios(law: Law, pairs: Pairs, bits: int) -> Iterator[arb]:
                 yield masses.z(low, high, span)
 
     return map(truediv, z(pairs.first, pairs.first_span), z(pairs.second, pairs.second_span))
+
+
+def _to_the_ends(
+    lattice: Lattice, indices: NDArray[np.int64], spans: NDArray[np.intp]
+) -> Iterator[tuple[int, int, int]]:
+    """Yield how far each index is from the ends of its span, FAR where there is none, and the number of the span."""
+    if len(indices) > FEW:
+        below, above = lattice.below(indices, spans), lattice.above(indices, spans)
+        yield from zip(below.tolist(), above.tolist(), spans.tolist(), strict=True)
+        return
+    for index, span in zip(indices.tolist(), spans.tolist(), strict=True):
+        low, high = lattice.low_list[span], lattice.high_list[span]
+        yield FAR if low == -FAR else index - low, FAR if high == FAR else high - index, span
 
 
 def prove(claim: Claim, bits: int = PRECISION) -> Certificate:

@@ -110,6 +110,10 @@ def _projected(lattice: Lattice, distance: int) -> Ends:
     lows, highs = finite(lattice.lows), finite(lattice.highs)
     if not len(lows) + len(highs):
         return _anywhere(distance)
+    if len(lattice) == 1:
+        return np.concatenate([lows, highs]), np.concatenate(
+            [np.minimum(lows + distance, lattice.last), np.maximum(highs - distance, lattice.first)]
+        )
     gaps = lattice.gaps
     outer_low = lattice.lows[1:] - gaps // 2 - distance
     outer_high = lattice.highs[:-1] + (gaps + 1) // 2 + distance
