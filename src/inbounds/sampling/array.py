@@ -28,13 +28,17 @@ if TYPE_CHECKING:
 
     Indices = NDArray[Any]  # int64, or float64 holding integers
 
-CHUNK = 1 << 14
-"""Draws at a time: small enough for the temporary arrays to stay in the processor's cache."""
+CHUNK = 1 << 15
+"""Draws at a time."""
 
-USUAL, USUALLY = 8, 128
+BLOCK = 1 << 13
+"""Proposals at a time: few enough for the temporary arrays to stay in the processor's cache, and to be allocated anew
+without asking the operating system."""
+
+USUAL, USUALLY = 8, 256
 """Of a part of an array, so many draws and one in so many may be left over without taking longer."""
 
-AHEAD = 16
+AHEAD = 8
 """Chunks for which random words are made ahead; smaller arrays are not worth a thread."""
 
 
@@ -56,7 +60,10 @@ class ArraySampler:
             drawn, rest = np.empty_like(centres), np.arange(len(centres))
         else:
             first, *others = self._proposals
-            drawn, settled = first.propose(words, centres, spans)
+            drawn, settled = np.empty_like(centres), np.empty(len(centres), dtype=np.bool_)
+            for start in range(0, len(centres), BLOCK):
+                block = slice(start, start + BLOCK)
+                drawn[block], settled[block] = first.propose(words[block], centres[block], spans[block])
             rest = np.flatnonzero(~settled)
             for proposals in others:
                 tried = padded(rest, len(centres))
