@@ -71,10 +71,11 @@ class Sampler:
         if proposal is not None:
             distance, low, high = proposal
             drawn = centre + int(distance)
+            if self._clips:
+                nearest = drawn if drawn > low else low
+                return int(nearest if nearest < high else high)
             if low <= drawn <= high:
                 return drawn
-            if self._clips:
-                return int(low) if drawn < low else int(high)
         return self.reference.extend(centre, span, word, WORD, entropy)
 
     def draw_near(self, place: float, entropy: Entropy) -> float:
