@@ -57,6 +57,8 @@ WITHOUT_UNITS = {
     "rows: mean int": "SELECT AVG(age) FROM '{0}'",
     "rows: mean float": "SELECT AVG(satisfaction) FROM '{0}'",
     "rows: by clinic": "SELECT clinic, COUNT(*) FROM '{0}' GROUP BY clinic",
+    "rows: histogram int": "SELECT age, COUNT(*) FROM '{0}' GROUP BY age",
+    "rows: histogram float": "SELECT FLOOR(satisfaction / 5), COUNT(*) FROM '{0}' GROUP BY 1",
 }
 WITH_UNITS = {
     "units: count": "SELECT SUM(LEAST(n, 5)) FROM (SELECT COUNT(*) AS n FROM '{0}' GROUP BY uid)",
@@ -75,6 +77,9 @@ WITH_UNITS = {
 }
 RAW = WITHOUT_UNITS | WITH_UNITS
 """Each question without privacy: those with units weigh each row by `min(1, 5 / n)`, as we do."""
+
+OURS_ALONE = ("rows: histogram int", "rows: histogram float")
+"""Questions that the peers are not asked."""
 
 CONTRACT = """
     [dataset]
@@ -148,6 +153,8 @@ class _Ours:
             "rows: mean int": alone.mean("age"),
             "rows: mean float": alone.mean("satisfaction"),
             "rows: by clinic": alone.count().by("clinic"),
+            "rows: histogram int": alone.histogram("age"),
+            "rows: histogram float": alone.histogram("satisfaction", 20),
             "units: count": units.count(),
             "units: mean int": units.mean("age"),
             "units: by clinic": units.count().by("clinic"),
@@ -175,6 +182,11 @@ class _Ours:
         """Ask the question: charge, query, noise, and the answer kept in the ledger."""
         return self.questions[name].ask(epsilon, analyst="ana")
 
+    def run(self, name: str, epsilon: str = "1") -> object:
+        """Run the statement of the question, and nothing else."""
+        query = self.questions[name]
+        return query.dataset.engine.run(query.plan(epsilon).sql)
+
     def explain(self, name: str, epsilon: str = "1") -> object:
         """Explain the question."""
         return self.questions[name].explain(epsilon)
@@ -190,6 +202,7 @@ class _Found:
 
     raw: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in RAW})
     ours: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in RAW})
+    statement: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in RAW})
     first: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in RAW})
     explained: list[float] = field(default_factory=list)
     explained_first: list[float] = field(default_factory=list)
@@ -203,6 +216,7 @@ class _Found:
             for _ in range(5 if name in WITHOUT_UNITS else 2):
                 self.raw[name].append(seconds(lambda name=name: ours.raw(name)))  # type: ignore[misc]
                 self.ours[name].append(seconds(lambda name=name: ours.ask(name)))  # type: ignore[misc]
+                self.statement[name].append(seconds(lambda name=name: ours.run(name)))  # type: ignore[misc]
             new, newer = (f"1.{number:03}{i}{list(RAW).index(name)}" for i in (1, 2))  # nothing is remembered of these
             self.first[name].append(seconds(lambda name=name, new=new: ours.ask(name, new)))  # type: ignore[misc]
             self.explained_first.append(seconds(lambda name=name, new=newer: ours.explain(name, new)))  # type: ignore[misc]
@@ -214,7 +228,7 @@ class _Found:
     def measure_peers(self, peers: list[_Peer]) -> None:
         """Ask every peer that works every question."""
         for name in RAW:
-            for peer in peers:
+            for peer in peers if name not in OURS_ALONE else ():
                 if (taken := peer.ask(name)) is not None:
                     self.peers.setdefault((peer.name, name), []).append(taken)
 
@@ -230,7 +244,8 @@ class _Found:
                     name,
                     _thousandths(raw),
                     _thousandths(ours),
-                    f"{self.times_raw(name):.2f}",
+                    f"{self.times_raw(name, self.ours):.2f}",
+                    f"{self.times_raw(name, self.statement):.2f}",
                     "met" if met else "MISSED",
                     _thousandths(median(self.first[name])),
                     *("-" if taken is None else _thousandths(min(taken)) for taken in times),
@@ -238,21 +253,22 @@ class _Found:
             )
         return Report(
             title=f"Questions to a table of {rows:,} rows, in milliseconds",
-            columns=("", "raw", "ours", "/raw", "target", "first", *(peer.name + peer.mark for peer in peers)),
+            columns=("", "raw", "ours", "/raw", "query", "target", "first", *(peer.name + peer.mark for peer in peers)),
             rows=lines,
             notes=[*self._notes(rows, rounds, peer_rounds), *(peer.note() for peer in peers)],
             measured=self._measured(),
         )
 
-    def times_raw(self, name: str) -> float:
-        """Return how many times the raw query ours took, by turns."""
-        return median(ours / raw for ours, raw in zip(self.ours[name], self.raw[name], strict=True))
+    def times_raw(self, name: str, taken: dict[str, list[float]]) -> float:
+        """Return how many times the raw query something took, by turns."""
+        return median(ours / raw for ours, raw in zip(taken[name], self.raw[name], strict=True))
 
     def _notes(self, rows: int, rounds: int, peer_rounds: int) -> list[str]:
         charge, keep = median(self.charged), median(self.kept)
         return [
             f"raw: DuckDB alone; for units the query that weighs rows as we do, by min(1, {LIMIT}/n). ours: a whole "
-            "ask, planned before: charge, query, noise, and the answer kept. first: the same for a new epsilon, with "
+            "ask, planned before: charge, query, noise, and the answer kept. query: its statement alone, in times raw. "
+            "first: the same for a new epsilon, with "
             f"planning and proof. Target: ours <= {GOAL_RATIO:g} raw + {duration(GOAL_LEDGER)}. Medians of {rounds} "
             f"rounds of 5 turns, 2 for units; peers: the best of {peer_rounds}. About {rows // 10:,} units.",
             f"Ledger, one process: {1 / charge:.0f} charges a second; an ask pays {duration(charge)} for its charge "
@@ -268,7 +284,8 @@ class _Found:
             found[f"seconds: raw, {name}"] = median(self.raw[name])
             found[f"seconds: ours, {name}"] = median(self.ours[name])
             found[f"seconds: first, {name}"] = median(self.first[name])
-            found[f"ours / raw, {name}"] = self.times_raw(name)
+            found[f"ours / raw, {name}"] = self.times_raw(name, self.ours)
+            found[f"statement / raw, {name}"] = self.times_raw(name, self.statement)
         return found | {f"seconds: {peer}, {name}": min(taken) for (peer, name), taken in self.peers.items()}
 
 

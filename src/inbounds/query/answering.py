@@ -6,10 +6,11 @@ Each answers one group from its totals, and knows its sensitivity, its possible 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import gcd, lcm, log
 
 from inbounds.bounds import Bounds
@@ -69,7 +70,12 @@ class OneNumber(Answering):
     def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
         """Return the total, with noise, as a possible answer."""
         released = release(self.choice, self.shift + totals[0] * self.grain, entropy)
-        return Answered(written(self.bounds, on_step(self.bounds, released)), self.choice.mechanism.error(released))
+        return Answered(written(self.bounds, on_step(self.bounds, released)), self._noise(released))
+
+    @cached_property
+    def _noise(self) -> Callable[[Fraction], float]:
+        """The expected noise if the truth were what was released; small counts are released again and again."""
+        return lru_cache(maxsize=10_000)(self.choice.mechanism.error)
 
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""
