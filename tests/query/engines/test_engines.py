@@ -17,7 +17,7 @@ from inbounds.query import Dataset, Query
 from tests.helpers import oracle
 from tests.helpers.places import InDuckDB, InPostgres, InSpark, Place, distance, postgres_url, totals_of
 from tests.query.conftest import ONE_SESSION
-from tests.query.test_statement import CONTRACT, INTEGERS, QUESTIONS, TYPES, UNITS, random_rows
+from tests.query.statement.test_statement import CONTRACT, INTEGERS, QUESTIONS, TYPES, UNITS, random_rows
 
 CSV_CONTRACT = """
 [dataset]
