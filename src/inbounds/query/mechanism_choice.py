@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 from inbounds.accuracy.window import stated_window
 from inbounds.bounds import Bounds
 from inbounds.choosing.recommendation import recommend
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.guarantee import GuaranteeName
 
 
@@ -21,7 +21,7 @@ from inbounds.privacy.guarantee import GuaranteeName
 class Choice:
     """A mechanism, and why this one."""
 
-    mechanism: Any
+    mechanism: Mechanism
     reason: str
     error: float
     """Its expected absolute error: the mean over true answers."""
@@ -40,7 +40,7 @@ def choose(
     return Choice(mechanism, f"bounded Laplace with the pooling that was asked for, {float(pooling):g}", error)
 
 
-def _reason(mechanism: Any, considered: int) -> str:
+def _reason(mechanism: Mechanism, considered: int) -> str:
     pooling = f" with pooling {float(mechanism.pooling):g}" if isinstance(mechanism, BoundedLaplace) else ""
     return (
         f"{mechanism.name}{pooling}, which has the least mean error of {considered} mechanisms that are private, "

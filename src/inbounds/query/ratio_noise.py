@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from inbounds.mechanisms.mechanism import Mechanism
 
 FAR_ABOVE = 100
 """So many plain scales above 0, noise no longer feels the end."""
@@ -42,14 +44,15 @@ class RatioNoise:
     """Of 0, 1, 2, ... steps of noise, upwards or downwards alike; none if the noise is as good as Laplace."""
 
     @classmethod
-    def of(cls, mechanism: Any, step: Fraction, scale: Fraction) -> RatioNoise:
+    def of(cls, mechanism: Mechanism, step: Fraction, scale: Fraction) -> RatioNoise:
         """Take the law from a mechanism with this plain scale that releases sums from 0 on, far above 0."""
         at = ceil(FAR_ABOVE * scale / step) * step
         each = float(mechanism.error(at))
         if scale > FINE * step:
             return cls(each, float(step), ())
         reach = ceil(SCALES * scale / step) + 1
-        return cls(each, float(step), tuple(float(mechanism.pmf(at + i * step, at)) for i in range(reach + 1)))
+        probabilities = mechanism.pmf([at + i * step for i in range(reach + 1)], at)
+        return cls(each, float(step), tuple(probabilities.tolist()))
 
     def at(self, share: float) -> float:
         """Return the mean at a share."""
