@@ -16,7 +16,7 @@ from inbounds.choosing.trials import OPTIMUM
 from inbounds.display.progress import Progress, reporting
 from inbounds.display.table import Table
 from inbounds.exact.rational import shown
-from inbounds.limit.optimal import Optimal, has_optimum, optimal_name, uniform_prior
+from inbounds.limit.optimal import Optimal, is_optimum_wanted, optimal_name, uniform_prior
 from inbounds.limit.optimum import Minimise
 from inbounds.privacy.claim import Promise
 
@@ -112,7 +112,7 @@ def compare(
     """
     promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
     refuse_delta(delta)
-    with_optimum = has_optimum(optimum, bounds)
+    with_optimum = is_optimum_wanted(optimum, bounds)
     stated = window if window is not None else stated_window(bounds, promise.sensitivity / promise.epsilon)
     question = Question(bounds, sensitivity, epsilon)
     with reporting(progress) as report:

@@ -17,7 +17,7 @@ from inbounds.display.facts import Facts
 from inbounds.display.progress import Progress, reporting
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, shown
-from inbounds.limit.optimal import Optimal, checked_goal, has_optimum, refuse_without_optimum
+from inbounds.limit.optimal import Optimal, checked_goal, is_optimum_wanted, refuse_without_optimum
 from inbounds.limit.optimum import Minimise
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
@@ -104,7 +104,7 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
         raise InvalidParameter(f"even_timing must be True or False, got {shown(even_timing)}; give one of them")
     if goal == "mean" and window is None:
         window = stated_window(bounds, promise.plain_scale)
-    with_optimum = has_optimum(optimum, bounds) and limit == 1 and guarantee == "standard" and not even_timing
+    with_optimum = is_optimum_wanted(optimum, bounds) and limit == 1 and guarantee == "standard" and not even_timing
     if optimum:
         refuse_without_optimum(bounds, sensitivity, epsilon)
         _refuse_contradiction(pooling_limit, limit, guarantee, even_timing=even_timing)

@@ -62,8 +62,9 @@ class Optimal(Mechanism):
 
     The best for the mean leans towards the middle where epsilon is small; the best for the worst does not.
 
-    Epsilon is at most 15.  Hundreds of points take seconds at an epsilon near 1, and more the smaller it is; a search
-    that takes too many rounds is refused (docs/choosing.md, "How it is found").
+    Epsilon is at most 15.  Hundreds of points take seconds at an epsilon near 1, and more the smaller it is; the
+    work is bounded.  A search that ends early is within 1 % of `limit`, or refused (docs/choosing.md, "How it is
+    found").
     """
 
     title: ClassVar[str] = "optimal"
@@ -114,7 +115,7 @@ class Optimal(Mechanism):
 
     @property
     def limit(self) -> float:
-        """The least error that any mechanism can have, as the solver found it: `error` of this one is a hair above."""
+        """An error that no mechanism is below: this one is a hair above it, or up to 1 % if the search ended early."""
         return self._limit
 
     @property
@@ -182,7 +183,7 @@ def optimum_is_offered(bounds: Bounds) -> bool:
     return _size(Lattice.of(bounds, bounds.step)) <= QUICK_POINTS
 
 
-def has_optimum(optimum: object, bounds: Bounds) -> bool:
+def is_optimum_wanted(optimum: object, bounds: Bounds) -> bool:
     """Return whether the optimum is to be computed: as the caller says; if they leave it open, where it is offered."""
     if optimum is None:
         return optimum_is_offered(bounds)
