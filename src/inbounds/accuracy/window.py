@@ -64,10 +64,10 @@ def stated_window(bounds: Bounds, plain_scale: Fraction) -> Window | None:
     """
     if bounds.bounded:
         return None
-    ends = [bounds.offset + bounds.unit * end for end in bounds.ends if end is not None] or [bounds.offset]
+    ends = bounds.finite_ends or [bounds.offset]
     beyond = PLAIN_SCALES * plain_scale
-    low = ends[0] - beyond if bounds.ends[0] is None else ends[0]
-    high = ends[-1] + beyond if bounds.ends[-1] is None else ends[-1]
+    low = ends[0] - beyond if bounds.least is None else ends[0]
+    high = ends[-1] + beyond if bounds.greatest is None else ends[-1]
     return bounds.as_answer(low), bounds.as_answer(high)
 
 

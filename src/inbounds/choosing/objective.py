@@ -55,7 +55,7 @@ def objectives(promise: Promise, minimise: Minimise, window: Window | None) -> t
     """Return the objective to search with and the one to decide by: the same where there are few spans."""
     exact = Objective(minimise, window)
     bounds = promise.bounds
-    if len(bounds.ends) <= 2 * FEW_SPANS:
+    if len(bounds) <= FEW_SPANS:
         return exact, exact
     lattice = Lattice.of(bounds, promise.step_for(promise.plain_scale))
     first, last = indices_of(window, bounds, lattice)
@@ -91,7 +91,7 @@ def _sampled(
         if exact.minimise == "worst":
             indices |= {low, high}
         sample |= dict.fromkeys(indices, times / len(indices))
-    answers = tuple(promise.bounds.as_answer(lattice.value(index)) for index in sample)
+    answers = tuple(map(lattice.answer, sample))
     return Objective(exact.minimise, exact.window, answers, tuple(sample.values()))
 
 

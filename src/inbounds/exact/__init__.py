@@ -1,1 +1,1 @@
-"""Exact numbers: rationals with named roundings, and ball arithmetic."""
+"""Exact numbers: rationals with named roundings, decimal texts, and ball arithmetic."""

@@ -88,7 +88,7 @@ class AnswerAxis:
 
     def value(self, index: int) -> Any:
         """Return the answer that an index stands for."""
-        return self.bounds.as_answer(self.lattice.value(index))
+        return self.lattice.answer(index)
 
     def place(self, index: int | Fraction) -> float:
         """Return where an index is on the axis; dates are where matplotlib has them."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import exp, expm1, inf, log1p
 
-from inbounds.bounds.lattice import FAR
 from inbounds.privacy.claim import Claim
 
 
@@ -32,9 +31,9 @@ class OneSpanLoss:
     @classmethod
     def of(cls, claim: Claim) -> OneSpanLoss:
         """Take the numbers of a claim about one span."""
-        low, high, pairs = claim.lattice.low_list[0], claim.lattice.high_list[0], claim.pairs
+        lattice, pairs = claim.lattice, claim.pairs
         distance = abs(int(pairs.second[0]) - int(pairs.first[0]))
-        rest = inf if -FAR in (low, -high) else float(high - low - distance)
+        rest = float(lattice.width - distance) if lattice.bounded else inf
         allowed = 1.0 if pairs.allowance is None else float(pairs.allowance * distance)
         return cls(float(distance), rest, float(claim.promise.pooling), allowed)
 

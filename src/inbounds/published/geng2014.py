@@ -24,7 +24,7 @@ from flint import arb
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, workprec
-from inbounds.exact.rational import as_written, shown
+from inbounds.exact.rational import as_written, round_half_up, shown
 from inbounds.mechanisms.additive.additive import Additive
 from inbounds.mechanisms.additive.ends import EndsName
 from inbounds.mechanisms.additive.noise import Form, Noise
@@ -197,4 +197,4 @@ def _steps(width: Any, distance: int) -> int:
         raise InvalidParameter(
             f"width must be above 0 and at most 1, got {shown(width)}; it is the first stair as part of the sensitivity"
         )
-    return min(max(math.floor(part * distance + Fraction(1, 2)), 1), distance)
+    return min(max(round_half_up(part * distance), 1), distance)

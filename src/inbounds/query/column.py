@@ -54,10 +54,10 @@ class Numbers:
     @cached_property
     def ends(self) -> tuple[Fraction, Fraction]:
         """The least and the greatest possible value, as the contract has them; days as numbers."""
-        first, last = self.bounds.ends[0], self.bounds.ends[-1]
-        assert first is not None
-        assert last is not None
-        return self.bounds.offset + first * self.bounds.unit, self.bounds.offset + last * self.bounds.unit
+        least, greatest = self.bounds.least, self.bounds.greatest
+        assert least is not None
+        assert greatest is not None
+        return least, greatest
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -67,12 +67,12 @@ class Numbers:
     @property
     def first(self) -> int:
         """The index of the least possible value, which statements count from."""
-        return self.lattice.low_list[0]
+        return self.lattice.first
 
     @property
     def steps(self) -> int:
         """How many steps from the least to the greatest possible value."""
-        return self.lattice.high_list[-1] - self.first
+        return self.lattice.width
 
     def value(self, steps: int) -> Fraction:
         """Return the value so many steps above the least."""
