@@ -80,16 +80,12 @@ class Setting:
         """
         steps = whole_steps(self.lattice, self.promise.sensitivity)
         if self.lattice.bounded and self.guarantee == "standard":
-            steps = min(steps, self.lattice.high_list[-1] - self.lattice.low_list[0])
+            steps = min(steps, self.lattice.width)
         return max(steps, 1)
 
     def clipped(self, index: int) -> int:
         """Return the index nearest to this one that is between the least and the greatest possible answer."""
-        lattice = self.lattice
-        low, high = lattice.low_list[0], lattice.high_list[-1]
-        if index < low and not lattice.unbounded_below:
-            return low
-        return high if index > high and not lattice.unbounded_above else index
+        return self.lattice.clip(index)
 
     def need_step(self, name: str, remedy: str) -> None:
         """Refuse bounds without a step, for a mechanism that is defined on a lattice."""

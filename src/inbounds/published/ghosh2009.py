@@ -15,7 +15,7 @@ import numpy as np
 from flint import arb
 
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.lattice import Lattice
 from inbounds.exact.balls import lock, workprec
 from inbounds.exact.rational import round_up
 from inbounds.mechanisms.additive.additive import Additive
@@ -58,8 +58,7 @@ class GeometricNoise(Noise):
         self.scale, self.smooth = steps, max(steps, 1.0)
         self.reach = 42 * steps + 1
         self._rate = float(self.rate)
-        whole_line = Lattice(Fraction(1), Fraction(0), np.array([-FAR]), np.array([FAR]), ends_kept=True)
-        self.law = Law(whole_line, self.rate, Fraction(0))
+        self.law = Law(Lattice.everywhere(Fraction(1)), self.rate, Fraction(0))
         self._one = Sampler(self.law)
 
     def draw(self, entropy: Entropy) -> int:

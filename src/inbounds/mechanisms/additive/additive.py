@@ -16,7 +16,7 @@ from flint import arb
 
 from inbounds.answers.array import AnswerArrays, Reader
 from inbounds.answers.single import Answers
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.lattice import Lattice
 from inbounds.exact.balls import lock, workprec
 from inbounds.mechanisms.additive.distribution import AdditiveDistribution
 from inbounds.mechanisms.additive.ends import Ends, EndsName
@@ -117,8 +117,7 @@ class Additive(Mechanism, Generic[NoiseKind]):
         if self._ends.name != "leave":
             return self._answers
         lattice = self._setting.lattice
-        everywhere = Lattice(lattice.step, lattice.offset, np.array([-FAR]), np.array([FAR]), ends_kept=True)
-        return Answers(self.bounds, everywhere)
+        return Answers(self.bounds, Lattice.everywhere(lattice.step, lattice.offset))
 
     @cached_property
     def _output_arrays(self) -> AnswerArrays:
@@ -134,7 +133,7 @@ class Additive(Mechanism, Generic[NoiseKind]):
         """Compare every pair of neighbouring answers and every release, where they are few; else look at the tails."""
         lattice = self._setting.lattice
         standard = self.guarantee == "standard"
-        small = standard and lattice.bounded and lattice.high_list[-1] - lattice.low_list[0] < SMALL
+        small = standard and lattice.bounded and lattice.width < SMALL
         if small and self.in_range and self._noise.reach * 3 < MOST_IMAGES and not self._noise.delta:
             return prove_by_definition(self._setting, self._row)
         return prove_by_tails(self._setting, self._noise, self._ends, self.certificate.delta)
@@ -142,7 +141,7 @@ class Additive(Mechanism, Generic[NoiseKind]):
     def _row(self, centre: int, bits: int) -> list[arb]:
         """Return balls around the probabilities of all possible answers."""
         lattice = self._setting.lattice  # every release must be reached, the rarest too
-        reach = 3 * int(self._noise.reach) + 1 + lattice.high_list[-1] - lattice.low_list[0]
+        reach = 3 * int(self._noise.reach) + 1 + lattice.width
         found: dict[int, arb] = {}
         with lock(), workprec(bits):
             tails = [self._noise.tail(k, bits) for k in range(1, reach + 2)]
