@@ -1,6 +1,6 @@
 """A program that kills its children, called with WHERE COUNT SECONDS [ready]; prints the answers that left them.
 
-A pair of braces in WHERE stands for the number of the child.  With "ready" seconds count from its first charge.
+A pair of braces in WHERE stands for the number of the child.  With "ready" seconds count from its first answer.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ def answer(where: str, ready: Callable[[], None]) -> None:
     """Charge and answer for ever; an answer leaves only when the ledger has kept it."""
     with Ledger.open(where) as ledger:
         ledger.open_dataset("clinic", 1000, per_analyst=900)
-        ready()
         for number in count():
             receipt = ledger.charge("clinic", f"analyst {number % 2}", "0.001", f"{os.getpid()}-{number}")
             text = ledger.answered(receipt, f"answer-{os.getpid()}-{number}")
             os.write(sys.stdout.fileno(), f"{receipt.request_id} {text}\n".encode())
+            if number == 0:
+                ready()
 
 
 if __name__ == "__main__":

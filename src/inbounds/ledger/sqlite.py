@@ -298,7 +298,7 @@ class SQLiteStore(Store):
         if write:
             self._begin_to_write(connection)
             return
-        if not self._read_only and self._came_along(connection):
+        if self._claim is None and not self._read_only and self._came_along(connection):
             self._begin_to_write(connection)
             self._abandon()
         self._patiently(connection, "BEGIN")
@@ -313,9 +313,10 @@ class SQLiteStore(Store):
         """
         for _ in range(ATTEMPTS):
             self._patiently(connection, "BEGIN IMMEDIATE")
-            stored, here = self._stored(connection), self._here()
+            stored = self._stored(connection)
             if stored is not None and stored.claim == self._claim:
                 return
+            here = self._here()
             self._refuse_elsewhere(stored)
             self._refuse_replaced()
             try:
