@@ -240,16 +240,16 @@ def test_delta_is_for_those_that_need_one() -> None:
 
 
 REASONS = [
-    ("range", ["plain geometric", "snapped geometric", "folded geometric"], r"is for lattices, and \[0, 2\] has no"),
-    ("range", ["explicit fair"], "is for lattices, and"),
-    ("range", ["adaptive Laplace"], r"is for one half-line, such as \[0, inf\), and \[0, 2\] is none"),
-    ("banks", ["explicit fair"], "is for one bounded interval, and"),
-    ("downwards", ["explicit fair"], "is for one bounded interval, and"),
-    ("islands", ["explicit fair", "Holohan's bounded Laplace", "adaptive Laplace"], "is none; use bounded Laplace"),
+    ("range", ["plain geometric", "snapped geometric", "folded geometric"], r"needs bounds with a step, got \[0, 2\]"),
+    ("range", ["explicit fair"], "needs bounds with a step, got"),
+    ("range", ["adaptive Laplace"], r"needs one half-line, such as \[0, inf\), got \[0, 2\]"),
+    ("banks", ["explicit fair"], "needs one bounded interval, got"),
+    ("downwards", ["explicit fair"], "needs one bounded interval, got"),
+    ("islands", ["explicit fair", "Holohan's bounded Laplace", "adaptive Laplace"], "; use bounded Laplace"),
     ("counts", ["plain Laplace", "snapped Laplace", "folded Laplace"], "with a step, Laplace noise is the two-sided g"),
-    ("counts", ["Holohan's bounded Laplace"], "is for one bounded interval without a step, and"),
-    ("upwards", ["Holohan's bounded Laplace"], "is for one bounded interval without a step, and"),
-    ("line", ["adaptive Laplace"], "is for one half-line"),
+    ("counts", ["Holohan's bounded Laplace"], "needs one bounded interval without a step, got"),
+    ("upwards", ["Holohan's bounded Laplace"], "needs one bounded interval without a step, got"),
+    ("line", ["adaptive Laplace"], "needs one half-line"),
 ]
 
 

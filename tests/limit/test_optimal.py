@@ -757,7 +757,7 @@ LONG = Bounds(0, 400, step=1)
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Optimal(Bounds(0, 1), 1, 1), r"is for lattices, and \[0, 1\] has no step; give the bounds one, or "),
+        (lambda: Optimal(Bounds(0, 1), 1, 1), r"needs bounds with a step, got \[0, 1\]; give them one, or "),
         (
             lambda: Optimal(Bounds(0, None, step=1), 1, 1),
             r"at most 400 answers .*, and \[0, inf\) step 1 has",

@@ -282,7 +282,7 @@ def _proved(setting: Setting, table: ExactTable) -> Certificate:
 def _restored(bounds: Bounds, given: dict[str, Any], table: ExactTable, minimise: Minimise, limit: float) -> Optimal:
     """Make a mechanism that was pickled, and prove it."""
     if any(min(row) < 0 or sum(row) != 2**BITS for row in table.weights):
-        raise InvalidParameter("every row of the table of an optimum must add up to 2**64; make the mechanism anew")
+        raise InvalidParameter("every row of the table of an optimum must add up to 2**64; build the mechanism again")
     made = object.__new__(Optimal)
     made._settle(Setting.of(bounds, **given), table, minimise, limit)
     return made

@@ -91,10 +91,10 @@ class Setting:
         """Refuse bounds without a step, for a mechanism that is defined on a lattice."""
         if self.bounds.step is None:
             raise InvalidParameter(
-                f"{name} is for lattices, and {self.bounds.brief()} has no step; give the bounds one, or {remedy}"
+                f"{name} needs bounds with a step, got {self.bounds.brief()}; give them one, or {remedy}"
             )
 
     def need_one_span(self, name: str, remedy: str) -> None:
         """Refuse bounds with gaps or without ends, for a mechanism that is defined on one interval."""
         if len(self.lattice) > 1 or not self.lattice.bounded:
-            raise InvalidParameter(f"{name} is for one bounded interval, and {self.bounds.brief()} is none; {remedy}")
+            raise InvalidParameter(f"{name} needs one bounded interval, got {self.bounds.brief()}; {remedy}")

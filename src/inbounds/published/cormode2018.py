@@ -192,7 +192,7 @@ class ExplicitFair(Mechanism):
         setting.need_one_span("the explicit fair mechanism", "use bounded Laplace, which is for any bounds")
         if setting.lattice.points > MOST_LISTED:
             raise InvalidParameter(
-                f"the explicit fair mechanism is offered up to {MOST_LISTED:,} points, and {bounds.brief()} has more; "
+                f"the explicit fair mechanism takes at most {MOST_LISTED:,} points, and {bounds.brief()} has more; "
                 "use bounded Laplace"
             )
         self._low, self._top = setting.lattice.low_list[0], setting.lattice.points - 1

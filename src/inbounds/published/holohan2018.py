@@ -107,7 +107,7 @@ def _safe(promise: Promise, scale: float) -> tuple[Claim, Certificate]:
 def _need_one_continuous_interval(bounds: Bounds) -> None:
     if bounds.step is not None or not bounds.bounded or len(bounds) != 1:
         raise InvalidParameter(
-            f"Holohan's bounded Laplace is for one bounded interval without a step, and {bounds.brief()} is none; "
+            f"Holohan's bounded Laplace needs one bounded interval without a step, got {bounds.brief()}; "
             "use bounded Laplace, which is for any bounds"
         )
 

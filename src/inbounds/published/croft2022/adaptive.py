@@ -272,6 +272,6 @@ def _need_half_line(setting: Setting) -> None:
     lattice = setting.lattice
     if len(lattice) > 1 or lattice.bounded or (lattice.unbounded_below and lattice.unbounded_above):
         raise InvalidParameter(
-            f"adaptive Laplace is for one half-line, such as [0, inf), and {setting.bounds.brief()} is none; "
+            f"adaptive Laplace needs one half-line, such as [0, inf), got {setting.bounds.brief()}; "
             "use bounded Laplace, which is for any bounds"
         )
