@@ -68,6 +68,14 @@ def test_an_infinity_goes_to_an_end_or_nowhere(answers: Answers) -> None:
         answers.projected(nan)
 
 
+def test_a_release_beyond_the_ends_is_read_where_it_is() -> None:
+    """A true answer far out counts as one beside the end; a release that noise left there does not."""
+    bounds, step = GROUNDS["whole numbers"]
+    answers = Answers(bounds, Lattice.of(bounds, step))
+    assert answers.index(150.0) == 101
+    assert answers.index_of_release(150.0) == answers.point(150.0) == 150
+
+
 def test_no_double_between_finite_ends_takes_another_way(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where both ends are finite every double is read by the same few operations, however vast or fine it is."""
     if not answers.lattice.bounded or answers.lattice.step < Fraction(1, 2**900):

@@ -114,12 +114,15 @@ class Answers:
             return float(self.index(value) - index)
         return round_nearest(exact(value, "value", InvalidParameter, echo=False) - self.lattice.value(index))
 
+    def index_of_release(self, released: Any) -> int:
+        """Return the index nearest to a release, which may be beyond the ends, to which true answers are clamped."""
+        return self._number(released) if type(released) is float and not self.is_dates else self.index(released)
+
     def point(self, released: Any) -> int | None:
         """Return the index of a value that can be written for one, None for any other value."""
         if infinity(released):
             return None
-        # A release may be beyond the ends, to which a double that is an answer is clamped.
-        index = self._number(released) if type(released) is float and not self.is_dates else self.index(released)
+        index = self.index_of_release(released)
         kinds: tuple[type, ...] = (type(released), Fraction)
         return index if any(released == self.writer(kind)(index) for kind in kinds) else None
 

@@ -332,7 +332,7 @@ class Mechanism(ABC):
         _check_probability(confidence, "confidence")
         asked = Asked(released)
         values = asked.values(0)
-        indices = [self._answers.index(value) for value in values]
+        indices = [self._answers.index_of_release(value) for value in values]
         if self.in_range:
             indices = [self._setting.lattice.project(index)[0] for index in indices]
         releases = Truths.of(indices)
