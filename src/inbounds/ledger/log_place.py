@@ -81,6 +81,13 @@ class LogPlace:
             return False
         return (str(status.st_dev), str(status.st_ino)) == (self.device, self.folder) and not is_there
 
+    def has_log_besides(self, other: Path) -> bool:
+        """Whether a log can be seen there that is not the other one: then the other is an old one."""
+        try:
+            return not self.log.samefile(other)
+        except OSError:
+            return False
+
     def __str__(self) -> str:
         return self.path.decode("utf-8", "replace")
 

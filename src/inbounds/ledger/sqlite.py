@@ -374,7 +374,9 @@ class SQLiteStore(Store):
 
     def _refuse_elsewhere(self, stored: LogPlace | None) -> None:
         """Refuse a file that was last used under another name, if entries may be in the log that is there."""
-        if stored is None or stored == self._here() or self._logged() > 0 or stored.was_emptied:
+        if stored is None or stored == self._here() or stored.was_emptied:
+            return
+        if self._logged() > 0 and not stored.has_log_besides(self._beside("-wal")):
             return
         raise Failure(
             f"it is in use as {stored}, or was moved or copied from there without its log, {stored.log.name}; use "
