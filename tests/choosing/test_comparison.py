@@ -358,7 +358,7 @@ def test_the_optimum_is_there_where_it_is_quick_or_asked_for() -> None:
     assert without.rows[0].mean_over_optimum is None
     assert MEAN not in [row.name for row in compare(Bounds(0, QUICK_POINTS, step=1), 1, 1)]
     refused = compare(RANGE, 1, 1, optimum=True)
-    assert "has no step; give the bounds one" in str(refused[MEAN].not_applicable)
+    assert "needs bounds with a step, got [0, 2]; give them one" in str(refused[MEAN].not_applicable)
     assert all(row.mean_over_optimum is None for row in refused)
     assert "those in gaps too, and [0, 500] step 1 has more" in str(
         compare(Bounds(0, 500, step=1), 1, 1, optimum=True)[WORST].not_applicable

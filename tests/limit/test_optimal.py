@@ -692,9 +692,9 @@ def test_an_error_is_from_the_true_answer_wherever_it_is() -> None:
 
 
 def test_the_text_names_it_and_its_label() -> None:
-    """Its repr is one line with its name, its bounds, what was given, and its label at the end; it has no scale."""
+    """Its repr is one line with its class, its bounds, what was given, and its label at the end; it has no scale."""
     found = made(INTERVAL, 2, 1, "worst")
-    assert repr(found).startswith("<optimal for the worst error (linear programming) on [0, 12] step 1, sensitivity=2,")
+    assert repr(found).startswith("<Optimal([0, 12] step 1, sensitivity=2, epsilon=1, minimise='worst')")
     assert repr(found).endswith(f"{found.label}>")
     assert found.scale is None
     assert found.minimise == "worst"

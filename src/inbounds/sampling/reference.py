@@ -46,6 +46,11 @@ class ReferenceSampler:
             attempt += EXTENSION
         return drawn
 
+    def prepare(self) -> None:
+        """Compute what every draw needs."""
+        self.inverse(PRECISION)
+        _half(WORD)
+
     def inverse(self, bits: int) -> Inverse:
         """Return the inverse distribution function at a precision, computed once."""
         found = self._inverses.get(bits)

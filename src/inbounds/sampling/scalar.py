@@ -118,6 +118,7 @@ class Sampler:
 
     @cached_property
     def _propose(self) -> Propose:
+        self.reference.prepare()  # with the first draw, whatever it is: the first that needs balls is no different then
         ends = (end for end in (*self.law.lattice.low_list, *self.law.lattice.high_list) if abs(end) != FAR)
         if any(abs(end) >= WIDEST for end in ends):
             return _never

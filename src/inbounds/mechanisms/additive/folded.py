@@ -3,6 +3,9 @@
 Around a span from `l` to `h`, with the period `p = 2 (h - l)`, the integers that are reflected to `r` are `r + k p` and
 `2 l - r + k p`, as far as they are nearest to this span.  So those that go to at most `r` are, for each `k`, what lies
 from `2 l - r + k p` to `r + k p`.
+
+Near the centre of the noise each `k` is followed.  Farther out, an image stands for the period around it: the noise is
+summed there as by the midpoint rule, which is right to second order (docs/decisions/0023-far-reflections.md).
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import numpy as np
 
 from inbounds.accuracy.distribution import apart
 from inbounds.bounds.lattice import FAR
-from inbounds.mechanisms.additive.ends import BEYOND, MOST_FOLDS, Ends
+from inbounds.mechanisms.additive.ends import BEYOND, Ends
 from inbounds.mechanisms.additive.noise import Noise
 
 if TYPE_CHECKING:
@@ -23,6 +26,13 @@ if TYPE_CHECKING:
 
 ENDLESS = 2.0**70
 """A period beyond all reach, where a span has no end."""
+
+MOST_TURNS, MOST_ON_STAIRS = 128, 4096
+"""Periods to follow on each side of a centre: where noise falls smoothly, and where it has stairs, which may be in step
+with the periods."""
+
+ELEMENTS = 2**19
+"""Numbers to compute with at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +79,11 @@ class Folded:
         released, centres, spans = np.broadcast_arrays(released, centres, spans)
         results = np.empty(released.shape)
         for span in np.unique(spans).tolist():
-            chosen = spans == span
-            results[chosen] = found(self._around(span, released[chosen], centres[chosen]))
+            chosen = np.flatnonzero(spans.ravel() == span)
+            each = 2 * self._most(float(self._lattice.lengths[span])) + 1
+            for part in np.array_split(chosen, -(-len(chosen) * each // ELEMENTS)):
+                around = self._around(span, released.ravel()[part], centres.ravel()[part])
+                results.ravel()[part] = found(around)
         return results
 
     def _around(self, span: int, released: Indices, centres: Indices) -> Around:
@@ -90,17 +103,20 @@ class Folded:
         if around.length == 0:
             return self._mass(around, around.first, around.last)
         anchor = np.where(abs(around.low) == BEYOND, around.high, around.low)
-        turns, far = self._turns(around, anchor)
-        one = self._probable(around, around.released[:, None] + turns)
-        other = self._probable(around, (2 * anchor - around.released)[:, None] + turns)
-        at_low, at_high = around.released == around.low, around.released == around.high
-        found = one.sum(1) + np.where(at_low | at_high, 0.0, other.sum(1))
-        if far is None:
-            return found
-        # The last reflections that are followed end at an image of the upper end, half of which is counted as far.
-        mass, low_edge, high_edge = far
-        found = found + np.where(at_high, (low_edge - high_edge) / 2, 0.0)
-        return found + mass * np.where(at_low | at_high, 1, 2) / (2 * around.length)
+        turns = self._turns(around, anchor)
+        one = self._images(around, around.released, turns)
+        other = self._images(around, 2 * anchor - around.released, turns)
+        at_an_end = (around.released == around.low) | (around.released == around.high)
+        return one + np.where(at_an_end, 0.0, other)
+
+    def _images(self, around: Around, place: Floats, turns: Floats) -> Floats:
+        """Return the probability of a place and of all that are periods away from it and nearest to the span."""
+        places = place[:, None] + turns
+        nearest = (places >= around.first[:, None]) & (places <= around.last[:, None])
+        found = np.where(nearest, self._noise.probability(places), 0.0).sum(1)
+        period = 2 * around.length
+        above = self._far(places[:, -1] + period, around.last, period)
+        return found + above + self._far(period - places[:, 0], -around.first, period)
 
     def _up_to(self, around: Around) -> Floats:
         """Return the probability of at most a release in the span."""
@@ -134,33 +150,46 @@ class Folded:
 
     def _between(self, around: Around, end: Floats, width: Floats) -> Floats:
         """Return the probability of all that goes to within so many steps of an end of the span."""
-        turns, far = self._turns(around, end)
-        first = np.maximum((end - width)[:, None] + turns, around.first[:, None])
-        last = np.minimum((end + width)[:, None] + turns, around.last[:, None])
+        turns, period = self._turns(around, end), 2 * around.length
+        middles = end[:, None] + turns
+        wide = width[:, None]
+        first, last = (
+            np.maximum(middles - wide, around.first[:, None]),
+            np.minimum(middles + wide, around.last[:, None]),
+        )
         found = self._noise.between(first, last)[0].sum(1)
-        return found if far is None else found + far[0] * (2 * width + 1) / (2 * around.length)
+        for middle, limit in ((middles[:, -1], around.last), (-middles[:, 0], -around.first)):  # it is symmetric
+            # What is far and whole, and then what the limit cuts through.
+            found = found + (2 * width + 1) * self._far(middle + period, limit - width, period)
+            cut = middle + np.maximum(np.floor((limit - width - middle) / period) + 1, 1) * period
+            found = found + self._noise.between(cut - width, np.minimum(cut + width, limit))[0]
+        return found
 
-    def _turns(self, around: Around, end: Floats) -> tuple[Floats, tuple[Floats, Floats, Floats] | None]:
-        """Return the multiples of the period that are followed, around each centre; and what is farther, if anything.
-
-        That is its probability, and those of the outermost integers that are followed: images of the other end.
-        """
+    def _turns(self, around: Around, end: Floats) -> Floats:
+        """Return the multiples of the period that are followed, around what of the catchment is nearest to a centre."""
         period = 2 * around.length
-        most = min(MOST_FOLDS // 2, int(self._noise.reach / period) + 2)
-        near = np.zeros_like(end) if around.length == ENDLESS else np.rint(-end / period)
-        turns = (near[:, None] + np.arange(-most, most + 1.0)) * period
-        if most * period > self._noise.reach:
-            return turns, None
-        low_edge, high_edge = end + turns[:, 0] - around.length, end + turns[:, -1] + around.length
-        edges = [self._probable(around, edge[:, None])[:, 0] for edge in (low_edge, high_edge)]
-        mass = self._mass(around, around.first, low_edge - 1) + self._mass(around, high_edge + 1, around.last)
-        return turns, (mass + (edges[0] + edges[1]) / 2, edges[0], edges[1])
+        most = self._most(around.length)
+        nearest = np.clip(0.0, around.first, around.last)
+        near = np.zeros_like(end) if around.length == ENDLESS else np.rint((nearest - end) / period)
+        return (near[:, None] + np.arange(-most, most + 1.0)) * period
+
+    def _most(self, length: float) -> int:
+        """Return how many periods are followed on each side."""
+        form = self._noise.form
+        most = MOST_ON_STAIRS if form.repeats and form.period > 1 else MOST_TURNS
+        return min(most, int(self._noise.reach / max(2 * length, 1)) + 2)
+
+    def _far(self, start: Floats, limit: Floats, period: float) -> Floats:
+        """Return the probability of places from `start`, which is far above a centre, up to a limit, a period apart.
+
+        Each stands for the period around it, of which the outermost two count half.
+        """
+        count = np.maximum(np.floor((limit - start) / period) + 1, 0.0)
+        first = start - period / 2
+        last = first + count * period
+        halves = (self._noise.probability(first) + self._noise.probability(last)) / 2
+        return np.where(count > 0, (self._noise.between(first, last)[0] - halves) / period, 0.0)
 
     def _mass(self, around: Around, first: Floats, last: Floats) -> Floats:
         """Return the probability of all from one place to another that are nearest to the span."""
         return self._noise.between(np.maximum(first, around.first), np.minimum(last, around.last))[0]
-
-    def _probable(self, around: Around, places: Floats) -> Floats:
-        """Return the probability of places, none if they are not nearest to the span."""
-        nearest = (places >= around.first[:, None]) & (places <= around.last[:, None])
-        return np.where(nearest, self._noise.probability(places), 0.0)
