@@ -46,6 +46,7 @@ def strays(made: BoundedLaplace, released: list[float]) -> int:
     return sum((Fraction(x) - made.bounds.offset) % made.step != 0 or x not in made.bounds for x in released)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["no step", "no step, pooling 0.4", "no step, whole line", "no step, narrow", "islands"]
 )
@@ -109,6 +110,7 @@ answers_of_any_kind = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(
     all_bounds(),
     st.floats(1e-6, 1e3),
@@ -210,6 +212,7 @@ def test_no_decimal_is_too_far_out_on_a_side_without_an_end() -> None:
     assert made.release(Decimal("1E99999")) > 10**999
 
 
+@pytest.mark.slow
 @given(st.integers(-40, 70), st.floats(-40, 70))
 def test_arrays_project_as_single_answers_do(whole: int, real: float) -> None:
     """Projection is the same for one answer and for an array of them, of every dtype."""
@@ -447,6 +450,7 @@ def calls(work: Callable[[], object]) -> Counter[str]:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "dates"])
 def test_a_release_makes_the_same_calls_wherever_the_answer_is(name: str) -> None:
     """Answers at an end, in the middle, in a gap and outside, and all their draws, take the same calls."""
@@ -463,6 +467,7 @@ def test_a_release_makes_the_same_calls_wherever_the_answer_is(name: str) -> Non
         assert [found for found in alike if found != alike[0]] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_a_draw_looks_at_the_same_masses_wherever_the_centre_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each draw in balls asks equally often for a mass seen from its centre."""

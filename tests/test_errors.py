@@ -54,6 +54,7 @@ def test_refusals_are_found() -> None:
     assert len(MESSAGES) > 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", MESSAGES)
 def test_every_refusal_has_a_remedy(where: str) -> None:
     """After the rule and what was received comes what to do; a message that ends in another's text has its remedy."""
@@ -61,6 +62,7 @@ def test_every_refusal_has_a_remedy(where: str) -> None:
     assert ";" in text or text.endswith("…"), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", MESSAGES)
 def test_a_remedy_is_for_the_command_line_too(where: str) -> None:
     """No message that a command can cause asks for Python code."""
@@ -68,6 +70,7 @@ def test_a_remedy_is_for_the_command_line_too(where: str) -> None:
     assert text.startswith(ONLY_FROM_PYTHON) or not CODE.search(text), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", MESSAGES)
 def test_a_refusal_is_one_line(where: str) -> None:
     """A message is a sentence without a line break and without a full stop at its end."""

@@ -93,6 +93,7 @@ def near(expected: Any, size: float = 0.0) -> Any:
     return pytest.approx(expected, rel=REL, abs=REL * size)
 
 
+@pytest.mark.slow
 @given(worlds(), numbers)
 def test_moments_are_those_of_the_definition(world: World, value: Fraction) -> None:
     """Error, bias, mean and variance are the sums over all releases, for any true answer, possible or not."""
@@ -106,6 +107,7 @@ def test_moments_are_those_of_the_definition(world: World, value: Fraction) -> N
     assert made.variance(value) == near(variance, 1e-6 * float(p @ around**2))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(worlds(), numbers)
 def test_probabilities_are_those_of_the_definition(world: World, value: Fraction) -> None:
@@ -127,6 +129,7 @@ def test_probabilities_are_those_of_the_definition(world: World, value: Fraction
     assert made.cdf(world.points[0] - made.step, value) == (0 if made.bounds.low != -inf else near(0, 1))
 
 
+@pytest.mark.slow
 @given(worlds(), numbers, st.floats(1e-6, 1 - 1e-6))
 def test_a_quantile_is_the_least_value_with_enough_below(world: World, value: Fraction, probability: float) -> None:
     """The cdf reaches the probability at the quantile and not before."""
@@ -140,6 +143,7 @@ def test_a_quantile_is_the_least_value_with_enough_below(world: World, value: Fr
     assert found == world.points[int(np.searchsorted(up_to, probability))] or abs(up_to - probability).min() < REL
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(worlds(closed=True))
 def test_errors_over_all_answers_are_those_of_the_definition(world: World) -> None:
@@ -149,6 +153,7 @@ def test_errors_over_all_answers_are_those_of_the_definition(world: World) -> No
     assert world.made.worst_error() == near(max(errors))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(worlds())
 def test_the_worst_error_is_never_exceeded(world: World) -> None:
@@ -162,6 +167,7 @@ def test_the_worst_error_is_never_exceeded(world: World) -> None:
 # Confidence intervals: how their ends are written.  Where they are is tested in test_interval.py.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [Bounds(0, 100), Bounds(Fraction(1, 3), 9), Bounds(0, 5) | Bounds(7, None)])
 @pytest.mark.parametrize("kind", [float, Fraction, Decimal])
 def test_an_interval_holds_answers_between_the_points_of_the_lattice(bounds: Bounds, kind: Any) -> None:
@@ -211,6 +217,7 @@ def moments(n: int, rate: Fraction) -> list[Any]:
         return [zeroth, first, second]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("points", [1, 2, 3, 10, 1000, 10**6, 2**34, 2**45])
 @pytest.mark.parametrize(
     "width", [1e-12, 1e-6, 1e-3, NARROW * 0.999999, NARROW * 1.000001, 0.2, 1.0, 5.0, 40.0, 1000.0, 1e6]
@@ -231,6 +238,7 @@ def test_moments_are_exact_from_narrow_bounds_to_wide_ones(points: int, width: f
         assert found.variance[0] == pytest.approx(float(variance), rel=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_the_cdf_agrees_with_the_definition_in_many_bits(name: str) -> None:
     """On lattices of any size the cdf and the pmf are those of the definition."""

@@ -79,6 +79,7 @@ def coverage(mechanism: Mechanism, confidence: float, claimed: float) -> float:
     return float((law * held).sum(1).min()) - claimed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 @pytest.mark.parametrize("kind", FEW)
 def test_an_interval_holds_the_truth_as_often_as_it_says(kind: str, epsilon: float) -> None:
@@ -89,6 +90,7 @@ def test_an_interval_holds_the_truth_as_often_as_it_says(kind: str, epsilon: flo
     assert coverage(mechanism, 0.3, 0.999) < 0  # so that intervals of everything would be noticed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FEW)
 def test_an_interval_is_that_of_the_likelihood_ratio(kind: str) -> None:
     """A truth accepts releases in the order of its probability over the greatest of any truth, while there is room."""
@@ -117,6 +119,7 @@ PARTS = 80
 """Releases to look at: as many equally probable ones."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FINE)
 def test_an_interval_on_a_fine_lattice_holds_the_truth_as_often(kind: str) -> None:
     """Where nothing is listed, the releases of any truth are in intervals that hold it as often; less is noticed."""

@@ -72,6 +72,7 @@ def test_all_answers_in_a_window_count_alike(some: Spans, scale: float, first: i
     assert greatest(answers, curve) == pytest.approx(max(values), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, 7.5, 40.0, 300.0])
 @pytest.mark.parametrize("length", [11, 12, 13, 100, 999, 20_000])
 def test_many_answers_are_summed_as_well_as_each_of_them(length: int, scale: float) -> None:
@@ -121,6 +122,7 @@ def test_without_ends_what_is_far_from_them_counts_as_it_does_there() -> None:
     assert greatest(both, curve) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, None])
 @pytest.mark.parametrize(("sensitivity", "epsilon"), [(1, 1), (3, 0.7), (10, 0.5), (1, 0.05)])
 def test_a_half_line_downwards_is_the_mirror_image_of_one_upwards(

@@ -42,6 +42,7 @@ def answers(request: pytest.FixtureRequest) -> Answers:
     return Answers(bounds, Lattice.of(bounds, step))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROUNDS)
 @given(doubles | near_middles | small)
 def test_a_double_is_rounded_and_projected_as_the_number_that_it_is(name: str, x: float) -> None:

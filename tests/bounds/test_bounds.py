@@ -91,6 +91,7 @@ some_pairs = st.lists(pairs(), min_size=1, max_size=5)
 some_gaps = st.lists(pairs(is_gap=True), max_size=4)
 
 
+@pytest.mark.slow
 @given(some_pairs, lattices)
 def test_a_union_holds_what_its_spans_hold(spans: list[Pair], lattice: Lattice) -> None:
     """A point is possible exactly if it is in one of the spans and on the lattice."""
@@ -98,6 +99,7 @@ def test_a_union_holds_what_its_spans_hold(spans: list[Pair], lattice: Lattice) 
     check(lambda: Bounds.union(spans, *(lattice or ())), points(spans, lattice), lattice)
 
 
+@pytest.mark.slow
 @given(some_pairs, some_pairs, lattices)
 def test_or_holds_what_either_side_holds(left: list[Pair], right: list[Pair], lattice: Lattice) -> None:
     """Membership of a | b is membership of a or of b."""
@@ -105,6 +107,7 @@ def test_or_holds_what_either_side_holds(left: list[Pair], right: list[Pair], la
     check(lambda: a | b, in_world(a) | in_world(b), lattice)
 
 
+@pytest.mark.slow
 @given(some_pairs, some_pairs, lattices)
 def test_and_holds_what_both_sides_hold(left: list[Pair], right: list[Pair], lattice: Lattice) -> None:
     """Membership of a & b is membership of a and of b; what would be empty or lonely is refused."""
@@ -120,6 +123,7 @@ def test_excluding_removes_open_intervals(spans: list[Pair], gaps: list[Pair], l
     check(lambda: bounds.excluding(*gaps), in_world(bounds) - removed, lattice)
 
 
+@pytest.mark.slow
 @given(some_pairs, lattices, st.data())
 def test_equal_sets_are_equal_objects(spans: list[Pair], lattice: Lattice, data: st.DataObject) -> None:
     """Order and overlap of what built the bounds leave no trace in them, their hash or their text."""
@@ -130,6 +134,7 @@ def test_equal_sets_are_equal_objects(spans: list[Pair], lattice: Lattice, data:
     assert Bounds.union(bounds, bounds.step, bounds.offset) == bounds  # type: ignore[arg-type]  # ends of dates too
 
 
+@pytest.mark.slow
 @given(some_pairs, some_pairs, lattices)
 def test_equality_is_equality_of_sets(left: list[Pair], right: list[Pair], lattice: Lattice) -> None:
     """On one lattice bounds are equal exactly if their points are."""
@@ -149,6 +154,7 @@ def test_the_laws_of_sets(x: list[Pair], y: list[Pair], z: list[Pair], lattice: 
     assert possible(lambda: (a & c) | (b & c)) == (a | b) & c
 
 
+@pytest.mark.slow
 @given(some_pairs, some_gaps, some_gaps, lattices)
 def test_excluding_is_intersecting_with_the_rest(
     spans: list[Pair], first: list[Pair], second: list[Pair], lattice: Lattice
@@ -178,6 +184,7 @@ def test_ends_are_the_canonical_form(spans: list[Pair], lattice: Lattice) -> Non
     assert 0 <= bounds.offset < (bounds.step or 1)
 
 
+@pytest.mark.slow
 @given(st.fractions(-9, 9), st.fractions(0, 9), st.fractions(TENTH, 3), st.fractions(-9, 9))
 def test_spans_shrink_inward_onto_the_lattice(low: Fraction, width: Fraction, step: Fraction, offset: Fraction) -> None:
     """The ends are the first and the last lattice points within the span given."""
@@ -373,6 +380,7 @@ def test_bad_input_is_refused_with_a_remedy(build: Callable[[], object], words: 
     assert len(str(refusal.value)) < 250
 
 
+@pytest.mark.slow
 def test_a_million_spans() -> None:
     """A million spans in any order make bounds, and what goes wrong with them is told briefly."""
     bounds = Bounds.union(((3 * n, 3 * n + 1) for n in reversed(range(1_000_000))), step=0.5)

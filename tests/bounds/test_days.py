@@ -72,6 +72,7 @@ def test_days_come_as_dates_texts_and_numpy_days() -> None:
     assert bounds == [Bounds.dates("2026-08-05", "2026-08-14")] * 3
 
 
+@pytest.mark.slow
 def test_the_whole_calendar_is_possible() -> None:
     """The first and the last day that Python knows are good ends, and weekdays line up over all of it."""
     assert len(Bounds.dates(date.min, date.max)) == 1

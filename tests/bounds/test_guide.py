@@ -21,6 +21,7 @@ def test_integers_are_found_as_by_bisection(numbers: list[int], wanted: list[int
     assert Guide(rising).count(sought).tolist() == np.searchsorted(rising, sought, side="right").tolist()
 
 
+@pytest.mark.slow
 @given(st.lists(DOUBLES, unique=True, max_size=30), st.lists(DOUBLES, max_size=30))
 def test_doubles_are_found_as_by_bisection(numbers: list[float], wanted: list[float]) -> None:
     """The same for doubles of any size, and for the doubles next to the sorted ones."""

@@ -28,6 +28,7 @@ def points_near(ends: Spans) -> BruteForce:
     return BruteForce(ends, rate=1.0, pooling=0.0, pad=30)
 
 
+@pytest.mark.slow
 @given(scenes())
 def test_indices_stand_for_exactly_the_possible_values(scene: Scene) -> None:
     """An index within the spans stands for a value in the bounds, and no other index does."""

@@ -47,12 +47,14 @@ def any_bounds(draw: st.DrawFn) -> Bounds:
         reject()
 
 
+@pytest.mark.slow
 @given(any_bounds())
 def test_what_is_printed_parses_back(bounds: Bounds) -> None:
     """Parsing the repr of any bounds gives those bounds."""
     assert Bounds.parse(repr(bounds)) == bounds
 
 
+@pytest.mark.slow
 @given(any_bounds(), st.text(" \t\n", max_size=3))
 def test_white_space_is_free(bounds: Bounds, space: str) -> None:
     """Any white space, or none, between the parts of a text leaves its meaning."""
@@ -202,6 +204,7 @@ def test_text_must_be_text() -> None:
         Bounds.parse(5)  # type: ignore[arg-type]  # the point of the test
 
 
+@pytest.mark.slow
 @given(any_bounds())
 def test_the_brief_text_is_brief(bounds: Bounds) -> None:
     """It has at most 100 characters and no number of more than 20, and is the text itself where all are short."""

@@ -109,6 +109,7 @@ def interval(epsilon: float, width: int) -> Comparison:
     return compare(Bounds(0, width), 1, epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "width", "mean0", "mean1", "worst0", "worst1", "mixed"), POOLED)
 def test_the_known_table_of_poolings_is_reproduced(
     epsilon: float, width: int, mean0: float, mean1: float, worst0: float, worst1: float, mixed: float
@@ -128,6 +129,7 @@ def test_the_known_table_of_poolings_is_reproduced(
 FOLDED = [(0.5, 1, 0.330, 0.490), (0.5, 5, 1.232, 1.697), (1, 2, 0.540, 0.762), (1, 10, 0.901, 1.0), (2, 5, 0.451, 0.5)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "width", "mean", "worst"), FOLDED)
 def test_the_known_table_of_folding_is_reproduced(epsilon: float, width: int, mean: float, worst: float) -> None:
     """On [0, B] the errors of folded Laplace noise are the known ones; the means were known roughly."""
@@ -144,6 +146,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "count", "steps", "mean", "worst"), KNOWN)
 def test_the_known_limits_are_in_the_table(epsilon: float, count: int, steps: int, mean: float, worst: float) -> None:
     """On few points the rows of the optima hold the least errors there are."""
@@ -155,6 +158,7 @@ def test_the_known_limits_are_in_the_table(epsilon: float, count: int, steps: in
 # Rows are true.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in ASKED if name not in ("union", "upwards", "line")])
 def test_a_row_says_what_its_mechanism_says(name: str) -> None:
     """Every figure in a row is that of the mechanism in it, and the mechanism is the one that the row names."""
@@ -197,6 +201,7 @@ def test_a_mechanism_of_that_name_has_the_same_figures(name: str) -> None:
     assert (row.label, row.in_range, row.scale) == (made.label, made.in_range, made.scale)
 
 
+@pytest.mark.slow
 @every
 def test_labels_are_true(name: str) -> None:
     """Only what has a delta has one, only what leaks is said to, and only plain noise leaves the bounds."""
@@ -209,6 +214,7 @@ def test_labels_are_true(name: str) -> None:
         assert row.eligible == bool(row.label.pure and row.in_range)
 
 
+@pytest.mark.slow
 def test_naive_normalising_is_not_private() -> None:
     """Its row says that it is not, by how much in its label, and is never among those to choose from."""
     q = math.exp(-1)
@@ -226,6 +232,7 @@ def test_naive_normalising_is_not_private() -> None:
         assert not row.eligible
 
 
+@pytest.mark.slow
 def test_delta_is_for_those_that_need_one() -> None:
     """The truncated Laplacian keeps the delta that was asked for; with a greater one it has a smaller error."""
     small, great = (compare(RANGE, 1, 1, delta=delta) for delta in (1e-9, 0.2))
@@ -253,6 +260,7 @@ REASONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "rows", "reason"), REASONS)
 def test_what_does_not_apply_says_why(name: str, rows: list[str], reason: str) -> None:
     """A mechanism that is not for the bounds has a row without figures that names the rule."""
@@ -264,6 +272,7 @@ def test_what_does_not_apply_says_why(name: str, rows: list[str], reason: str) -
         assert row.paper
 
 
+@pytest.mark.slow
 @every
 def test_every_mechanism_has_its_row(name: str) -> None:
     """Each mechanism has one row, whatever the bounds, with the paper that it is from; the optima on few points."""
@@ -312,6 +321,7 @@ def test_errors_are_related_to_the_least(name: str) -> None:
         assert ratios == pytest.approx([figure(row.mean_error) / limits[0], figure(row.worst_error) / limits[1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-6, 0.001, 0.1, 14])
 def test_no_row_is_below_the_limit_at_any_epsilon(epsilon: float) -> None:
     """However much it costs to make the optimum exact, no row has a ratio below one, and no line shows one."""
@@ -334,6 +344,7 @@ def test_a_limit_that_the_optimum_itself_is_far_from_is_not_shown(
     )
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(1, 6), min_size=1, max_size=5), st.integers(1, 9), st.sampled_from([0.1, 0.5, 1.0, 2.0, 4.0])
 )
@@ -351,6 +362,7 @@ def test_nothing_is_below_the_least_on_any_lattice(lengths: list[int], sensitivi
             assert row.worst_over_optimum is None or row.worst_over_optimum >= 1
 
 
+@pytest.mark.slow
 def test_the_optimum_is_there_where_it_is_quick_or_asked_for() -> None:
     """On few points it is solved for unasked; it can be left out, and asked for where it is not for the bounds."""
     without = compare(COUNTS, 1, 1, optimum=False)
@@ -412,6 +424,7 @@ def test_a_window_of_one_answer_is_shown_too() -> None:
     assert widest(found) <= 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [1234567, 1234567.5, Fraction(2469135, 2)])
 def test_a_window_is_written_to_the_last_digit(end: Any) -> None:
     """A caption does not round the ends of a window."""
@@ -452,6 +465,7 @@ SHOWN: dict[str, Callable[[], Comparison]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_text_fits_into_80_columns(name: str) -> None:
     """Whatever the bounds, the scale of the numbers, epsilon and delta, no line is longer than 80 characters."""
@@ -553,6 +567,7 @@ def test_rich_draws_it(name: str) -> None:
             assert f"{figure(row.mean_error):.4g}" in squeezed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHOWN)
 def test_rich_draws_one_line_each_in_80_columns(name: str) -> None:
     """A terminal of 80 columns shows every mechanism on one line: the line of the plain text, but for asterisks."""
@@ -577,6 +592,7 @@ def test_rich_marks_the_best_and_warns_of_what_leaks() -> None:
     assert file.getvalue().count("\x1b[1;31m") + file.getvalue().count("\x1b[1;2;31m") == 1
 
 
+@pytest.mark.slow
 def test_without_rich_all_else_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where rich is not installed, comparing, text, HTML and data are as they are."""
     expected = asked("range")
@@ -689,6 +705,7 @@ def refusal(error: type[InboundsError]) -> InboundsError:
     return error("no luck", NaiveLaplace(UPWARDS, 1, 1).certificate) if error is NotPrivate else error("no luck")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [InvalidParameter, InvalidBounds, LatticeTooFine, InboundsError, NotPrivate])
 def test_one_that_fails_does_not_spoil_the_others(error: type[InboundsError], monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism that cannot be made for whatever reason of its own is listed with that reason beside the others."""
@@ -706,6 +723,7 @@ def test_one_that_fails_does_not_spoil_the_others(error: type[InboundsError], mo
     assert [row.name for row in found if row.name != "unlucky"] == [row.name for row in asked("range")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bounds", "epsilon"),
     [*((COUNTS, epsilon) for epsilon in (1e-4, 20, 50)), *product((COUNTS, ISLANDS, RANGE), (1e-9, 700, 1000))],
@@ -723,6 +741,7 @@ def test_every_epsilon_can_be_asked_about(bounds: Bounds, epsilon: float) -> Non
 # Telling how far it is.
 
 
+@pytest.mark.slow
 def test_progress_names_what_is_being_compared() -> None:
     """Whoever asks is told the name of each mechanism in turn."""
     told: list[str] = []
@@ -730,6 +749,7 @@ def test_progress_names_what_is_being_compared() -> None:
     assert sorted(told) == sorted(f"comparing {row.name}" for row in found)
 
 
+@pytest.mark.slow
 def test_who_stops_a_comparison_can_start_another() -> None:
     """An interrupt from within the report ends the comparison and nothing else."""
 

@@ -33,6 +33,7 @@ def test_few_spans_are_looked_at_whole() -> None:
     assert "spread evenly" not in found.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [TEETH, COMB, UNEVEN])
 @pytest.mark.parametrize("goal", ["mean", "worst"])
 def test_a_sample_is_of_possible_answers_and_near_the_whole(bounds: Bounds, goal: Minimise) -> None:
@@ -55,6 +56,7 @@ def test_a_sample_stays_in_the_window() -> None:
     assert objectives(promised(TEETH), "mean", (70, 90))[0].sample is None
 
 
+@pytest.mark.slow
 def test_a_sampled_recommendation_is_private_and_nearly_the_best() -> None:
     """Privacy is proved whatever the sample; what is chosen is no worse than what needs no search, to 1 %."""
     quick = recommend(COMB, 5, 0.5)

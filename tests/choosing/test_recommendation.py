@@ -105,6 +105,7 @@ def check_never_worse(bounds: Bounds, sensitivity: int, epsilon: float, goal: Go
     assert found.mechanism.in_range
 
 
+@pytest.mark.slow
 @given(stepped(), st.integers(1, 4), st.sampled_from([0.1, 0.5, 1.0, 2.0, 4.0]), st.sampled_from(GOALS))
 @settings(max_examples=15)
 def test_nothing_is_better_on_a_lattice(bounds: Bounds, sensitivity: int, epsilon: float, goal: Goal) -> None:
@@ -112,6 +113,7 @@ def test_nothing_is_better_on_a_lattice(bounds: Bounds, sensitivity: int, epsilo
     check_never_worse(bounds, sensitivity, epsilon, goal)
 
 
+@pytest.mark.slow
 @given(CONTINUOUS, st.sampled_from([1, 2]), st.sampled_from([0.5, 1.0, 4.0]))
 @settings(max_examples=4)
 def test_nothing_is_better_without_a_step(bounds: Bounds, sensitivity: int, epsilon: float) -> None:
@@ -129,6 +131,7 @@ MIXED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "width", "worst"), MIXED)
 def test_the_known_mixtures_are_found_or_beaten(epsilon: float, width: int, worst: float) -> None:
     """On [0, B] the worst error is at most that of the best mixture known, and of both of its ends."""
@@ -138,6 +141,7 @@ def test_the_known_mixtures_are_found_or_beaten(epsilon: float, width: int, wors
     assert min(mixtures) <= worst + 1e-4
 
 
+@pytest.mark.slow
 def test_a_mixture_beats_both_ends() -> None:
     """On [0, 2] at epsilon 1 the least worst error has a pooling near 0.44, well below pooling nothing or all."""
     found = advice("range", "worst")
@@ -152,6 +156,7 @@ def test_a_mixture_beats_both_ends() -> None:
 POINTS = [(0.5, 31, 15, 0.4863, 0.6595), (1, 22, 7, 0.5467, 0.5852), (2, 41, 8, 0.3604, 0.3774)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "count", "steps", "mean", "worst"), POINTS)
 def test_on_few_points_the_optimum_is_recommended(
     epsilon: float, count: int, steps: int, mean: float, worst: float
@@ -167,6 +172,7 @@ def test_on_few_points_the_optimum_is_recommended(
 # Which one.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [Bounds(0, 10), Bounds(0, None), Bounds(0, 1000, step=1)], ids=str)
 def test_a_large_epsilon_prefers_stairs(bounds: Bounds) -> None:
     """Where epsilon is large a staircase has a far smaller error than anything smoother."""
@@ -191,6 +197,7 @@ def test_a_wide_range_of_counts_is_snapped() -> None:
     assert found.error == pytest.approx(snapped.mean_error(), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bounds", "choices"),
     [
@@ -211,6 +218,7 @@ def test_of_equals_the_one_without_spikes_is_taken(bounds: Bounds, choices: dict
     assert found.error <= least * (1 + 1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 0.3, Fraction(1, 3), 0.005, 1])
 @pytest.mark.parametrize(("bounds", "goal"), [(RANGE, "mean"), (COUNTS, "mean"), (ISLANDS, "worst")], ids=str)
 def test_the_limit_of_pooling_is_kept(bounds: Bounds, goal: Goal, limit: Any) -> None:
@@ -237,6 +245,7 @@ def test_a_limit_that_is_a_pooling_is_tried_itself() -> None:
         assert f"bounded Laplace, pooling {float(limit):g}" in names
 
 
+@pytest.mark.slow
 def test_the_optimum_is_considered_where_it_is_quick_or_asked_for() -> None:
     """On few points unasked, on more if asked, never if told not to."""
     more = Bounds(0, QUICK_POINTS + 5, step=1)
@@ -267,6 +276,7 @@ FAR_APART = [
 ]
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize(("bounds", "sensitivity", "epsilon", "choices"), FAR_APART, ids=str)
 def test_what_is_promised_by_distance_is_kept_by_distance(
@@ -282,6 +292,7 @@ def test_what_is_promised_by_distance_is_kept_by_distance(
         assert loss <= epsilon * (other - one) / sensitivity * (1 + 1e-9) + 1e-12
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("bounds", [Bounds(0, 1), Bounds(0, 4)], ids=str)
 def test_half_a_change_costs_half_under_the_distance_guarantee(bounds: Bounds, goal: Goal) -> None:
@@ -321,6 +332,7 @@ def test_the_promise_is_handed_on() -> None:
 # What is handed back.
 
 
+@pytest.mark.slow
 @every
 @both
 def test_what_is_recommended_can_be_released_from(name: str, goal: Goal) -> None:
@@ -336,6 +348,7 @@ def test_what_is_recommended_can_be_released_from(name: str, goal: Goal) -> None
         assert all(made.release(answer) in bounds for _ in range(5))
 
 
+@pytest.mark.slow
 @every
 @both
 def test_the_error_is_that_of_the_mechanism(name: str, goal: Goal) -> None:
@@ -351,6 +364,7 @@ def test_the_error_is_that_of_the_mechanism(name: str, goal: Goal) -> None:
     assert {"bounded Laplace, pooling 0", "bounded Laplace, pooling 1", "folded staircase"} <= set(names)
 
 
+@pytest.mark.slow
 @every
 @both
 def test_the_reason_names_what_was_chosen_and_why(name: str, goal: Goal) -> None:
@@ -374,6 +388,7 @@ def test_the_reason_says_how_much_is_gained() -> None:
     assert "No mechanism whatever" not in found.reason
 
 
+@pytest.mark.slow
 def test_the_window_is_kept_and_told() -> None:
     """Means are over the window given, or the one that is stated where bounds have no end."""
     assert "over true answers from 0 to 10, " in advice("upwards").reason
@@ -400,6 +415,7 @@ def test_a_recommendation_is_frozen() -> None:
         found.error = 0.0  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_the_same_question_has_the_same_answer() -> None:
     """Asked again, it recommends the same for the same reason."""
     again = recommend(*ASKED["islands"])
@@ -420,6 +436,7 @@ def test_progress_names_what_is_being_tried() -> None:
     assert recommend(COUNTS, 1, 0.3).reason == advice("counts").reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1e-9, 20, 50, 1000])
 @pytest.mark.parametrize("bounds", [COUNTS, ISLANDS], ids=str)
 def test_every_epsilon_has_a_recommendation(bounds: Bounds, epsilon: float) -> None:
@@ -450,7 +467,7 @@ def test_every_epsilon_has_a_recommendation(bounds: Bounds, epsilon: float) -> N
         (lambda: recommend(RANGE, 1, 1, window=(3, 4)), r"window must hold at least one possible answer of \[0, 2\]"),
         (lambda: recommend(COUNTS, 1, 1, window=(0.2, 0.8)), "window must hold at least one possible answer"),
         (lambda: recommend(WEEKDAYS, 1, 1, window=(0, 3)), "a window over dates must be a pair of dates, got 0"),
-        (lambda: recommend(RANGE, 1, 1, optimum=True), "has no step"),
+        (lambda: recommend(RANGE, 1, 1, optimum=True), "needs bounds with a step"),
         (lambda: recommend(Bounds(0, 500, step=1), 1, 1, optimum=True), "has more; give the bounds ends or a larger"),
         (lambda: recommend(COUNTS, 1, 1, optimum=1), "optimum must be True, False or None, got 1"),  # type: ignore[arg-type]
         (lambda: recommend(COUNTS, 1, 1, optimum="yes"), "optimum must be True, False or None"),  # type: ignore[arg-type]
@@ -477,6 +494,7 @@ def test_without_the_solver_an_optimum_that_was_asked_for_is_refused(monkeypatch
     assert "optimal" not in str(recommend(COUNTS, 1, 1).considered)
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("guarantee", ["standard", "distance"])
 @pytest.mark.parametrize("bounds", [Bounds.everything(), Bounds(None, None, step=1)], ids=str)
@@ -492,12 +510,14 @@ def test_where_everything_is_possible_noise_is_left_plain(bounds: Bounds, guaran
         assert all(errors[name.replace(manner, "plain")] == pytest.approx(error) for name, error in twins.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [RANGE, COUNTS, ISLANDS, UPWARDS], ids=str)
 def test_where_something_is_impossible_no_noise_is_left_plain(bounds: Bounds) -> None:
     """What could leave the bounds is not even considered."""
     assert not [name for name, _ in recommend(bounds, 1, 1).considered if name.startswith("plain")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [COUNTS, UPWARDS, WEEKDAYS, RANGE], ids=str)
 def test_what_is_even_takes_nothing_from_the_answer_but_its_place(bounds: Bounds) -> None:
     """Nothing even computes its law from the true answer, and to leave out what does never makes the error less."""

@@ -29,6 +29,7 @@ def test_more_and_less_is_granted(typed: Type, clinic: Path) -> None:
     assert statement.out.count("grant") == 3
 
 
+@pytest.mark.slow
 def test_another_contract_is_refused_until_the_change_is_recorded(typed: Type, clinic: Path) -> None:
     """A weaker unit is not charged to the same account; with a reason on record it is, and the record shows both."""
     asked = ("query", *CLINIC, "--epsilon", "0.1", "--analyst", "ana", "SELECT COUNT(*) FROM visits")
@@ -64,6 +65,7 @@ def test_who_creates_a_ledger_is_told(typed: Type, clinic: Path) -> None:
     assert "other.db: nothing was spent in it before" in typed("budget", "grant", "1", *CLINIC, *other).err
 
 
+@pytest.mark.slow
 def test_another_ledger_can_be_named(typed: Type, clinic: Path) -> None:
     """The ledger may be elsewhere than the contract says."""
     other = ("--ledger", str(clinic / "other.db"))

@@ -94,6 +94,7 @@ def test_bytes_that_are_no_text_stay(typed: Type, source: Path) -> None:
     assert Path("out.csv").read_bytes() == b"id,score\n\xe9\xff,3\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bounds", "texts"),
     [
@@ -234,6 +235,7 @@ def test_what_is_not_sure_is_refused(typed: Type, source: Path, text: bytes, tol
     assert [path.name for path in source.parent.iterdir()] == ["source.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", ["[0, inf)", "[0, 10] step 0.5", "[0, 100]", "[0, 20] step 1"])
 @pytest.mark.parametrize("way", ["csv", "lines", "json", "one"])
 def test_how_a_release_is_written_tells_nothing_of_the_answer(typed: Type, source: Path, bounds: str, way: str) -> None:
@@ -290,6 +292,7 @@ def test_a_release_is_written_exactly_where_a_decimal_can(point: Fraction, text:
 # Parquet.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "place"), [(SCORE, 2), (DAY, 3)])
 def test_types_stay_in_parquet(typed: Type, source: Path, options: tuple[str, ...], place: int) -> None:
     """Everything keeps its type, and the report counts what was released and what was missing."""
@@ -315,6 +318,7 @@ def test_what_64_bits_do_not_hold_is_the_last_that_fits(typed: Type, source: Pat
     assert 2**63 - 10**6 < first < 2**63
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["TINYINT", "UINTEGER", "BIGINT", "UBIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL(9, 2)", "VARCHAR"]
 )
@@ -363,6 +367,7 @@ def test_the_target_is_replaced_with_its_mode(typed: Type, source: Path) -> None
     assert "1.50" not in source.read_text("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("failure", "code"),
     [
@@ -408,6 +413,7 @@ def test_an_interrupt_while_releasing(typed: Type, source: Path, monkeypatch: py
     assert [path.name for path in source.parent.iterdir()] == ["source.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [

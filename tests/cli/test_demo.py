@@ -14,6 +14,7 @@ from tests.cli.conftest import Type, within_80
 RUNS = 200
 
 
+@pytest.mark.slow
 def test_the_demonstration(typed: Type, tmp_path: Path) -> None:
     """Both forms hold ten questions within 80 columns; nothing in bounds is impossible, all is spent and verified."""
     text, data = typed("demo"), typed("demo", "--json", "--keep", str(tmp_path / "kept")).data
@@ -29,6 +30,7 @@ def test_the_demonstration(typed: Type, tmp_path: Path) -> None:
     assert "asked for 0.1" in data["one_more"]
 
 
+@pytest.mark.slow
 def test_the_folder_is_kept_and_can_be_asked(typed: Type, tmp_path: Path) -> None:
     """What is kept can be asked on; the demonstration again gives the same answers, free; another contract stays."""
     folder = tmp_path / "kept"
@@ -41,6 +43,7 @@ def test_the_folder_is_kept_and_can_be_asked(typed: Type, tmp_path: Path) -> Non
     assert (folder / "clinic.toml").read_text("utf-8") == "mine"
 
 
+@pytest.mark.slow
 def test_plain_noise_tells_the_story(built: Path) -> None:
     """Over many runs plain noise nearly always has a negative count and a percentage above 100, often a closed day."""
     told = {"negative": 0, "above": 0, "closed": 0}

@@ -40,6 +40,7 @@ def test_there_is_every_command() -> None:
     assert set(ROOT.commands["budget"].commands) == {"show", "grant", "contract", "verify", "statement"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_help_has_an_example_that_runs(typed: Type, clinic: Path, name: str) -> None:
     """The help of a command fits 80 columns, and its example does what it should."""
@@ -193,6 +194,7 @@ def test_nothing_else_is_documented() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page_run(typed: Type, clinic: Path) -> None:
     """Every example on the page runs, one after the other, and is done."""
     lines = re.findall(r"^\$ (.+)$", PAGE.read_text("utf-8"), re.MULTILINE)

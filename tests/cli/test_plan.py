@@ -30,6 +30,7 @@ def test_a_plan_compares_and_recommends(typed: Type) -> None:
     assert "Decimal" not in text.out
 
 
+@pytest.mark.slow
 def test_the_inverse_question(typed: Type) -> None:
     """The epsilon found reaches the error, and the one just below, at three digits, does not."""
     data = typed("plan", *SMALL, "--target-error", "1.2", "--json").data
@@ -63,6 +64,7 @@ def test_epsilons_have_three_digits_and_grow(number: int) -> None:
     assert len(epsilon_of(number).normalize().as_tuple().digits) <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plan.png", "plan.svg", "plan.html"])
 def test_a_plan_is_drawn(typed: Type, tmp_path: Path, name: str) -> None:
     """The file is what its name says, and nothing else is left."""

@@ -25,6 +25,7 @@ def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_process_has_the_exit_code() -> None:
     """What main returns is what a shell sees, also where the terminal has no Greek."""
     assert run("release", "97", *PERCENT).returncode == 0
@@ -38,6 +39,7 @@ RELEASE_97 = ("release", "97", *PERCENT)
 REFUTED = ("certify", "--bounds", "[0, inf)", "--sensitivity", "1", "--epsilon", "1", "--scale", "1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [RELEASE_97, REFUTED, ("--help",), ("release", "97", "--jsn")])
 def test_a_closed_pipe_is_quiet(words: tuple[str, ...]) -> None:
     """Whoever stops reading is not told about it."""
@@ -60,6 +62,7 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
 RELEASE = 'release 1 --bounds "[0, 2]" --sensitivity 1 --epsilon 1'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "code"),
     [
@@ -80,6 +83,7 @@ def test_closed_and_full_streams_are_foreseen(line: str, code: int) -> None:
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["/dev/full", "&-"])
 def test_an_answer_that_could_not_be_printed_is_not_lost(clinic: Path, place: str) -> None:
     """It was charged, so standard error tells the request id with which it is free."""
@@ -93,6 +97,7 @@ def test_an_answer_that_could_not_be_printed_is_not_lost(clinic: Path, place: st
     assert request in again.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent", [(signal.SIGINT,), (signal.SIGTERM,), (signal.SIGHUP,), (signal.SIGINT, signal.SIGINT, signal.SIGTERM)]
 )
@@ -123,6 +128,7 @@ def test_whatever_takes_long_to_import_can_be_interrupted() -> None:
     assert found.stdout == "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_produced(shell: str) -> None:
     """There is a completion script for each shell, and it names the command."""
@@ -132,6 +138,7 @@ def test_completion_is_produced(shell: str) -> None:
     assert f"complete_{shell}" in found.stdout
 
 
+@pytest.mark.slow
 def test_completion_completes() -> None:
     """Commands and options are completed."""
     words = {"_INBOUNDS_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
@@ -150,6 +157,7 @@ def test_without_typer_the_extra_is_named() -> None:
     )
 
 
+@pytest.mark.slow
 def test_without_sqlglot_only_tables_are_not_asked() -> None:
     """A package that only questions need is named by them, and the other commands do without it."""
     code = "import sys; sys.modules['sqlglot'] = None; from inbounds.cli.main import run; run()"

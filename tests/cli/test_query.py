@@ -78,6 +78,7 @@ def test_explaining_spends_nothing(typed: Type, clinic: Path) -> None:
     assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "visits.parquet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "told"),
     [

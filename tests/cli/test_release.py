@@ -17,6 +17,7 @@ COUNT = ("--bounds", "[0, 20] step 1", "--sensitivity", "1", "--epsilon", "1")
 DAYS = ("--bounds", "[2026-01-01, 2026-12-31]", "--sensitivity", "3", "--epsilon", "1")
 
 
+@pytest.mark.slow
 def test_text_and_json_hold_the_same(typed: Type) -> None:
     """Both forms name the release, its expected error, what states its law, epsilon and the certificate."""
     text, data = typed("release", "97", *PERCENT), typed("release", "97", *PERCENT, "--json").data
@@ -39,6 +40,7 @@ def test_text_and_json_hold_the_same(typed: Type) -> None:
     assert data["mechanism"] in text.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", ["[0, 100]", "[0, 20] step 1", "[0, 5] | [7, inf)"])
 def test_the_law_that_is_printed_can_be_certified(typed: Type, bounds: str) -> None:
     """Scale, pooling and step of bounded Laplace are those of a claim that is proved, and that fails at half of it."""
@@ -57,6 +59,7 @@ def printed_law_is_certified(typed: Type, bounds: str, epsilon: str) -> None:
     assert typed("certify", *claim, repr(found["scale"] / 2)).code == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", ["[0, 20] step 1", "[0, 3] step 1", "[0, 100]"])
 def test_a_draw_takes_as_long_for_one_answer_as_for_another(typed: Type, bounds: str) -> None:
     """No mechanism is chosen that computes its law from the true answer, and it is the one that plan recommends."""
@@ -68,6 +71,7 @@ def test_a_draw_takes_as_long_for_one_answer_as_for_another(typed: Type, bounds:
     assert "do the same work for every true answer" in planned["reason"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["1_0", "٣", "９７", "0x1p3", "1e", "."])
 def test_only_plain_numbers_are_numbers(typed: Type, value: str) -> None:
     """What Python would read but nobody writes is refused, as an answer without repeating it."""
@@ -85,11 +89,13 @@ def test_an_infinity_is_projected(typed: Type, value: str) -> None:
     assert typed("release", value, *COUNT, "--json").data["released"] in range(21)
 
 
+@pytest.mark.slow
 def test_numbers_are_shown_as_typed(typed: Type) -> None:
     """What was typed is repeated to the letter."""
     assert re.search(r"^epsilon +0\.50$", typed("release", "97", *PERCENT).out, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["-3", "-3.5", "-.5", "-1e0", "3"])
 def test_a_negative_number_is_no_option(typed: Type, value: str) -> None:
     """An answer below zero needs no quoting, before or after the options."""
@@ -162,6 +168,7 @@ MISUSES: list[tuple[str, ...]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", MISUSES, ids=" ".join)
 def test_no_message_repeats_the_secret(typed: Type, words: tuple[str, ...]) -> None:
     """Whatever is wrong with a command, the message is one line, the code 2, and the true answer is not in it."""
@@ -171,6 +178,7 @@ def test_no_message_repeats_the_secret(typed: Type, words: tuple[str, ...]) -> N
     assert SECRET not in found.err
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(noise=st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=8), before=st.booleans())
 def test_no_malformed_answer_is_repeated(capsys: pytest.CaptureFixture[str], noise: str, before: bool) -> None:
@@ -182,6 +190,7 @@ def test_no_malformed_answer_is_repeated(capsys: pytest.CaptureFixture[str], noi
     assert SECRET not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["nan", "inf"])
 def test_what_is_no_number_is_refused_in_words(typed: Type, value: str) -> None:
     """NaN, and infinity on a side without an end, are refused."""

@@ -119,6 +119,7 @@ def write_files(text: str, folder: Path) -> int:
     return len(files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_example_does_what_it_shows(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Python in a document runs from top to bottom, asserts what is true, and shows what comes out."""
@@ -194,6 +195,7 @@ def run_commands(text: str, typed: Callable[[list[str]], str]) -> int:
 RUN = ("README.md", "docs/index.md", "docs/first-contract.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", RUN)
 def test_every_command_does_what_is_shown(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -322,6 +324,7 @@ def figures(name: str, header: str) -> list[list[str]]:
     return [row.strip("| ").split(" | ") for row in text[text.index(header) :].split("\n\n")[0].splitlines()[2:]]
 
 
+@pytest.mark.slow
 def test_the_table_of_poolings_is_true() -> None:
     """Every figure of the table is what the mechanisms say, and the best of three are bold."""
     text = (ROOT / "docs" / "accuracy.md").read_text("utf-8")
@@ -335,6 +338,7 @@ def test_the_table_of_poolings_is_true() -> None:
         assert f"| {' | '.join([*cells[:3], *bold])} |" in text
 
 
+@pytest.mark.slow
 def test_the_honest_table_is_true() -> None:
     """Every figure of the table is what the mechanisms say; mixtures are searched in hundredths."""
 
@@ -355,6 +359,7 @@ def test_the_honest_table_is_true() -> None:
         ]
 
 
+@pytest.mark.slow
 def test_the_table_of_limits_is_true() -> None:
     """The optima of the table are those that are found."""
     for epsilon, _, points, steps, optimum, *_ in figures("choosing.md", "| ε | B | m | s |"):
@@ -364,6 +369,7 @@ def test_the_table_of_limits_is_true() -> None:
         assert optimum == f"{mean / int(steps):.4f} / {worst / int(steps):.4f}"
 
 
+@pytest.mark.slow
 def test_the_example_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """The example runs, no line of it is longer than 80 columns, and nothing in bounds is marked impossible."""
     runpy.run_path(str(ROOT / "examples" / "answers.py"), run_name="__main__")

@@ -44,6 +44,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_every_page_is_in_the_navigation(site: Path) -> None:
     """Whatever is under docs can be reached from the first page, and is listed once."""
     first = (site / "index.html").read_text("utf-8")
@@ -64,6 +65,7 @@ LOADED = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_the_site_needs_no_other_host(site: Path) -> None:
     """No page, style or script of the site loads anything from elsewhere."""
     files = [path for path in site.rglob("*") if path.suffix in {".html", ".css", ".js"}]

@@ -54,6 +54,7 @@ def told(refused: pytest.ExceptionInfo[InboundsError]) -> str:
     return "".join(traceback.format_exception(refused.value, limit=0)) + repr(refused.value)
 
 
+@pytest.mark.slow
 @given(misspelt())
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_misspelt_address_shows_its_password(tmp_path: Path, address: str) -> None:

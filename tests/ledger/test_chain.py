@@ -77,6 +77,7 @@ def test_an_untouched_ledger_is_in_order(ledger: Ledger) -> None:
     assert ledger.verify(START).ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIELDS)
 def test_any_altered_field_of_any_entry_is_found(ledger: Ledger, place: Place, name: str) -> None:
     """The problem names the entry, and nothing is wrong once the field is what it was."""

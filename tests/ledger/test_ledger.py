@@ -45,6 +45,7 @@ def test_a_charge_is_taken_from_both_accounts(ledger: Ledger) -> None:
     assert ledger.balance("clinic", "bob") == Balance(Fraction(1, 2), Fraction(0))
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 30),
     st.none() | st.integers(1, 30),
@@ -267,6 +268,7 @@ def test_bad_texts_are_refused_and_not_shown(ledger: Ledger, bad: Any) -> None:
     assert ledger.head().seq == 2
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=50))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 def test_texts_come_back_as_they_were(ledger: Ledger, text: str) -> None:

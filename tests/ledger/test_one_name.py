@@ -87,6 +87,7 @@ def paths(tmp_path: Path) -> tuple[Path, Path]:
     return first, second
 
 
+@pytest.mark.slow
 def test_a_hard_link_is_refused_under_both_names(paths: tuple[Path, Path]) -> None:
     """To charge and to read, by whoever had it open before and by whoever opens it; with one name left it goes on."""
     first, second = paths
@@ -119,6 +120,7 @@ def test_processes_that_race_under_two_names_spend_the_budget_once(tmp_path: Pat
             assert ledger.verify().ok
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill")
 def test_what_a_killed_process_left_in_the_log_is_not_lost_by_a_move(paths: tuple[Path, Path]) -> None:
     """A file that was moved or copied without its log is refused; put back, or moved with its log, it is whole."""
@@ -144,6 +146,7 @@ def test_what_a_killed_process_left_in_the_log_is_not_lost_by_a_move(paths: tupl
         charge(first)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill")
 def test_a_log_from_before_the_file_was_used_elsewhere_is_refused(paths: tuple[Path, Path]) -> None:
     """SQLite would write it over what was charged since; without it, all is there."""
@@ -192,6 +195,7 @@ def test_who_closes_last_without_a_word_is_forgiven_where_the_log_was(paths: tup
         charge(second)
 
 
+@pytest.mark.slow
 def test_a_symbolic_link_is_the_same_name(paths: tuple[Path, Path]) -> None:
     """SQLite follows it, and so do we: both at once see the same account."""
     first, second = paths
@@ -232,6 +236,7 @@ for check in (log_place.is_mounted_alone, lambda path: False):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="this system has no mounts of one's own")
 def test_a_file_that_is_mounted_alone_is_refused(paths: tuple[Path, Path]) -> None:
     """As containers do it; where the system would not tell, the file still says that its log is elsewhere."""

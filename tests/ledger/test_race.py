@@ -45,6 +45,7 @@ def test_the_race_catches_a_store_that_reads_and_then_writes(tmp_path: Path) -> 
     assert max(won) > CAP
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_killed_process_leaves_a_ledger_in_order(place: Place) -> None:
     """Two hundred processes killed at any moment, the first while it creates the ledger: no answer left uncharged."""
@@ -63,6 +64,7 @@ def test_a_killed_process_leaves_a_ledger_in_order(place: Place) -> None:
         assert ledger.balance("clinic").spent == charges * Fraction(1, 1000)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_process_killed_while_it_creates_a_ledger_leaves_one_that_opens(tmp_path: Path) -> None:
     """Each of a hundred children creates a file of its own and is killed soon: whatever it left is opened."""

@@ -168,6 +168,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "count", "steps", "mean", "worst"), KNOWN)
 def test_the_least_errors_are_the_known_ones(epsilon: float, count: int, steps: int, mean: float, worst: float) -> None:
     """Linear programming's least mean and worst errors are found to four digits, and the mechanism has them."""
@@ -195,6 +196,7 @@ def lattices(draw: st.DrawFn, most: int = 9) -> Bounds:
 EPSILONS = st.sampled_from([0.05, 0.3, 1.0, 2.5])
 
 
+@pytest.mark.slow
 @given(lattices(most=7), st.integers(1, 24), EPSILONS, st.sampled_from(GOALS), st.data())
 @settings(max_examples=30)
 def test_the_limit_is_that_of_the_program_as_it_is_written(
@@ -212,6 +214,7 @@ def test_the_limit_is_that_of_the_program_as_it_is_written(
     assert (errors @ weights if goal == "mean" else errors.max()) == pytest.approx(found.limit, rel=1e-7, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 14), st.sampled_from([0.1, 0.7, 2.0]), st.data())
 @settings(max_examples=20)
 def test_every_optimum_is_the_geometric_mechanism_read_wisely(n: int, epsilon: float, data: st.DataObject) -> None:
@@ -264,6 +267,7 @@ RIVALS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.slow
 @given(lattices(most=14), st.integers(1, 24), EPSILONS, st.sampled_from(GOALS))
 @settings(max_examples=30)
 def test_nothing_is_better(bounds: Bounds, halves: int, epsilon: float, goal: Goal) -> None:
@@ -311,6 +315,7 @@ def test_a_mirror_image_of_bounds_has_a_mirror_image_of_a_table(bounds: Bounds, 
     assert errors_of(found) == pytest.approx(errors_of(found)[::-1], rel=1e-10)
 
 
+@pytest.mark.slow
 @given(lattices(), st.integers(1, 12), EPSILONS, st.sampled_from(GOALS))
 @settings(max_examples=15)
 def test_where_bounds_are_makes_no_difference(bounds: Bounds, steps: int, epsilon: float, goal: Goal) -> None:
@@ -322,6 +327,7 @@ def test_where_bounds_are_makes_no_difference(bounds: Bounds, steps: int, epsilo
     assert other.limit == pytest.approx(5 * one.limit, rel=1e-7, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 def test_more_epsilon_and_less_sensitivity_are_better(goal: Goal) -> None:
     """The limit falls as epsilon grows, and rises with the sensitivity until everything is within one."""
@@ -343,6 +349,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize(("bounds", "sensitivity", "epsilon"), ASKED, ids=str)
 def test_every_inequality_holds_in_integers(bounds: Bounds, sensitivity: Any, epsilon: Any, goal: Goal) -> None:
@@ -356,6 +363,7 @@ def test_every_inequality_holds_in_integers(bounds: Bounds, sensitivity: Any, ep
         assert not is_private(weights, near, Fraction(str(epsilon)) * Fraction(99, 100))
 
 
+@pytest.mark.slow
 @given(lattices(most=12), st.integers(1, 40), st.sampled_from([0.01, 0.2, 1.0, 5.0, 10.0]), st.sampled_from(GOALS))
 @settings(max_examples=25)
 def test_every_inequality_holds_on_any_lattice(bounds: Bounds, quarters: int, epsilon: float, goal: Goal) -> None:
@@ -367,6 +375,7 @@ def test_every_inequality_holds_on_any_lattice(bounds: Bounds, quarters: int, ep
     assert is_private(rows_of(found), neighbours(bounds, sensitivity), epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1, 4, 10])
 def test_making_a_table_exact_costs_next_to_nothing(epsilon: float, goal: Goal) -> None:
@@ -377,6 +386,7 @@ def test_making_a_table_exact_costs_next_to_nothing(epsilon: float, goal: Goal) 
         assert error_of(found, goal) <= found.limit * (1 + 1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-6, 15, 30, 50, 1000])
 def test_an_epsilon_out_of_the_ordinary_is_solved_or_refused(epsilon: float, goal: Goal) -> None:
@@ -392,6 +402,7 @@ def test_an_epsilon_out_of_the_ordinary_is_solved_or_refused(epsilon: float, goa
         assert error_of(found, goal) <= error_of(snapped, goal) * (1 + 1e-6) + 1e-15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize(("bounds", "sensitivity", "epsilon"), ASKED, ids=str)
 def test_the_certificate_says_what_integers_say(bounds: Bounds, sensitivity: Any, epsilon: Any, goal: Goal) -> None:
@@ -439,6 +450,7 @@ def with_weight_moved(honest: Optimal, row: int, column: int, units: int) -> Opt
     return false
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("bounds", [INTERVAL, ISLANDS], ids=str)
 def test_a_weight_that_was_moved_is_found(bounds: Bounds, goal: Goal) -> None:
@@ -498,6 +510,7 @@ def test_the_greatest_ratio_is_the_greatest(rows: int, columns: int, data: st.Da
         assert Fraction(weights[found.row][found.column], weights[found.other][found.column]) == found.value
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from([Fraction(1, 100), Fraction(1), Fraction(5), Fraction(12)]),
     st.integers(2, 8),
@@ -553,6 +566,7 @@ def test_a_draw_is_where_its_word_falls(bounds: Bounds) -> None:
         assert found._release_one(answer, Script(word(0, BITS))) == points[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bounds", "answer"), [(INTERVAL, 3), (ISLANDS, 7), (HALVES, 4.0)], ids=str)
 @pytest.mark.parametrize("form", ["one by one", "array"])
 def test_releases_follow_the_table(bounds: Bounds, answer: Any, form: str) -> None:
@@ -732,6 +746,7 @@ def test_optima_are_equal_if_their_tables_are() -> None:
     assert found != Optimal(Bounds(0, 5, step=1), 1, 1, prior=[1, 2, 3, 4, 5, 6])
 
 
+@pytest.mark.slow
 def test_settings_of_numpy_make_no_difference() -> None:
     """Everything goes through where the caller has told NumPy to raise on underflow, as on anything else."""
     with np.errstate(all="raise"):
@@ -787,6 +802,7 @@ def test_mistakes_are_named(make: Callable[[], Any], message: str) -> None:
         make()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize(("constant", "value"), [("BUDGET", 45), ("PATIENCE", 1)])
 def test_a_search_that_gets_nowhere_is_given_up(
@@ -806,6 +822,7 @@ def test_a_search_that_gets_nowhere_is_given_up(
     assert low <= best.limit * (1 + 1e-6) <= high * (1 + 2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 def test_a_search_that_ends_early_is_honest(goal: Goal, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table within a hundredth of the proved limit is accepted; the limit stays one, and privacy is proved."""
@@ -848,6 +865,7 @@ def test_a_solver_that_always_fails_is_not_asked_forever(goal: Goal, monkeypatch
     assert compare(ISLANDS, 2, 3).rows[0].eligible
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [3, 4])
 def test_a_program_that_the_solver_refuses_is_tried_again(epsilon: float) -> None:
     """Where HiGHS ends with an error on the program as it is, it is asked again in other ways."""
@@ -856,6 +874,7 @@ def test_a_program_that_the_solver_refuses_is_tried_again(epsilon: float) -> Non
     assert found.mean_error() <= found.limit * (1 + 1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 def test_a_search_on_a_plateau_gets_off_it(goal: Goal) -> None:
     """Where many rounds bring nothing, as on wide ranges at small epsilon, the search goes on and ends."""
@@ -883,6 +902,7 @@ def test_without_the_solver_it_says_what_to_install(monkeypatch: pytest.MonkeyPa
 SLOW = (Bounds(0, 199, step=1), 3, 0.05)
 
 
+@pytest.mark.slow
 def test_who_waits_long_is_told_and_can_stop() -> None:
     """A solve that takes long tells how far it is; whoever interrupts it there can go on using everything."""
     told: list[str] = []

@@ -143,6 +143,7 @@ NARROW = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sensitivity", [1, Fraction(1, 10**330)], ids=["1", "tiny"])
 @pytest.mark.parametrize("bounds", NARROW, ids=lambda bounds: bounds.brief()[:30])
 @pytest.mark.parametrize("kind", [BoundedLaplace, NaiveLaplace, HolohanLaplace, Laplace, Staircase, ExplicitFair])

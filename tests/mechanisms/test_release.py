@@ -129,6 +129,7 @@ def test_the_decimal_context_of_the_caller_is_not_used(context: Decimal) -> None
 # Arrays.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "dates"])
 @pytest.mark.parametrize(
     "answers",
@@ -375,6 +376,7 @@ NUMBERS = "an answer must be an int, float, Fraction or Decimal, or an array of 
 ARRAYS = "an array of answers must hold numbers or dates, got "
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["one span", "islands", "tenths", "no step", "no step, whole line"])
 @pytest.mark.parametrize(
     ("answer", "message"),
@@ -510,6 +512,7 @@ def test_a_mechanism_is_frozen() -> None:
             delattr(made, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("again", [lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy])
 def test_a_copy_is_equal_and_draws_the_same(name: str, again: Callable[[BoundedLaplace], BoundedLaplace]) -> None:

@@ -114,6 +114,7 @@ def errors_of(name: str) -> Axes:
     return panel(plot.errors(mechanism(name)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WHOLE)
 def test_all_probability_is_drawn(name: str) -> None:
     """The area under a line and the probabilities of its spikes add up to one; on a step, the heights do."""
@@ -131,6 +132,7 @@ def test_all_probability_is_drawn(name: str) -> None:
         assert area(curve) + spikes == pytest.approx(1, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_what_is_drawn_of_a_half_line_is_the_probability_of_it() -> None:
     """Where a picture ends before the releases do, the area is the probability up to there, or between its ends."""
     for bounds, value in ((Bounds(0, None), 1), (Bounds.everything(), 3), (Bounds(0, 10**6), 5 * 10**5)):
@@ -160,6 +162,7 @@ def test_the_peak_is_drawn() -> None:
     assert xs[np.argmax(ys)] == pytest.approx(4.2, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_nothing_is_drawn_where_nothing_is_possible(name: str) -> None:
     """No line of releases or errors crosses a gap, and between any two gaps there is a piece of it, or a spike."""
@@ -268,6 +271,7 @@ def test_values_may_come_in_any_collection(values: Any) -> None:
     assert [line.get_label() for line in curves(axes)] == ["true answer 1", "true answer 3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_drawn_errors_are_those_of_the_mechanism(name: str) -> None:
     """Every point of a curve of errors is what the mechanism says, and the mean in the legend too."""
@@ -293,6 +297,7 @@ def test_few_true_answers_are_marked_on_a_curve() -> None:
     assert curves(panel(plot.errors(BoundedLaplace(UNION, 1, 1))))[0].get_marker() == "None"
 
 
+@pytest.mark.slow
 def test_lines_do_not_differ_by_colour_alone() -> None:
     """Five mechanisms are five colours, five styles and five names, and so are five true answers."""
     question = UNION, 1, 1
@@ -327,6 +332,7 @@ def test_dates_are_on_the_axis() -> None:
     assert "2 days" in axes.get_title()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "last"), [("0001-01-01", "0001-01-09"), ("9999-12-20", "9999-12-31")])
 def test_dates_may_be_the_first_or_the_last_there_are(first: str, last: str) -> None:
     """A picture has no margin where there are no more days."""
@@ -335,6 +341,7 @@ def test_dates_may_be_the_first_or_the_last_there_are(first: str, last: str) -> 
         figure.draw_without_rendering()
 
 
+@pytest.mark.slow
 def test_a_single_possible_answer_can_be_drawn() -> None:
     """One possible answer, without any error, is no reason to fail."""
     law = BoundedLaplace(Bounds(3, 3, step=1), 1, 1)
@@ -407,6 +414,7 @@ def test_pictures_go_into_the_axes_they_are_given() -> None:
     figure.draw_without_rendering()
 
 
+@pytest.mark.slow
 def test_nothing_global_is_touched() -> None:
     """Drawing does without pyplot, and the library without matplotlib until something is drawn."""
     code = """
@@ -463,6 +471,7 @@ def test_bad_requests_are_refused() -> None:
             call()
 
 
+@pytest.mark.slow
 def test_the_pictures_of_the_documentation_can_be_drawn(tmp_path: Path) -> None:
     """The script draws every picture that the documentation has, and none of them is large."""
     paths = runpy.run_path(str(ROOT / "docs" / "pictures" / "make.py"))["make"](tmp_path)

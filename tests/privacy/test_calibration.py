@@ -70,6 +70,7 @@ def assert_tight(mechanism: BoundedLaplace) -> None:
     assert refused.value.certificate.refuted
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(scenes())
 def test_the_scale_is_safe_and_tight_by_definition(scene: Scene) -> None:
@@ -182,6 +183,7 @@ def test_distance_beside_an_infinite_gap_has_a_closed_form(bounds: Bounds, epsil
         assert 3 / epsilon <= scale <= expected * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(scenes(even_gaps=True), st.data())
 def test_reflected_bounds_have_the_reflected_mechanism(scene: Scene, data: st.DataObject) -> None:
@@ -215,6 +217,7 @@ def test_translated_bounds_have_the_translated_mechanism(scene: Scene, steps: in
         assert there.certificate.worst_pair == tuple(x + steps * scene.step for x in here.certificate.worst_pair)
 
 
+@pytest.mark.slow
 @given(scenes(), st.fractions(Fraction(1, 1000), 1000))
 def test_scaled_bounds_have_the_scaled_mechanism(scene: Scene, factor: Fraction) -> None:
     """In other units, with the step, the offset and the sensitivity converted too, the scale is converted."""
@@ -230,6 +233,7 @@ def test_scaled_bounds_without_a_step(factor: Any) -> None:
     assert there.scale == pytest.approx(here.scale * float(factor), rel=1e-9)
 
 
+@pytest.mark.slow
 @given(scenes(), st.integers(1, 5), st.floats(1, 5))
 def test_the_scale_grows_with_the_sensitivity_and_falls_with_epsilon(scene: Scene, more: int, factor: float) -> None:
     """Hiding more, or hiding it better, never takes less noise."""
@@ -248,6 +252,7 @@ def test_the_scale_is_between_the_plain_one_and_twice_that(scene: Scene) -> None
     assert plain <= mechanism.claim.scale <= 2 * plain * (1 + Fraction(1, 10**9))
 
 
+@pytest.mark.slow
 @given(scenes(kinds=("trusted",), whole=True))
 def test_the_standard_guarantee_is_the_cheapest(scene: Scene) -> None:
     """Promising every distance takes at least the scale of promising one, and so does projecting answers."""
@@ -281,6 +286,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("bounds", SHAPES, ids=repr)
 def test_every_epsilon_works_and_is_tight(bounds: Bounds, epsilon: float) -> None:
@@ -308,6 +314,7 @@ def many_spans(count: int) -> Bounds:
     return Bounds.union([(start, start + i % 7) for i, start in enumerate(starts[:-1])], step=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 1, 100])
 @pytest.mark.parametrize(
     "promise", [{}, {"trusted": True, "pooling": 0.3}, {"trusted": True, "guarantee": "distance"}], ids=str
@@ -324,6 +331,7 @@ def test_searching_in_doubles_first_finds_the_same_scale(
     assert in_doubles.scale == pytest.approx(in_balls.scale, rel=3e-7)
 
 
+@pytest.mark.slow
 @given(scenes())
 def test_searching_in_doubles_first_is_safe_and_tight_anywhere(scene: Scene) -> None:
     """The search in doubles is as good on few spans."""
@@ -398,6 +406,7 @@ PROMISES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: " ".join(map(str, promise.values())))
 @pytest.mark.parametrize("sensitivity", [0.7, Fraction(1, 3), 1e-3, 1, 50], ids=str)
 def test_a_scale_that_was_found_can_be_claimed_anew(sensitivity: Any, promise: dict[str, Any]) -> None:
@@ -412,6 +421,7 @@ def test_a_scale_that_was_found_can_be_claimed_anew(sensitivity: Any, promise: d
             assert certify(claim).holds
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.lists(st.fractions(-1000, 1000, max_denominator=1000), min_size=1, max_size=6, unique=True),
@@ -484,6 +494,7 @@ def test_on_one_span_the_loss_falls_as_the_scale_grows(
         assert losses[1].witnessed <= losses[0].bound
 
 
+@pytest.mark.slow
 def test_on_a_trusted_union_the_loss_can_rise_with_the_scale() -> None:
     """Far points make the loss between 0 and 1 rise by 4 %, so the scale found is proved, and not the least."""
     bounds = Bounds.union([(-9000 - 2 * i, -9000 - 2 * i) for i in range(2500)] + [(0, 1)], step=1)

@@ -151,6 +151,7 @@ def test_the_second_proof_agrees_with_the_first(scene: Scene) -> None:
     assert (second.scale, second.step, second.guarantee) == (first.scale, first.step, first.guarantee)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", [0, 0.5, 1])
 @pytest.mark.parametrize("trusted", [False, True])
 @pytest.mark.parametrize(
@@ -241,6 +242,7 @@ def test_a_scale_a_millionth_too_small_is_refused(promise: dict[str, Any]) -> No
     assert isinstance(refused.value, InboundsError)
 
 
+@pytest.mark.slow
 @given(scenes(), scales())
 def test_certifying_is_comparing_with_the_definition(scene: Scene, scale: Fraction) -> None:
     """A claim is certified if the loss by definition is below epsilon, and refused with a witness if it is above."""

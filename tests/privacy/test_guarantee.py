@@ -41,6 +41,7 @@ def test_deciding_pairs_have_the_greatest_loss_of_all_pairs(scene: Scene, scale:
     assert greatest(scene.claim(scale)) == pytest.approx(scene.worst(scale), rel=1e-11, abs=1e-13)
 
 
+@pytest.mark.slow
 @given(scenes(), scales())
 def test_loss_is_distance_and_normalisation(scene: Scene, scale: Fraction) -> None:
     """Over all outputs and both directions the loss is `rate * distance + |ln Z(m) - ln Z(n)|`."""
@@ -222,6 +223,7 @@ def test_every_kind_of_number_will_do(number: Any) -> None:
     assert BoundedLaplace(Bounds(0, 5), number, number, pooling=number) == BoundedLaplace(Bounds(0, 5), 1, 1, pooling=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bounds", "sensitivity"),
     [

@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from inbounds import BoundedLaplace, Bounds
+from inbounds import BoundedLaplace, Bounds, LatticeTooFine
 from inbounds.privacy import calibration
 from inbounds.privacy.calibration import TOLERANCE
 from inbounds.privacy.certificate import prove
@@ -48,7 +48,10 @@ def test_the_closed_form_is_the_loss_that_balls_enclose(given_: dict[str, Any], 
 @given(arguments())
 def test_no_scale_a_hair_below_the_one_found_can_be_proved(given_: dict[str, Any]) -> None:
     """The scale found is proved, and one smaller by the documented tolerance is refuted."""
-    made = BoundedLaplace(**given_)
+    try:
+        made = BoundedLaplace(**given_)
+    except LatticeTooFine:  # noise without end that 62 bits do not hold
+        reject()
     assert made.certificate.holds
     assert prove(made.claim.rescaled(made.scale * (1 - TOLERANCE))).refuted
 

@@ -139,6 +139,7 @@ def test_plain_laplace_noise_has_an_error_of_its_scale(epsilon: float) -> None:
         assert density == pytest.approx(math.exp(-abs(x - 0.5) / scale) / (2 * scale), rel=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.2, 1, 4])
 @pytest.mark.parametrize("sensitivity", [1, 3])
 def test_geometric_noise_has_the_known_error_and_variance(epsilon: float, sensitivity: int) -> None:
@@ -162,6 +163,7 @@ def test_the_truncated_geometric_mechanism_is_the_one_of_its_paper(epsilon: floa
         assert table(made, [j])[0].tolist() == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [INTERVAL, Bounds(0, 200, step=1), Bounds(0, 3), HALVES, Bounds(0, None, step=1)])
 @pytest.mark.parametrize("sensitivity", [1, 40])
 def test_snapped_laplace_noise_is_bounded_laplace_that_pools_all(bounds: Bounds, sensitivity: int) -> None:
@@ -363,6 +365,7 @@ STAIRS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "count", "steps", "mean", "worst"), STAIRS)
 def test_the_best_staircase_on_few_points_is_the_known_one(
     epsilon: float, count: int, steps: int, mean: float, worst: float
@@ -381,6 +384,7 @@ def test_the_best_staircase_on_few_points_is_the_known_one(
 # What their labels promise.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "bounds"), ON_LATTICES, ids=str)
 def test_what_is_said_to_be_private_is_private_by_definition(name: str, bounds: Bounds) -> None:
     """Probabilities add up to one and differ by at most exp(epsilon) between answers within one sensitivity."""
@@ -393,6 +397,7 @@ def test_what_is_said_to_be_private_is_private_by_definition(name: str, bounds: 
         assert greatest_loss(made, sensitivity) <= epsilon * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PURE)
 def test_a_law_for_less_is_caught_by_the_same_check(name: str) -> None:
     """Between answers twice as far apart as the noise is for, the loss is far above epsilon: the check can fail."""
@@ -401,6 +406,7 @@ def test_a_law_for_less_is_caught_by_the_same_check(name: str) -> None:
     assert greatest_loss(made, 2) == pytest.approx(1, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "bounds"), ON_LATTICES, ids=str)
 def test_the_second_proof_looks_at_every_pair_and_every_output(name: str, bounds: Bounds) -> None:
     """On few points a label is proved again by definition, and the bound is the loss that a matrix of doubles has."""
@@ -412,6 +418,7 @@ def test_the_second_proof_looks_at_every_pair_and_every_output(name: str, bounds
     assert made.certificate.bound >= found.witnessed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [Fraction(29, 26), Fraction(33, 14), 5, 20, Decimal("99.9"), 1000])
 @pytest.mark.parametrize("name", PURE)
 def test_the_second_proof_confirms_whatever_epsilon_was_asked_for(name: str, epsilon: Any) -> None:
@@ -421,6 +428,7 @@ def test_the_second_proof_confirms_whatever_epsilon_was_asked_for(name: str, eps
     assert certify(made).method == "every pair, every output"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CUT, "plain truncated Laplacian"])
 @pytest.mark.parametrize("bounds", [INTERVAL, ISLANDS, HALVES], ids=str)
 @pytest.mark.parametrize("delta", [0.2, 0.001])
@@ -495,6 +503,7 @@ def maker(name: str) -> Maker:
     return {**EVERY, **PURE}[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "bounds", "answer"), RELEASES, ids=str)
 @pytest.mark.parametrize("form", ["one by one", "array"])
 def test_releases_follow_the_law_that_is_told(name: str, bounds: Bounds, answer: Any, form: str) -> None:
@@ -537,6 +546,7 @@ def test_arrays_without_a_step_follow_the_continuous_law(ends: str, kind: Any) -
         assert p_value(seen, np.maximum(cells(off), 1e-30)) < FLOOR
 
 
+@pytest.mark.slow
 def test_folded_arrays_hit_odd_and_even_places_alike() -> None:
     """However wide the noise is, folding an array reaches every place alike, as folding one answer does."""
     made = Laplace(Bounds(0, 1), 1, 1.5e-6, ends="fold")
@@ -549,6 +559,7 @@ def test_folded_arrays_hit_odd_and_even_places_alike() -> None:
 LATTICES = [INTERVAL, ISLANDS, HALVES, Bounds(0, 3, step=TENTH), YEAR]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "bounds"),
     [
@@ -628,6 +639,7 @@ def test_without_a_step_numbers_are_floats_and_fractions_exact(made: Any) -> Non
     assert made.release(Fraction(1, 3)) % made.step == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["folded Laplace", "snapped staircase", "plain truncated Laplacian", "explicit fair"])
 @pytest.mark.parametrize("shape", [(), (0,), (7,), (2, 3), (3, 0, 2), (2, 1, 3)])
 @pytest.mark.parametrize("dtype", ["i1", "u2", "i8", "f2", "f4", "f8", "O"])
@@ -638,6 +650,7 @@ def test_arrays_keep_their_shape(name: str, shape: tuple[int, ...], dtype: str) 
     assert released.dtype == np.int64 or dtype == "O"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*EVERY, "explicit fair"])
 def test_answers_outside_are_brought_to_the_nearest_end_first(name: str) -> None:
     """An answer beyond an end has the law of that end, draws what it draws, and so has an infinite one."""
@@ -696,6 +709,7 @@ def by_hand(made: Any, answer: Any, outputs: list[Fraction]) -> float:
     return float(chances @ distances)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "bounds"), [*ON_LATTICES, *((name, bounds) for name in CUT for bounds in (INTERVAL, ISLANDS))], ids=str
 )
@@ -714,6 +728,7 @@ def test_errors_are_the_sums_over_the_law(name: str, bounds: Bounds) -> None:
 LONG = [Bounds(0, 300, step=1), Bounds.union([(0, 100), (130, 200), (300, 420)], step=1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "bounds"), [*((name, bounds) for name in IN_RANGE for bounds in LONG), ("explicit fair", LONG[0])], ids=str
 )
@@ -728,6 +743,7 @@ def test_errors_over_many_answers_are_the_means_over_each(
     assert made.worst_error() == pytest.approx(max(errors), rel=1e-9)
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(sorted(IN_RANGE)),
     st.lists(st.integers(1, 14), min_size=1, max_size=5),
@@ -795,6 +811,7 @@ def test_errors_on_a_union_without_a_step_are_integrals(kind: Any, ends: str, tr
     assert made.error(truth) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "ends"), [(kind, ends) for kind in (Laplace, Staircase) for ends in ("snap", "fold")])
 @pytest.mark.parametrize("spans", [[(0.0, 5.0)], [(0.0, 1.0), (1.5, 3.0), (6.0, 9.0)]], ids=str)
 def test_means_without_a_step_are_means_of_errors(kind: Any, ends: str, spans: list[tuple[float, float]]) -> None:
@@ -812,6 +829,7 @@ def test_means_without_a_step_are_means_of_errors(kind: Any, ends: str, spans: l
     assert made.worst_error() == pytest.approx(greatest, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize(
     "bounds", [Bounds(0, None, step=1), Bounds(None, 3, step=1) | Bounds(7, None, step=1), INTEGERS]
@@ -867,6 +885,7 @@ def outcomes(made: Any, centre: int) -> tuple[NDArray[np.int64], Floats]:
     return made.ends.apply_many(centre + noise), made.noise.probability(noise.astype(float))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sensitivity", "epsilon"), [(3, 0.01), (7, 0.001), (Fraction(2, 3), 1e-4), (200, 0.05), (900, 0.1)]
 )
@@ -896,6 +915,7 @@ def test_what_is_folded_a_thousand_times_hits_the_ends_as_each_outcome_does(kind
     assert made.at_ends() == pytest.approx(np.mean(hits), rel=3e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [Bounds(0, 1) | Bounds(5, None), Bounds(0, 1), Bounds(0, 1) | Bounds(1.5, 9)])
 @pytest.mark.parametrize("kind", [Laplace, Staircase, TruncatedLaplacian])
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.02])
@@ -916,6 +936,7 @@ def test_however_wide_the_noise_few_answers_and_few_pieces_are_looked_at(
 VAST_ANSWERS = [1e308, -1e308, 1e300, Fraction(10**400), -Fraction(10**400), Decimal("1e400"), -(10**310)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", VAST_ANSWERS)
 @pytest.mark.parametrize("bounds", [Bounds(0, None), Bounds(0, 1) | Bounds(5, None), Bounds(0, 9)], ids=str)
 @pytest.mark.parametrize("name", EVERY)

@@ -73,6 +73,7 @@ def is_possible(plan: Plan, value: Any) -> bool:
     return type(value) is wanted and value in bounds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 10, 2**20, 2**40, 2**70])
 def test_every_answer_is_possible(size: int) -> None:
     """Whatever the totals are, also those that no table can have, every answer is possible, and its noise is finite."""
@@ -96,6 +97,7 @@ def test_no_rows_and_extreme_rows_give_possible_means() -> None:
             assert is_possible(plan, plan.answering.answer(totals).value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.8])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)])
 def test_the_noise_of_a_mean_is_what_it_says(share: float, epsilon: Fraction) -> None:
@@ -116,6 +118,7 @@ def test_the_noise_of_a_mean_is_what_it_says(share: float, epsilon: Fraction) ->
     assert told == pytest.approx(simulated.mean(), rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "3", "5"])
 def test_the_noise_of_a_proportion_is_what_it_says(share: float, epsilon: str) -> None:

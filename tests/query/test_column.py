@@ -46,6 +46,7 @@ def test_without_a_step_equal_stays_equal(low: Fraction, width: Fraction, operat
     assert COMPARED[found](nearest(column, float(value)), threshold) == COMPARED[operator](value, value)
 
 
+@pytest.mark.slow
 @given(fractions, fractions)
 def test_without_a_step_there_are_enough(low: Fraction, high: Fraction) -> None:
     """A column without a step is cut into between 2^26 and 2^28 steps, and its ends are kept."""

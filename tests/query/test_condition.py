@@ -74,6 +74,7 @@ def visits(files: InParquet) -> Dataset:
     return files.dataset(ROWS, TYPES, CONTRACT)
 
 
+@pytest.mark.slow
 @settings(max_examples=120)
 @given(conditions)
 def test_a_condition_keeps_the_rows_for_which_it_is_true(visits: Dataset, condition: Condition) -> None:
@@ -82,6 +83,7 @@ def test_a_condition_keeps_the_rows_for_which_it_is_true(visits: Dataset, condit
         assert totals_of(query) == oracle.totals(query.question, ROWS, ["age"])
 
 
+@pytest.mark.slow
 @settings(max_examples=120)
 @given(conditions)
 def test_a_condition_reads_as_it_is_written(visits: Dataset, condition: Condition) -> None:
@@ -90,6 +92,7 @@ def test_a_condition_reads_as_it_is_written(visits: Dataset, condition: Conditio
     assert totals_of(visits.count().where(str(condition))) == totals_of(query)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(conditions)
 def test_a_condition_its_opposite_and_neither_are_all_rows(visits: Dataset, condition: Condition) -> None:
@@ -234,6 +237,7 @@ def joined(count: int) -> Condition:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [10, 30, 100, 249, 1000, 10_000])
 @pytest.mark.parametrize("build", [nested, joined])
 def test_a_condition_is_answered_or_refused_however_deep(

@@ -33,6 +33,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @needs_signals
 def test_every_answer_that_left_was_charged(folder: Path) -> None:
     """Killed at sixty random moments, processes that ask have given no answer that is not charged and kept."""

@@ -60,6 +60,7 @@ def explained(query: Query) -> Explanation:
     return query.explain(0.5, pooling=None if ranked else 1)
 
 
+@pytest.mark.slow
 def test_explaining_spends_nothing_and_looks_at_nothing(dataset: Dataset, tmp_path: Path) -> None:
     """An explanation runs no statement and makes no entry in the ledger; it does not even open it."""
     for query in questions(dataset):
@@ -67,10 +68,11 @@ def test_explaining_spends_nothing_and_looks_at_nothing(dataset: Dataset, tmp_pa
     assert isinstance(dataset.engine, Told)
     assert dataset.engine.statements == []
     assert not (tmp_path / "ledger.db").exists()
-    assert [entry.kind for entry in dataset.ledger.statement().entries] == ["open"]
+    assert [entry.kind for entry in dataset.ledger.statement().entries] == ["open", "contract"]
     assert dataset.ledger.balance("visits").spent == 0
 
 
+@pytest.mark.slow
 def test_explanations_say_everything(dataset: Dataset) -> None:
     """Each tells what is asked, what it costs and promises, by what, how noisily, the row limit and the statement."""
     for query in questions(dataset):
@@ -88,6 +90,7 @@ def test_explanations_say_everything(dataset: Dataset) -> None:
         assert any(character.isdigit() for character in found.expected_noise)
 
 
+@pytest.mark.slow
 def test_the_statement_is_the_one_that_is_run(dataset: Dataset) -> None:
     """The statement that is shown is the very one that would run, laid out for people."""
     for query in questions(dataset):
@@ -97,6 +100,7 @@ def test_the_statement_is_the_one_that_is_run(dataset: Dataset) -> None:
         assert shown == run
 
 
+@pytest.mark.slow
 def test_explanations_fit_the_screen(dataset: Dataset) -> None:
     """All but the statement fits into 80 columns."""
     for query in questions(dataset):
@@ -104,6 +108,7 @@ def test_explanations_fit_the_screen(dataset: Dataset) -> None:
         assert max(map(len, above.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_the_row_limit_is_explained(dataset: Dataset) -> None:
     """Every explanation says whether a row limit is in force, and that a count is then one of weighed rows."""
     for query in questions(dataset):
@@ -143,6 +148,7 @@ def test_groups_are_paid_for_together(dataset: Dataset) -> None:
 TEXTS = ("question", "bounds", "mechanism", "expected_noise", "row_limit", "statement")
 
 
+@pytest.mark.slow
 def test_as_data_numbers_are_numbers(dataset: Dataset) -> None:
     """A program gets how many answers, the sensitivity and epsilon as numbers, the guarantee by name, the rest as text.
 

@@ -86,6 +86,7 @@ def plans(request: pytest.FixtureRequest) -> Iterator[Plans]:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", list(tables(6)), ids=lambda table: f"{len(table)} rows")
 def test_no_unit_changes_more_than_the_sensitivity(plans: Plans, table: list[Row]) -> None:
     """Adding or removing all rows of a unit changes all totals together by at most the sensitivity.
@@ -132,6 +133,7 @@ def losses_of(guarantee: GuaranteeName, pooling: Fraction | None, limit: int, ep
     return Losses(choice.mechanism, answers, [i * HALF for i in range(8 * limit + 12)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", [None, Fraction(0), Fraction(1, 3), Fraction(1)])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(5)])
 @pytest.mark.parametrize("limit", [1, 2, 3])
@@ -142,6 +144,7 @@ def test_losses_add_up_to_epsilon(limit: int, epsilon: Fraction, pooling: Fracti
     assert float(epsilon) * (1 - 1e-6) <= max(found) <= float(epsilon) * (1 + ROUNDING)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "least"), [(Fraction(1), 1.12), (Fraction(5), 1.1)])
 def test_the_standard_guarantee_does_not_add_up(epsilon: Fraction, least: float) -> None:
     """The check can fail: by mechanisms of the standard guarantee three groups lose visibly more than epsilon."""
@@ -173,6 +176,7 @@ def losses_of_rows(mechanism: Any) -> Losses:
     return Losses(mechanism, whole[:9], whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(4)])
 def test_a_mean_of_two_sums_loses_epsilon(epsilon: Fraction) -> None:
     """By definition, a row of any value loses at most epsilon in both sums together, and exactly that somewhere.
@@ -197,6 +201,7 @@ def test_a_mean_of_two_sums_loses_epsilon(epsilon: Fraction) -> None:
         assert max(joint(losses, (above, 4 - above)) for above in range(5)) > 1.05 * float(epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", ["mean", "proportion", "mean of days"])
 def test_replacing_a_unit_of_a_public_number_loses_epsilon(question: str) -> None:
     """Where the number of units is public, replacing one of them moves the one answer by the sensitivity at most."""

@@ -76,6 +76,7 @@ def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[QuantileByRank, list[in
     return found
 
 
+@pytest.mark.slow
 @given(
     weights=st.lists(st.integers(0, 9), min_size=10, max_size=10),
     part=st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50),
@@ -127,6 +128,7 @@ def worst(law_of: Callable[[QuantileByRank, list[int]], QuantileLaw], ranking: Q
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [Fraction(1, 2), Fraction(1, 10), Fraction(9, 10)])
 @pytest.mark.parametrize("limit", [1, 2])
 def test_neighbours_lose_in_proportion_to_weight(
@@ -149,6 +151,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_draws_follow_the_law(case: str) -> None:
     """Draws have the probabilities of the definition, and only possible values are drawn."""
@@ -163,6 +166,7 @@ def test_draws_follow_the_law(case: str) -> None:
     assert p_value(counts, expected) > FLOOR
 
 
+@pytest.mark.slow
 def test_a_law_a_little_off_is_seen() -> None:
     """The check can fail: draws at a rate a third higher do not fit."""
     text, weights, part, rate = CASES["few values"]
@@ -173,6 +177,7 @@ def test_a_law_a_little_off_is_seen() -> None:
     assert p_value(counts, by_definition(column, 1, weights, part, rate)) < FLOOR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [Fraction(1, 10**12), Fraction(1, 1000), Fraction(10**6)])
 def test_wide_buckets_are_drawn_from_evenly(rate: Fraction) -> None:
     """Of more values than there are buckets, only possible ones are drawn, by the law of their buckets."""

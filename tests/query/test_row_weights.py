@@ -64,6 +64,7 @@ def test_a_unit_counts_for_at_most_the_limit(data: st.DataObject, limit: int, mo
         assert sum(above) + sum(below) == every * most * weights.one
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(rows=rows_of_one, others=rows_of_one)
 def test_a_statement_weighs_by_the_definition(
@@ -97,6 +98,7 @@ def test_a_statement_weighs_by_the_definition(
     assert limit == mean.request.weights.limit
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(rows=st.lists(st.sampled_from(CELLS), max_size=12))
 def test_a_unit_is_counted_once_in_each_group(place: tuple[int, Playground], rows: list[str]) -> None:

@@ -148,6 +148,7 @@ def test_a_right_guess_is_checked_and_no_more(number: int) -> None:
     assert law.looked_at == [drawn, drawn - 1]
 
 
+@pytest.mark.slow
 def test_a_guess_that_never_moves_is_found_out() -> None:
     """A guess that is the same for every number does not change the law."""
     law = Rational(THIRDS.probabilities, lambda _: 1)
@@ -204,6 +205,7 @@ def probabilities(name: str) -> dict[int, Any]:
     return {k: p / total for k, p in powers.items() if p}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_laws_that_are_used_are_drawn_as_they_are_written(name: str) -> None:
     """Beside each step of the distribution function that the paper's powers add up to, the draw changes."""
@@ -222,6 +224,7 @@ def test_laws_that_are_used_are_drawn_as_they_are_written(name: str) -> None:
             assert entropy.asked == [WORD // 8, MORE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["staircase", "cut", "column, even", "column, odd"])
 def test_draws_fit_the_law(name: str) -> None:
     """Draws fit the paper's powers, and not those of a law that falls 30 % slower or 40 % faster."""

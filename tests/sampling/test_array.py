@@ -54,6 +54,7 @@ def releases(made: BoundedLaplace, answers: tuple[Any, ...]) -> tuple[Array, Arr
     return np.array([index_of(made, answer) for answer in answers]), indices.reshape(-1, len(answers)).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", whole_steps)
 def test_arrays_follow_the_law(name: str) -> None:
     """Releases in an array fit the definition, and neither a scale 5 % off nor an end whose weight is 20 % off."""
@@ -85,6 +86,7 @@ def test_arrays_follow_the_law(name: str) -> None:
     assert (fit() < FLOOR) == bool(ends)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", no_steps)
 def test_arrays_follow_the_law_on_a_fine_lattice(name: str) -> None:
     """Releases of bounds without a step fit the definition on the lattice chosen, and no scale or end that is off."""
@@ -199,6 +201,7 @@ def scripted(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_what_floating_point_settles_is_exact(name: str) -> None:
     """A settled proposal is the exact draw for every continuation of its word, even beside a boundary."""
@@ -212,6 +215,7 @@ def test_what_floating_point_settles_is_exact(name: str) -> None:
         assert settled > len(words) / 8
 
 
+@pytest.mark.slow
 def test_replay_sees_a_rate_off_by_one_in_a_million_million() -> None:
     """The words beside boundaries are near enough to tell a law from one whose rate is 1e-12 off."""
     made = mechanism("one span")
@@ -242,6 +246,7 @@ def laws(draw: st.DrawFn) -> tuple[Spans, Fraction, Fraction]:
     return spans, rate, draw(st.sampled_from([Fraction(0), Fraction(2, 5), Fraction(1), Fraction(1, 10**9)]))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(laws(), st.integers(0, 2**32))
 def test_what_floating_point_settles_is_exact_on_any_law(law: tuple[Spans, Fraction, Fraction], seed: int) -> None:
@@ -257,6 +262,7 @@ def test_what_floating_point_settles_is_exact_on_any_law(law: tuple[Spans, Fract
         assert contradictions(sampler.law, sampler, words, np.float64)[1] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_an_array_draw_replays_word_by_word(name: str) -> None:
     """Each element of an array draws what a single draw of its 64-bit word draws."""
@@ -271,6 +277,7 @@ def test_an_array_draw_replays_word_by_word(name: str) -> None:
     assert drawn.tolist() == exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
 def test_the_outermost_words_draw_the_outermost_indices(name: str, dtype: type) -> None:

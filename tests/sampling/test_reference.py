@@ -27,6 +27,7 @@ def centre_of(made: BoundedLaplace, answer: object) -> tuple[int, int]:
     return made.claim.lattice.project(made._answers.index(answer))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["one span, pooling 0.4", "half-line upwards", "islands, pooling 0.4"])
 def test_single_draws_follow_the_law(name: str) -> None:
     """Single releases fit the definition, and no scale 10 % off."""
@@ -40,6 +41,7 @@ def test_single_draws_follow_the_law(name: str) -> None:
         assert p_value(counts, table.pmf(answer)) < FLOOR
 
 
+@pytest.mark.slow
 def test_extended_draws_follow_the_law() -> None:
     """A draw begun with four bits and extended fits the definition, and no scale 10 % off."""
     made = mechanism("islands, pooling 0.4")
@@ -54,6 +56,7 @@ def test_extended_draws_follow_the_law() -> None:
         assert p_value(counts, table.pmf(9)) < FLOOR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_the_draw_changes_exactly_where_the_distribution_function_says(name: str) -> None:
     """A number below the distribution function at k draws at most k, any other draws more: to the last bit known."""
@@ -154,6 +157,7 @@ def test_greater_numbers_draw_no_lesser_indices(numbers: list[int], name: str) -
     assert drawn == sorted(drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", [0, Fraction(2, 5), 1])
 @pytest.mark.parametrize("exponent", [-90, -60, -30, 0, 9])
 def test_noise_far_wider_or_narrower_than_the_bounds_is_drawn_exactly(exponent: int, pooling: Fraction) -> None:

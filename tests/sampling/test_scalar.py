@@ -61,6 +61,7 @@ def beside(law: Definition, made: Law, centres: list[int], count: int) -> list[i
     return [number for centre in centres for number in near_boundaries(law, reference, centre, seeds)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_what_doubles_settle_is_what_balls_draw(name: str) -> None:
     """A settled proposal is the draw of balls for every continuation of the bits, even beside a boundary."""
@@ -72,6 +73,7 @@ def test_what_doubles_settle_is_what_balls_draw(name: str) -> None:
     assert bool(count) == (name not in ("narrow", "no step, narrow"))
 
 
+@pytest.mark.slow
 def test_replay_sees_a_rate_off_by_one_in_a_million_million() -> None:
     """The words beside boundaries are near enough to tell a law from one whose rate is 1e-12 off."""
     made, centres = mechanism("islands, pooling 0.4"), [0, 9, 30]
@@ -82,6 +84,7 @@ def test_replay_sees_a_rate_off_by_one_in_a_million_million() -> None:
     assert settled(off, law, centres, words)[1] > 0
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(laws(), st.integers(0, 2**32))
 def test_what_doubles_settle_is_what_balls_draw_on_any_law(law: tuple[Spans, Fraction, Fraction], seed: int) -> None:
@@ -93,6 +96,7 @@ def test_what_doubles_settle_is_what_balls_draw_on_any_law(law: tuple[Spans, Fra
     assert settled(made, made, centres, beside(Definition(*law, bits=600), made, centres, 1))[1] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_a_draw_is_that_of_balls_whether_doubles_settle_it_or_not(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bytes draw the same index if doubles settle nothing."""
@@ -123,6 +127,7 @@ def test_what_doubles_do_not_settle_is_decided_in_balls_from_the_same_bits() -> 
             assert entropy.asked == [WORD // 8, MORE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["one span, pooling 0.4", "half-line upwards", "islands", "islands, pooling 0.4"])
 def test_releases_follow_the_law(name: str) -> None:
     """Single releases fit the definition, and no scale 10 % off."""

@@ -76,6 +76,7 @@ def contradictions(proposing: StaircaseNoise, noise: StaircaseNoise, words: NDAr
     return settled, wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOISES)
 def test_what_floating_point_settles_is_exact(name: str) -> None:
     """A settled proposal is the exact draw for every continuation of its word, even where two stairs meet."""
@@ -85,6 +86,7 @@ def test_what_floating_point_settles_is_exact(name: str) -> None:
     assert settled > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["epsilon", "first"])
 def test_a_law_that_is_a_little_off_is_seen(change: str) -> None:
     """The words are near enough to boundaries to see an epsilon off by 1e-12, or one step of 2^33."""
@@ -99,6 +101,7 @@ def test_a_law_that_is_a_little_off_is_seen(change: str) -> None:
     assert contradictions(off, noise, words)[1] > 0
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.integers(1, 30) | st.integers(1, 2**45),
@@ -114,6 +117,7 @@ def test_what_floating_point_settles_is_exact_for_any_stairs(
     assert contradictions(noise, noise, words_of(noise, seed))[1] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOISES)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_an_array_draw_replays_word_by_word(name: str, dtype: np.dtype[np.generic]) -> None:

@@ -124,6 +124,7 @@ def array(*numbers: float) -> np.ndarray[Any, np.dtype[np.float64]]:
 # The law.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOISES)
 def test_probabilities_are_those_of_the_formula_and_add_up_to_one(name: str) -> None:
     """What the formula gives for every index is what the doubles say, and all of it together is one."""
@@ -195,6 +196,7 @@ def test_far_out_what_lies_between_keeps_its_digits(name: str, first: int, more:
     assert (below[0][0], below[1][0]) == (above[0][0], -above[1][0])
 
 
+@pytest.mark.slow
 @given(names, indices)
 def test_to_either_side_there_is_no_end(name: str, k: int) -> None:
     """Up to an index and from the next one on, however far, makes one, and the moments cancel."""
@@ -318,6 +320,7 @@ def test_no_first_stair_has_a_lesser_mean_distance(distance: int, epsilon: Fract
 # Guesses and draws.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOISES)
 def test_a_guess_is_next_to_the_truth(name: str) -> None:
     """What doubles guess is at most two steps from the least index up to which there is the probability."""
@@ -351,6 +354,7 @@ def test_extreme_numbers_are_drawn_too(name: str) -> None:
     assert law.below(least - 1) < mp.mpf(2) ** -WORD
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["geometric, wide", "staircase, half first", "staircase, least first", "cut, wide"])
 def test_draws_follow_the_law(name: str) -> None:
     """Draws fit the formula, and not the law of a noise with an epsilon 20 % off either way."""

@@ -138,6 +138,7 @@ def test_loss_and_delta_are_those_of_the_law_written_out(name: str, distance: in
 # What is honest is proved, wherever it is.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", ENDS)
 @pytest.mark.parametrize("bounds", PLACES, ids=str)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), 1, 30])
@@ -196,6 +197,7 @@ def test_a_sensitivity_of_many_steps_takes_no_more_balls(name: str) -> None:
 # Lies.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", ENDS)
 @pytest.mark.parametrize("bounds", PLACES, ids=str)
 @pytest.mark.parametrize("name", NOISES)
@@ -239,6 +241,7 @@ def test_a_lie_about_the_delta_is_found(bounds: Bounds, ends: str) -> None:
         assert found.precision == BITS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [LARGE, OPEN, FINE], ids=str)
 @pytest.mark.parametrize("guarantee", ["standard", "distance"])
 def test_a_lie_about_the_form_is_found_where_it_shows(bounds: Bounds, guarantee: GuaranteeName) -> None:

@@ -177,6 +177,7 @@ def test_rates_are_as_precise_as_asked(location: int, bits: int) -> None:
     assert found.overlaps(law(2**33, 0.1).rate(location, 2 * bits))
 
 
+@pytest.mark.slow
 def test_rates_follow_the_paper() -> None:
     """Rates in balls and in doubles agree with a bisection of the paper's equation."""
     for distance, epsilon in ((1, 1.0), (7, 0.3), (2, 30.0)):
@@ -195,6 +196,7 @@ def test_doubles_are_right_to_the_last_digits_everywhere() -> None:
         assert abs(found * float(scale(Fraction(x), 80)) - 1) < 1e-15, x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("distance", "epsilon"), [(1, 1.0), (3, 0.5), (2, 7.0)])
 def test_below_sums_the_probabilities(distance: int, epsilon: float) -> None:
     """The distribution function is the sum of the law, 0 beyond the border, and tends to 1."""
@@ -211,6 +213,7 @@ def test_below_sums_the_probabilities(distance: int, epsilon: float) -> None:
         assert abs(1 - found.below(10**6, m, 128)) < arb(1e-35)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("distance", "epsilon"), [(1, 0.2), (1, 1.0), (4, 3.0)])
 def test_errors_and_biases_are_those_of_the_law(distance: int, epsilon: float) -> None:
     """Expected distance and bias are the sums that define them."""
@@ -272,6 +275,7 @@ def test_the_bound_is_tight(distance: int | None, epsilon: str) -> None:
     assert below <= above <= below * (1 + Fraction(1, 2**60))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("distance", "epsilon"), COARSE)
 def test_brute_force_finds_the_same_delta(distance: int, epsilon: float) -> None:
     """Over all pairs, both directions and every set of outputs, the greatest delta is the one that was proved."""
@@ -283,6 +287,7 @@ def test_brute_force_finds_the_same_delta(distance: int, epsilon: float) -> None
     assert pair == found.pair
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 2.6, 12.0])
 def test_brute_force_on_a_finer_lattice(epsilon: float) -> None:
     """So it is with 24 steps to the sensitivity, for epsilons whose worst pairs are of three different kinds."""
@@ -294,6 +299,7 @@ def test_brute_force_on_a_finer_lattice(epsilon: float) -> None:
     assert {1.0: pair == (0, 24), 2.6: pair[0] == 0 and pair[1] < 24, 12.0: pair[0] > 0}[epsilon]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
 def test_a_wrong_scale_exceeds_the_bound(epsilon: float) -> None:
     """A control: the plain scale, or one a little off at the border, has a delta above what was proved."""

@@ -149,6 +149,7 @@ class TestConstraints:
 class TestNormalization:
     """Section 3.2."""
 
+    @pytest.mark.slow
     @settings(max_examples=30)
     @given(unions(), scales, st.data())
     def test_n_restores_the_integral_to_one(self, bounds: Bounds, scale: Fraction, data: st.DataObject) -> None:
@@ -424,6 +425,7 @@ class TestUniformScale:
         library = BoundedLaplace(bounds, 1, epsilon, guarantee="distance", trusted=True)
         assert float(uniform_scale(bounds, 1, epsilon)) == pytest.approx(library.scale, rel=1e-8)
 
+    @pytest.mark.slow
     @settings(max_examples=20)
     @given(scenes(kinds=("distance",), whole=True))
     def test_lattice_scale_is_the_mechanism_s(self, scene: Scene) -> None:
@@ -442,6 +444,7 @@ class TestUniformScale:
         assert len([b for b in found if isinstance(b, SpanBound) and b.symmetric]) == n + 1
         assert len([b for b in found if isinstance(b, GapBound)]) == n
 
+    @pytest.mark.slow
     @settings(max_examples=25)
     @given(unions(finite=True), epsilons)
     def test_scale_is_the_maximum_of_the_bounds(self, bounds: Bounds, epsilon: Fraction) -> None:
@@ -511,6 +514,7 @@ class TestUniformScale:
                 minus, plus = (pdf.R, pdf.L) if bound.symmetric else (pdf.L, pdf.R)
                 assert (1 - 2 * minus) / (1 - minus - plus) <= scale * (1 + Fraction(1, 10**9))
 
+    @pytest.mark.slow
     @settings(max_examples=25)
     @given(unions(), epsilons)
     def test_reflection_changes_nothing(self, bounds: Bounds, epsilon: Fraction) -> None:

@@ -95,6 +95,7 @@ HOSTILE_LINES: dict[str, bytes] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", HOSTILE_LINES)
 def test_a_line_changes_nothing_but_its_own_row(tmp_path: Path, case: str) -> None:
     """Wherever a line is put into a csv file, whatever it holds, totals move by at most what one row may."""
@@ -122,6 +123,7 @@ FORMS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_the_form_of_a_csv_file_does_not_matter(tmp_path: Path, form: str) -> None:
     """The same lines in any form of csv have the same totals."""
@@ -154,6 +156,7 @@ def test_a_header_must_name_every_column(tmp_path: Path, header: bytes) -> None:
         csv_totals(tmp_path / "visits.csv", header + b"".join(LINES))
 
 
+@pytest.mark.slow
 def test_large_files_are_read_line_by_line(tmp_path: Path) -> None:
     """Also where several threads read a file, a hostile line changes nothing but its own row."""
     lines = b"".join(LINES) * 40_000
@@ -208,6 +211,7 @@ def _pandas_type(kind: Any) -> Any:
     return pandas.ArrowDtype(kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_frames_have_the_totals_of_files(as_frame: Callable[[list[dict[str, Any]], str], Dataset], seed: int) -> None:
     """The same table as a pandas, polars or Arrow frame, as a file or in DuckDB has the totals of plain Python."""
@@ -234,6 +238,7 @@ total = 1
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", ["[2026-01-01, 2026-12-31]", "[1500-01-01, 2500-12-31]"])
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_plain_pandas_frames_are_read_as_they_are(unit: str, bounds: str) -> None:
@@ -262,6 +267,7 @@ STRANGE: list[Any] = [5, 5.5, float("nan"), True, b"north", b"\xff", ("north",),
                       date(2026, 1, 1), datetime(2026, 1, 1), object(), "", "a" * 10_000, "\0", "\ud800"]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strange", STRANGE, ids=lambda value: type(value).__name__)
 def test_a_strange_object_in_a_pandas_frame_is_no_key(strange: Any) -> None:
     """In a pandas column of objects, whatever one row holds, the totals of the others are as they were."""
@@ -292,6 +298,7 @@ INTEGER_TYPES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", INTEGER_TYPES)
 @pytest.mark.parametrize("bounds", ["[-5, 100000] step 1", "[5, 70000] step 1", "[-0.5, 3] step 0.25", "[0, 10]"])
 def test_integers_of_every_size_are_clipped(tmp_path: Path, kind: str, bounds: str) -> None:
@@ -309,6 +316,7 @@ def test_integers_of_every_size_are_clipped(tmp_path: Path, kind: str, bounds: s
     place.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", INTEGER_TYPES)
 def test_integers_of_every_size_are_keys(tmp_path: Path, kind: str) -> None:
     """Integers of every type, up to the ends of it, are compared with keys."""
@@ -325,6 +333,7 @@ def test_integers_of_every_size_are_keys(tmp_path: Path, kind: str) -> None:
     place.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"])
 @pytest.mark.parametrize("bounds", ["[2026-01-01, 2026-01-31]", "[1500-01-01, 2500-12-31]", "[0001-01-01, 9999-12-31]"])
 def test_days_of_every_type_are_clipped(tmp_path: Path, kind: str, bounds: str) -> None:
@@ -349,6 +358,7 @@ def test_an_enumeration_is_text(tmp_path: Path) -> None:
     place.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "column", "why"),
     [
@@ -368,6 +378,7 @@ def test_a_column_of_another_type_is_refused_unseen(engine_place: Place, kind: s
         dataset.count().plan(1)
 
 
+@pytest.mark.slow
 def test_a_column_that_is_not_there_is_told(engine_place: Place) -> None:
     """A table that lacks a column of the contract, or the unit, is refused before it is paid for."""
     dataset = engine_place.dataset([], {"y": "int"}, ONE_COLUMN.format("keys = [1]"))
@@ -432,6 +443,7 @@ def test_a_session_that_is_gone_is_a_failure_without_words(spark: Any) -> None:
     assert "731954" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["text", "bigint", "decimal(20, 0)", "uuid"])
 def test_units_may_be_anything_that_is_equal_or_not(engine_place: Place, unit: str) -> None:
     """Rows belong to one unit exactly if their unit is equal, whatever type it has; NULL is no unit."""
@@ -526,6 +538,7 @@ def write_ages(path: Path) -> None:
         connection.execute(f"COPY (SELECT unnest([30, 40, 50]) AS age) TO '{path}'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 @pytest.mark.parametrize("folder", ["plain", "age=5", "AGE=5", "line=5", "f=5", "year=2026"])
 @pytest.mark.parametrize("pattern", ["FOLDER/visits", "*/visits"])

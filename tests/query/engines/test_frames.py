@@ -73,6 +73,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_every_kind_of_text_is_read_as_text(form: str) -> None:
     """A column of text of any kind has the same totals, with values, with none but missing ones, and without rows."""
@@ -82,6 +83,7 @@ def test_every_kind_of_text_is_read_as_text(form: str) -> None:
     assert totals(make([]), as_frame) == [[0], [0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [BY_ROW, BY_UNIT], ids=["row", "unit"])
 @pytest.mark.parametrize("form", ["object", "string[python]", "str, in Python", "category"])
 def test_a_lone_surrogate_is_no_key(form: str, unit: str) -> None:
@@ -97,6 +99,7 @@ def test_a_category_that_no_row_has_does_no_harm() -> None:
     assert totals(column, pandas.DataFrame) == [[1], [0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["clinic", "age", "day", "who"])
 @pytest.mark.parametrize("unit", [BY_ROW, BY_UNIT], ids=["row", "unit"])
 def test_a_column_of_nothing_but_missing_values_fits(missing: str, unit: str) -> None:

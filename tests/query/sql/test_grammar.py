@@ -99,6 +99,7 @@ SAME: list[tuple[str, Ask]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "ask"), SAME)
 def test_sql_and_python_ask_the_same(visits: Dataset, text: str, ask: Ask) -> None:
     """A question in SQL and the same one in Python have the same text and the same statement."""
@@ -372,6 +373,7 @@ def check_mark(message: str, marked: str | None) -> None:
     assert marked is None or marked in under, f"{under!r} is marked, not {marked!r}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "marked"), OUTSIDE)
 def test_what_is_outside_the_grammar_is_refused(visits: Dataset, text: str, marked: str | None) -> None:
     """Every other statement is refused, with a mark under what is not answered."""
@@ -381,6 +383,7 @@ def test_what_is_outside_the_grammar_is_refused(visits: Dataset, text: str, mark
     assert ";" in str(refusal.value)  # what to do
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "marked"), CONDITIONS)
 def test_what_is_no_condition_is_refused(visits: Dataset, text: str, marked: str | None) -> None:
     """Every other condition is refused, in SQL and as the text of a condition, with a mark under it."""
@@ -442,6 +445,7 @@ DEEP: dict[str, Callable[[int], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DEEP)
 @pytest.mark.parametrize("depth", [300, 1000, 10_000])
 def test_what_is_nested_too_deeply_is_refused(visits: Dataset, kind: str, depth: int) -> None:
@@ -517,6 +521,7 @@ def mutated(draw: random.Random, text: str) -> str:
     return "".join(words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_mutated_texts_are_asked_or_refused(visits: Dataset, seed: int) -> None:
     """Whatever is done to a text, it is a question or an InvalidQuestion, and nothing else is raised."""

@@ -46,6 +46,7 @@ def with_inserted(text: str, inserted: str) -> list[str]:
     return [f"{text[:place]} {inserted} {text[place:]}" for place in places]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constant", ["77", ", 77", "0.77", ", 0.77 ,", "'zz'", ", 'zz'", "'zz',"])
 def test_a_constant_is_in_the_question_or_refused(visits: Dataset, constant: str) -> None:
     """Wherever a constant is put into a text, the text is refused, or the constant is part of the question."""
@@ -75,6 +76,7 @@ def means_the_same(text: str) -> bool:
     return named is not None or "GROUP BY  DISTINCT" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_clause_changes_the_question_or_is_refused(visits: Dataset, change: str) -> None:
     """Wherever a clause or a word that changes its meaning is put into a text, it is refused or asks something else."""

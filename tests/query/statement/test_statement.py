@@ -148,6 +148,7 @@ def random_rows(seed: int) -> list[Row]:
     return [one() for _ in range(draw.randint(0, 60))]
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(rows, max_size=25), st.sampled_from(UNITS), st.integers(0, 4), st.sampled_from([None, 1, 10]))
 def test_totals_are_those_of_plain_python(
@@ -161,6 +162,7 @@ def test_totals_are_those_of_plain_python(
     files.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_every_engine_adds_up_the_same(engine_place: Place, seed: int) -> None:
     """On every engine the totals are those that plain Python computes from the rows."""
@@ -172,6 +174,7 @@ def test_every_engine_adds_up_the_same(engine_place: Place, seed: int) -> None:
         assert totals_of(query) == oracle.totals(query.question, table, INTEGERS), str(query.question)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
 def test_what_a_unit_may_add_is_what_the_noise_is_for(files: InParquet, unit: str, number: int) -> None:
@@ -196,6 +199,7 @@ def test_a_public_number_of_units_changes_the_mean_alone(files: InParquet) -> No
     files.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 4])
 def test_the_order_of_rows_changes_no_total(engine_place: Place, seed: int) -> None:
     """A table with its rows in another order has the same totals."""
@@ -206,6 +210,7 @@ def test_the_order_of_rows_changes_no_total(engine_place: Place, seed: int) -> N
         assert totals_of(ask(one)) == totals_of(ask(other))
 
 
+@pytest.mark.slow
 def test_threads_and_row_groups_change_no_total(tmp_path: Path) -> None:
     """Many rows, read by several threads, in other row groups and another order, have the same totals."""
     made = """SELECT hash(i) % 5000 AS person, sin(i) * 7 AS fine, (hash(i + 1) % 150)::INT AS whole,
@@ -293,6 +298,7 @@ def types_of(place: Place) -> dict[str, str]:
     return {**TYPES, "wide": "numeric"} if place.name == "postgres" else TYPES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [UNITS[0], UNITS[2]])
 def test_a_hostile_unit_changes_no_more_than_it_may(engine_place: Place, unit: str) -> None:
     """Whatever one unit's rows hold, the statement is the same and the totals move by at most the sensitivity."""
@@ -310,6 +316,7 @@ def test_a_hostile_unit_changes_no_more_than_it_may(engine_place: Place, unit: s
         assert moved <= units * oracle.sensitivity(before.question), str(before.question)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in TYPES if name != "person"])
 def test_one_hostile_row_changes_no_more_than_it_may(tmp_path: Path, name: str) -> None:
     """Where each row is a unit, any one row moves the totals by at most the sensitivity of one row."""
@@ -326,6 +333,7 @@ def test_one_hostile_row_changes_no_more_than_it_may(tmp_path: Path, name: str) 
     place.close()
 
 
+@pytest.mark.slow
 def test_a_unit_with_many_rows_changes_no_more_than_it_may(engine_place: Place) -> None:
     """However many rows a unit has, in one group or in several, the totals move by at most the sensitivity."""
     table, times = random_rows(9), 10**6 if engine_place.name == "duckdb" else 10**5
@@ -338,6 +346,7 @@ def test_a_unit_with_many_rows_changes_no_more_than_it_may(engine_place: Place) 
         assert moved <= oracle.sensitivity(before.question), str(before.question)
 
 
+@pytest.mark.slow
 def test_a_hostile_unit_shows_in_nothing_but_the_values(engine_place: Place) -> None:
     """With and without a hostile unit, answers have the same columns, groups and order, and cost the same."""
     table, types = random_rows(7), types_of(engine_place)
@@ -373,6 +382,7 @@ NAMES = ["v", "u", "g0", "g1", "c0", "c1", "n", "s", "m", "k0", "t0", "one", "r"
          "it's", "a b", "é", "Group", "frame"]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(2))
 def test_names_of_columns_clash_with_nothing(engine_place: Place, start: int) -> None:
     """A column may be called anything, also what statements call their own."""
@@ -393,6 +403,7 @@ KEYS = ["it's", 'say "hi"', "back\\slash", "\\'", "100%", "%s", "${HOME}", "{x}"
         "line\nbreak", "\r", "é", "\U0001f600", " ", "NULL", "e'x", "\\n", "\\u0041", "@x", "#"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_any_text_is_a_key(engine_place: Place) -> None:
     """A row whose key is in the list, whatever characters it has, is in the group of that key and of no other."""
     table = [{"key": key, "person": i} for i, key in enumerate(KEYS) for _ in range(i + 1)]
