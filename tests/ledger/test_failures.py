@@ -22,7 +22,7 @@ import psycopg
 import pytest
 
 from inbounds.errors import InboundsError, LedgerConflict, LedgerUnavailable
-from inbounds.ledger import Ledger, postgres, sqlite
+from inbounds.ledger import Ledger, postgres, sqlite, sqlite_connection
 from inbounds.ledger.address import without_secrets
 from inbounds.ledger.store import Failure
 from tests.helpers import ledger_limited, ledger_places
@@ -139,7 +139,7 @@ def test_a_failure_before_the_commit_charges_nothing(ledger: Ledger, monkeypatch
 def test_who_waits_too_long_for_a_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody who holds the lock and does not let go keeps others from charging, not from reading."""
     where = tmp_path / "budget.db"
-    monkeypatch.setattr(sqlite, "ATTEMPTS", 20)
+    monkeypatch.setattr(sqlite_connection, "ATTEMPTS", 20)
     with Ledger.open(where) as ledger:
         ledger.open_dataset("clinic", 1)
         with closing(sqlite3.connect(where, isolation_level=None)) as other:

@@ -211,7 +211,7 @@ def test_a_ledger_of_an_earlier_release_is_opened(paths: tuple[Path, Path]) -> N
     first, _ = paths
     with Ledger.open(first) as ledger:
         ledger.charge("clinic", "ada", "0.5")
-        LogPlace.clear(connection(ledger))
+        LogPlace.replace(connection(ledger), None)
         Store._disconnect(ledger._store)
     with Ledger.open(first) as ledger:
         ledger.charge("clinic", "ada", "0.5")
@@ -224,9 +224,9 @@ mount --bind "$1" "$2" || exit 77
 "$3" -c '
 import sys
 from inbounds.errors import LedgerError
-from inbounds.ledger import Ledger, log_place, sqlite
+from inbounds.ledger import Ledger, ledger_file, log_place
 for check in (log_place.is_mounted_alone, lambda path: False):
-    sqlite.is_mounted_alone = check
+    ledger_file.is_mounted_alone = check
     try:
         with Ledger.open(sys.argv[1]) as ledger:
             print(ledger.charge("clinic", "ada", "0.25"))

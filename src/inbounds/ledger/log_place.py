@@ -44,6 +44,11 @@ class LogPlace:
         status = file.parent.stat()
         return cls(str(status.st_dev), str(status.st_ino), os.fsencode(file.name), os.fsencode(file))
 
+    @staticmethod
+    def has_table(connection: sqlite3.Connection) -> bool:
+        """Return whether the file can say where its log is; an earlier release could not."""
+        return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'ledger_log_place'").fetchone())
+
     @classmethod
     def stored(cls, connection: sqlite3.Connection) -> LogPlace | None:
         """Return where the file says that its log is, None if it has none or says nothing."""
@@ -53,18 +58,22 @@ class LogPlace:
             if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
                 raise
             return None  # there is no such table: an earlier release made the ledger
-        return cls(*found) if found else None
+        # A power failure in the middle of taking it away can leave an empty row.
+        return cls(*found) if found and None not in found else None
 
     def store(self, connection: sqlite3.Connection) -> None:
-        """Let the file say that its log is here; call it inside a transaction."""
+        """Let the file say that its log is here, whichever release made it; call it inside a transaction."""
         connection.execute(TABLE)
-        row = (self.device, self.folder, self.name, self.path, self.claim)
-        connection.execute("INSERT OR REPLACE INTO ledger_log_place VALUES (1, ?, ?, ?, ?, ?)", row)
+        self.replace(connection, self)
 
     @staticmethod
-    def clear(connection: sqlite3.Connection) -> None:
-        """Let the file say that there is no log, for all is in the file."""
-        connection.execute("DELETE FROM ledger_log_place")
+    def replace(connection: sqlite3.Connection, place: LogPlace | None) -> None:
+        """Let the file say that its log is there, or that all is in the file; call it inside a transaction."""
+        if place is None:
+            connection.execute("DELETE FROM ledger_log_place")
+        else:
+            row = (place.device, place.folder, place.name, place.path, place.claim)
+            connection.execute("INSERT OR REPLACE INTO ledger_log_place VALUES (1, ?, ?, ?, ?, ?)", row)
 
     @property
     def log(self) -> Path:
