@@ -51,8 +51,19 @@ def test_every_double_goes_where_fractions_say(made: tuple[Any, ...], data: st.D
     answers = [*middles, *(float(lattice.value(index)) for index in chosen), 0.0, -0.0, 5e-324, -5e-324, 1e300, -1e300]
     answers += [math.nextafter(answer, away) for answer in middles for away in (-math.inf, math.inf)]
     answers += data.draw(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=5))
-    nearest = RationalSteps(lattice).nearest(np.array(answers)).tolist()
-    assert [lattice.project(index)[0] for index in nearest] == [expected(lattice, answer) for answer in answers]
+    steps, exact = RationalSteps(lattice), [expected(lattice, answer) for answer in answers]
+    nearest = steps.nearest(np.array(answers)).tolist()
+    assert [lattice.project(index)[0] for index in nearest] == exact
+    assert [lattice.project(int(steps.nearest_to(answer)))[0] for answer in answers] == exact
+
+
+@given(LATTICES, st.integers(0, 10**6))
+def test_an_index_is_written_as_the_double_nearest_to_it(made: tuple[Any, ...], above: int) -> None:
+    """Read and written in doubles, an index is the same as in exact arithmetic."""
+    lattice = lattice_of(*made)
+    value = lattice.value(lattice.first + min(above, lattice.width))
+    answers = Answers(Bounds(lattice.value(lattice.first), None, step=lattice.step, offset=lattice.offset), lattice)
+    assert answers.writer(float)(answers.index(float(value))) == float(value)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from inbounds.answers.rational_steps import RationalSteps
 from inbounds.bounds import Bounds
 from inbounds.bounds.days import EPOCH, day_number
 from inbounds.bounds.lattice import Lattice
@@ -64,9 +65,12 @@ class Answers:
         # Integers are for lattices that the caller gave; a chosen step may happen to be a large integer.
         self.integral = self.divisor == 1 and bounds.step is not None
         self._is_count = self.integral and not self.is_dates and lattice.writing == (1, 0, 1)
-        self._plain = int if self._is_count else self._as_int if self.integral else self._as_float
-        self.in_doubles = self._per_step is not None and not self.integral
-        """Whether doubles are read and written by a product with a power of two, which is exact."""
+        self._step = round_nearest(lattice.step)
+        is_rational = self._per_step is None and not self.is_dates and RationalSteps.suits(lattice)
+        self._rational = RationalSteps(lattice) if is_rational else None
+        self._doubles = tuple(map(float, lattice.writing)) if is_rational else (1.0, 0.0, 1.0)
+        written = self._as_quotient if is_rational else self._as_float
+        self._plain = int if self._is_count else self._as_int if self.integral else written
 
     def index(self, answer: Any) -> int:
         """Return the index of the lattice point nearest to an answer, not yet projected into the bounds."""
@@ -85,7 +89,13 @@ class Answers:
 
     def place(self, answer: float) -> float | None:
         """Return `index` of a double as a double; None for what `index` alone can read, or must refuse."""
-        return self._rounded(answer, self._per_step) if self.in_doubles and self._per_step else None
+        if self._rational is not None:
+            return self._rational.nearest_to(answer) if not math.isnan(answer) else None
+        return self._rounded(answer, self._per_step) if self._per_step is not None else None
+
+    def at(self, place: float) -> float:
+        """Return what a place stands for, which `place` could read, where answers are no integers."""
+        return place * self._step if self._rational is None else self._as_quotient(place)
 
     def writer(self, kind: type) -> Callable[[int], Any]:
         """Return the function that writes an index as an answer of this kind."""
@@ -128,10 +138,10 @@ class Answers:
 
     def _double(self, answer: float) -> int:
         """Read a double, in the same time for each that is between the ends or beyond one."""
-        if self._per_step is None:
+        if self._per_step is None and self._rational is None:
             found = self.lattice.index_of_double(min(max(answer, self._least), self._most))
             return self._number(answer) if found is None else found
-        place = self._rounded(answer, self._per_step)
+        place = self.place(answer)
         return self._number(answer) if place is None else int(place)
 
     def _rounded(self, answer: float, per_step: float) -> float | None:
@@ -166,6 +176,11 @@ class Answers:
 
     def _as_float(self, index: int) -> float:
         return (index * self.factor + self.shift) / self.divisor
+
+    def _as_quotient(self, index: float) -> float:
+        """`_as_float` where doubles hold all integers: a quotient of integers takes less time for zero."""
+        factor, shift, divisor = self._doubles
+        return (index * factor + shift) / divisor
 
     def _decimal_writer(self) -> Callable[[int], Decimal]:
         if not has_decimals(self.divisor):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from inbounds.accuracy.truncated_laplace import TruncatedLaplaceDistribution
 from inbounds.answers.array import Reader
-from inbounds.exact.rational import round_nearest
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.certificate import Certificate
@@ -30,7 +29,6 @@ class TruncatedLaplace(Mechanism):
     def __init__(self, setting: Setting, claim: Claim, certificate: Certificate) -> None:
         super().__init__(setting, certificate)
         self._claim, self._sampler = claim, Sampler(claim.law)
-        self._step = round_nearest(claim.lattice.step)
 
     @property
     def claim(self) -> Claim:
@@ -51,8 +49,9 @@ class TruncatedLaplace(Mechanism):
 
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:
         # Doubles stay doubles where they can: integers take longer the larger they are.
-        if type(answer) is float and (place := self._answers.place(answer)) is not None:
-            return self._sampler.draw_near(place, entropy) * self._step
+        answers = self._answers
+        if type(answer) is float and not answers.integral and (place := answers.place(answer)) is not None:
+            return answers.at(self._sampler.draw_near(place, entropy))
         return super()._release_one(answer, entropy)
 
     def _draw(self, index: int, entropy: Entropy) -> int:
