@@ -49,7 +49,7 @@ def test_a_budget_refuses(typed: Type, clinic: Path) -> None:
     found = typed("query", *CLINIC, "--epsilon", "3.5", "--analyst", "ana", MEAN)
     assert (found.code, found.out) == (3, "")
     assert found.err == (
-        "inbounds: 'ana' asked for 3.5 of 'visits', of which 5 is left in all and 3 for 'ana'; "
+        "inbounds: 'ana' asked for 3.5 of 'visits', but the dataset has 5 left and 'ana' has 3 left; "
         "ask for less, or ask the custodian for a grant\n"
     )
     assert typed("budget", "show", *CLINIC, "--json").data["total"]["spent"] == 0

@@ -95,7 +95,7 @@ def test_a_refused_charge_says_what_is_left(ledger: Ledger) -> None:
     with pytest.raises(BudgetExceeded) as refused:
         ledger.charge("clinic", "ada", "0.25")
     assert str(refused.value) == (
-        "'ada' asked for 0.25 of 'clinic', of which 0.7 is left in all and 0.2 for 'ada'; "
+        "'ada' asked for 0.25 of 'clinic', but the dataset has 0.7 left and 'ada' has 0.2 left; "
         "ask for less, or ask the custodian for a grant"
     )
     error = pickle.loads(pickle.dumps(refused.value))
@@ -103,7 +103,7 @@ def test_a_refused_charge_says_what_is_left(ledger: Ledger) -> None:
     assert (error.left_total, error.left_analyst) == (Fraction(7, 10), Fraction(1, 5))
     assert ledger.head() == before
     ledger.charge("clinic", "bob", "0.5")
-    with pytest.raises(BudgetExceeded, match=r"0\.2 is left in all and 0\.5 for 'eve'"):
+    with pytest.raises(BudgetExceeded, match=r"the dataset has 0\.2 left and 'eve' has 0\.5 left"):
         ledger.charge("clinic", "eve", "0.3")
     ledger.charge("clinic", "eve", "0.2")
     assert ledger.balance("clinic").left == 0
@@ -116,7 +116,7 @@ def test_without_a_cap_per_analyst_only_the_total_counts(ledger: Ledger) -> None
     assert ledger.balance("census", "ada") == Balance(None, Fraction(2))
     assert ledger.balance("census", "ada").left is None
     assert str(ledger.balance("census", "ada")) == "2 spent, no cap of its own"
-    with pytest.raises(BudgetExceeded, match="0 is left in all; ask for less") as refused:
+    with pytest.raises(BudgetExceeded, match="the dataset has 0 left; ask for less") as refused:
         ledger.charge("census", "ada", "0.000000000001")
     assert refused.value.left_analyst is None
     with pytest.raises(LedgerConflict, match="no cap per analyst"):
@@ -179,7 +179,9 @@ def test_opening_twice_with_the_same_numbers_does_nothing(ledger: Ledger) -> Non
     ledger.open_dataset("clinic", 1.0, Fraction(1, 2))
     assert ledger.head() == head
     for total, each in ((2, "0.5"), (1, "0.25"), (1, None), (4, "0.5")):
-        with pytest.raises(LedgerConflict, match=r"opened with 1 in all and 0\.5 per analyst, and now .* with grant"):
+        with pytest.raises(
+            LedgerConflict, match=r"opened with a total of 1 and 0\.5 per analyst, and now .* with grant"
+        ):
             ledger.open_dataset("clinic", total, each)
     assert ledger.datasets() == ["clinic"]
 

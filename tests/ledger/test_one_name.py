@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing.connection import Connection
+from collections.abc import Callable
+from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -22,45 +20,13 @@ from inbounds.ledger.log_place import LogPlace
 from inbounds.ledger.sqlite import SQLiteStore
 from inbounds.ledger.store import Store
 from tests.helpers import ledger_two_names
+from tests.helpers.ledger_two_names import spending
 
 ELSEWHERE = r"in use as .*budget\.db, or was moved or copied from there without its log, budget\.db-wal; use that name"
 
 LINKED = r"has another name too, a hard link, .*; remove one of the names"
 
-ROUNDS = 12
-
-context = multiprocessing.get_context("spawn")
-
-
-def spender(where: str, amount: str, pipe: Connection) -> None:
-    """Charge, tell what became of it, and wait until it is time to close."""
-    try:
-        ledger = Ledger.open(where)
-        ledger.open_dataset("clinic", 1)
-        ledger.charge("clinic", "ada", amount)
-        pipe.send("charged")
-    except (BudgetExceeded, LedgerUnavailable) as refused:
-        pipe.send(str(refused))
-        return
-    pipe.recv()
-    ledger.close()
-
-
-@contextmanager
-def spending(where: Path, amount: str = "1", *, end: bool = True) -> Iterator[str]:
-    """Let another process charge, keeping the ledger open during the block; then it closes or dies."""
-    ours, theirs = context.Pipe()
-    process = context.Process(target=spender, args=(str(where), amount, theirs))
-    process.start()
-    told = ours.recv()
-    try:
-        yield told
-    finally:
-        if end:
-            ours.send("close")
-        else:
-            os.kill(process.pid or 0, signal.SIGKILL)
-        process.join()
+ROUNDS = 6
 
 
 def connection(ledger: Ledger) -> sqlite3.Connection:
@@ -196,6 +162,53 @@ def test_who_closes_last_without_a_word_is_forgiven_where_the_log_was(paths: tup
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill")
+def test_a_reader_after_a_killed_process_leaves_a_file_that_can_be_moved(paths: tuple[Path, Path]) -> None:
+    """By whatever path the folder is known; what was in the log is then in the file, and the note of it is gone."""
+    first, second = paths
+    with spending(first, end=False):
+        pass
+    by_link = first.parent.with_name("link")
+    by_link.symlink_to(first.parent)
+    with Ledger.open(by_link / first.name, create=False) as ledger:
+        assert ledger.balance("clinic").left == 0
+    assert list(first.parent.iterdir()) == [first]
+    first.rename(second)
+    first.parent.rmdir()
+    with pytest.raises(BudgetExceeded):
+        charge(second)
+
+
+def copied_while_in_use(first: Path, second: Path) -> None:
+    """Copy it with SQLite, as the documents say: whole, and with the note of the log of the first."""
+    with closing(sqlite3.connect(first)) as file:
+        file.execute(f"VACUUM INTO '{second}'")
+
+
+def copied_without_its_log(first: Path, second: Path) -> None:
+    """Copy only the file, to where the first cannot be seen."""
+    shutil.copy(first, second)
+
+
+@pytest.mark.parametrize(("copy", "left"), [(copied_while_in_use, 0), (copied_without_its_log, 1)])
+def test_a_copy_is_used_once_its_custodian_takes_the_note_away(
+    paths: tuple[Path, Path], copy: Callable[[Path, Path], None], left: int
+) -> None:
+    """It is refused before, for nobody else can know whether anything is missing."""
+    first, second = paths
+    with Ledger.open(first) as ledger:
+        ledger.charge("clinic", "ada", "0.5")  # the first is in the file too
+        ledger.charge("clinic", "ada", "0.5")
+        copy(first, second)
+        with pytest.raises(LedgerUnavailable, match=ELSEWHERE):
+            Ledger.open(second)
+        with closing(sqlite3.connect(second)) as file, file:
+            file.execute("DELETE FROM ledger_log_place")
+        with Ledger.open(second) as copied:
+            assert copied.balance("clinic").left == Fraction(left, 2)
+            assert copied.verify().ok
+
+
 def test_a_symbolic_link_is_the_same_name(paths: tuple[Path, Path]) -> None:
     """SQLite follows it, and so do we: both at once see the same account."""
     first, second = paths

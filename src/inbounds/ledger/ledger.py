@@ -82,7 +82,7 @@ class Ledger:
         terms: Mapping[str, str] | None = None,
         create: bool = True,
     ) -> None:
-        """Give a dataset its caps: in all and, if wanted, for each analyst; the same again does nothing.
+        """Give a dataset its caps: a total and, if wanted, one for each analyst; the same again does nothing.
 
         `terms` are what a charge promises: the unit of privacy, the source, the bounds, in names and texts.  The first
         ones are recorded, and others are refused, here and by `charge`, until `change_terms` records them.
@@ -348,9 +348,9 @@ def _check(dataset: str, analyst: str | None) -> str:
 
 def _exceeded(dataset: str, analyst: str, cost: int, left: int, left_own: int | None) -> BudgetExceeded:
     """Return the refusal of a charge that goes over a cap."""
-    own = "" if left_own is None else f" and {written(left_own)} for {analyst!r}"
+    own = "" if left_own is None else f" and {analyst!r} has {written(left_own)} left"
     return BudgetExceeded(
-        f"{analyst!r} asked for {written(cost)} of {dataset!r}, of which {written(left)} is left in all{own}; "
+        f"{analyst!r} asked for {written(cost)} of {dataset!r}, but the dataset has {written(left)} left{own}; "
         "ask for less, or ask the custodian for a grant",
         dataset,
         analyst,
@@ -365,10 +365,10 @@ def _refuse_other_caps(opening: Entry, cap: int, each: int | None) -> None:
     if (opening.amount, opening.per_analyst) != (cap, each):
         raise LedgerConflict(
             f"the dataset {opening.dataset!r} was opened with {_caps(opening.amount, opening.per_analyst)}, and now "
-            f"{_caps(cap, each)} is asked; keep to the first, and change what is left with grant"
+            f"{_caps(cap, each)} are asked; keep to the first, and change what is left with grant"
         )
 
 
 def _caps(total: int, each: int | None) -> str:
     per_analyst = "no cap per analyst" if each is None else f"{written(each)} per analyst"
-    return f"{written(total)} in all and {per_analyst}"
+    return f"a total of {written(total)} and {per_analyst}"

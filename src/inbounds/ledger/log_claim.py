@@ -182,7 +182,8 @@ class LogClaim:
             return
         raise Failure(
             f"it is in use as {stored}, or was moved or copied from there without its log, {stored.log.name}; use "
-            "that name, or put it back, open it there and close it, before you use another name"
+            'that name, or put it back, open it there and close it; if that is not possible any more, see "One file, '
+            'one name" in docs/ledger.md'
         )
 
 

@@ -31,7 +31,7 @@ class Terms(Mapping[str, str]):
             )
         items = tuple(sorted((check_text(name, "terms"), check_text(text, "terms")) for name, text in given.items()))
         if sum(len(name) + len(text) for name, text in items) > LONGEST:
-            raise InvalidParameter(f"terms must have at most {LONGEST} characters in all; shorten the longest")
+            raise InvalidParameter(f"terms must have at most {LONGEST} characters together; shorten the longest")
         return cls(items)
 
     def __getitem__(self, name: str) -> str:
