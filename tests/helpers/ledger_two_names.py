@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
@@ -19,7 +20,9 @@ PROCESSES, CAP, CHARGES = 4, 30, 20
 
 FORKS = "forkserver" in multiprocessing.get_all_start_methods()
 
-context = multiprocessing.get_context("forkserver" if FORKS else "spawn")
+context: ForkServerContext | SpawnContext = (
+    multiprocessing.get_context("forkserver") if FORKS else multiprocessing.get_context("spawn")
+)
 context.set_forkserver_preload(["inbounds.ledger"])  # so that a process starts in a moment
 
 
