@@ -167,6 +167,9 @@ def test_the_worst_error_is_never_exceeded(world: World) -> None:
 # Confidence intervals: how their ends are written.  Where they are is tested in test_interval.py.
 
 
+HALF = Fraction(1, 2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("bounds", [Bounds(0, 100), Bounds(Fraction(1, 3), 9), Bounds(0, 5) | Bounds(7, None)])
 @pytest.mark.parametrize("kind", [float, Fraction, Decimal])
@@ -181,10 +184,7 @@ def test_an_interval_holds_answers_between_the_points_of_the_lattice(bounds: Bou
         lowest, highest = (int(end[0]) for end in made._intervals.around(np.array([index]), 0.9))
         low, high = made.interval(released, 0.9)
         assert type(low) is type(high) is kind
-        least = max((lowest - Fraction(1, 2)) * made.step, Fraction(bounds.low))  # type: ignore[arg-type]  # a number
-        most = (highest + Fraction(1, 2)) * made.step
-        if bounds.bounded:
-            most = min(most, Fraction(bounds.high))  # type: ignore[arg-type]  # a number
+        least, most = (bounds.nearest((end + half) * made.step) for end, half in ((lowest, -HALF), (highest, HALF)))
         assert Fraction(low) <= least
         assert Fraction(high) >= most
         assert least - Fraction(low) <= 2 * made.step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
@@ -71,11 +72,17 @@ def everything(mechanism: Mechanism) -> tuple[list[int], list[int], Floats]:
     return truths, releases, np.array([mechanism.pmf(releases, truth) for truth in truths])
 
 
+def counts_as(mechanism: Mechanism, truth: float) -> float:
+    """Return the possible answer nearest to a truth, which intervals are to hold."""
+    return float(mechanism.bounds.nearest(Fraction(truth)))
+
+
 def coverage(mechanism: Mechanism, confidence: float, claimed: float) -> float:
     """Return how often, at the worst truth, intervals of one confidence hold it, less another confidence."""
     truths, releases, law = everything(mechanism)
     lows, highs = mechanism.interval(releases, confidence)
-    held = (lows <= np.array(truths)[:, None]) & (np.array(truths)[:, None] <= highs)
+    counted = np.array([counts_as(mechanism, truth) for truth in truths])[:, None]
+    held = (lows <= counted) & (counted <= highs)
     return float((law * held).sum(1).min()) - claimed
 
 
@@ -111,8 +118,8 @@ def test_an_interval_is_that_of_the_likelihood_ratio(kind: str) -> None:
                 accepted[i, j] = better < confidence - 1e-12
         lows, highs = mechanism.interval(releases, confidence)
         found = [np.flatnonzero(column)[[0, -1]] for column in accepted.T]
-        assert lows.tolist() == [truths[first] for first, _ in found]
-        assert highs.tolist() == [truths[last] for _, last in found]
+        assert lows.tolist() == [counts_as(mechanism, truths[first]) for first, _ in found]
+        assert highs.tolist() == [counts_as(mechanism, truths[last]) for _, last in found]
 
 
 PARTS = 80
@@ -132,7 +139,8 @@ def test_an_interval_on_a_fine_lattice_holds_the_truth_as_often(kind: str) -> No
         released = mechanism.quantile((np.arange(PARTS) + 0.5) / PARTS, truth)
         for confidence in (0.5, 0.8, 0.95):
             lows, highs = mechanism.interval(released, confidence)
-            held = float(np.mean((lows <= truth) & (truth <= highs)))
+            counted = counts_as(mechanism, truth)
+            held = float(np.mean((lows <= counted) & (counted <= highs)))
             assert held >= confidence - 2 / PARTS
             noticed |= confidence == 0.5 and held < 0.95
     assert noticed
@@ -189,3 +197,14 @@ def test_greater_truths_have_greater_releases(kind: str) -> None:
     assert (np.diff(tails, axis=1) >= -1e-14)[tails[:, 1:] < 0.5].all()  # they are compared with what is left, only
     assert (np.diff(heads, axis=1) <= 1e-14)[heads[:, :-1] < 0.5].all()
     assert (law.at_least(releases[:, None], spread) <= tails * (1 + 1e-12)).all()
+
+
+def test_the_ends_of_an_interval_are_possible() -> None:
+    """On bounds with gaps an interval begins and ends at possible answers, whatever the mechanism; so do days."""
+    spans = Bounds(0, 3) | Bounds(8, 20)
+    open_days = Bounds.dates("2026-01-01", "2026-03-31", weekdays="Mon-Fri", closed=[("2026-02-02", "2026-02-13")])
+    for bounds, kind in [(ISLANDS, int), (spans, float), (open_days, None)]:
+        for mechanism in (BoundedLaplace(bounds, 3, 1), Staircase(bounds, 3, 1, ends="snap")):
+            first = bounds.low if kind is None else kind(bounds.low)
+            releases = [first, *(mechanism.release(first) for _ in range(20))]
+            assert all(end in bounds for released in releases for end in mechanism.interval(released))

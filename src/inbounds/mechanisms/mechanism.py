@@ -327,7 +327,8 @@ class Mechanism(ABC):
     def interval(self, released: Any, confidence: float = 0.95) -> tuple[Any, Any]:
         """Return the ends of an interval that holds the true answer with at least this confidence.
 
-        Whatever the true answer is, intervals computed from its releases hold it this often.  Costs no privacy.
+        Whatever the true answer is, intervals computed from its releases hold it this often; an answer that is not
+        possible counts as the nearest one that is.  Both ends are possible answers.  Costs no privacy.
         """
         _check_probability(confidence, "confidence")
         asked = Asked(released)
@@ -342,7 +343,7 @@ class Mechanism(ABC):
             found = zip(releases.moved_back(end[which]), values, strict=True)
             return self._in_shape(asked, [self._units.outward(index, sign, type(value)) for index, value in found])
 
-        low, high = self._intervals.around(distinct, float(confidence))
+        low, high = (self._setting.lattice.nearest(end) for end in self._intervals.around(distinct, float(confidence)))
         return written(low, -1), written(high, 1)
 
     # What to expect over all true answers.

@@ -14,7 +14,7 @@ from inbounds.answers.single import Answers
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import FAR, Lattice
 from inbounds.errors import InvalidParameter
-from inbounds.exact.rational import exact, infinity, round_down, round_nearest, round_up
+from inbounds.exact.rational import exact, infinity, round_nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,11 +109,9 @@ class Units:
         write: Callable[[int], Any] = self._answers.writer(kind)
         if bounds.step is not None:
             return write(index)
-        if index != (lattice.low_list[0] if sign < 0 else lattice.high_list[-1]):
+        if lattice.project(index + sign)[0] == index + sign:
             return write(index + sign)
         if issubclass(kind, Decimal):
             return write(index)
-        end = exact(bounds.low if sign < 0 else bounds.high, "an end")
-        if issubclass(kind, Fraction):
-            return end
-        return round_down(end) if sign < 0 else round_up(end)
+        end = bounds.nearest(lattice.value(index + sign))
+        return end if issubclass(kind, Fraction) else round_nearest(end)
