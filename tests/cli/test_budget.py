@@ -49,6 +49,9 @@ def test_another_contract_is_refused_until_the_change_is_recorded(typed: Type, c
     assert "not recorded" in typed("budget", "contract", *CLINIC).out
     recorded = typed("budget", "contract", *CLINIC, "--reason", "each patient comes once", "--json").data
     assert recorded["recorded"]
+    again = ("budget", "contract", *CLINIC, "--reason", "once more")
+    assert not typed(*again, "--json").data["recorded"]
+    assert "recorded               nothing; the contract is as on record\n" in typed(*again).out
     assert typed(*asked).code == 0
     verified = typed("budget", "verify", *CLINIC, "--json").data
     assert (verified["ok"], verified["contracts"]) == (True, {"visits": recorded["digest"]})

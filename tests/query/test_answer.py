@@ -40,7 +40,8 @@ def test_every_answer_says_that_a_row_limit_is_in_force(playground: Playground) 
         assert "expected noise" in shown
         assert "error" not in shown
         assert LIMIT in shown
-        assert "the custodian can compare with the real data without releasing anything" in shown
+        assert "The expected noise does not include that. Ask the custodian how many rows are beyond the" in shown
+    assert "expected noise" not in str(playground.dataset.median("size").ask(1, analyst="ana").row_limit)
     assert "&lt;b&gt;" in answer._repr_html_()
     assert max(map(len, str(answer).splitlines())) <= 80
 

@@ -28,6 +28,7 @@ unit = "row"
 age.bounds = "[0, 120] step 1"
 cost.bounds = "[0, 4] step 1/262144"
 cents.bounds = "[0, 1000] step 0.01"
+weight.bounds = "[0, 100]"
 clinic.keys = ["north", "south"]
 smoker.keys = [true, false]
 day.bounds = "[2026-01-01, 2026-01-31]"
@@ -39,9 +40,9 @@ keys = MANY
 total = 10
 """
 TYPES = {"age": "int", "cost": "float8", "cents": "float8", "clinic": "text", "smoker": "boolean", "day": "date",
-         "many": "int", "more": "int"}  # fmt: skip
+         "many": "int", "more": "int", "weight": "float8"}  # fmt: skip
 ROW: dict[str, Any] = {"age": 5, "cost": 2.5, "cents": 0.07, "clinic": "south", "smoker": True, "day": date(2026, 1, 9),
-                       "many": 7, "more": 8}  # fmt: skip
+                       "many": 7, "more": 8, "weight": 100.0}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,7 @@ SHAPES: list[tuple[Callable[[Dataset], Query], list[Any]]] = [
     (lambda d: d.histogram("age", [18, 65]), ["[0, 17]", "[18, 64]", "[65, 120]"]),
     (lambda d: d.histogram("age"), list(range(121))),
     (lambda d: d.count().by("day"), [date(2026, 1, day) for day in range(1, 32)]),
+    (lambda d: d.histogram("weight", 4), ["[0, 25)", "[25, 50)", "[50, 75)", "[75, 100]"]),
     (lambda d: d.histogram("day", ["2026-01-11"]), ["[2026-01-01, 2026-01-10]", "[2026-01-11, 2026-01-31]"]),
 ]
 
@@ -98,6 +100,35 @@ SHAPES: list[tuple[Callable[[Dataset], Query], list[Any]]] = [
 def test_groups_are_called_by_their_values(visits: Dataset, ask: Callable[[Dataset], Query], labels: list[Any]) -> None:
     """Groups are called by their key, their value, or the ends of their bin."""
     assert ask(visits).question.groups[0].labels == labels
+
+
+def test_the_greatest_value_is_in_the_last_bin(visits: Dataset) -> None:
+    """A value at the upper end is counted in the last bin, whose label is closed there."""
+    assert totals_of(visits.histogram("weight", 4)) == [[0], [0], [0], [1]]
+
+
+WRITTEN: list[tuple[Callable[[Dataset], Query], str]] = [
+    (lambda d: d.histogram("weight", 4), "SELECT HISTOGRAM(weight, 4) FROM visits"),
+    (lambda d: d.histogram("age", [18, 65]), "SELECT HISTOGRAM(age, [0, 18, 65]) FROM visits"),
+    (lambda d: d.histogram("cents", [0.5]), "SELECT HISTOGRAM(cents, [0, 0.5]) FROM visits"),
+    (
+        lambda d: d.histogram("day", ["2026-01-11"]).by("clinic"),
+        "SELECT clinic, HISTOGRAM(day, ['2026-01-01', '2026-01-11']) FROM visits GROUP BY clinic",
+    ),
+    (
+        lambda d: d.histogram("weight", 4).where("age > 3").by("clinic"),
+        "SELECT clinic, HISTOGRAM(weight, 4) FROM visits WHERE age > 3 GROUP BY clinic",
+    ),
+]
+
+
+@pytest.mark.parametrize(("ask", "text"), WRITTEN)
+def test_a_histogram_is_written_as_it_can_be_asked(visits: Dataset, ask: Callable[[Dataset], Query], text: str) -> None:
+    """Equal bins are written by their number, others by the values at which they begin, never by steps."""
+    question = ask(visits).question
+    assert str(question) == text
+    if "[" not in text:
+        assert str(visits.sql(text).question) == text
 
 
 def test_every_combination_is_answered(visits: Dataset) -> None:

@@ -44,7 +44,7 @@ def probabilities(law: QuantileLaw) -> list[float]:
 
 
 def by_definition(column: Numbers, width: int, weights: list[int], part: Fraction, rate: Fraction) -> list[float]:
-    """Return the probabilities of all possible values, from the first lines of `ranked`."""
+    """Return the probabilities of all possible values, from the definition of the law."""
     whole = sum(weights)
     found = []
     for value in possible(column):

@@ -106,18 +106,21 @@ def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = 
             table.record_terms(reason)
         now = table.terms if reason is not None else before
         changes = "" if before is None else before.changes(table.terms)
+    recorded = reason is not None and before != now
     found = {
         "dataset": table.name,
         "terms": None if now is None else dict(now),
         "digest": None if now is None else now.digest,
         "changes": changes,
-        "recorded": reason is not None,
+        "recorded": recorded,
     }
     lines = [("dataset", table.name), *([] if now is None else [*now.items(), ("digest", now.digest)])]
     if now is None:
         lines.append(("terms", "none on record; the next question records those of the contract"))
     if changes:
-        lines.append(("recorded" if reason is not None else "not recorded", changes))
+        lines.append(("recorded" if recorded else "not recorded", changes))
+    elif reason is not None:
+        lines.append(("recorded", "all of these" if recorded else "nothing; the contract is as on record"))
     show(found, pairs(lines), as_json=as_json)
 
 

@@ -46,8 +46,8 @@ def command(
 ) -> None:
     """Compare the mechanisms for some bounds, and recommend one.
 
-    It is the one that release uses: of those whose running time does not depend on the true answer, the one with the
-    least mean error. No data is involved, and nothing is spent.
+    It is the one that release uses: of those that do the same work for every true answer, the one with the least
+    mean error. No data is involved, and nothing is spent.
 
     \b
     Example:

@@ -5,7 +5,16 @@ try:
 except ImportError:
     raise ImportError("questions to tables need sqlglot and DuckDB: pip install 'inbounds[query]'") from None
 
-from inbounds.errors import BudgetExceeded, EngineFailed, InvalidContract, InvalidQuestion, QueryError
+from inbounds.errors import (
+    BudgetExceeded,
+    EngineFailed,
+    InvalidContract,
+    InvalidQuestion,
+    LedgerBroken,
+    LedgerConflict,
+    LedgerUnavailable,
+    QueryError,
+)
 from inbounds.query.answer import Answer
 from inbounds.query.asking import Query
 from inbounds.query.condition import column
@@ -20,6 +29,9 @@ __all__ = [
     "Explanation",
     "InvalidContract",
     "InvalidQuestion",
+    "LedgerBroken",
+    "LedgerConflict",
+    "LedgerUnavailable",
     "Query",
     "QueryError",
     "column",

@@ -118,10 +118,8 @@ class Answer:
 
 def columns_of(plan: Plan) -> tuple[str, ...]:
     """Return what the columns of an answer are called, each by a name of its own."""
-    measure: Any = plan.question.measure
-    measured = f"{measure.title}_{measure.column}" if hasattr(measure, "column") else measure.title
     keys = tuple(group.column.name for group in plan.question.groups)
-    return (*keys, unlike(measured, keys))
+    return (*keys, unlike(plan.question.measure.answer_name, keys))
 
 
 def unlike(name: str, others: tuple[str, ...]) -> str:

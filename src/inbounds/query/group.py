@@ -9,7 +9,7 @@ from typing import Any
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.column import Column, Keys, Numbers, as_value
-from inbounds.query.condition import quoted
+from inbounds.query.condition import literal, quoted
 
 MOST_CELLS = 100_000
 """So many groups can be asked for at once."""
@@ -52,7 +52,9 @@ class Group:
         if first == last:
             return low
         if column.bounds.step is None:  # the last step of a bin is next to the first of the next one
-            return f"[{low:.6g}, {as_value(column, column.value(min(last + 1, column.steps))):.6g})"
+            if last == column.steps:
+                return f"[{low:.6g}, {high:.6g}]"
+            return f"[{low:.6g}, {as_value(column, column.value(last + 1)):.6g})"
         return f"[{low}, {high}]"
 
     @property
@@ -65,10 +67,20 @@ class Group:
         """Whether these are bins as equal as can be, so that a division finds them."""
         return isinstance(self.column, Numbers) and self.starts == equal_starts(self.column, len(self.starts))
 
+    @property
+    def has_bins(self) -> bool:
+        """Whether these are the bins of a histogram, for which no column has a name."""
+        return not isinstance(self.column, Keys) and not self._by_value
+
     def __str__(self) -> str:
+        """Return the column, or the histogram: how many bins if they are equal, else the values at which they begin."""
+        name = quoted(self.column.name)
         if isinstance(self.column, Keys) or self._by_value:
-            return quoted(self.column.name)
-        return f"BINS({quoted(self.column.name)}, {', '.join(map(str, self.starts))})"
+            return name
+        if self.is_equal:
+            return f"HISTOGRAM({name}, {self.size})"
+        begins = (self.column.bounds.as_answer(self.column.value(start)) for start in self.starts)
+        return f"HISTOGRAM({name}, [{', '.join(map(literal, begins))}])"
 
     @property
     def _by_value(self) -> bool:

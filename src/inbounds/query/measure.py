@@ -12,40 +12,75 @@ FINEST = 10**6
 """A quantile's level has at most this denominator."""
 
 
+class _OfRows:
+    """What measures share, unless they say otherwise; each has a title, which its answers are called by."""
+
+    title = ""
+    counts_units = False
+    """Whether a unit counts once, however many rows it has."""
+    has_noise = True
+    """Whether its answers come with the noise that is expected of them."""
+
+    @property
+    def answer_name(self) -> str:
+        """What the column of its answers is called."""
+        return self.title
+
+    @property
+    def under_limit(self) -> str:
+        """What becomes of it where units with too many rows are weighed down."""
+        return f"So those with more rows count for less here than in a {self.title} over all rows."
+
+
+class _OfColumn(_OfRows):
+    """What measures of one column share."""
+
+    column: str
+
+    @property
+    def answer_name(self) -> str:
+        """What the column of its answers is called."""
+        return f"{self.title}_{self.column}"
+
+
 @dataclass(frozen=True)
-class Count:
+class Count(_OfRows):
     """How many rows."""
 
     title = "count"
+    under_limit = "So this is a count of weighed rows, which can be far below the number of rows."
 
     def __str__(self) -> str:
         return "COUNT(*)"
 
 
 @dataclass(frozen=True)
-class CountUnits:
+class CountUnits(_OfRows):
     """How many units have a row."""
 
     unit: str
     title = "units"
+    counts_units = True
+    under_limit = "So these counts can be below the true ones."
 
     def __str__(self) -> str:
         return f"COUNT(DISTINCT {quoted(self.unit)})"
 
 
 @dataclass(frozen=True)
-class Sum:
+class Sum(_OfColumn):
     """The sum of a column."""
 
     column: str
     title = "sum"
+    under_limit = "So this is a sum over weighed rows, which can be far from the sum over all rows."
 
     def __str__(self) -> str:
         return f"SUM({quoted(self.column)})"
 
 
 @dataclass(frozen=True)
-class Mean:
+class Mean(_OfColumn):
     """The mean of a column."""
 
     column: str
@@ -56,7 +91,7 @@ class Mean:
 
 
 @dataclass(frozen=True)
-class Proportion:
+class Proportion(_OfRows):
     """For which part of the rows a condition is true."""
 
     condition: Condition
@@ -67,14 +102,15 @@ class Proportion:
 
 
 @dataclass(frozen=True)
-class Quantile:
+class Quantile(_OfColumn):
     """The value that a given level of the rows are below."""
 
     column: str
     level: Fraction
+    has_noise = False
 
     @property
-    def title(self) -> str:
+    def title(self) -> str:  # type: ignore[override]
         """What its answers are called."""
         return "median" if self.level == Fraction(1, 2) else "quantile"
 

@@ -43,6 +43,6 @@ def choose(
 def _reason(mechanism: Mechanism, considered: int) -> str:
     pooling = f" with pooling {float(mechanism.pooling):g}" if isinstance(mechanism, BoundedLaplace) else ""
     return (
-        f"{mechanism.name}{pooling}, which has the least mean error of {considered} mechanisms that are private, "
-        "stay in bounds and do not show the answer by how long they take"
+        f"{mechanism.name}{pooling}, which has the least mean error of {considered} settings that are private, "
+        "stay in bounds and do the same work for every true answer"
     )

@@ -89,16 +89,19 @@ class _Planner:
 
     def plan(self) -> Plan:
         checked_epsilon(self.epsilon)
-        measure = self.question.measure
-        makers: dict[type, Any] = {
-            Count: self._count,
-            CountUnits: self._units,
-            Sum: self._sum,
-            Mean: self._mean,
-            Proportion: self._proportion,
-            Quantile: self._quantile,
-        }
-        answering, request = makers[type(measure)](measure)
+        match self.question.measure:
+            case Count():
+                answering, request = self._count()
+            case CountUnits():
+                answering, request = self._units()
+            case Sum() as measure:
+                answering, request = self._sum(measure)
+            case Mean() as measure:
+                answering, request = self._mean(measure)
+            case Proportion() as measure:
+                answering, request = self._proportion(measure)
+            case Quantile() as measure:
+                answering, request = self._quantile(measure)
         rendered = self.engine.dialect.render(statement(request, self.engine.relation(), self.engine.dialect))
         return Plan(self.question, self.epsilon, answering, request, rendered)
 
@@ -146,12 +149,12 @@ class _Planner:
 
     # The measures.
 
-    def _count(self, _measure: Count) -> tuple[Answering, Request]:
+    def _count(self) -> tuple[Answering, Request]:
         request = self._request((WHOLE_ROWS,), 1)
         limit = self.question.table.limit
         return self._one_number(request, self._counts(limit), Fraction(1), Fraction(limit)), request
 
-    def _units(self, _measure: CountUnits) -> tuple[Answering, Request]:
+    def _units(self) -> tuple[Answering, Request]:
         limit = 1 if self._one_group else min(self.question.table.limit, self.question.cells)
         request = self._request((WHOLE_ROWS,), 1, distinct=not self.question.table.rows_are_units, limit=limit)
         return self._one_number(request, self._counts(1), Fraction(1), Fraction(limit)), request

@@ -23,7 +23,7 @@ from inbounds.query.condition import (
     quoted,
 )
 from inbounds.query.group import MOST_CELLS, Group, by_key
-from inbounds.query.measure import Measure
+from inbounds.query.measure import Count, Measure
 from inbounds.query.sql.conditions import read_condition
 
 if TYPE_CHECKING:
@@ -63,8 +63,11 @@ class Question:
 
     def __str__(self) -> str:
         """Return the question in SQL: equal questions give equal texts."""
-        keys = ", ".join(map(str, self.groups))
-        text = f"SELECT {keys + ', ' if keys else ''}{self.measure} FROM {quoted(self.table.name)}"
+        measured, columns = str(self.measure), self.groups
+        if columns and columns[0].has_bins and isinstance(self.measure, Count):  # a histogram counts
+            measured, columns = str(columns[0]), columns[1:]
+        keys = ", ".join(map(str, columns))
+        text = f"SELECT {keys + ', ' if keys else ''}{measured} FROM {quoted(self.table.name)}"
         if self.condition is not None:
             text += f" WHERE {self.condition}"
         return text + (f" GROUP BY {keys}" if keys else "")

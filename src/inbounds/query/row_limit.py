@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-from inbounds.query.measure import Count, CountUnits, Sum
 from inbounds.query.question import Question
 
 NO_LIMIT = "none: each row is a unit of its own"
 
-COMPARE = (
-    "The expected noise does not include that; the custodian can compare with the real data without releasing anything."
-)
+NOT_IN_NOISE = "The expected noise does not include that."
+
+ASK = "Ask the custodian how many rows are beyond the limit."
 
 
 def row_limit(question: Question) -> str | None:
     """Say that a row limit is in force, and what it does; None where each row is a unit of its own."""
-    table, measure = question.table, question.measure
-    if table.rows_are_units:
+    if question.table.rows_are_units:
         return None
-    if isinstance(measure, CountUnits):
-        return _units(question)
-    if isinstance(measure, Count):
-        so = "So this is a count of weighed rows, which can be far below the number of rows."
-    elif isinstance(measure, Sum):
-        so = "So this is a sum over weighed rows, which can be far from the sum over all rows."
-    else:
-        so = f"So those with more rows count for less here than in a {measure.title} over all rows."
-    return (
-        f"A row limit is in force (contribution bound): at most {table.limit} rows with the same {table.unit} count in "
-        f"full, and more of them are weighed down to {table.limit} together. {so} {COMPARE}"
-    )
+    if question.measure.counts_units and question.cells <= question.table.limit:
+        return _nothing_cut(question)
+    cut = _cut_groups(question) if question.measure.counts_units else _cut_rows(question)
+    noise = f" {NOT_IN_NOISE}" if question.measure.has_noise else ""
+    return f"A row limit is in force (contribution bound): {cut} {question.measure.under_limit}{noise} {ASK}"
 
 
-def _units(question: Question) -> str:
-    table = question.table
-    if question.cells <= table.limit:
-        where = "in each group that it has rows in" if question.groups else "however many rows it has"
-        return f"The row limit takes nothing away here: each {table.unit} counts once, {where}."
+def _nothing_cut(question: Question) -> str:
+    where = "in each group that it has rows in" if question.groups else "however many rows it has"
+    return f"The row limit takes nothing away here: each {question.table.unit} counts once, {where}."
+
+
+def _cut_groups(question: Question) -> str:
+    unit, limit = question.table.unit, question.table.limit
+    return f"a {unit} with rows in more than {limit} groups is weighed down to {limit} in all of them together."
+
+
+def _cut_rows(question: Question) -> str:
+    unit, limit = question.table.unit, question.table.limit
     return (
-        f"A row limit is in force (contribution bound): a {table.unit} with rows in more than {table.limit} groups is "
-        f"weighed down to {table.limit} in all of them together, so these counts can be below the true ones. {COMPARE}"
+        f"at most {limit} rows with the same {unit} count in full, and more of them are weighed down to {limit} "
+        "together."
     )

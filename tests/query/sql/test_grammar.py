@@ -113,8 +113,8 @@ def test_the_text_of_a_question_asks_it_again(visits: Dataset, text: str, ask: A
     """The text that a question is written as, which the ledger keeps, is a question with the same statement."""
     query = ask(visits)
     written = str(query.question)
-    if "BINS" in written or "HISTOGRAM" in text:
-        pytest.skip("bins have no SQL of their own")
+    if "[" in written:
+        pytest.skip("bins that begin where they are told have no SQL of their own")
     assert planned(visits.sql(written)).sql == planned(query).sql
 
 
