@@ -7,7 +7,8 @@ the note goes only after all of the log is in the file.  See docs/decisions/0021
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from inbounds.ledger.ledger_file import LedgerFile
 from inbounds.ledger.log_place import LogPlace
@@ -120,8 +121,11 @@ class LogClaim:
                 return False
             LogPlace.replace(connection, new)
             connection.execute("COMMIT")
-            connection.execute("BEGIN IMMEDIATE")  # so that nothing else is copied without waiting for the disk
-            return (_head(connection), LogPlace.stored(connection)) == (before, new) and self._copy_at_once()
+            with self._nobody_writing():  # so that nothing else is copied without waiting for the disk
+                if (_head(connection), LogPlace.stored(connection)) != (before, new):
+                    return False
+                busy, logged, copied = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            return not busy and 0 <= logged == copied
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -143,16 +147,17 @@ class LogClaim:
                 "elsewhere meanwhile; move that log away"
             )
 
-    def _copy_at_once(self) -> bool:
-        """Copy from the log to the file, and return whether all was copied."""
+    @contextmanager
+    def _nobody_writing(self) -> Iterator[None]:
+        """Keep others from writing, by another connection: one that is in a transaction cannot copy."""
         self._file.refuse_replaced()
-        copier = connect(self._file.path)  # for a connection cannot copy while it is in a transaction
+        keeper = connect(self._file.path)
         try:
-            copier.execute("PRAGMA synchronous = OFF")
-            busy, logged, copied = copier.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            keeper.execute("BEGIN IMMEDIATE")
+            yield
+            keeper.execute("ROLLBACK")
         finally:
-            copier.close()
-        return not busy and 0 <= logged == copied
+            keeper.close()
 
     def _wait_for_copy(self, connection: sqlite3.Connection) -> None:
         """Return when all that is in the log now is in the file too."""

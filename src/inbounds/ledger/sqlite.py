@@ -213,7 +213,7 @@ class SQLiteStore(Store):
                 self._claim.settle(connection)
             except Failure as failure:
                 raise Failure(str(failure), in_commit=True) from None
-        if self._without_locks not in (None, self._file.state()):
+        if self._was_written():
             raise Failure(WRITTEN_MEANWHILE)
 
     def _abandon(self) -> None:
@@ -236,7 +236,11 @@ class SQLiteStore(Store):
 
     def _why(self, error: sqlite3.Error) -> str:
         """Return why something failed; a file that is written while it is read without locks only looks damaged."""
-        return reason(error) if self._without_locks in (None, self._file.state()) else WRITTEN_MEANWHILE
+        return WRITTEN_MEANWHILE if self._was_written() else reason(error)
+
+    def _was_written(self) -> bool:
+        """Return whether a file that is read without locks was written since it was opened."""
+        return self._without_locks is not None and self._without_locks != self._file.state()
 
 
 def _has_tables(connection: sqlite3.Connection) -> bool:
