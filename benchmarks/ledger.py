@@ -39,6 +39,8 @@ def run(peers: PeerProcess | None = None, *, quick: bool) -> Report:
         "bare SQLite transactions": (bare, PROCESSES),
         "charges, SQLite": (charger, PROCESSES),
         "charges, SQLite, 1 process": (charger, 1),
+        "bare: open, update, close, 1 process": (bare_visitor, 1),
+        "open, charge, close, 1 process": (visitor, 1),
     }
     if SERVER:
         deeds["charges, PostgreSQL"] = (charger, PROCESSES)
@@ -113,6 +115,30 @@ def charger(where: str) -> Deed:
     ledger = Ledger.open(where)
     ledger.open_dataset("clinic", 10**6, per_analyst=10**6)
     return lambda: ledger.charge("clinic", f"analyst {os.getpid()}", "0.000001", fingerprint="count")
+
+
+def visitor(where: str) -> Deed:
+    """Return what a program does that charges once: open the ledger, charge, close it."""
+    with Ledger.open(where) as ledger:
+        ledger.open_dataset("clinic", 10**6, per_analyst=10**6)
+
+    def visit() -> None:
+        with Ledger.open(where) as ledger:
+            ledger.charge("clinic", "ada", "0.000001", fingerprint="count")
+
+    return visit
+
+
+def bare_visitor(where: str) -> Deed:
+    """Return the same with SQLite alone."""
+    bare(where)
+
+    def visit() -> None:
+        with closing(sqlite3.connect(where, isolation_level=None)) as file:
+            file.execute("PRAGMA synchronous = FULL")
+            file.execute("UPDATE spending SET spent = spent + 1")
+
+    return visit
 
 
 def rate(make: Callable[[str], Deed], where: str, processes: int, seconds: float) -> float:
