@@ -6,6 +6,7 @@ Distances are exact integers; the rest is closed forms in doubles.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -124,9 +125,17 @@ class Distribution(ABC):
 
 def apart(first: Indices | np.int64, second: Indices | np.int64) -> Floats:
     """Return `first - second` in doubles; exact below 2**53, and never wrapped."""
-    with np.errstate(over="ignore"):
-        near = (first - second).astype(float)
+    if first.size == second.size == 1:  # for one number, Python is quicker
+        return np.full(max(first.shape, second.shape, key=len), float(first.item() - second.item()))
+    near = (first - second).astype(float)
     return np.where((first < 0) == (second < 0), near, first.astype(float) - second.astype(float))
+
+
+def either(condition: NDArray[np.bool_], where_true: Callable[[], Floats], where_false: Callable[[], Floats]) -> Floats:
+    """Return `np.where` of these, of which only what is taken somewhere is computed."""
+    if condition.all():
+        return where_true()
+    return np.where(condition, where_true(), where_false()) if condition.any() else where_false()
 
 
 def spans_of(lattice: Lattice, indices: Indices) -> tuple[Spans, Floats, Floats]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.accuracy.distribution import Distribution, apart, spans_of
+from inbounds.accuracy.distribution import Distribution, apart, either, spans_of
 from inbounds.accuracy.laplace_sums import Moments, MomentTables
 from inbounds.accuracy.true_answers import FLAT, TrueAnswers
 from inbounds.bounds.lattice import FAR
@@ -88,16 +88,18 @@ class TruncatedLaplaceDistribution(Distribution):
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of at most this release."""
-        z = self._z(centres)
-        return np.where(
-            released < centres, self._lower(released, centres) / z, 1 - self._upper(released + 1, centres) / z
+        return either(
+            released < centres,
+            lambda: self._lower(released, centres) / self._z(centres),
+            lambda: 1 - self._upper(released + 1, centres) / self._z(centres),
         )
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of at least this release."""
-        z = self._z(centres)
-        return np.where(
-            released > centres, self._upper(released, centres) / z, 1 - self._lower(released - 1, centres) / z
+        return either(
+            released > centres,
+            lambda: self._upper(released, centres) / self._z(centres),
+            lambda: 1 - self._lower(released - 1, centres) / self._z(centres),
         )
 
     def _z(self, centres: Indices) -> Floats:
@@ -125,12 +127,10 @@ class TruncatedLaplaceDistribution(Distribution):
         mass = mass + np.where(bottom == low, self._masses.extra_low[spans], 0.0)
         return np.where(index > high, 0.0, mass * self._fade(np.maximum(apart(bottom, centres), 0)))
 
-    @np.errstate(under="ignore")
     def _fade(self, distance: Floats) -> Floats:
         """Return `q ** distance`."""
         return np.exp(-distance * self.rate)
 
-    @np.errstate(under="ignore")
     def _run(self, length: Floats) -> Floats:
         """Return the mass of a run of ordinary indices from one that is at the centre, so many more."""
         return -np.expm1(-(length + 1) * self.rate)

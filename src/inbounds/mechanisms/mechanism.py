@@ -223,10 +223,11 @@ class Mechanism(ABC):
     def error(self, value: Any) -> Any:
         """Return the expected absolute error of a release if the true answer is `value`; in days for dates."""
         asked, truths, excess = self._with_excess(value)
-        steps = np.array([round_nearest(above / self.step) for above in excess])
+        steps = np.array([round_nearest(above / self.step) if above else 0.0 for above in excess])
         found = self._units.lengths(self._distribution.error(truths.near, np.clip(steps, -VAST, VAST)))
-        far = np.array([abs(round_nearest(above)) for above in excess])
-        return asked.numbers(np.where(abs(steps) >= VAST, far, found))
+        if (abs(steps) >= VAST).any():
+            found = np.where(abs(steps) >= VAST, [abs(round_nearest(above)) for above in excess], found)
+        return asked.numbers(found)
 
     @overload
     def bias(self, value: Single) -> float: ...

@@ -84,7 +84,6 @@ class GeometricNoise(Noise):
         """Return about the greatest positive index from which on there is this probability."""
         return math.floor(-(math.log(probability) + math.log1p(math.exp(-self._rate))) / self._rate)
 
-    @np.errstate(under="ignore")
     def tails(self, index: Floats) -> Sums:
         """Return the sums of `p(k)` and `k p(k)` over `k >= index`, for positive integers."""
         mass = np.exp(-index * self._rate) / (1 + math.exp(-self._rate))
@@ -101,7 +100,6 @@ class GeometricNoise(Noise):
         """Return that it has one peak wherever it is wrapped: what is added falls by the same factor as it does."""
         return True
 
-    @np.errstate(under="ignore")
     def probability(self, index: Floats) -> Floats:
         """Return `p(index)`."""
         return np.exp(-abs(index) * self._rate) * math.tanh(self._rate / 2)

@@ -19,6 +19,8 @@ from inbounds.mechanisms.additive.folded import Folded
 from inbounds.mechanisms.additive.noise import Noise
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from inbounds.accuracy.distribution import Floats, Indices, Spans
 
 ELEMENTS = 2**19
@@ -88,11 +90,14 @@ class AdditiveDistribution(Distribution):
             return self._folded.probability(released, centres)
         spans = np.maximum(self.lattice.span_of(released), 0)
         low, high = self.lattice.lows[spans], self.lattice.highs[spans]
+        inside, alone = (low < released) & (released < high), self._noise.probability(apart(released, centres))
+        if inside.all():
+            return alone
         first, last = self._catchments
         begin = np.where(released == low, _from(first[spans], centres), apart(released, centres))
         end = np.where(released == high, _from(last[spans], centres), apart(released, centres))
         possible = (released >= low) & (released <= high)
-        return np.where(possible, self._noise.between(begin, end)[0], 0.0)
+        return np.where(inside, alone, np.where(possible, self._noise.between(begin, end)[0], 0.0))
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of at most this release."""
@@ -203,10 +208,12 @@ class AdditiveDistribution(Distribution):
             above = np.full(below.shape, np.inf)
         from_high = above < below
         results: Floats | None = None
-        for span, high in np.unique(np.stack([spans, from_high]), axis=1).T.tolist():
-            chosen = np.flatnonzero((spans == span) & (from_high == high))
+        keys = 2 * spans + from_high
+        for key in sorted({*keys.tolist()}):
+            span, high = divmod(key, 2)
+            chosen = np.flatnonzero(keys == key)
             table = self._table(span, bool(high))
-            for part in np.array_split(chosen, -(-len(chosen) * (len(table.start) + len(table.ends) + 1) // ELEMENTS)):
+            for part in _parts(chosen, len(table.start) + len(table.ends) + 1):
                 values = found(table, self._places(span, below[part], above[part]), excess[part])
                 results = np.empty((len(values), len(below))) if results is None else results
                 results[:, part] = values
@@ -284,6 +291,11 @@ class AdditiveDistribution(Distribution):
         mass = self._noise.between(table.start[snapped] - at, table.stop[snapped] - at)[0]
         found = mass.sum(1) + self._noise.probability(table.ends - at).sum(1)
         return found + sum(far.at_ends(places) for far in table.far)
+
+
+def _parts(chosen: NDArray[np.intp], each: int) -> list[NDArray[np.intp]]:
+    """Return what was chosen in parts, where each of them takes so many numbers to compute with."""
+    return [chosen] if len(chosen) * each <= ELEMENTS else np.array_split(chosen, -(-len(chosen) * each // ELEMENTS))
 
 
 def _from(ends: Indices, centres: Indices) -> Floats:

@@ -115,6 +115,8 @@ class Folded:
         nearest = (places >= around.first[:, None]) & (places <= around.last[:, None])
         found = np.where(nearest, self._noise.probability(places), 0.0).sum(1)
         period = 2 * around.length
+        if self._reaches(around.length):
+            return np.asarray(found)
         above = self._far(places[:, -1] + period, around.last, period)
         return found + above + self._far(period - places[:, 0], -around.first, period)
 
@@ -158,6 +160,8 @@ class Folded:
             np.minimum(middles + wide, around.last[:, None]),
         )
         found = self._noise.between(first, last)[0].sum(1)
+        if self._reaches(around.length):
+            return np.asarray(found)
         for middle, limit in ((middles[:, -1], around.last), (-middles[:, 0], -around.first)):  # it is symmetric
             # What is far and whole, and then what the limit cuts through.
             found = found + (2 * width + 1) * self._far(middle + period, limit - width, period)
@@ -178,6 +182,10 @@ class Folded:
         form = self._noise.form
         most = MOST_ON_STAIRS if form.repeats and form.period > 1 else MOST_TURNS
         return min(most, int(self._noise.reach / max(2 * length, 1)) + 2)
+
+    def _reaches(self, length: float) -> bool:
+        """Return whether what is followed is all that noise reaches."""
+        return self._most(length) * 2 * length > self._noise.reach
 
     def _far(self, start: Floats, limit: Floats, period: float) -> Floats:
         """Return the probability of places from `start`, which is far above a centre, up to a limit, a period apart.

@@ -116,7 +116,6 @@ class Noise(ABC):
         tail = self.tails(np.maximum(np.where(index > 0, index, 1 - index), 1.0))[0]
         return np.where(index > 0, tail, 1 - tail)
 
-    @np.errstate(under="ignore")
     def between(self, first: Floats, last: Floats) -> Sums:
         """Return the sums of `p(k)` and `k p(k)` over `first <= k <= last`; nothing cancels but where it must."""
         is_above, is_below = first > 0, last < 0
