@@ -61,7 +61,7 @@ def test_a_sampled_recommendation_is_private_and_nearly_the_best() -> None:
     """Privacy is proved whatever the sample; what is chosen is no worse than what needs no search, to 1 %."""
     quick = recommend(COMB, 5, 0.5)
     assert quick.sample
-    assert f"at {quick.sample} true answers spread evenly" in quick.reason
+    assert f"at {quick.sample} true answers spread evenly, {quick.error:.4g}, of " in quick.reason
     assert certify(quick.mechanism).holds
     assert quick.mechanism.label.pure
     for other in (BoundedLaplace(COMB, 5, 0.5), Laplace(COMB, 5, 0.5, ends="snap"), Laplace(COMB, 5, 0.5, ends="fold")):

@@ -373,7 +373,7 @@ def test_the_reason_names_what_was_chosen_and_why(name: str, goal: Goal) -> None
     chosen = next(each for each, error in found.considered if found.reason.startswith(f"{each} has "))
     assert dict(found.considered)[chosen] == found.error
     assert f"has the least {goal} error" in found.reason
-    assert f", {found.error:.4g}, of {len(found.considered)} mechanisms" in found.reason
+    assert f", {found.error:.4g}, of {len(found.considered)} settings of " in found.reason
     assert f"keep epsilon = {ASKED[name][2]} and stay in {ASKED[name][0].brief()}" in found.reason
     assert str(found) == found.reason
     assert found.reason.endswith(".")

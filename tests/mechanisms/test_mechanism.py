@@ -49,6 +49,11 @@ def ids(made: Mechanism) -> str:
     return f"{made.name} on {made.bounds}"
 
 
+def test_a_mechanism_without_a_draw_a_law_or_a_second_proof_cannot_be_made() -> None:
+    """What each mechanism must bring is abstract: a class that lacks it is refused when it is made, not when used."""
+    assert Mechanism.__abstractmethods__ == {"_draw", "_distribution", "prove_again"}
+
+
 @pytest.mark.parametrize("made", EVERY, ids=ids)
 def test_many_values_are_answered_one_by_one(made: Mechanism) -> None:
     """Lists and arrays of any shape are answered in their shape, each value as if it were alone."""
@@ -82,6 +87,8 @@ def test_a_series_comes_back_as_one(made: Mechanism) -> None:
         assert type(other) is pl.Series
         assert (other.name, len(other)) == ("score", 3)
     assert made.error(frame).tolist() == made.error([1.0, 2.0, 3.0]).tolist()
+    for answered in (made.pmf(column, 3.0), made.cdf(3.0, column), made.quantile(0.5, column)):
+        assert (answered.name, len(answered)) == ("score", 3)
 
 
 def test_kinds_are_kept_in_arrays() -> None:

@@ -178,15 +178,22 @@ def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial
     objective, question = trials.final, trials.question
     over = "" if objective.window is None else f" over true answers from {_shown(objective.window)}"
     if objective.sample is not None:
-        over += f", at {len(objective.sample)} true answers spread evenly,"
+        over += f", at {len(objective.sample)} true answers spread evenly"
     kept = [f"keep epsilon = {shown(question.epsilon)}", f"stay in {question.bounds.brief()}"]
     if trials.even_timing:
         kept.append("do the same work for every true answer")
     text = (
-        f"{best.name} has the least {objective.minimise} error{over}, {best.error:.4g}, of {len(tried)} mechanisms "
+        f"{best.name} has the least {objective.minimise} error{over}, {best.error:.4g}, of {_counted(tried)} "
         f"that {', '.join(kept[:-1])} and {kept[-1]}"
     )
     return text + _beaten(best, decided) + _against_the_limit(trials, best) + "."
+
+
+def _counted(tried: list[Trial]) -> str:
+    """Say how much was tried: a mechanism with another pooling or width is another setting of the same one."""
+    families = sorted({trial.family for trial in tried})
+    mechanisms = f"{len(families)} mechanisms" if len(families) > 1 else families[0]
+    return mechanisms if 1 < len(families) == len(tried) else f"{len(tried)} settings of {mechanisms}"
 
 
 def _beaten(best: Trial, trials: list[Trial]) -> str:
