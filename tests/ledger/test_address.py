@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inbounds.errors import InboundsError
+from inbounds.errors import InboundsError, InvalidParameter
 from inbounds.ledger import Ledger
 from inbounds.ledger.address import HIDDEN, is_address, without_secrets
 from inbounds.query import Dataset
@@ -94,3 +94,12 @@ def test_a_path_that_might_hold_a_password_is_used_but_not_shown(tmp_path: Path,
     with Ledger.open(where) as ledger:
         ledger.open_dataset("clinic", 1)
         assert repr(ledger) == f"<Ledger {HIDDEN}>"
+
+
+def test_the_keywords_of_a_connection_are_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What PostgreSQL's own tools read as a connection is refused unseen, and no file is called like it."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidParameter) as refused:
+        Ledger.open("host=localhost password=S3CRET dbname=budget")
+    assert "S3CRET" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []

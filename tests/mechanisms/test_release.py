@@ -13,12 +13,14 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import inbounds
 from inbounds import BoundedLaplace, Bounds, InvalidAnswer, InvalidParameter, LatticeTooFine
+from inbounds.published import Laplace, Staircase
 from inbounds.sampling.array import CHUNK
 from tests.helpers.mechanisms import KINDS, mechanism
 from tests.helpers.script import Script
@@ -605,3 +607,27 @@ def test_what_int64_does_not_hold_is_the_last_possible_answer_that_fits() -> Non
     assert released.dtype == np.int64
     assert (released % 1000 == 0).all()
     assert released[1] == (2**63 - 1) // 1000 * 1000
+
+
+@pytest.mark.parametrize("bounds", [Bounds(0, None), Bounds.everything()])
+def test_no_answer_decides_whether_there_is_a_warning(bounds: Bounds) -> None:
+    """Vast answers are released without a complaint of NumPy, also where the caller wants to hear of all."""
+    for kind in (Laplace, Staircase):
+        with np.errstate(all="raise"):
+            assert np.isfinite(kind(bounds, 1, 1, ends="fold").release(np.array([1e308, -1e308, 3.0]))).all()
+
+
+@pytest.mark.parametrize("kind", [BoundedLaplace, Laplace, Staircase])
+def test_noise_beyond_all_doubles_is_the_largest_double(kind: Any) -> None:
+    """Whether an answer and its noise go beyond all doubles decides neither an error nor an infinity."""
+    with pytest.raises(InvalidParameter, match="from 2"):
+        kind(Bounds(0, None), 2**2000, 0.5)
+    wide = kind(Bounds(0, None), 1e280, 1e-8)
+    assert all(math.isfinite(wide.release(1.7976931348623157e308)) for _ in range(40))
+
+
+def test_a_polars_series_of_decimals_is_refused_before_anything_is_drawn() -> None:
+    """How many places its releases need would decide its type, so it is refused whatever it holds."""
+    answers = polars.Series("x", [Decimal(3), Decimal("4.5")])
+    with pytest.raises(InvalidAnswer, match="cast it to Float64"):
+        BoundedLaplace(Bounds(0, 100), 1, 1).release(answers)

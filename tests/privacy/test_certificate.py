@@ -358,3 +358,17 @@ def test_only_what_makes_a_claim_can_be_certified(thing: Any) -> None:
     """Anything else is refused by name."""
     with pytest.raises(InvalidParameter, match=f"got {type(thing).__name__}"):
         certify(thing)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"sensitivity": Fraction(0)}, {"epsilon": Fraction(10**6)}, {"pooling": Fraction(2)}, {"guarantee": "none"}],
+)
+def test_nothing_is_proved_of_a_promise_that_nobody_could_ask_for(change: dict[str, Any]) -> None:
+    """However a promise or a claim is put together, what `of` refuses is refused."""
+    claim = BoundedLaplace(Bounds(0, 100, step=1), 1, 0.5).claim
+    with pytest.raises(InboundsError):
+        replace(claim.promise, **change)
+    for scale in (Fraction(-1), Fraction(0), 1.0):
+        with pytest.raises(InvalidParameter, match="scale must be positive"):
+            replace(claim, scale=scale)  # type: ignore[arg-type]  # also what is no fraction

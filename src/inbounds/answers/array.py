@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds.answers.rational_steps import RationalSteps
-from inbounds.answers.single import NO_DAY, Answers
+from inbounds.answers.single import LARGEST, NO_DAY, Answers
 from inbounds.bounds.days import EPOCH
 from inbounds.bounds.lattice import FAR
 from inbounds.errors import InvalidAnswer
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 CLAMP = 2**61 - 2**10
 """How many steps from zero an answer can be, in an array, on an unbounded lattice that is counted in int64."""
-
-LARGEST = float(np.finfo(np.float64).max)
 
 INT64 = 2**63 - 1
 

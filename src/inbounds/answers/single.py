@@ -36,6 +36,9 @@ from inbounds.exact.rational import (
     round_up,
 )
 
+LARGEST = float(np.finfo(np.float64).max)
+"""A release beyond all doubles is this one, where it is written as a double."""
+
 BEYOND_DOUBLES = 2**1023
 """Integers from here on count as infinite where answers are floats."""
 
@@ -175,7 +178,10 @@ class Answers:
         return index * self.factor + self.shift
 
     def _as_float(self, index: int) -> float:
-        return (index * self.factor + self.shift) / self.divisor
+        try:
+            return (index * self.factor + self.shift) / self.divisor
+        except OverflowError:  # whether noise goes beyond all doubles may not decide whether there is an answer
+            return LARGEST if index > 0 else -LARGEST
 
     def _as_quotient(self, index: float) -> float:
         """`_as_float` where doubles hold all integers: a quotient of integers takes less time for zero."""

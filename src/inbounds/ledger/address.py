@@ -10,8 +10,11 @@ SERVERS = ("postgresql://", "postgres://")
 
 HIDDEN = "(not shown, since it may hold a password)"
 
-_LIKE_ADDRESS = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]+:|.*:.*@", re.DOTALL)
-"""What begins like an address, or has a user and a password in it; a drive letter is a path's."""
+_LIKE_ADDRESS = re.compile(
+    r"\s*[A-Za-z][A-Za-z0-9+.-]+:|.*:.*@|.*\b(host|dbname|user|password|port|service)\s*=", re.DOTALL
+)
+"""What begins like an address, has a user and a password in it, or names parts of a connection as PostgreSQL does
+(`host=... password=...`); a drive letter is a path's."""
 
 _SECRETIVE = re.compile(r"@|pass|pwd|secret|token|postgres|://", re.IGNORECASE)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_che
 import numpy as np
 
 from inbounds.answers.array import as_array
+from inbounds.errors import InvalidAnswer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,6 +48,12 @@ Answers: TypeAlias = "Single | Many | Series"
 def are_many(answers: object) -> bool:
     """Return whether these are answers in a container, not a single one."""
     return isinstance(answers, list | tuple) or (hasattr(answers, "__array__") and not isinstance(answers, np.generic))
+
+
+def refuse_fixed_point(answers: object) -> None:
+    """Refuse a polars Series of decimals: how many places a release needs would show in its type, or not fit it."""
+    if hasattr(answers, "alias") and type(getattr(answers, "dtype", None)).__name__ == "Decimal":
+        raise InvalidAnswer("a polars Series of Decimal cannot hold releases; cast it to Float64 or Int64 first")
 
 
 def rewrapped(values: Array, answers: object) -> Any:

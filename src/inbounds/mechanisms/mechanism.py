@@ -21,7 +21,18 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import FAR
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, round_nearest, shown
-from inbounds.mechanisms.containers import Asked, Column, Kind, Many, Plain, Series, Single, are_many, rewrapped
+from inbounds.mechanisms.containers import (
+    Asked,
+    Column,
+    Kind,
+    Many,
+    Plain,
+    Series,
+    Single,
+    are_many,
+    refuse_fixed_point,
+    rewrapped,
+)
 from inbounds.mechanisms.setting import Setting
 from inbounds.mechanisms.truths import Truths, Units
 from inbounds.privacy.certificate import Certificate
@@ -171,6 +182,7 @@ class Mechanism(ABC):
         if type(answer) is float or type(answer) is int:  # what is usual need not be looked at twice
             return self._release_one(answer, system)
         if are_many(answer):
+            refuse_fixed_point(answer)
             return rewrapped(self._release_array(answer, system), answer)
         return self._release_one(answer, system)
 
@@ -179,6 +191,7 @@ class Mechanism(ABC):
         write = self._outputs.writer(type(answer))
         return write(self._draw(index, entropy))
 
+    @np.errstate(all="ignore")  # whatever the caller has set: no answer may decide whether there is a warning
     def _release_array(self, answers: Any, entropy: Entropy) -> Array:
         array = as_array(answers)
         flat = array.ravel()
@@ -465,6 +478,9 @@ class Mechanism(ABC):
 
 def again(kind: type[Mechanism], bounds: Bounds, given: dict[str, Any]) -> Mechanism:
     """Make a mechanism that was pickled."""
+    given_kind: object = kind
+    if not (isinstance(given_kind, type) and issubclass(given_kind, Mechanism)):
+        raise InvalidParameter("what is unpickled here must be a mechanism; make it anew")
     make: Any = kind  # each has choices of its own
     made: Mechanism = make(bounds, **given)
     return made

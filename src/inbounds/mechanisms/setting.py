@@ -41,8 +41,8 @@ class Setting:
     def of(cls, bounds: Bounds, sensitivity: Any, epsilon: Any, guarantee: GuaranteeName = "standard") -> Setting:
         """Check what a caller passed, and put it on the lattice of the bounds or on one far finer than the noise."""
         promise = Promise.of(bounds, sensitivity, epsilon, guarantee, 0, False)
-        plain = promise.sensitivity / promise.epsilon
-        lattice = Lattice.of(bounds, bounds.step or fine_step(bounds, plain, promise.sensitivity))
+        promise.refuse_extreme_noise()
+        lattice = Lattice.of(bounds, bounds.step or fine_step(bounds, promise.plain_scale, promise.sensitivity))
         made = cls(promise, lattice, Given(sensitivity, epsilon))
         if not (lattice.bounded and guarantee == "standard") and made.distance / promise.epsilon > WIDEST:
             raise LatticeTooFine(

@@ -64,12 +64,7 @@ class Calibrated:
 
 def calibrate(promise: Promise) -> Calibrated:
     """Find a scale that keeps the promise, on one span the least, and prove that it does."""
-    plain = promise.plain_scale
-    if not Fraction(1, 2**960) < plain < 2**960:
-        raise InvalidParameter(
-            f"sensitivity / epsilon must be from 2**-960 to 2**960, got {rounded(plain, 6)}; "
-            "use other units for the answer"
-        )
+    promise.refuse_extreme_noise()
     found = _settled(promise)
     _refuse_wide_noise(found.claim)
     if not found.certificate.holds:
@@ -138,6 +133,8 @@ def _guessed_on_one_span(loss: OneSpanLoss, epsilon: Fraction, least: float) -> 
 
     The loss rises with the rate, and every term of it is accurate to a few of the last bits, so the scale is as well.
     """
+    if not loss.allowed:  # less than any double, so that there is nothing to divide by
+        return least
     goal = float(epsilon)
     greatest = goal * loss.allowed / loss.distance  # the rate that goes with `least`
     if loss.extra(greatest) < NOTHING * goal:

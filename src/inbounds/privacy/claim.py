@@ -15,7 +15,7 @@ from typing import Any, get_args
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice, fine_step
 from inbounds.errors import InvalidParameter, LatticeTooFine
-from inbounds.exact.rational import as_written, exact, shown
+from inbounds.exact.rational import as_written, exact, rounded, shown
 from inbounds.privacy.guarantee import GuaranteeName, Pairs, deciding_pairs
 from inbounds.privacy.law import Law
 
@@ -37,6 +37,14 @@ class Promise:
     pooling: Fraction
     trusted: bool
 
+    def __post_init__(self) -> None:
+        """Refuse what no caller could have asked for, however the object was made: `certify` rests on it."""
+        _sensitivity(self.sensitivity, self.bounds)
+        checked_epsilon(self.epsilon)
+        _guarantee(self.guarantee)
+        _pooling(self.pooling)
+        _trusted(self.trusted)
+
     @classmethod
     def of(cls, bounds: Bounds, sensitivity: Any, epsilon: Any, guarantee: str, pooling: Any, trusted: bool) -> Promise:
         """Check what a caller passed and make it exact."""
@@ -55,6 +63,14 @@ class Promise:
     def plain_scale(self) -> Fraction:
         """The scale that would do if every number were possible."""
         return self.sensitivity / self.epsilon
+
+    def refuse_extreme_noise(self) -> None:
+        """Refuse noise whose scale would be near the least or the greatest doubles."""
+        if not Fraction(1, 2**960) < self.plain_scale < 2**960:
+            raise InvalidParameter(
+                f"sensitivity / epsilon must be from 2**-960 to 2**960, got {rounded(self.plain_scale, 6)}; "
+                "use other units for the answer"
+            )
 
     def step_for(self, scale: Fraction) -> Fraction:
         """Return the step of the lattice for noise of this scale: that of the bounds, or else one that suits it.
@@ -84,6 +100,13 @@ class Claim:
     pairs: Pairs
     """The pairs of indices that decide whether the promise is kept."""
     scale: Fraction
+
+    def __post_init__(self) -> None:
+        given: object = self.scale
+        if not isinstance(given, Fraction) or given <= 0:
+            raise InvalidParameter(
+                f"scale must be positive, got {shown(given)}; it is that of the noise, about sensitivity / epsilon"
+            )
 
     @classmethod
     def of(

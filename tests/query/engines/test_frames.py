@@ -92,6 +92,12 @@ def test_a_lone_surrogate_is_no_key(form: str, unit: str) -> None:
     assert found == totals(PANDAS[form](["north", "south"]), pandas.DataFrame, unit)
 
 
+def test_what_python_refuses_to_write_is_no_key() -> None:
+    """An integer of thousands of digits in one row leaves the totals of the others as they were."""
+    column = pandas.Series(["north", 10**5000, "south"], dtype=object)
+    assert totals(column, pandas.DataFrame) == [[1], [1]]
+
+
 def test_a_category_that_no_row_has_does_no_harm() -> None:
     """Categories that are no valid text, or no text, do not matter to rows that have others."""
     known = pandas.Index(["north", "\ud800", 5], dtype=object)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+UNWRITABLE = "\ufffd"
+"""Stands for a value that Python itself refuses to write, such as an integer of five thousand digits."""
+
 
 def readable(frame: Any) -> Any:
     """Return a frame that DuckDB reads by the types of its columns alone, as often as it is asked to."""
@@ -39,4 +42,9 @@ def _categories(column: Any) -> Any:
 
 
 def _as_text(value: object) -> str:
-    return str(value).encode("utf-8", "replace").decode()
+    """Return a value as text, and what cannot be written as no text that a key could be."""
+    try:
+        text = value if isinstance(value, str) else str(value)
+    except Exception:  # noqa: BLE001  any object can be in a column, and none may make a question fail
+        text = UNWRITABLE
+    return text.encode("utf-8", "replace").decode()
