@@ -664,7 +664,7 @@ def test_days_and_vast_numbers_are_written_for_people() -> None:
     [
         (lambda: compare((0, 1), 1, 1), "bounds must be a Bounds, got tuple"),  # type: ignore[arg-type]
         (lambda: compare(RANGE, 0, 1), "sensitivity must be positive, got 0"),
-        (lambda: compare(RANGE, "1", 1), "sensitivity must be a finite number, got '1'"),
+        (lambda: compare(RANGE, "1", 1), "sensitivity must be a finite number, got '1'"),  # type: ignore[arg-type]
         (lambda: compare(RANGE, 1, -1), "epsilon must be from 1e-9 to 1000, got -1"),
         (lambda: compare(RANGE, 1, math.nan), "epsilon must be a finite number, got nan"),
         (lambda: compare(RANGE, 1, 1, window=(1,)), "window must be a pair"),  # type: ignore[arg-type]
@@ -675,9 +675,9 @@ def test_days_and_vast_numbers_are_written_for_people() -> None:
         (lambda: compare(COUNTS, 1, 1, window=(0.2, 0.8)), "window must hold at least one possible answer"),
         (lambda: compare(UPWARDS, 1, 1, window=(0, inf)), "an end of the window must be a finite number, got inf"),
         (lambda: compare(SPRING, 1, 1, window=(0, 3)), "a window over dates must be a pair of dates, got 0"),
-        (lambda: compare(RANGE, 1, 1, delta="1"), "delta must be a finite number, got '1'"),
+        (lambda: compare(RANGE, 1, 1, delta="1"), "delta must be a finite number, got '1'"),  # type: ignore[arg-type]
         (lambda: compare(RANGE, 1, 1, delta=math.nan), "delta must be a finite number, got nan"),
-        (lambda: compare(RANGE, 1, 1, delta=None), "delta must be a finite number, got None"),
+        (lambda: compare(RANGE, 1, 1, delta=None), "delta must be a finite number, got None"),  # type: ignore[arg-type]
         (lambda: compare(RANGE, 1, 1, delta=True), "delta must be a finite number, got True"),
         (lambda: compare(RANGE, 1, 1, delta=-1), "delta must be above 0 and below 1/2, got -1"),
         (lambda: compare(RANGE, 1, 1, delta=0), "delta must be above 0 and below 1/2, got 0"),

@@ -55,6 +55,19 @@ def test_a_mechanism_without_a_draw_a_law_or_a_second_proof_cannot_be_made() -> 
 
 
 @pytest.mark.parametrize("made", EVERY, ids=ids)
+def test_kinds_called_pure_are(made: Mechanism) -> None:
+    """Whatever is of a kind that is called pure is proved to keep epsilon without a delta."""
+    assert made.label.pure or not type(made).pure
+
+
+@pytest.mark.parametrize("made", EVERY, ids=ids)
+def test_choices_make_the_same_again(made: Mechanism) -> None:
+    """The choices of a mechanism are public, and make an equal one."""
+    make: Any = type(made)
+    assert make(made.bounds, made.sensitivity, made.epsilon, **made.choices) == made
+
+
+@pytest.mark.parametrize("made", EVERY, ids=ids)
 def test_many_values_are_answered_one_by_one(made: Mechanism) -> None:
     """Lists and arrays of any shape are answered in their shape, each value as if it were alone."""
     values = [[0.0, 1.0, 2.5], [3.0, 4.0, 40.0]]

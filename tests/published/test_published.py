@@ -996,10 +996,10 @@ def test_a_single_possible_answer_is_always_released() -> None:
         (lambda: Staircase(INTERVAL, 1, 1, width=0), "width must be above 0 and at most 1, got 0"),
         (lambda: Staircase(INTERVAL, 1, 1, width=1.5), "width must be above 0 and at most 1, got 1.5"),
         (lambda: Staircase(INTERVAL, 1, 1, width=nan), "width must be a finite number, got nan"),
-        (lambda: Staircase(INTERVAL, 1, 1, width="half"), "width must be a finite number, got 'half'"),
+        (lambda: Staircase(INTERVAL, 1, 1, width="half"), "width must be a finite number, got 'half'"),  # type: ignore[arg-type]
         (lambda: TruncatedLaplacian(INTERVAL, 1, 1, delta=0), "delta must be from 1e-300 to below 1/2, got 0"),
         (lambda: TruncatedLaplacian(INTERVAL, 1, 1, delta=0.5), "delta must be from 1e-300 to below 1/2, got 0.5"),
-        (lambda: TruncatedLaplacian(INTERVAL, 1, 1, delta=None), "delta must be a finite number, got None"),
+        (lambda: TruncatedLaplacian(INTERVAL, 1, 1, delta=None), "delta must be a finite number, got None"),  # type: ignore[arg-type]
         (lambda: HolohanLaplace(Bounds(0, 1), 1, 1, delta=-1), "delta must be from 0 to below 1/2, got -1"),
         (lambda: HolohanLaplace(Bounds(0, 1), 1, 1, delta=0.5), "delta must be from 0 to below 1/2, got 0.5"),
         (lambda: HolohanLaplace(INTERVAL, 1, 1), r"one bounded interval without a step, got \[0, 12\] step 1"),
@@ -1095,10 +1095,10 @@ def test_the_text_of_a_mechanism_is_how_it_was_made_and_its_label(made: Any, tex
 @pytest.mark.parametrize("made", [made for made, _ in TEXTS], ids=lambda made: made.name)
 def test_mechanisms_are_equal_if_they_were_made_alike(made: Any) -> None:
     """Another one made alike is equal and has the same hash, however the numbers were written; no other is."""
-    same = type(made)(made.bounds, Fraction(1), Fraction(made.epsilon), **made._choices)
+    same = type(made)(made.bounds, Fraction(1), Fraction(made.epsilon), **made.choices)
     assert (same == made, hash(same) == hash(made)) == (True, True)
-    assert made != type(made)(made.bounds, 1, 2 * Fraction(made.epsilon), **made._choices)
-    assert made != type(made)(made.bounds, Fraction(1, 2), made.epsilon, **made._choices)
+    assert made != type(made)(made.bounds, 1, 2 * Fraction(made.epsilon), **made.choices)
+    assert made != type(made)(made.bounds, Fraction(1, 2), made.epsilon, **made.choices)
     assert all((made == other) == (made is other) for other, _ in TEXTS)
     assert made != made.bounds
 

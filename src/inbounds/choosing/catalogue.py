@@ -43,14 +43,11 @@ POOLINGS: dict[str, Choices] = {"{}, pooling 0": {}, "{}, pooling 1": {"pooling"
 
 @dataclass(frozen=True)
 class Entry:
-    """A kind of mechanism, and with which choices it is compared and recommended."""
+    """A kind of mechanism, and with which choices it is compared and, if it is pure, recommended."""
 
     kind: type[Mechanism]
     variants: Mapping[str, Choices] = field(default_factory=lambda: {"{}": {}})
     """What it is compared with, by name; `{}` stands for its title."""
-    recommended: bool = True
-    """Whether it may be recommended: not if it keeps epsilon with a delta only, or not at all, or has the law of
-    another entry."""
     takes_delta: bool = False
     takes_trust: bool = False
     """Whether it gains from answers that are vouched to be possible."""
@@ -68,13 +65,13 @@ class Entry:
 
 CATALOGUE = (
     Entry(BoundedLaplace, POOLINGS, takes_trust=True, tuned="pooling", drawn=("{}, pooling 0", "{}, pooling 1")),
-    Entry(AdaptiveLaplace, recommended=False),
-    Entry(HolohanLaplace, recommended=False),
-    Entry(NaiveLaplace, recommended=False),
+    Entry(AdaptiveLaplace),
+    Entry(HolohanLaplace),
+    Entry(NaiveLaplace),
     Entry(Laplace, ENDS, with_step="the two-sided geometric", drawn=("folded {}",)),
     Entry(Geometric, ENDS, drawn=("folded {}",)),
     Entry(Staircase, ENDS, tuned="width", drawn=("snapped {}",)),
-    Entry(TruncatedLaplacian, ENDS, recommended=False, takes_delta=True),
+    Entry(TruncatedLaplacian, ENDS, takes_delta=True),
     Entry(ExplicitFair),
 )
 
@@ -104,7 +101,7 @@ class Candidate:
     make: Callable[[], Mechanism]
 
 
-def candidates(question: Question, delta: Any) -> Iterator[Candidate]:
+def candidates(question: Question, delta: Number) -> Iterator[Candidate]:
     """Yield every mechanism that is not the optimum itself; whether the bounds suit it shows when it is made."""
     for entry in CATALOGUE:
         given = {"delta": delta} if entry.takes_delta else {}
@@ -134,7 +131,7 @@ def tuned_choice(mechanism: Mechanism) -> str | None:
     return next((entry.tuned for entry in CATALOGUE if type(mechanism) is entry.kind), None)
 
 
-def refuse_delta(delta: Any) -> None:
+def refuse_delta(delta: Number) -> None:
     """Refuse a delta that no mechanism could be made with."""
     if not 0 < as_written(delta, "delta", InvalidParameter) < Fraction(1, 2):
         raise InvalidParameter(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -15,7 +16,7 @@ from inbounds.choosing.table import table_of
 from inbounds.choosing.trials import OPTIMUM
 from inbounds.display.progress import Progress, reporting
 from inbounds.display.table import Table
-from inbounds.exact.rational import shown
+from inbounds.exact.rational import Number, shown
 from inbounds.limit.optimal import Optimal, is_optimum_wanted, optimal_name, uniform_prior
 from inbounds.limit.optimum import Minimise
 from inbounds.privacy.claim import Promise
@@ -38,8 +39,8 @@ class Comparison:
     """
 
     bounds: Bounds
-    sensitivity: Any
-    epsilon: Any
+    sensitivity: Number | timedelta
+    epsilon: Number
     window: Window | None
     """Over which true answers means are taken; None for all."""
     rows: tuple[Row, ...]
@@ -93,11 +94,11 @@ class Comparison:
 
 def compare(
     bounds: Bounds,
-    sensitivity: Any,
-    epsilon: Any,
+    sensitivity: Number | timedelta,
+    epsilon: Number,
     *,
     window: Window | None = None,
-    delta: Any = 1e-6,
+    delta: Number = 1e-6,
     optimum: bool | None = None,
     progress: Progress | None = None,
 ) -> Comparison:

@@ -14,6 +14,7 @@ from inbounds.display.progress import Progress
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import as_written
 from inbounds.limit.optimal import Optimal, optimal_name, uniform_prior
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.guarantee import GuaranteeName
 
 FINALISTS = 1.05
@@ -40,7 +41,7 @@ class Trials:
     def everything(self) -> Iterator[Trial]:
         """Yield every mechanism of the catalogue that may be recommended, with its error."""
         for entry in CATALOGUE:
-            if entry.recommended and self._may_be_considered(entry):
+            if self._may_be_considered(entry.kind):
                 yield from self._of_entry(entry)
 
     def optimum(self, *, must: bool) -> Iterator[Trial]:
@@ -67,9 +68,10 @@ class Trials:
         self.report(f"measuring {trial.name}")
         return replace(trial, error=self.final.of(trial.mechanism))
 
-    def _may_be_considered(self, entry: Entry) -> bool:
-        kind = entry.kind
-        return (kind.even_timing or not self.even_timing) and (kind.keeps_distance or self.guarantee == "standard")
+    def _may_be_considered(self, kind: type[Mechanism]) -> bool:
+        if not kind.pure or (self.even_timing and not kind.even_timing):
+            return False
+        return kind.keeps_distance or self.guarantee == "standard"
 
     def _of_entry(self, entry: Entry) -> Iterator[Trial]:
         rough = self.objective.sample is not None

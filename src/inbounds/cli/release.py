@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from inbounds.bounds import Bounds
+from inbounds.choosing.catalogue import tuned_choice
 from inbounds.choosing.recommendation import recommend
 from inbounds.cli.answer_text import BYTE_ORDER_MARK, as_json, as_text, read_answer
 from inbounds.cli.exact_release import release_all
@@ -30,6 +31,7 @@ from inbounds.cli.options import (
 from inbounds.cli.output import pairs, progress, show
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
+from inbounds.mechanisms.mechanism import Mechanism
 
 Value = Annotated[
     str | None,
@@ -74,7 +76,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     promised: Any = {"guarantee": guarantee, "trusted": trusted}
     fixed = chosen_part(pooling, "--pooling")
     _refuse_mixture({"a value": value, "--file": file, "--column": column, "--to": to})
-    mechanism: Any = (
+    mechanism: Mechanism = (
         recommend(*given, **promised, even_timing=True).mechanism
         if fixed is None
         else BoundedLaplace(*given, **promised, pooling=fixed)
@@ -101,17 +103,18 @@ def _refuse_mixture(words: dict[str, str | None]) -> None:
 class _Asked:
     """A mechanism to release from, and what it was asked for, as it was typed."""
 
-    mechanism: Any
+    mechanism: Mechanism
     typed: dict[str, Any]
 
     @property
     def law(self) -> dict[str, Any]:
         """What states the law of a release."""
         made = self.mechanism
+        width = made.choices.get("width")
         return {
             "mechanism": made.name,
-            "pooling": made.pooling if isinstance(made, BoundedLaplace) else None,
-            "width": getattr(made, "width", None),
+            "pooling": made.pooling if tuned_choice(made) == "pooling" else None,
+            "width": None if width is None else float(width),
             "scale": made.scale,
             "step": str(made.step),
             "bounds": str(made.bounds),

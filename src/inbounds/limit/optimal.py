@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
@@ -22,7 +23,7 @@ from inbounds.bounds.lattice import Lattice
 from inbounds.display.progress import Progress, reporting
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
-from inbounds.exact.rational import as_written, shown
+from inbounds.exact.rational import Number, as_written, shown
 from inbounds.limit.exact_table import BITS, ExactTable, greatest_ratio
 from inbounds.limit.linear_program import NOT_INSTALLED
 from inbounds.limit.optimum import MOST_TRUE_ANSWERS, Minimise, solve, solver_is_installed
@@ -73,8 +74,8 @@ class Optimal(Mechanism):
     def __init__(
         self,
         bounds: Bounds,
-        sensitivity: Any,
-        epsilon: Any,
+        sensitivity: Number | timedelta,
+        epsilon: Number,
         *,
         minimise: Minimise = "mean",
         prior: Sequence[Any] | None = None,
@@ -147,7 +148,8 @@ class Optimal(Mechanism):
         return TableDistribution(self._setting.lattice, self._table)
 
     @property
-    def _choices(self) -> dict[str, Any]:
+    def choices(self) -> dict[str, Any]:
+        """What was to be least."""
         return {"minimise": self._minimise}
 
     @property
@@ -192,7 +194,7 @@ def is_optimum_wanted(optimum: object, bounds: Bounds) -> bool:
     return optimum
 
 
-def refuse_without_optimum(bounds: Bounds, sensitivity: Any, epsilon: Any) -> None:
+def refuse_without_optimum(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number) -> None:
     """Refuse bounds for which there is no optimum, or a place without the solver, to whoever asked for it."""
     _need_few_points(Setting.of(bounds, sensitivity, epsilon))
     if not solver_is_installed():

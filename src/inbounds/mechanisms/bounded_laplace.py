@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, ClassVar, final
 
 from inbounds.bounds import Bounds
@@ -42,11 +43,11 @@ class BoundedLaplace(TruncatedLaplace):
     def __init__(
         self,
         bounds: Bounds,
-        sensitivity: Any,
-        epsilon: Any,
+        sensitivity: Number | timedelta,
+        epsilon: Number,
         *,
         guarantee: GuaranteeName = "standard",
-        pooling: Any = 0.0,
+        pooling: Number = 0.0,
         trusted: bool = False,
     ) -> None:
         found = calibrate(Promise.of(bounds, sensitivity, epsilon, guarantee, pooling, trusted))
@@ -64,9 +65,10 @@ class BoundedLaplace(TruncatedLaplace):
         return self._claim.promise.trusted
 
     @property
-    def _choices(self) -> dict[str, Any]:
+    def choices(self) -> dict[str, Any]:
+        """Guarantee, pooling and trust, where they are not the usual."""
         pooled = {"pooling": self._pooling} if self._pooling else {}
-        return {**super()._choices, **pooled, **({"trusted": True} if self.trusted else {})}
+        return {**super().choices, **pooled, **({"trusted": True} if self.trusted else {})}
 
     @property
     def _key(self) -> tuple[object, ...]:

@@ -58,7 +58,7 @@ class Mechanism(ABC):
 
     A mechanism of a new paper is a class with
 
-    * `title` and `paper`, and `even_timing` or `keeps_distance` where they are true of it;
+    * `title` and `paper`, `even_timing` or `keeps_distance` where they are true of it, and `pure` where it is not;
     * an `__init__(bounds, sensitivity, epsilon, *, choices)` that makes a `Setting` of the first three, refuses what it
       is not for, and passes the setting and a `Certificate` of its proof to `super().__init__`;
     * `_draw`, which returns the index to release for the index of a true answer, exactly by its law;
@@ -66,7 +66,7 @@ class Mechanism(ABC):
       `FewPoints` with the probabilities in rows; for noise that is the same for all answers, derive from `Additive`
       instead, and only describe the noise;
     * `prove_again`, a second proof;
-    * `_choices`, what it was made with beyond bounds, sensitivity and epsilon.
+    * `choices`, what it was made with beyond bounds, sensitivity and epsilon.
 
     All that is public can be read and not be set: another epsilon needs a proof of its own, so make a new mechanism.
 
@@ -83,6 +83,8 @@ class Mechanism(ABC):
     """Whether a draw does the same work wherever the true answer is."""
     keeps_distance: ClassVar[bool] = False
     """Whether it can keep the distance guarantee (metric privacy), and takes `guarantee="distance"`."""
+    pure: ClassVar[bool] = True
+    """Whether all of its kind keep epsilon without a delta; what was proved of one of them says its `label`."""
 
     def __init__(self, setting: Setting, certificate: Certificate) -> None:
         self._setting, self._certificate = setting, certificate
@@ -447,14 +449,14 @@ class Mechanism(ABC):
     # What it is made of: equal if that is, whatever its memory; pickled, and proved again by whoever unpickles it.
 
     @property
-    def _choices(self) -> dict[str, Any]:
+    def choices(self) -> dict[str, Any]:
         """What it was made with, other than bounds, sensitivity and epsilon, where it is not the usual."""
         return {} if self.guarantee == "standard" else {"guarantee": self.guarantee}
 
     @property
     def _key(self) -> tuple[object, ...]:
         """What makes it equal to another of its class."""
-        return self._setting.promise, *self._choices.items()
+        return self._setting.promise, *self.choices.items()
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -467,10 +469,10 @@ class Mechanism(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what was asked for; whoever unpickles proves it again."""
-        return again, (type(self), self.bounds, {**self._setting.given._asdict(), **self._choices})
+        return again, (type(self), self.bounds, {**self._setting.given._asdict(), **self.choices})
 
     def __repr__(self) -> str:
-        given = {"sensitivity": self.sensitivity, "epsilon": self.epsilon, **self._choices}
+        given = {"sensitivity": self.sensitivity, "epsilon": self.epsilon, **self.choices}
         made = ", ".join([self.bounds.brief(), *(f"{name}={shown(value)}" for name, value in given.items())])
         scale = "" if self.scale is None else f"scale {self.scale:.6g}, "
         return f"<{type(self).__name__}({made}): {scale}{self.label}>"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice, fine_step
@@ -38,7 +38,9 @@ class Setting:
     given: Given
 
     @classmethod
-    def of(cls, bounds: Bounds, sensitivity: Any, epsilon: Any, guarantee: GuaranteeName = "standard") -> Setting:
+    def of(
+        cls, bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number, guarantee: GuaranteeName = "standard"
+    ) -> Setting:
         """Check what a caller passed, and put it on the lattice of the bounds or on one far finer than the noise."""
         promise = Promise.of(bounds, sensitivity, epsilon, guarantee, 0, False)
         promise.refuse_extreme_noise()
@@ -53,7 +55,7 @@ class Setting:
         return made
 
     @classmethod
-    def of_claim(cls, claim: Claim, sensitivity: Any, epsilon: Any) -> Setting:
+    def of_claim(cls, claim: Claim, sensitivity: Number | timedelta, epsilon: Number) -> Setting:
         """Return what a claim is about, on its lattice."""
         return cls(claim.promise, claim.lattice, Given(sensitivity, epsilon))
 

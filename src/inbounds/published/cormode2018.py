@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from datetime import timedelta
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from flint import arb
@@ -28,7 +29,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, workprec
-from inbounds.exact.rational import round_nearest
+from inbounds.exact.rational import Number, round_nearest
 from inbounds.mechanisms.definition import SMALL, prove_by_definition
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.setting import SLACK, Setting
@@ -186,7 +187,7 @@ class ExplicitFair(Mechanism):
     title: ClassVar[str] = "explicit fair"
     paper: ClassVar[str] = "Cormode et al. 2018"
 
-    def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any) -> None:
+    def __init__(self, bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number) -> None:
         setting = Setting.of(bounds, sensitivity, epsilon)
         setting.need_step("the explicit fair mechanism", "use bounded Laplace")
         setting.need_one_span("the explicit fair mechanism", "use bounded Laplace, which is for any bounds")

@@ -7,9 +7,11 @@ noise.  On a lattice of a given step the same law is the two-sided geometric one
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from datetime import timedelta
+from typing import ClassVar
 
 from inbounds.bounds import Bounds
+from inbounds.exact.rational import Number
 from inbounds.mechanisms.additive.additive import Additive
 from inbounds.mechanisms.additive.ends import EndsName
 from inbounds.mechanisms.setting import Setting
@@ -31,8 +33,8 @@ class Laplace(Additive[GeometricNoise]):
     def __init__(
         self,
         bounds: Bounds,
-        sensitivity: Any,
-        epsilon: Any,
+        sensitivity: Number | timedelta,
+        epsilon: Number,
         *,
         ends: EndsName = "leave",
         guarantee: GuaranteeName = "standard",

@@ -15,6 +15,7 @@ private because going `d <= D` steps never changes the number of stairs by more 
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,7 +25,7 @@ from flint import arb
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, workprec
-from inbounds.exact.rational import as_written, round_half_up, shown
+from inbounds.exact.rational import Number, as_written, round_half_up, shown
 from inbounds.mechanisms.additive.additive import Additive
 from inbounds.mechanisms.additive.ends import EndsName
 from inbounds.mechanisms.additive.noise import Form, Noise
@@ -173,7 +174,13 @@ class Staircase(Additive[StaircaseNoise]):
     title: ClassVar[str] = "staircase"
 
     def __init__(
-        self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, ends: EndsName = "leave", width: Any = None
+        self,
+        bounds: Bounds,
+        sensitivity: Number | timedelta,
+        epsilon: Number,
+        *,
+        ends: EndsName = "leave",
+        width: Number | None = None,
     ) -> None:
         setting = Setting.of(bounds, sensitivity, epsilon)
         distance = setting.distance
@@ -182,8 +189,9 @@ class Staircase(Additive[StaircaseNoise]):
         self._width = Fraction(first, distance)
 
     @property
-    def _choices(self) -> dict[str, Any]:
-        return {**super()._choices, "width": self._width}
+    def choices(self) -> dict[str, Any]:
+        """The rule at the ends, and the width of the first stair."""
+        return {**super().choices, "width": self._width}
 
     @property
     def width(self) -> float:
@@ -191,7 +199,7 @@ class Staircase(Additive[StaircaseNoise]):
         return float(self._width)
 
 
-def _steps(width: Any, distance: int) -> int:
+def _steps(width: Number, distance: int) -> int:
     part = as_written(width, "width", InvalidParameter)
     if not 0 < part <= 1:
         raise InvalidParameter(

@@ -15,6 +15,7 @@ the probability of the `D` largest outcomes, which the neighbour cannot have.
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,7 +25,7 @@ from flint import arb
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, upper, workprec
-from inbounds.exact.rational import as_written, shown
+from inbounds.exact.rational import Number, as_written, shown
 from inbounds.mechanisms.additive.additive import Additive
 from inbounds.mechanisms.additive.ends import EndsName
 from inbounds.mechanisms.additive.noise import Form, Noise
@@ -147,9 +148,16 @@ class TruncatedLaplacian(Additive[CutNoise]):
 
     paper: ClassVar[str] = "Geng et al. 2018"
     title: ClassVar[str] = "truncated Laplacian"
+    pure: ClassVar[bool] = False
 
     def __init__(
-        self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, delta: Any = 1e-6, ends: EndsName = "leave"
+        self,
+        bounds: Bounds,
+        sensitivity: Number | timedelta,
+        epsilon: Number,
+        *,
+        delta: Number = 1e-6,
+        ends: EndsName = "leave",
     ) -> None:
         setting = Setting.of(bounds, sensitivity, epsilon)
         allowed = as_written(delta, "delta", InvalidParameter)
@@ -162,8 +170,9 @@ class TruncatedLaplacian(Additive[CutNoise]):
         self._delta = allowed
 
     @property
-    def _choices(self) -> dict[str, Any]:
-        return {**super()._choices, "delta": self._delta}
+    def choices(self) -> dict[str, Any]:
+        """The rule at the ends, and delta."""
+        return {**super().choices, "delta": self._delta}
 
     @property
     def limit(self) -> float:

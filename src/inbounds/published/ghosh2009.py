@@ -8,6 +8,7 @@ one step; for `D` steps `a = exp(-epsilon / D)`.  Snapped to `{0, ..., n}` it is
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +18,7 @@ from flint import arb
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.exact.balls import lock, workprec
-from inbounds.exact.rational import round_up
+from inbounds.exact.rational import Number, round_up
 from inbounds.mechanisms.additive.additive import Additive
 from inbounds.mechanisms.additive.ends import EndsName
 from inbounds.mechanisms.additive.noise import Form, Noise
@@ -128,8 +129,8 @@ class Geometric(Additive[GeometricNoise]):
     def __init__(
         self,
         bounds: Bounds,
-        sensitivity: Any,
-        epsilon: Any,
+        sensitivity: Number | timedelta,
+        epsilon: Number,
         *,
         ends: EndsName = "leave",
         guarantee: GuaranteeName = "standard",

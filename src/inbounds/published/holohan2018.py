@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any, ClassVar, cast
 
@@ -19,7 +20,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import fine_step
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import ball, lock, lower, workprec
-from inbounds.exact.rational import as_written, rounded, shown
+from inbounds.exact.rational import Number, as_written, rounded, shown
 from inbounds.mechanisms.setting import Given, Setting
 from inbounds.mechanisms.truncated_laplace import TruncatedLaplace
 from inbounds.privacy.certificate import Certificate, prove
@@ -39,8 +40,9 @@ class HolohanLaplace(TruncatedLaplace):
 
     paper: ClassVar[str] = "Holohan et al. 2018"
     title: ClassVar[str] = "Holohan's bounded Laplace"
+    pure: ClassVar[bool] = False
 
-    def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, delta: Any = 0) -> None:
+    def __init__(self, bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number, *, delta: Number = 0) -> None:
         promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
         allowed = _delta(delta)
         _need_one_continuous_interval(bounds)
@@ -60,7 +62,8 @@ class HolohanLaplace(TruncatedLaplace):
         return Label(self._setting.epsilon, self._delta)
 
     @property
-    def _choices(self) -> dict[str, Any]:
+    def choices(self) -> dict[str, Any]:
+        """Delta, where there is one."""
         return {"delta": self._delta} if self._delta else {}
 
 
@@ -112,7 +115,7 @@ def _need_one_continuous_interval(bounds: Bounds) -> None:
         )
 
 
-def _delta(delta: Any) -> Fraction:
+def _delta(delta: Number) -> Fraction:
     found = as_written(delta, "delta", InvalidParameter)
     if not 0 <= found < Fraction(1, 2):
         raise InvalidParameter(f"delta must be from 0 to below 1/2, got {shown(delta)}; leave it out for none")

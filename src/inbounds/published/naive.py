@@ -8,11 +8,12 @@ a single end the loss is `ln(2 exp(epsilon) - 1)`, nearly twice epsilon where th
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter, NotPrivate
-from inbounds.exact.rational import round_up, shown
+from inbounds.exact.rational import Number, round_up, shown
 from inbounds.mechanisms.setting import Setting
 from inbounds.mechanisms.truncated_laplace import TruncatedLaplace
 from inbounds.privacy.certificate import prove
@@ -25,8 +26,11 @@ class NaiveLaplace(TruncatedLaplace):
 
     paper: ClassVar[str] = "corrected by Croft et al. 2022"
     title: ClassVar[str] = "naively normalised Laplace"
+    pure: ClassVar[bool] = False
 
-    def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, leaky: bool = False) -> None:
+    def __init__(
+        self, bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number, *, leaky: bool = False
+    ) -> None:
         plain = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
         if not isinstance(leaky, bool):
             raise InvalidParameter(f"leaky must be True or False, got {shown(leaky)}; leave it out if in doubt")
@@ -42,7 +46,8 @@ class NaiveLaplace(TruncatedLaplace):
         return self._leaky
 
     @property
-    def _choices(self) -> dict[str, Any]:
+    def choices(self) -> dict[str, Any]:
+        """Whether it may leak, where it may."""
         return {"leaky": True} if self._leaky else {}
 
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from inbounds.accuracy.window import stated_window
 from inbounds.bounds import Bounds
+from inbounds.choosing.catalogue import tuned_choice
 from inbounds.choosing.recommendation import recommend
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
@@ -41,7 +42,7 @@ def choose(
 
 
 def _reason(mechanism: Mechanism, considered: int) -> str:
-    pooling = f" with pooling {float(mechanism.pooling):g}" if isinstance(mechanism, BoundedLaplace) else ""
+    pooling = f" with pooling {float(mechanism.pooling):g}" if tuned_choice(mechanism) == "pooling" else ""
     return (
         f"{mechanism.name}{pooling}, which has the least mean error of {considered} settings that are private, "
         "stay in bounds and do the same work for every true answer"

@@ -72,8 +72,9 @@ class Additive(Mechanism, Generic[NoiseKind]):
         return f"{MANNERS[self._ends.name]} {self.title}"
 
     @property
-    def _choices(self) -> dict[str, Any]:
-        return {**super()._choices, **({} if self._ends.name == "leave" else {"ends": self._ends.name})}
+    def choices(self) -> dict[str, Any]:
+        """The rule at the ends, and the guarantee, where they are not the usual."""
+        return {**super().choices, **({} if self._ends.name == "leave" else {"ends": self._ends.name})}
 
     @property
     def in_range(self) -> bool:

@@ -8,6 +8,7 @@ without limit.  It is (epsilon, delta)-differentially private with a delta that 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -23,7 +24,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import FAR, Lattice
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import lock, lower, upper, workprec
-from inbounds.exact.rational import as_written, shown
+from inbounds.exact.rational import Number, as_written, shown
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.certificate import Certificate, brief
@@ -57,8 +58,11 @@ class AdaptiveLaplace(Mechanism):
 
     title: ClassVar[str] = "adaptive Laplace"
     paper: ClassVar[str] = "Croft et al. 2022"
+    pure: ClassVar[bool] = False
 
-    def __init__(self, bounds: Bounds, sensitivity: Any, epsilon: Any, *, delta: Any = None) -> None:
+    def __init__(
+        self, bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number, *, delta: Number | None = None
+    ) -> None:
         setting = Setting.of(bounds, sensitivity, epsilon)
         _need_half_line(setting)
         self._law = AdaptiveLaw(setting.distance, setting.epsilon)
@@ -76,7 +80,8 @@ class AdaptiveLaplace(Mechanism):
         return self._law
 
     @property
-    def _choices(self) -> dict[str, Any]:
+    def choices(self) -> dict[str, Any]:
+        """The greatest delta that was acceptable, if one was given."""
         return {} if self._delta is None else {"delta": self._delta}
 
     def _proved(self, setting: Setting, found: Delta) -> Certificate:
@@ -93,7 +98,7 @@ class AdaptiveLaplace(Mechanism):
             delta=found.bound,
         )
 
-    def _refuse_less(self, delta: Any) -> None:
+    def _refuse_less(self, delta: Number) -> None:
         allowed = as_written(delta, "delta", InvalidParameter)
         if not 0 <= allowed < 1:
             raise InvalidParameter(

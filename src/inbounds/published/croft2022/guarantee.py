@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias, final
@@ -24,7 +25,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.days import day_number
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, workprec
-from inbounds.exact.rational import as_written, exact, shown
+from inbounds.exact.rational import Number, as_written, exact, shown
 from inbounds.privacy.claim import Promise
 
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384)
@@ -207,7 +208,9 @@ def log_ratio(first: TruncatedPDF, second: TruncatedPDF, x: Any) -> float:
     return settled(lambda _: ball(_exponent(first, second, point)) + _log_normalization(first, second))
 
 
-def guarantee_holds(first: TruncatedPDF, second: TruncatedPDF, x: Any, sensitivity: Any, epsilon: Any) -> bool:
+def guarantee_holds(
+    first: TruncatedPDF, second: TruncatedPDF, x: Any, sensitivity: Number | timedelta, epsilon: Number
+) -> bool:
     """Return whether first(x) is proved to be at most e^(i epsilon) * second(x), i sensitivities apart (Formula 13).
 
     An equality that balls cannot settle counts as broken.
@@ -247,7 +250,7 @@ class MotivatingExample(NamedTuple):
     allowed: float
 
 
-def motivating_example(epsilon: Any, i: Any = 1) -> MotivatingExample:
+def motivating_example(epsilon: Number, i: Any = 1) -> MotivatingExample:
     """Return 2 e^(i epsilon) - 1 and e^(i epsilon), the two sides of Formula 24.
 
     The first is the ratio between the PDF on the border of an infinite constraint and the one i sensitivities away, at
@@ -261,7 +264,7 @@ def motivating_example(epsilon: Any, i: Any = 1) -> MotivatingExample:
     return MotivatingExample(ratio, settled(lambda _: ball(distance * promise.epsilon).exp()))
 
 
-def promised(bounds: Bounds, sensitivity: Any, epsilon: Any) -> Promise:
+def promised(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number) -> Promise:
     """Check the parameters of the generalised guarantee and make them exact; all answers are taken to be feasible."""
     return Promise.of(bounds, sensitivity, epsilon, "distance", 0, trusted=True)
 

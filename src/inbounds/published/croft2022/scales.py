@@ -16,6 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple, final
@@ -25,7 +26,7 @@ from flint import arb
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, workprec
-from inbounds.exact.rational import shown
+from inbounds.exact.rational import Number, shown
 from inbounds.published.croft2022.guarantee import (
     ConstraintClass,
     Constraints,
@@ -44,13 +45,13 @@ DECIMALS = 12
 MOST_DECIMALS = 300
 
 
-def border_scale(sensitivity: Any, epsilon: Any) -> float:
+def border_scale(sensitivity: Number | timedelta, epsilon: Number) -> float:
     """Return the scale of a location on the border of a single infinite constraint, about 1.586 dF/eps (Formula 32)."""
     promise = promised(Bounds.everything(), sensitivity, epsilon)
     return settled(partial(location_scale_ball, Fraction(0), promise.sensitivity, promise.epsilon))
 
 
-def location_scale(bounds: Bounds, location: Any, sensitivity: Any, epsilon: Any) -> float:
+def location_scale(bounds: Bounds, location: Any, sensitivity: Number | timedelta, epsilon: Number) -> float:
     """Return the scale of a location beside a single infinite constraint (Lemma 2), as the nearest double.
 
     **Not epsilon-differentially private**, although Theorem 1 says so: two locations with different scales have
@@ -112,7 +113,7 @@ class Lemma1(NamedTuple):
     """Formula 31."""
 
 
-def lemma1(i: Any, scale_on_border: Any, sensitivity: Any, epsilon: Any) -> Lemma1:
+def lemma1(i: Any, scale_on_border: Any, sensitivity: Number | timedelta, epsilon: Number) -> Lemma1:
     """Return the bounds on the scale i sensitivities from the constraint, given the one on the border (Lemma 1)."""
     promise = promised(Bounds.everything(), sensitivity, epsilon)
     distance = positive(i, "i") * promise.sensitivity
@@ -208,7 +209,7 @@ class GapBound(LowerBound):
         return abs(ratio.log()), ball((k - 1) * (self.right - self.left) / scale)
 
 
-def lower_bounds(bounds: Bounds, sensitivity: Any, epsilon: Any) -> tuple[LowerBound, ...]:
+def lower_bounds(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number) -> tuple[LowerBound, ...]:
     """Return the 3n + 2 lower bounds for n finite constraints: n + 1, their mirror images, and n (Theorem 2).
 
     A span of a single lattice point has no pair within it, and so no bound of its own.
@@ -223,7 +224,9 @@ def lower_bounds(bounds: Bounds, sensitivity: Any, epsilon: Any) -> tuple[LowerB
     )
 
 
-def uniform_scale(bounds: Bounds, sensitivity: Any, epsilon: Any, decimals: int = DECIMALS) -> Fraction:
+def uniform_scale(
+    bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number, decimals: int = DECIMALS
+) -> Fraction:
     """Return the least scale for all locations, to so many decimals (Theorem 3 and the corollary of section 4.3).
 
     It keeps the generalised guarantee: the loss of answers i sensitivities apart is at most i * epsilon.  It is the
@@ -280,7 +283,7 @@ class Summary:
     """Not the paper's: what has to be known besides."""
 
 
-def table2(bounds: Bounds, sensitivity: Any, epsilon: Any, decimals: int = DECIMALS) -> Summary:
+def table2(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number, decimals: int = DECIMALS) -> Summary:
     """Return what the paper's Table 2 says about these bounds, and the scales that it leads to."""
     promise, letter = promised(bounds, sensitivity, epsilon), Constraints.of(bounds).letter
     plain = promise.sensitivity / promise.epsilon
