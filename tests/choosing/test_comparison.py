@@ -504,13 +504,22 @@ def test_the_text_holds_the_figures(name: str) -> None:
 def test_reasons_are_told_once() -> None:
     """Mechanisms that do not apply for one reason are named together, after the table."""
     text = " ".join(str(asked("counts")).split())
-    assert "plain Laplace, snapped Laplace, folded Laplace: not applicable: with a step, Laplace noise is the" in text
-    assert text.count("with a step, Laplace noise is the two-sided geometric") == 1
+    assert (
+        "plain Laplace, snapped Laplace, folded Laplace: not applicable: with a step, Laplace noise is two-sided"
+        in text
+    )
+    assert text.count("with a step, Laplace noise is the two-sided geometric; see geometric in this table") == 1
+
+
+def test_short_names_of_columns_are_explained() -> None:
+    """Each column that is called otherwise in a narrow table is explained by its short name too."""
+    text = " ".join(str(asked("counts")).split())
+    assert all(f"{name} ({short}): " in text for name, short in (("in range", "in"), ("at ends", "ends")))
 
 
 def test_the_limit_is_explained_where_there_is_one() -> None:
     """The column of ratios has a note where the optimum is known, and is empty where not."""
-    note = "× limit: mean error over the least that a mechanism that keeps ε can have"
+    note = "× limit (×lim): mean error over the least that a mechanism that keeps ε can have"
     assert note in " ".join(str(asked("counts")).split())
     assert note not in " ".join(str(asked("range")).split())
 

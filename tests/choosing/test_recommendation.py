@@ -375,7 +375,9 @@ def test_the_reason_names_what_was_chosen_and_why(name: str, goal: Goal) -> None
     assert f"has the least {goal} error" in found.reason
     assert f", {found.error:.4g}, of {len(found.considered)} settings of " in found.reason
     assert f"keep epsilon = {ASKED[name][2]} and stay in {ASKED[name][0].brief()}" in found.reason
-    assert str(found) == found.reason
+    assert str(found).replace("\n", " ") == found.reason
+    assert max(map(len, str(found).splitlines())) <= 80
+    assert repr(found) == f"<Recommendation: {found.name}, error {found.error:.4g}>"
     assert found.reason.endswith(".")
     assert ("over true answers from" in found.reason) == (goal == "mean" and not ASKED[name][0].bounded)
 

@@ -279,6 +279,7 @@ def test_a_certificate_reads_well() -> None:
     assert found
     assert 1 - 1e-9 < float(found[1]) <= 1
     assert "every pair, every output" in text
+    assert repr(certify(mechanism)) == f"<Certificate: proved, loss <= {found[1]} <= epsilon>"
     with pytest.raises(NotPrivate) as refused:
         certify(Claim.of(HALF_LINE, 1, 1, scale=1))
     assert "REFUTED: loss >= 1.48988" in str(refused.value)

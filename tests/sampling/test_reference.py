@@ -28,20 +28,6 @@ def centre_of(made: BoundedLaplace, answer: object) -> tuple[int, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["one span, pooling 0.4", "half-line upwards", "islands, pooling 0.4"])
-def test_single_draws_follow_the_law(name: str) -> None:
-    """Single releases fit the definition, and no scale 10 % off."""
-    made, answer = mechanism(name), KINDS[name].answers[1]
-    table = Table.of(made, near=0, reach=200)
-    drawn = [made.release(answer) for _ in range(40_000)]
-    counts = np.bincount(np.searchsorted(table.indices, drawn), minlength=len(table.indices))
-    assert p_value(counts, table.pmf(answer)) > FLOOR
-    for off in (OFF, 1 / OFF**2):
-        table.rate *= off
-        assert p_value(counts, table.pmf(answer)) < FLOOR
-
-
-@pytest.mark.slow
 def test_extended_draws_follow_the_law() -> None:
     """A draw begun with four bits and extended fits the definition, and no scale 10 % off."""
     made = mechanism("islands, pooling 0.4")

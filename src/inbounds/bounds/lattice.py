@@ -231,10 +231,6 @@ class Lattice:
             return None
         return ((2 * math.floor(scaled) + (not scaled.is_integer()) + more) * a + b) // c - less
 
-    def index_of(self, value: Fraction) -> int:
-        """Return the index nearest to a value, half a step up."""
-        return self.index(value.numerator, value.denominator)
-
     @cached_property
     def writing(self) -> tuple[int, int, int]:
         """The integers `(a, b, c)` with value of index k = (k * a + b) / c."""

@@ -68,7 +68,7 @@ CATALOGUE = (
     Entry(AdaptiveLaplace),
     Entry(HolohanLaplace),
     Entry(NaiveLaplace),
-    Entry(Laplace, ENDS, with_step="the two-sided geometric", drawn=("folded {}",)),
+    Entry(Laplace, ENDS, with_step=Geometric.title, drawn=("folded {}",)),
     Entry(Geometric, ENDS, drawn=("folded {}",)),
     Entry(Staircase, ENDS, tuned="width", drawn=("snapped {}",)),
     Entry(TruncatedLaplacian, ENDS, takes_delta=True),
@@ -87,7 +87,10 @@ class Question:
     def make(self, entry: Entry, **choices: Any) -> Mechanism:
         """Make a mechanism for it, or refuse what it is not for."""
         if entry.with_step is not None and self.bounds.step is not None:
-            raise InvalidParameter(f"with a step, {entry.kind.title} noise is {entry.with_step}; see there")
+            raise InvalidParameter(
+                f"with a step, {entry.kind.title} noise is the two-sided {entry.with_step}; "
+                f"see {entry.with_step} in this table"
+            )
         kind: Callable[..., Mechanism] = entry.kind
         return kind(self.bounds, self.sensitivity, self.epsilon, **choices)
 

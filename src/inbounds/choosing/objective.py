@@ -65,13 +65,12 @@ def objectives(promise: Promise, minimise: Minimise, window: Window | None) -> t
     if len(lows) <= FEW_SPANS:
         return exact, exact
     few = bounds.step is not None and int((highs - lows + 1).sum()) <= FEW_POINTS
-    rough, close = (_sampled(exact, promise, lattice, lows, highs, spans) for spans in (ROUGH_SPANS, CLOSE_SPANS))
+    rough, close = (_sampled(exact, lattice, lows, highs, spans) for spans in (ROUGH_SPANS, CLOSE_SPANS))
     return rough, exact if few else close
 
 
 def _sampled(
     exact: Objective,
-    promise: Promise,
     lattice: Lattice,
     lows: NDArray[np.int64],
     highs: NDArray[np.int64],

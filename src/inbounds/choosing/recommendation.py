@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
+from textwrap import fill
 from typing import Any
 
 from inbounds.accuracy.window import Window, stated_window, written_end
@@ -15,6 +16,7 @@ from inbounds.choosing.trials import Trials
 from inbounds.choosing.tuning import Trial
 from inbounds.display.facts import Facts
 from inbounds.display.progress import Progress, reporting
+from inbounds.display.text import WIDTH
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, shown
 from inbounds.limit.optimal import Optimal, checked_goal, is_optimum_wanted, refuse_without_optimum
@@ -48,7 +50,10 @@ class Recommendation:
     """At how many true answers errors were looked at, spread evenly over all of them; None if at all of them."""
 
     def __str__(self) -> str:
-        return self.reason
+        return fill(self.reason, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+    def __repr__(self) -> str:
+        return f"<Recommendation: {self.name}, error {self.error:.4g}>"
 
     def _repr_html_(self) -> str:
         others = [f"{name}: {error:.4g}" for name, error in self.considered if name != self.name][:5]

@@ -19,6 +19,12 @@ COLUMNS = (
     Column("× limit", "×lim"),
 )
 
+WORDS = (
+    "; in range (in): whether every release is a possible answer; at ends (ends): how probable it is that a release is "
+    "an end of a span"
+)
+"""What columns are that have a shorter name where there is little room."""
+
 
 def table_of(title: str, caption: str, rows: Sequence[Row]) -> Table:
     """Return the rows that apply as a table, and what is known of the others as notes."""
@@ -79,8 +85,8 @@ def _number(x: float | None, width: int = 6) -> str:
 
 def _full(caption: str, rows: Sequence[Row]) -> str:
     known = any(row.mean_over_optimum is not None for row in rows)
-    limit = "; × limit: mean error over the least that a mechanism that keeps ε can have" if known else ""
-    return f"{caption}{limit}; * the least of all that are private and in range"
+    limit = "; × limit (×lim): mean error over the least that a mechanism that keeps ε can have" if known else ""
+    return f"{caption}{WORDS}{limit}; * the least of all that are private and in range"
 
 
 def _refused(rows: Sequence[Row]) -> Iterator[str]:

@@ -122,6 +122,9 @@ class Certificate:
     def __str__(self) -> str:
         return f"{self.finding}; worst between {self._pair}\n({self.how})"
 
+    def __repr__(self) -> str:
+        return f"<Certificate: {self.finding.replace(': ', ', ', 1)}>"
+
     def _repr_html_(self) -> str:
         rows = [
             ("finding", self.finding),
