@@ -26,7 +26,8 @@ def test_more_and_less_is_granted(typed: Type, clinic: Path) -> None:
     assert [entry["kind"] for entry in entries] == ["open", "contract", "grant", "grant", "grant"]
     statement = typed("budget", "statement", *CLINIC)
     assert within_80(statement.out)
-    assert statement.out.count("grant") == 3
+    assert statement.out.count("grant") == 4
+    assert "\ngrant of entry 5: more\n" in statement.out
 
 
 @pytest.mark.slow
@@ -35,7 +36,7 @@ def test_another_contract_is_refused_until_the_change_is_recorded(typed: Type, c
     asked = ("query", *CLINIC, "--epsilon", "0.1", "--analyst", "ana", "SELECT COUNT(*) FROM visits")
     assert typed(*asked).code == 0
     shown = typed("budget", "contract", *CLINIC)
-    assert "\nunit                   patient\n" in shown.out
+    assert "\nunit               patient\n" in shown.out
     assert within_80(shown.out)
     contract = clinic / "clinic.toml"
     text = contract.read_text(encoding="utf-8")
@@ -51,7 +52,7 @@ def test_another_contract_is_refused_until_the_change_is_recorded(typed: Type, c
     assert recorded["recorded"]
     again = ("budget", "contract", *CLINIC, "--reason", "once more")
     assert not typed(*again, "--json").data["recorded"]
-    assert "recorded               nothing; the contract is as on record\n" in typed(*again).out
+    assert "recorded           nothing; the contract is as on record\n" in typed(*again).out
     assert typed(*asked).code == 0
     verified = typed("budget", "verify", *CLINIC, "--json").data
     assert (verified["ok"], verified["contracts"]) == (True, {"visits": recorded["digest"]})
@@ -62,10 +63,14 @@ def test_another_contract_is_refused_until_the_change_is_recorded(typed: Type, c
 def test_who_creates_a_ledger_is_told(typed: Type, clinic: Path) -> None:
     """Once, on standard error, with its path; machines are told in what they read."""
     asked = ("query", *CLINIC, "--epsilon", "0.1", "--analyst", "ana", "SELECT COUNT(*) FROM visits")
-    assert "a new ledger was created, " in typed(*asked).err
+    assert "a new ledger was created, " in (told := typed(*asked).err)
+    assert "by --ledger or by ledger under [budget]" in told
     assert typed(*asked).err == ""
     other = ("--ledger", str(clinic / "other.db"))
     assert "other.db: nothing was spent in it before" in typed("budget", "grant", "1", *CLINIC, *other).err
+    new = ("--ledger", str(clinic / "new.db"), "--json")
+    assert typed("budget", "grant", "1", *CLINIC, *new).data["ledger_created"]
+    assert typed(*asked, *new).data["ledger_created"] is False
 
 
 @pytest.mark.slow

@@ -16,8 +16,8 @@ from tests.helpers.ledger_places import Place
 
 place = ledger_places.place
 
-PATIENTS = {"unit": "patient", "most rows of one unit": "4", "source": "visits.csv", "column age": "[0, 120]"}
-ROWS = PATIENTS | {"unit": "each row is another person", "most rows of one unit": "1"}
+PATIENTS = {"unit": "patient", "max_rows_per_unit": "4", "source": "visits.csv", "column age": "[0, 120]"}
+ROWS = PATIENTS | {"unit": "each row is another person", "max_rows_per_unit": "1"}
 
 CONTRACT = """
 [dataset]
@@ -43,7 +43,7 @@ def test_other_terms_are_refused_until_the_change_is_recorded(place: Place) -> N
         for create in (True, False):
             with pytest.raises(LedgerConflict, match=r"unit: patient, now each row is another person; .*contract"):
                 second.open_dataset("visits", 1, terms=ROWS, create=create)
-        with pytest.raises(LedgerConflict, match="most rows of one unit: 4, now 1"):
+        with pytest.raises(LedgerConflict, match="max_rows_per_unit: 4, now 1"):
             second.charge("visits", "ada", "0.1", terms=ROWS)
         assert second.balance("visits").spent * 10 == 1
         second.change_terms("visits", ROWS, "each patient comes once")
@@ -186,3 +186,24 @@ def test_no_password_is_kept_in_the_terms() -> None:
     source = "postgresql://ada:hunter2@db.example/clinic"
     contract = CONTRACT.replace('"visits.csv"', f'"{source}"\ntable = "visits"')
     assert Dataset.parse(contract).terms["source"] == "postgresql://db.example/clinic"
+
+
+def test_a_changed_calendar_can_be_read() -> None:
+    """Closed days and weekdays are kept as the contract has them, and so are those that take their place."""
+    day = '[columns.day]\nbounds = "[2026-01-01, 2026-12-31]"\nweekdays = "Mon-Fri"\nclosed = ["2026-01-01", CLOSED]\n'
+    contracts = [
+        CONTRACT.replace("[budget]", day.replace("CLOSED", closed) + "[budget]")
+        for closed in ('["2026-12-24", "2026-12-26"]', '"2026-05-01"')
+    ]
+    before, after = (Dataset.parse(contract).terms for contract in contracts)
+    common = "[2026-01-01, 2026-12-31], weekdays Mon-Fri, closed 2026-01-01, "
+    assert before.changes(after) == f"column day: {common}2026-12-24 to 2026-12-26, now {common}2026-05-01"
+
+
+def test_a_long_list_of_keys_is_cut_to_what_a_line_holds() -> None:
+    """And still tells other keys apart."""
+    keys = [f"key {number}" for number in range(200)]
+    contracts = [CONTRACT.replace('["north", "south"]', str(some)) for some in (keys, [*keys[:-1], "another"])]
+    before, after = (Dataset.parse(contract).terms["column clinic"] for contract in contracts)
+    assert before != after
+    assert max(map(len, before.split())) < 48

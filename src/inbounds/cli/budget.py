@@ -79,8 +79,8 @@ def grant(
     with open_dataset(dataset, ledger) as table:
         table.ledger.grant(table.name, number(amount, "EPSILON"), analyst, note=note)
         balance = table.ledger.balance(table.name, analyst)
-        tell_of_new(table.ledger, as_json=as_json)
-    found = {"dataset": table.name, "analyst": analyst, **balance.data()}
+        created = tell_of_new(table.ledger, as_json=as_json)
+    found = {"dataset": table.name, "analyst": analyst, **balance.data(), "ledger_created": created}
     lines = [
         ("dataset", table.name),
         ("granted", amount),
@@ -114,7 +114,7 @@ def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = 
         "changes": changes,
         "recorded": recorded,
     }
-    lines = [("dataset", table.name), *([] if now is None else [*now.items(), ("digest", now.digest)])]
+    lines = [("dataset", table.name), *([] if now is None else [*now.items(), ("digest", f"{now.digest[:16]}…")])]
     if now is None:
         lines.append(("terms", "none on record; the next question records those of the contract"))
     if changes:

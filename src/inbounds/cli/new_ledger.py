@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from inbounds.ledger import Ledger
 
 
-def tell_of_new(ledger: Ledger, *, as_json: bool) -> None:
-    """Say that a ledger is new, on standard error, which machines are spared."""
+def tell_of_new(ledger: Ledger, *, as_json: bool) -> bool:
+    """Return whether a ledger is new; say so on standard error, unless a machine reads it in the JSON."""
     if ledger.created and not as_json:
         with suppress(OSError):
             typer.echo(
                 f"inbounds: a new ledger was created, {ledger.where}: nothing was spent in it before. If this dataset "
-                "was asked before, the budget was kept elsewhere: use that ledger",
+                "was asked before, the budget was kept elsewhere: name that ledger, by --ledger or by ledger under "
+                "[budget] in the contract",
                 err=True,
             )
+    return ledger.created

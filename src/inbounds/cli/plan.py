@@ -19,6 +19,7 @@ from inbounds.cli.output import show
 from inbounds.display.progress import reporting
 from inbounds.display.text import WIDTH
 from inbounds.errors import InvalidParameter
+from inbounds.exact.rational import shown
 
 Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="The privacy loss of each release.")]
 TargetError = Annotated[
@@ -103,7 +104,9 @@ def least_epsilon(bounds: Bounds, sensitivity: Any, error: Decimal) -> Decimal:
     It was evaluated there, and is larger at the epsilon just below; that it is so all the way down is assumed.
     """
     if error <= 0:
-        raise InvalidParameter(f"--target-error must be above 0, got {error}; without any error there is no privacy")
+        raise InvalidParameter(
+            f"--target-error must be above 0, got {shown(error)}; without any error there is no privacy"
+        )
     with reporting(None) as report:
 
         def reached(number: int) -> bool:
@@ -117,7 +120,7 @@ def least_epsilon(bounds: Bounds, sensitivity: Any, error: Decimal) -> Decimal:
     if found is None:
         most = epsilon_of(LAST)
         raise InvalidParameter(
-            f"no epsilon up to {most} has a mean error of at most {error}; allow a larger --target-error"
+            f"no epsilon up to {most} has a mean error of at most {shown(error)}; allow a larger --target-error"
         )
     return epsilon_of(found)
 

@@ -51,9 +51,9 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         with _remembering(request):
             answer = question.ask(cost, analyst=analyst, request_id=request, pooling=fixed)
             budget = _budget(asked, analyst)
-            tell_of_new(asked.ledger, as_json=as_json)
+            created = tell_of_new(asked.ledger, as_json=as_json)
             text = f"{answer}\n\n{pairs(_paid(epsilon, analyst, budget, answer))}"
-            if not show(_data(answer, budget), text, as_json=as_json):
+            if not show(_data(answer, budget, created=created), text, as_json=as_json):
                 _tell(request)
 
 
@@ -91,7 +91,7 @@ def _paid(epsilon: str, analyst: str, budget: dict[str, Balance], answer: Answer
     return [("epsilon", epsilon), *left, ("request id", answer.request_id)]
 
 
-def _data(answer: Answer, budget: dict[str, Balance]) -> dict[str, Any]:
+def _data(answer: Answer, budget: dict[str, Balance], *, created: bool) -> dict[str, Any]:
     return {
         "rows": answer.data(),
         "expected_noise": answer.noise,
@@ -99,4 +99,5 @@ def _data(answer: Answer, budget: dict[str, Balance]) -> dict[str, Any]:
         "epsilon": answer.epsilon,
         "budget": {name: balance.data() for name, balance in budget.items()},
         "request_id": answer.request_id,
+        "ledger_created": created,
     }

@@ -167,11 +167,13 @@ def concise(number: int | Fraction) -> str:
 
 
 def shown(value: object) -> str:
-    """Return `repr(value)`, cut to what a message can bear; a timedelta is so many days."""
+    """Return `repr(value)`, cut to what a message can bear; a timedelta is so many days, a Decimal as one writes it."""
     if isinstance(value, timedelta):
         return _days(value)
     try:
-        return cut(str(value) if isinstance(value, Fraction | Decimal) else repr(value))
+        if isinstance(value, Decimal):
+            return cut(str(value).replace("E+", "e").replace("E", "e"))
+        return cut(str(value) if isinstance(value, Fraction) else repr(value))
     except ValueError:  # Python refuses to print integers of thousands of digits
         return f"a vast {type(value).__name__}"
 

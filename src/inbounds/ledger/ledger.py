@@ -312,8 +312,8 @@ class Ledger:
         """Return the receipt of a request that was charged before."""
         if (first.dataset, first.analyst, first.amount, first.fingerprint) != asked:
             raise LedgerConflict(
-                f"the request id {first.request_id!r} was charged for another dataset, analyst, amount or fingerprint; "
-                "give each request an id of its own"
+                f"the request id {first.request_id!r} was charged for another question, epsilon, analyst or dataset; "
+                "ask that one again, or choose another id"
             )
         kept = self._book.answer(first.request_id)
         answer = kept.text if kept else None
@@ -328,9 +328,9 @@ def _store(where: object, create: bool) -> Store:
         return PostgresStore(where, create)
     path = fspath(where) if isinstance(where, str | PathLike) else None
     if not isinstance(path, str) or not path or "\0" in path or path == ":memory:":
-        received = without_secrets(path) if isinstance(path, str) else f"a value of type {type(where).__name__}"
+        received = shown(without_secrets(path)) if isinstance(path, str) else f"a value of type {type(where).__name__}"
         raise InvalidParameter(
-            f"a ledger must be a path or a postgresql:// URL, got {shown(received)}; give for example 'budget.db'"
+            f"a ledger must be a path or a postgresql:// URL, got {received}; give for example 'budget.db'"
         )
     if is_address(path):
         raise InvalidParameter(

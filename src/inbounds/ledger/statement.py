@@ -70,8 +70,8 @@ class Statement:
         charges = sum(entry.kind == "charge" for entry in self.entries)
         spent = written(sum(self._charges().values()))
         total = f"{charges} charge{'' if charges == 1 else 's'}, {spent} spent in total"
-        contracts = [_contract(entry) for entry in self.entries if entry.kind == "contract"]
-        return Table(_COLUMNS, [*map(_cells, self.entries), *sums], notes=[*contracts, total])
+        told = [note for entry in self.entries if (note := _note(entry))]
+        return Table(_COLUMNS, [*map(_cells, self.entries), *sums], notes=[*told, total])
 
 
 def _cells(entry: Entry) -> list[str]:
@@ -79,6 +79,13 @@ def _cells(entry: Entry) -> list[str]:
     amount = "" if entry.kind in {"answer", "contract"} else written(entry.amount)
     analyst = f"each {written(entry.per_analyst)}" if entry.per_analyst is not None else entry.analyst
     return [str(entry.seq), moment, entry.kind, entry.dataset, analyst, amount]
+
+
+def _note(entry: Entry) -> str:
+    """Say what the table has no room for: the terms of a contract, and why more was granted."""
+    if entry.kind == "contract":
+        return _contract(entry)
+    return f"grant of entry {entry.seq}: {entry.text}" if entry.kind == "grant" and entry.text else ""
 
 
 def _contract(entry: Entry) -> str:

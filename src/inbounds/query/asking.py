@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion
 from inbounds.exact.rational import as_written
 from inbounds.ledger.amount import fraction, units
 from inbounds.ledger.names import LONGEST_TEXT
+from inbounds.privacy.claim import checked_epsilon
 from inbounds.query.answer import Answer
 from inbounds.query.answering import Answered
 from inbounds.query.condition import Condition
@@ -44,8 +46,7 @@ class Query:
 
     def plan(self, epsilon: Any, *, pooling: Any = None) -> Plan:
         """Return how the question will be answered; nothing is spent, and no row is looked at."""
-        cost = fraction(units(epsilon))
-        return self.dataset.planned(self.question, cost, _fixed(pooling))
+        return self.dataset.planned(self.question, _cost(epsilon), _fixed(pooling))
 
     def explain(self, epsilon: Any, *, pooling: Any = None) -> Explanation:
         """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement."""
@@ -107,6 +108,16 @@ class Query:
         """Tell questions apart: the same one has the same contract, text, cost and pooling."""
         told = (self.dataset.contract.text, str(self.question), str(planned.epsilon), str(pooling))
         return sha256("\0".join(told).encode()).hexdigest()
+
+
+def _cost(epsilon: Any) -> Fraction:
+    """Return what a ledger can charge; what it cannot is refused by the range of every epsilon, where that is why."""
+    try:
+        return fraction(units(epsilon))
+    except InvalidParameter:
+        if isinstance(epsilon, int | float | Decimal | Fraction):
+            checked_epsilon(epsilon)
+        raise
 
 
 def _fixed(pooling: Any) -> Fraction | None:

@@ -7,6 +7,7 @@ counted from the least one, for keys their place in the list.  What is missing, 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -30,6 +31,8 @@ FARTHEST = 2**50
 
 LARGEST = Fraction(10) ** 150
 """Sums of numbers up to here, and noise on them, are doubles."""
+
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 Key = str | int | bool
 Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
@@ -173,6 +176,10 @@ def _day(given: object, name: str) -> int:
         try:
             found = date.fromisoformat(found)
         except ValueError:
+            if DAY.fullmatch(str(given)):
+                raise InvalidQuestion(
+                    f"{shown(given)} is not a day of the calendar; write a day like '2026-12-31'"
+                ) from None
             found = None
     if type(found) is not date:
         raise InvalidQuestion(

@@ -33,7 +33,7 @@ def _checked(name: str, column: Column, found: Mapping[str, Kind]) -> Kind:
     if kind is Kind.NOTHING:
         return fitting[0]
     if kind not in fitting:
-        wanted = " or ".join(sorted(one.value for one in fitting))
+        wanted = "numbers" if fitting is NUMBERS else " or ".join(sorted(one.value for one in fitting))
         raise InvalidQuestion(f"column {name!r} must hold {wanted}, and the table has {kind.value}; {REMEDY}")
     return kind
 

@@ -166,7 +166,13 @@ class Dataset:
 
     def quantile(self, column: str, level: Any) -> Query:
         """Ask for the value below which this part of the rows are, for example 0.9."""
-        found = as_written(level, "the level of a quantile", InvalidQuestion)
+        try:
+            found = as_written(level, "the level of a quantile", InvalidQuestion)
+        except InvalidQuestion:
+            raise InvalidQuestion(
+                f"the level of a quantile must be a number above 0 and below 1, got {shown(level)}; "
+                "give a number such as 0.9"
+            ) from None
         if (problem := refuse_level(found)) is not None:
             raise InvalidQuestion(problem)
         return self._query(Quantile(self.table.numbers(column).name, found))

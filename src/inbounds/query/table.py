@@ -11,6 +11,7 @@ from inbounds.errors import InboundsError, InvalidContract, InvalidParameter, In
 from inbounds.exact.rational import shown
 from inbounds.ledger.names import check_name
 from inbounds.query.column import Column, Keys, Numbers, refuse_column
+from inbounds.query.condition import quoted
 from inbounds.query.contract import Contract
 
 ROW = "row"
@@ -60,6 +61,9 @@ class Table:
 
     def column(self, name: object) -> Column:
         """Return a column that the contract describes."""
+        if name == self.unit and not self.rows_are_units:
+            unit = quoted(self.unit)
+            raise InvalidQuestion(f"{unit} is the unit; it can only be counted: COUNT(DISTINCT {unit})")
         if not isinstance(name, str) or name not in self.columns:
             known = ", ".join(list(self.columns)[:10])
             raise InvalidQuestion(f"the contract of {self.name} has no column {shown(name)}; it has {known}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import Any
 
+from inbounds.bounds import Bounds
 from inbounds.ledger.address import without_secrets
 from inbounds.ledger.terms import Terms
 from inbounds.query.column import Column, Keys
@@ -11,7 +13,10 @@ from inbounds.query.contract import Contract
 from inbounds.query.table import ROW, Table
 
 LONGEST = 500
-"""A longer description of a column is cut, and its digest added."""
+"""A longer description of a column is cut, and the beginning of its digest added."""
+
+LONGEST_CALENDAR = 2000
+"""A column with closed days is described at more length, so that a change of them can be read."""
 
 
 def terms_of(contract: Contract, table: Table, *, framed: bool) -> Terms:
@@ -20,21 +25,39 @@ def terms_of(contract: Contract, table: Table, *, framed: bool) -> Terms:
     With `framed` the program hands over the table itself, instead of the source that the contract may name.
     """
     unit = "each row is another person" if table.unit == ROW else table.unit
-    found = {"unit": unit, "most rows of one unit": str(table.limit)}
+    found = {"unit": unit, "max_rows_per_unit": str(table.limit)}
     if table.units is not None:
-        found["number of units"] = str(table.units)
+        found["units"] = str(table.units)
     if framed:
         found["source"] = "a data frame that the program hands over"
     else:
         for key in ("source", "table", "delimiter"):
             if contract.has("dataset", key):
                 found[key] = without_secrets(str(contract.value("dataset", key)))
-    found.update({f"column {name}": _described(column) for name, column in table.columns.items()})
+    found.update({f"column {name}": _described(contract, column) for name, column in table.columns.items()})
     return Terms.of(found)
 
 
-def _described(column: Column) -> str:
-    text = f"keys {', '.join(map(repr, column.keys))}" if isinstance(column, Keys) else repr(column.bounds)
-    if len(text) <= LONGEST:
+def _described(contract: Contract, column: Column) -> str:
+    """Return what the contract says of a column: its keys or its bounds, and a calendar's weekdays and closed days."""
+    if isinstance(column, Keys):
+        return _cut(f"keys {', '.join(map(repr, column.keys))}", LONGEST)
+    given = contract.table("columns", column.name)
+    if not {"weekdays", "closed"} & given.keys():
+        return _cut(repr(column.bounds), LONGEST)
+    calendar = [f", {part} {_listed(given[part])}" for part in ("weekdays", "closed") if part in given]
+    return _cut(f"{Bounds.parse(given['bounds'])}{''.join(calendar)}", LONGEST_CALENDAR)
+
+
+def _listed(given: Any) -> str:
+    """Write weekdays or closed days as the contract has them, a pair of days as a stretch."""
+    if not isinstance(given, list):
+        return str(given)
+    return ", ".join(f"{one[0]} to {one[1]}" if isinstance(one, list) else str(one) for one in given) or "none"
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
         return text
-    return f"{text[: LONGEST // 5]}… (SHA-256 {sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()})"
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # 128 bits, which a line has room for
+    return f"{text[: longest // 5].rstrip()}… (SHA-256 {digest}…)"

@@ -118,7 +118,10 @@ def test_an_argument_too_many_is_refused(visits: Dataset, measure: str, marked: 
         ("DATE_TRUNC('month', day), COUNT(*)", r"DATE_TRUNC\('month', day\) is not supported"),
         ("MIN(age), MAX(age)", r"MIN is not supported, because it would show one row; ask for a quantile"),
         ("AVG(age > 60)", r"AVG takes a column, got age > 60; a proportion is written PROPORTION"),
-        ("COUNT(*), AVG(age)", r"must have one measure"),
+        ("SUM(age > 60)", r"SUM takes a column, got age > 60; a proportion is written PROPORTION"),
+        ("MEDIAN((age > 3))", r"MEDIAN takes a column, got \(age > 3\); a proportion is written PROPORTION"),
+        ("AVG(age * 2)", r"AVG takes a column, got age \* 2; name a column"),
+        ("COUNT(*), AVG(age)", r"one measure a question, got a second"),
     ],
 )
 def test_a_refusal_blames_what_is_wrong(visits: Dataset, selected: str, told: str) -> None:
@@ -132,3 +135,5 @@ def test_grouping_by_a_function_is_told_the_remedy(visits: Dataset) -> None:
     text = "SELECT DATE_TRUNC('month', day), COUNT(*) FROM visits GROUP BY DATE_TRUNC('month', day)"
     with pytest.raises(InvalidQuestion, match=r"GROUP BY takes columns, got DATE_TRUNC.*HISTOGRAM"):
         visits.sql(text)
+    with pytest.raises(InvalidQuestion, match=r"GROUP BY takes columns, got 1; write the column's name"):
+        visits.sql("SELECT clinic, COUNT(*) FROM visits GROUP BY 1")

@@ -69,26 +69,24 @@ def _count(text: SqlText, call: exp.Expr) -> Measured:
 
 def _sum(text: SqlText, call: exp.Expr) -> Measured:
     (this,) = text.arguments(call, 1, "SUM(age)")
-    return Measured(Sum(read_column(text, this)))
+    return Measured(Sum(_column(text, call, this)))
 
 
 def _average(text: SqlText, call: exp.Expr) -> Measured:
     (this,) = text.arguments(call, 1, "AVG(age)")
     if isinstance(this, exp.Case):
         return Measured(Proportion(_indicator(text, this)))
-    if isinstance(this, exp.Binary | exp.Not | exp.In | exp.Between | exp.Paren):
-        text.refuse(this, f"AVG takes a column, got {kind(this)}; a proportion is written {INDICATOR}")
-    return Measured(Mean(read_column(text, this)))
+    return Measured(Mean(_column(text, call, this)))
 
 
 def _median(text: SqlText, call: exp.Expr) -> Measured:
     (this,) = text.arguments(call, 1, "MEDIAN(age)")
-    return Measured(Quantile(read_column(text, this), Fraction(1, 2)))
+    return Measured(Quantile(_column(text, call, this), Fraction(1, 2)))
 
 
 def _quantile(text: SqlText, call: exp.Expr) -> Measured:
     this, *level = text.arguments(call, 2, "QUANTILE(age, 0.9)")
-    return Measured(Quantile(read_column(text, this), _level(text, level[0] if level else None)))
+    return Measured(Quantile(_column(text, call, this), _level(text, level[0] if level else None)))
 
 
 def _percentile(text: SqlText, node: exp.WithinGroup) -> Measured:
@@ -114,6 +112,16 @@ def _histogram(text: SqlText, call: exp.Expr) -> Measured:
     if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
         text.refuse(bins[0], "the number of bins must be a whole number; write it like 10")
     return Measured(Count(), histogram=(read_column(text, this), number))
+
+
+def _column(text: SqlText, call: exp.Expr, this: exp.Expr) -> str:
+    """Return the column that a function is given; say what to write in place of a condition or of arithmetic."""
+    name = call.name.upper()
+    if isinstance(this.unnest(), exp.Predicate | exp.Connector | exp.Not):
+        text.refuse(this, f"{name} takes a column, got {kind(this)}; a proportion is written {INDICATOR}")
+    if isinstance(this, exp.Binary | exp.Unary):
+        text.refuse(this, f"{name} takes a column, got {kind(this)}; name a column")
+    return read_column(text, this)
 
 
 def _indicator(text: SqlText, case: exp.Case) -> Condition:

@@ -13,7 +13,7 @@ from inbounds.query.measure import Measure
 from inbounds.query.sql.conditions import condition
 from inbounds.query.sql.measures import Measured, read_measure, refuse_no_measure
 from inbounds.query.sql.text import PlainCalls, SqlText, kind
-from inbounds.query.sql.values import read_column
+from inbounds.query.sql.values import is_number, read_column
 
 CLAUSES = ("expressions", "from_", "where", "group")
 
@@ -90,6 +90,8 @@ def _keys(text: SqlText, group: exp.Expr | None) -> tuple[str, ...]:
         text.refuse(group, "GROUP BY takes columns, nothing else; leave the rest out")
     text.take(group, "expressions")
     for key in group.expressions:
+        if is_number(key):
+            text.refuse(key, f"GROUP BY takes columns, got {kind(key)}; write the column's name")
         if not isinstance(key, exp.Column):
             text.refuse(
                 key,
@@ -116,7 +118,7 @@ def _measured(text: SqlText, tree: exp.Select, keys: tuple[str, ...]) -> Measure
     for node in found:
         refuse_no_measure(text, node)
     if len(found) > 1:
-        text.refuse(found[1], "a question must have one measure, got another; ask for it in a question of its own")
+        text.refuse(found[1], "one measure a question, got a second; ask for it in a question of its own")
     return read_measure(text, found[0])
 
 

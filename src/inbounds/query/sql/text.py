@@ -46,8 +46,10 @@ class SqlText:
     """One text, and which of its nodes have been read."""
 
     def __init__(self, given: object, what: str, unit: str = "") -> None:
-        if not isinstance(given, str) or not given.strip():
+        if not isinstance(given, str):
             raise InvalidQuestion(f"{what} must be a text, got {shown(given)}; write one, in quotes")
+        if not given.strip():
+            raise InvalidQuestion(f"{what} must not be empty, got {shown(given)}; write what you ask for")
         if len(given) > LONGEST:
             raise InvalidQuestion(
                 f"{what} must be at most {LONGEST} characters long, got {len(given)}; ask something simpler"
