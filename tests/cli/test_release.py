@@ -197,3 +197,11 @@ def test_what_is_no_number_is_refused_in_words(typed: Type, value: str) -> None:
     found = typed("release", value, "--bounds", "[0, inf)", "--sensitivity", "1", "--epsilon", "1")
     assert found.code == 2
     assert found.err.startswith("inbounds: the value m")
+
+
+def test_several_answers_are_told_where_to_go(typed: Type) -> None:
+    """Two answers as two words are refused, with the way to give several, and none of them is repeated."""
+    found = typed("release", "97", "98", *PERCENT)
+    assert found.code == 2
+    assert "got 2; give several answers on standard input, one on each line, with -" in found.err
+    assert "98" not in found.err
