@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from urllib.parse import urlsplit
 
 SERVERS = ("postgresql://", "postgres://")
@@ -17,6 +18,10 @@ _LIKE_ADDRESS = re.compile(
 (`host=... password=...`); a drive letter is a path's."""
 
 _SECRETIVE = re.compile(r"@|pass|pwd|secret|token|postgres|://", re.IGNORECASE)
+
+_USER = re.compile(r"(//?).*@", re.DOTALL)
+
+_SECRET_VALUE = re.compile(r"((?:pass|pwd|secret|token|key|sig)[^=&;\s]*=)[^&;\s]*", re.IGNORECASE)
 
 _PLAIN = re.compile(r"[\w.:-]*(/[\w.-]*)?", re.ASCII)
 
@@ -42,3 +47,16 @@ def without_secrets(place: str) -> str:
     except ValueError:
         named = ""
     return f"postgresql://{named}" if named and _PLAIN.fullmatch(named) else "postgresql://..."
+
+
+def told_apart(place: str) -> str:
+    """Return what `without_secrets` returns, with a digest of what that leaves out, so that no two places are alike.
+
+    Users and passwords do not enter the digest, as far as they can be told: they are not the place, they may change, and
+    a password could be guessed from a digest.
+    """
+    named = without_secrets(place)
+    rest = _SECRET_VALUE.sub(r"\1", _USER.sub(r"\1", place))
+    if rest == named:
+        return named
+    return f"{named} (SHA-256 {sha256(rest.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}…)"

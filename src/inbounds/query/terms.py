@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from inbounds.bounds import Bounds
-from inbounds.ledger.address import without_secrets
+from inbounds.ledger.address import told_apart
 from inbounds.ledger.terms import Terms
 from inbounds.query.column import Column, Keys
 from inbounds.query.contract import Contract
@@ -33,7 +33,7 @@ def terms_of(contract: Contract, table: Table, *, framed: bool) -> Terms:
     else:
         for key in ("source", "table", "delimiter"):
             if contract.has("dataset", key):
-                found[key] = without_secrets(str(contract.value("dataset", key)))
+                found[key] = told_apart(str(contract.value("dataset", key)))
     found.update({f"column {name}": _described(contract, column) for name, column in table.columns.items()})
     return Terms.of(found)
 
