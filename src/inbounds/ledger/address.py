@@ -52,8 +52,8 @@ def without_secrets(place: str) -> str:
 def told_apart(place: str) -> str:
     """Return what `without_secrets` returns, with a digest of what that leaves out, so that no two places are alike.
 
-    Users and passwords do not enter the digest, as far as they can be told: they are not the place, they may change, and
-    a password could be guessed from a digest.
+    Users and passwords do not enter the digest, as far as they can be told: they are not the place, they may change,
+    and a password could be guessed from a digest.
     """
     named = without_secrets(place)
     rest = _SECRET_VALUE.sub(r"\1", _USER.sub(r"\1", place))
