@@ -504,10 +504,7 @@ def test_the_text_holds_the_figures(name: str) -> None:
 def test_reasons_are_told_once() -> None:
     """Mechanisms that do not apply for one reason are named together, after the table."""
     text = " ".join(str(asked("counts")).split())
-    assert (
-        "plain Laplace, snapped Laplace, folded Laplace: not applicable: with a step, Laplace noise is two-sided"
-        in text
-    )
+    assert "plain Laplace, snapped Laplace, folded Laplace: not applicable: with a step, Laplace noise is the" in text
     assert text.count("with a step, Laplace noise is the two-sided geometric; see geometric in this table") == 1
 
 

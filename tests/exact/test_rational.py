@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from inbounds.errors import InvalidBounds, InvalidParameter
 from inbounds.exact.rational import (
+    as_written,
     concise,
     exact,
     infinity,
@@ -31,6 +32,12 @@ LEAST = Fraction(math.nextafter(0.0, 1))
 TALL = Fraction(2) ** 2000
 NO_NUMBERS = [True, np.bool_(True), "1", b"1", 1j, None, [1], np.array([1.0])]
 NO_FINITE_DECIMALS = [Decimal("NaN"), Decimal("sNaN"), Decimal("-Infinity")]
+
+
+@given(st.one_of(st.floats(-1e250, 1e250), st.floats(-1e4, 1e4), st.integers(-(2**60), 2**60).map(float)))
+def test_a_float_that_people_write_is_the_decimal_that_it_prints_as(x: float) -> None:
+    """Whole or not, with an exponent or without, a parameter is the decimal that its repr is."""
+    assert as_written(x, "x") == Fraction(repr(x))
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

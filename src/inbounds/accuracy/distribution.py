@@ -89,8 +89,8 @@ class Distribution(ABC):
 
     def wide_interval(self, released: Indices, confidence: float) -> tuple[Indices, Indices]:
         """Return an interval where truths can neither be listed nor rise: here all possible answers."""
-        low, high = (-FAR if self.least_answer is None else self.least_answer), self.lattice.high_list[-1]
-        return np.full_like(released, low), np.full_like(released, high)
+        low = -FAR if self.least_answer is None else self.least_answer
+        return np.full_like(released, low), np.full_like(released, self.lattice.last)
 
     @property
     def releases(self) -> tuple[int | None, int | None]:
@@ -100,12 +100,12 @@ class Distribution(ABC):
     @cached_property
     def least_answer(self) -> int | None:
         """The index of the least possible answer, if there is one."""
-        return None if self.lattice.unbounded_below else self.lattice.low_list[0]
+        return None if self.lattice.unbounded_below else self.lattice.first
 
     @cached_property
     def greatest_answer(self) -> int | None:
         """The index of the greatest possible answer, if there is one."""
-        return None if self.lattice.unbounded_above else self.lattice.high_list[-1]
+        return None if self.lattice.unbounded_above else self.lattice.last
 
     @cached_property
     def stride(self) -> int:

@@ -56,7 +56,7 @@ class Intervals:
     def around(self, released: Indices, confidence: float) -> tuple[Indices, Indices]:
         """Return the least and the greatest truth that accepts each release."""
         law, lattice = self._law, self._law.lattice
-        size = lattice.high_list[-1] - lattice.low_list[0] + 1 if lattice.bounded else None
+        size = lattice.width + 1 if lattice.bounded else None
         if size is not None and size <= (MOST_LISTED if law.rises else MOST_LISTED_AT_ALL):
             return self._listed(released, confidence)
         return self._by_tails(released, confidence) if law.rises else law.wide_interval(released, confidence)
@@ -74,7 +74,7 @@ class Intervals:
     def _table(self) -> tuple[Indices, Indices, Floats]:
         """All truths, all releases, and for each pair the odds, under the truth, of a release that speaks no better."""
         law, lattice = self._law, self._law.lattice
-        every = np.arange(lattice.low_list[0], lattice.high_list[-1] + 1)
+        every = np.arange(lattice.first, lattice.last + 1)
         truths, beyond = np.unique(law.truths(every)), not law.in_range
         releases = every if beyond else np.array(lattice.indices(), dtype=np.int64)
         table = law.probability(releases[None, :], truths[:, None])

@@ -328,6 +328,11 @@ class Lattice:
         return np.searchsorted(self.lows, indices, side="right") - 1
 
 
+def within_64_bits(index: int) -> int:
+    """Return an index, or FAR on its side if it is farther: there all is alike, and int64 holds it."""
+    return max(-FAR, min(FAR, index))
+
+
 def finite(ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return those of some ends that there are."""
     return ends[np.abs(ends) != FAR]

@@ -70,6 +70,8 @@ def ratio(
 
 def written_ratio(number: object, name: str, error: type[InboundsError] = InvalidBounds) -> tuple[int, int]:
     """Return what `as_written` returns, as numerator and denominator in lowest terms."""
+    if type(number) is float and (found := _plain_decimal(number)) is not None:
+        return found
     return ratio(_printed(number), name, error)
 
 
@@ -89,6 +91,18 @@ def as_written(number: object, name: str, error: type[InboundsError] = InvalidBo
     Takes and refuses what `exact` does, and always shows the number in the message.
     """
     return Fraction(*written_ratio(number, name, error))
+
+
+def _plain_decimal(number: float) -> tuple[int, int] | None:
+    """Return the ratio of a float that is a whole number or prints without an exponent: most are, and it is quicker."""
+    if number.is_integer() and -(2**53) <= number <= 2**53:
+        return int(number), 1
+    before, point, after = repr(number).partition(".")
+    if not point or "e" in after:
+        return None
+    numerator, denominator = int(before + after), 10 ** len(after)
+    shared = math.gcd(numerator, denominator)
+    return numerator // shared, denominator // shared
 
 
 def _printed(number: object) -> object:

@@ -222,12 +222,12 @@ def _need_few_points(setting: Setting) -> None:
 
 
 def _size(lattice: Lattice) -> int:
-    return lattice.high_list[-1] - lattice.low_list[0] + 1
+    return lattice.width + 1
 
 
 def _answers(lattice: Lattice) -> list[int]:
     """Return all indices from the least to the greatest possible one."""
-    return list(range(lattice.low_list[0], lattice.high_list[-1] + 1))
+    return list(range(lattice.first, lattice.last + 1))
 
 
 def _adjacent(setting: Setting) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ def prove_by_definition(setting: Setting, row: Row, scale: Fraction | None = Non
         def law(answer: int) -> list[arb]:
             return row(answer, bits)
 
-        answers = range(lattice.low_list[0], lattice.high_list[-1] + 1)
+        answers = range(lattice.first, lattice.last + 1)
         worst = worst_by_definition(answers, law, setting.distance, bits)
         with lock(), workprec(bits):  # lest the caller's precision round the ends
             bound, witnessed = upper(worst.loss), lower(worst.loss)

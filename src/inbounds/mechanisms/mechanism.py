@@ -18,7 +18,7 @@ from inbounds.accuracy.window import Window, indices_of, refuse_infinite
 from inbounds.answers.array import AnswerArrays, Reader, as_array
 from inbounds.answers.single import Answers
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import FAR
+from inbounds.bounds.lattice import within_64_bits
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, round_nearest, shown
 from inbounds.mechanisms.containers import (
@@ -210,7 +210,7 @@ class Mechanism(ABC):
         indices = read(part)
         drawn = [self._draw(int(index), entropy) for index in indices.tolist()]
         if indices.dtype == np.int64:
-            drawn = [max(-FAR, min(FAR, index)) for index in drawn]
+            drawn = [within_64_bits(index) for index in drawn]
         yield part, np.array(drawn, dtype=indices.dtype)
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 
 from inbounds.answers.single import Answers
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.lattice import Lattice, within_64_bits
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import exact, infinity, round_nearest
 
@@ -48,7 +48,7 @@ class Truths:
         """Return releases moved as their true answers were."""
         moved = zip(releases, self.exact, self.near.tolist(), strict=True)
         places = (release - index + near for release, index, near in moved)
-        return np.array([max(-FAR, min(FAR, place)) for place in places], dtype=np.int64)
+        return np.array([within_64_bits(place) for place in places], dtype=np.int64)
 
     def moved_back(self, found: Indices) -> list[int]:
         """Return indices that were found beside the true answers, where they really are."""

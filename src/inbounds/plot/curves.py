@@ -104,17 +104,16 @@ class AnswerAxis:
     def mark(self, value: Any) -> int:
         """Return the index of a true answer, at the nearest end if it is beyond all of them."""
         index = self.answers.index(value)
-        return min(max(index, self.lattice.low_list[0]), self.lattice.high_list[-1])
+        return self.lattice.clip(index)
 
     def runs(self, first: int, last: int) -> Runs:
         """Return the possible indices from one to another, as runs."""
-        spans = zip(self.lattice.low_list, self.lattice.high_list, strict=True)
-        cut_off = ((max(low, first), min(high, last)) for low, high in spans)
+        cut_off = ((max(low, first), min(high, last)) for low, high in self.lattice.spans)
         return [(low, high) for low, high in cut_off if low <= high]
 
     def around(self, marks: Sequence[int], scale: Fraction) -> View:
         """Return what to show of releases: all that are possible, or those some scales from the true answers."""
-        low, high = self.lattice.low_list[0], self.lattice.high_list[-1]
+        low, high = self.lattice.first, self.lattice.last
         reach = math.ceil(SCALES * scale / self.lattice.step) + 2
         if self.lattice.bounded and high - low <= 4 * reach:
             return self.view(low, high)
@@ -124,8 +123,8 @@ class AnswerAxis:
     def view(self, first: int, last: int, margin: float = MARGIN) -> View:
         """Return these indices with a margin at every end of the bounds."""
         beyond = max(1, int(margin * (last - first)))
-        left = first - beyond if first == self.lattice.low_list[0] else first
-        right = last + beyond if last == self.lattice.high_list[-1] else last
+        left = first - beyond if first == self.lattice.first else first
+        right = last + beyond if last == self.lattice.last else last
         if self.bounds.is_dates:
             left, right = max(left, FIRST_DAY), min(right, LAST_DAY)
         return View(first, last, left, right)

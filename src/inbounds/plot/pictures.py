@@ -16,7 +16,6 @@ import numpy as np
 
 from inbounds.accuracy.window import PLAIN_SCALES, Window, indices_of, stated_window
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import FAR
 from inbounds.choosing.catalogue import Question, drawn, tuned_choice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import cut
@@ -191,8 +190,7 @@ def loss(adaptive: AdaptiveLaplace, *, axes: Axes | None = None) -> Figure:
     if not isinstance(adaptive, AdaptiveLaplace):
         raise InvalidParameter(f"a loss is drawn of an AdaptiveLaplace, got {type(adaptive).__name__}; make one")
     axis = AnswerAxis.of(adaptive)
-    low, high = axis.lattice.low_list[0], axis.lattice.high_list[-1]
-    border, sign = (low, 1) if high == FAR else (high, -1)
+    border, sign = (axis.lattice.first, 1) if axis.lattice.unbounded_above else (axis.lattice.last, -1)
     pair = [sign * (axis.answers.index(value) - border) for value in adaptive.certificate.worst_pair]
     broken = sign * (axis.answers.index(adaptive.broken_from) - border)
     outputs = sampled([(0, math.ceil(BEYOND * broken))], *pair, broken, broken - 1)[0]

@@ -100,7 +100,7 @@ class FairDistribution(FewPoints):
     def __init__(self, lattice: Lattice, rate: float) -> None:
         super().__init__(lattice)
         self.scale = 1 / rate
-        self._low, self._top, self._rate = lattice.low_list[0], lattice.points - 1, rate
+        self._low, self._top, self._rate = lattice.first, lattice.points - 1, rate
         self.whole = float(self._powers(np.zeros(1), np.arange(self._top + 1.0)).sum())
 
     @np.errstate(under="ignore")
@@ -196,7 +196,7 @@ class ExplicitFair(Mechanism):
                 f"the explicit fair mechanism takes at most {MOST_LISTED:,} points, and {bounds.brief()} has more; "
                 "use bounded Laplace"
             )
-        self._low, self._top = setting.lattice.low_list[0], setting.lattice.points - 1
+        self._low, self._top = setting.lattice.first, setting.lattice.points - 1
         # Exponents go up to ceil(n/2) only, so answers farther apart than that cost no more.
         self._rate = setting.epsilon * (1 - SLACK) / min(setting.distance, max(-(-self._top // 2), 1))
         super().__init__(setting, _proved(setting, self._rate, self._top))
@@ -255,7 +255,7 @@ def _proved(setting: Setting, rate: Fraction, top: int) -> Certificate:
     most one, so half their sum does too.  Hence `D` steps cost at most `D` times the rate, and never more than
     `ceil(n/2)` times, the greatest exponent.  The pair (0, D) and the output 0 reach that.
     """
-    low, far = setting.lattice.low_list[0], min(setting.distance, top)
+    low, far = setting.lattice.first, min(setting.distance, top)
     loss = rate * min(far, -(-top // 2))
     return Certificate.of(
         setting.promise,

@@ -59,9 +59,7 @@ class Buckets:
     @cached_property
     def spans(self) -> tuple[tuple[int, int], ...]:
         """The spans of possible values, in steps above the least."""
-        lattice = self.column.lattice
-        ends = zip(lattice.low_list, lattice.high_list, strict=True)
-        return tuple((low - self.column.first, high - self.column.first) for low, high in ends)
+        return tuple((low - self.column.first, high - self.column.first) for low, high in self.column.lattice.spans)
 
     @cached_property
     def before(self) -> tuple[int, ...]:

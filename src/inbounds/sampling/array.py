@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds.bounds.lattice import FAR
+from inbounds.bounds.lattice import within_64_bits
 from inbounds.privacy.law import Law
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.proposals import GeneralProposals, Imprecise, OneSpanProposals, Proposals, kinds
@@ -72,7 +72,7 @@ class ArraySampler:
                 rest = rest[~settled]
         for i in rest.tolist():
             exact = self._reference.extend(int(centres[i]), int(spans[i]), int(words[i]), 64, entropy)
-            drawn[i] = max(-FAR, min(FAR, exact)) if drawn.dtype == np.int64 else exact
+            drawn[i] = within_64_bits(exact) if drawn.dtype == np.int64 else exact
         return drawn
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds.bounds.lattice import FAR
+from inbounds.bounds.lattice import within_64_bits
 from inbounds.exact.balls import ball, lock, workprec
 from inbounds.privacy.law import PRECISION
 from inbounds.sampling.any_law import Distribution, extend
@@ -54,7 +54,7 @@ class StaircaseSampler:
             drawn[chosen] = moved(centres[chosen], noise[settled])
         for i in rest.tolist():
             exact = int(centres[i]) + extend(self._law, int(words[i]), 64, entropy)
-            drawn[i] = max(-FAR, min(FAR, exact)) if drawn.dtype == np.int64 else exact
+            drawn[i] = within_64_bits(exact) if drawn.dtype == np.int64 else exact
         return drawn
 
 

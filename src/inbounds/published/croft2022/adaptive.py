@@ -68,7 +68,7 @@ class AdaptiveLaplace(Mechanism):
         self._law = AdaptiveLaw(setting.distance, setting.epsilon)
         self._found = certified_delta(self._law)
         self._upwards = setting.lattice.unbounded_above
-        self._border = setting.lattice.low_list[0] if self._upwards else setting.lattice.high_list[-1]
+        self._border = setting.lattice.first if self._upwards else setting.lattice.last
         super().__init__(setting, self._proved(setting, self._found))
         if delta is not None:
             self._refuse_less(delta)
