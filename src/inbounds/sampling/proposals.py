@@ -82,14 +82,7 @@ class OneSpanProposals:
         mirrored = np.subtract(self.total, position, out=right)
         nearer = np.minimum(position, mirrored, out=left)
         side = np.subtract(position, mirrored, out=position)
-        distance = np.log(nearer, out=mirrored)
-        distance *= self.per_rate
-        whole = np.floor(distance)
-        distance -= whole
-        distance -= 0.5
-        np.abs(distance, out=distance)
-        distance += np.divide(self.doubt, nearer, out=nearer)
-        settled = (distance < 0.5) & (whole < EXACT[centres.dtype])
+        whole, settled = whole_steps(nearer, self.per_rate, self.doubt, EXACT[centres.dtype], mirrored)
         drawn = moved(centres, np.copysign(whole, side, out=whole))
         return np.clip(drawn, lows, highs, out=drawn), settled
 
@@ -99,6 +92,23 @@ class OneSpanProposals:
         np.exp(exponent, out=exponent)
         exponent *= mass
         return exponent
+
+
+def whole_steps(
+    mass: NDArray[Any], per_rate: Any, doubt: Any, exact: float, out: NDArray[Any] | None = None
+) -> Proposal:
+    """Return how many steps off a draw is, from its mass to the nearer end of the line, and whether that is certain.
+
+    What is passed in is overwritten.
+    """
+    distance = np.log(mass, out=out)
+    distance *= per_rate
+    whole = np.floor(distance)
+    distance -= whole
+    distance -= 0.5
+    np.abs(distance, out=distance)
+    distance += np.divide(doubt, mass, out=mass)
+    return whole, (distance < 0.5) & (whole < exact)
 
 
 class GeneralProposals:

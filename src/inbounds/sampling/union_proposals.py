@@ -26,6 +26,7 @@ from inbounds.sampling.proposals import (
     number,
     numbers,
     uniform_numbers,
+    whole_steps,
 )
 
 if TYPE_CHECKING:
@@ -103,14 +104,7 @@ class UnionProposals:
         centre = centres * sign
         position = self._seen(apart(centre, lows, self._kind), self.missing.take(target))
         position += mass
-        distance = np.log(position)
-        distance *= self.per_rate
-        whole = np.floor(distance)
-        distance -= whole
-        distance -= 0.5
-        np.abs(distance, out=distance)
-        distance += np.divide(self.doubt, position, out=position)
-        settled = (distance < 0.5) & (whole < EXACT[centres.dtype])
+        whole, settled = whole_steps(position, self.per_rate, self.doubt, EXACT[centres.dtype])
         reached = moved(centre, -whole)
         drawn = np.clip(reached, lows, highs)
         # Where nothing is pooled, a draw that is certain and within a span is in the right one.
