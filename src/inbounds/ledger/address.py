@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from urllib.parse import urlsplit
+
+from inbounds.ledger.terms import with_digest
 
 SERVERS = ("postgresql://", "postgres://")
 """How the address of a server begins."""
@@ -59,4 +60,4 @@ def told_apart(place: str) -> str:
     rest = _SECRET_VALUE.sub(r"\1", _USER.sub(r"\1", place))
     if rest == named:
         return named
-    return f"{named} (SHA-256 {sha256(rest.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}…)"
+    return with_digest(named, rest)

@@ -10,6 +10,9 @@ from hashlib import sha256
 from inbounds.errors import InvalidParameter
 from inbounds.ledger.names import check_text
 
+DIGITS = 32
+"""Digits of a digest that stands within a text: 128 bits, which a line has room for."""
+
 LONGEST = 100_000
 """Characters of all terms together; whoever has more gives a digest of the longest."""
 
@@ -69,3 +72,8 @@ class Terms(Mapping[str, str]):
             return cls.of(read["terms"]), str(read["reason"])
         except (ValueError, TypeError, KeyError):  # InvalidParameter is a ValueError
             return None
+
+
+def with_digest(part: str, whole: str) -> str:
+    """Return what is shown of a text, with a digest of all of it, so that two texts that differ are told apart."""
+    return f"{part} (SHA-256 {sha256(whole.encode('utf-8', 'surrogatepass')).hexdigest()[:DIGITS]}…)"

@@ -102,11 +102,7 @@ class Claim:
     scale: Fraction
 
     def __post_init__(self) -> None:
-        given: object = self.scale
-        if not isinstance(given, Fraction) or given <= 0:
-            raise InvalidParameter(
-                f"scale must be positive, got {shown(given)}; it is that of the noise, about sensitivity / epsilon"
-            )
+        _check_scale(self.scale, self.scale)
 
     @classmethod
     def of(
@@ -123,10 +119,7 @@ class Claim:
         """Claim that this scale is enough.  `inbounds.certify` says whether that is true."""
         promise = Promise.of(bounds, sensitivity, epsilon, guarantee, pooling, trusted)
         noise = exact(scale, "scale", InvalidParameter)
-        if noise <= 0:
-            raise InvalidParameter(
-                f"scale must be positive, got {shown(scale)}; it is that of the noise, about sensitivity / epsilon"
-            )
+        _check_scale(noise, scale)
         return cls.on(promise, promise.step_for(noise), noise)
 
     @classmethod
@@ -147,6 +140,14 @@ class Claim:
     def law(self) -> Law:
         """The law of a release."""
         return Law(self.lattice, self.lattice.step / self.scale, self.promise.pooling)
+
+
+def _check_scale(scale: object, given: object) -> None:
+    """Refuse a scale that is none, as it was given."""
+    if not isinstance(scale, Fraction) or scale <= 0:
+        raise InvalidParameter(
+            f"scale must be positive, got {shown(given)}; it is that of the noise, about sensitivity / epsilon"
+        )
 
 
 def checked_epsilon(epsilon: Any) -> Fraction:

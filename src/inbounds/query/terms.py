@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any
 
 from inbounds.bounds import Bounds
 from inbounds.ledger.address import told_apart
-from inbounds.ledger.terms import Terms
+from inbounds.ledger.terms import Terms, with_digest
 from inbounds.query.column import Column, Keys
 from inbounds.query.contract import Contract
 from inbounds.query.table import ROW, Table
@@ -59,5 +58,4 @@ def _listed(given: Any) -> str:
 def _cut(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
-    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # 128 bits, which a line has room for
-    return f"{text[: longest // 5].rstrip()}… (SHA-256 {digest}…)"
+    return with_digest(f"{text[: longest // 5].rstrip()}…", text)
