@@ -18,7 +18,8 @@ from scipy import integrate
 from inbounds import BoundedLaplace, Bounds, InvalidParameter
 from inbounds.accuracy.true_answers import FLAT, TrueAnswers, greatest, mean
 from inbounds.accuracy.window import PLAIN_SCALES, indices_of, stated_window
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.index_span import FAR
+from inbounds.bounds.lattice import Lattice
 from inbounds.privacy.label import Label, written_up
 from inbounds.published import Geometric, Laplace
 from tests.helpers.brute_force import Spans

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbounds import BoundedLaplace, Bounds, LatticeTooFine
-from inbounds.bounds.lattice import COARSEST, FAR, LIMIT, Lattice, fine_step
+from inbounds.bounds.fine_step import COARSEST, fine_step
+from inbounds.bounds.index_span import FAR, LIMIT
+from inbounds.bounds.lattice import Lattice
 from tests.helpers.brute_force import BruteForce, Spans
 from tests.helpers.scenes import Scene, scenes, spans
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from inbounds.accuracy.search import least_from
 from inbounds.accuracy.true_answers import TrueAnswers
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.lattice import Lattice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,8 +89,7 @@ class Distribution(ABC):
 
     def wide_interval(self, released: Indices, confidence: float) -> tuple[Indices, Indices]:
         """Return an interval where truths can neither be listed nor rise: here all possible answers."""
-        low = -FAR if self.least_answer is None else self.least_answer
-        return np.full_like(released, low), np.full_like(released, self.lattice.last)
+        return np.full_like(released, self.lattice.first), np.full_like(released, self.lattice.last)
 
     @property
     def releases(self) -> tuple[int | None, int | None]:
@@ -100,12 +99,12 @@ class Distribution(ABC):
     @cached_property
     def least_answer(self) -> int | None:
         """The index of the least possible answer, if there is one."""
-        return None if self.lattice.unbounded_below else self.lattice.first
+        return self.lattice.least
 
     @cached_property
     def greatest_answer(self) -> int | None:
         """The index of the greatest possible answer, if there is one."""
-        return None if self.lattice.unbounded_above else self.lattice.last
+        return self.lattice.greatest
 
     @cached_property
     def stride(self) -> int:
@@ -139,8 +138,6 @@ def either(condition: NDArray[np.bool_], where_true: Callable[[], Floats], where
 
 
 def spans_of(lattice: Lattice, indices: Indices) -> tuple[Spans, Floats, Floats]:
-    """Return the span of each possible answer, and how far it is from the ends of that; FAR where there is none."""
+    """Return the span of each possible answer, and how far it is from the ends of that, as the lattice counts."""
     spans = np.maximum(lattice.span_of(indices), 0)
-    low, high = lattice.lows[spans], lattice.highs[spans]
-    below, above = indices - low, high - indices  # what is wrapped is not taken
-    return spans, np.where(low == -FAR, FAR, below).astype(float), np.where(high == FAR, FAR, above).astype(float)
+    return spans, lattice.below(indices, spans).astype(float), lattice.above(indices, spans).astype(float)

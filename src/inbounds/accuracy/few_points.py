@@ -92,7 +92,7 @@ class FewPoints(Distribution):
     @cached_property
     def ends_of_all(self) -> Floats:
         """The probability that a release is an end of a span, for every possible answer."""
-        ends = np.isin(self.points, [*self.lattice.low_list, *self.lattice.high_list])
+        ends = np.isin(self.points, self.lattice.finite_ends)
         return self._of_all(lambda rows, _: rows[:, ends].sum(1))
 
     def _of_all(self, summed: Callable[[Floats, Indices], Floats]) -> Floats:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.index_span import EVERY_INDEX
+from inbounds.bounds.lattice import Lattice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,9 +47,9 @@ class TrueAnswers:
     """So many steps at a time, the quantity is a smooth function of the true answer."""
     flat: float
     """So many steps from every end of a span, it no longer depends on the true answer."""
-    first: int = -FAR
+    first: int = EVERY_INDEX.low
     """The least index to look at."""
-    last: int = FAR
+    last: int = EVERY_INDEX.high
 
     @property
     def count(self) -> float:
@@ -72,12 +73,11 @@ class TrueAnswers:
         lattice, flat, length = self.lattice, np.floor(self.flat), np.floor(max(1.0, self.run))
         lows, highs = self._clipped()
         counts = self._counts()
-        to_low = np.where(lattice.lows == -FAR, flat, (lows - lattice.lows).astype(float))
-        to_high = np.where(lattice.highs == FAR, flat, (lattice.highs - highs).astype(float))
-        near_low = np.clip(flat - to_low, 0, counts)
-        near_high = np.clip(flat - to_high, 0, counts - near_low)
-        middle = counts - near_low - near_high
         spans = np.arange(len(lattice))
+        to_low, to_high = lattice.below(lows, spans).astype(float), lattice.above(highs, spans).astype(float)
+        near_low = np.where(lattice.has_lows, np.clip(flat - to_low, 0, counts), 0.0)
+        near_high = np.where(lattice.has_highs, np.clip(flat - to_high, 0, counts - near_low), 0.0)
+        middle = counts - near_low - near_high
         # Where each segment starts, counted from below, and where it ends, counted from above: both small near an end,
         # so that neither is rounded.
         segments = [
@@ -93,9 +93,7 @@ class TrueAnswers:
         base, rest = count // pieces, count % pieces
         passed = number * base + np.minimum(number, rest)
         first, after = start + passed, stop + count - 1 - passed
-        below = np.where(lattice.lows == -FAR, float(FAR), to_low)[span] + first
-        above = np.where(lattice.highs == FAR, float(FAR), to_high)[span] + after
-        return Runs(span, below, above, base + (number < rest), first, after)
+        return Runs(span, to_low[span] + first, to_high[span] + after, base + (number < rest), first, after)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +102,7 @@ class Runs:
 
     span: NDArray[np.intp]
     below: Floats
-    """The distance of the first answer of each run from the lower end of its span; FAR if it has none."""
+    """The distance of the first answer of each run from the lower end of its span, as the lattice counts it."""
     above: Floats
     count: Floats
     before: Floats

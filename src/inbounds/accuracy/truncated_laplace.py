@@ -14,7 +14,6 @@ import numpy as np
 from inbounds.accuracy.distribution import Distribution, apart, either, spans_of
 from inbounds.accuracy.laplace_sums import Moments, MomentTables
 from inbounds.accuracy.true_answers import FLAT, TrueAnswers
-from inbounds.bounds.lattice import FAR
 from inbounds.exact.rational import round_nearest
 from inbounds.privacy.law import Law
 from inbounds.privacy.loss import FloatMasses, linear_scan
@@ -111,7 +110,7 @@ class TruncatedLaplaceDistribution(Distribution):
         spans = self._span(index)
         low, high = self.lattice.lows[spans], self.lattice.highs[spans]
         top = np.minimum(index, high)
-        length = np.where(low == -FAR, np.inf, np.maximum(apart(top, low), 0))
+        length = np.where(self.lattice.has_lows[spans], np.maximum(apart(top, low), 0), np.inf)
         mass = self._fade(length) * self._masses.outside_left[spans] + self._run(length)
         mass = mass + np.where(top == high, self._masses.extra_high[spans], 0.0)
         return np.where(index < low, 0.0, mass * self._fade(np.maximum(apart(centres, top), 0)))
@@ -122,7 +121,7 @@ class TruncatedLaplaceDistribution(Distribution):
         spans = np.minimum(np.searchsorted(self.lattice.highs, index), last)
         low, high = self.lattice.lows[spans], self.lattice.highs[spans]
         bottom = np.maximum(index, low)
-        length = np.where(high == FAR, np.inf, np.maximum(apart(high, bottom), 0))
+        length = np.where(self.lattice.has_highs[spans], np.maximum(apart(high, bottom), 0), np.inf)
         mass = self._fade(length) * self._masses.outside_right[spans] + self._run(length)
         mass = mass + np.where(bottom == low, self._masses.extra_low[spans], 0.0)
         return np.where(index > high, 0.0, mass * self._fade(np.maximum(apart(bottom, centres), 0)))

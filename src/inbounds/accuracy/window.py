@@ -7,7 +7,8 @@ from typing import Any
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.days import day_number
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.index_span import EVERY_INDEX, IndexSpan
+from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import as_written, concise, rounded, shown
 
@@ -17,26 +18,23 @@ PLAIN_SCALES = 10
 """How far a window goes beyond the last finite end, where none was given, in plain scales (sensitivity / epsilon)."""
 
 
-def indices_of(window: Window | None, bounds: Bounds, lattice: Lattice) -> tuple[int, int]:
-    """Return the first and last index of a window; of all possible answers if there is none."""
+def indices_of(window: Window | None, bounds: Bounds, lattice: Lattice) -> IndexSpan:
+    """Return the indices of a window, every index if there is none."""
     if window is None:
-        return -FAR, FAR
+        return EVERY_INDEX
     pair: Any = window
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise InvalidParameter(
             f"window must be a pair (low, high) of true answers, got {shown(window)}; give its two ends"
         )
     low, high = (_value(end, bounds) for end in window)
-    first = max(-FAR, -(-(low - lattice.offset) // lattice.step))
-    last = min(FAR, (high - lattice.offset) // lattice.step)
-    if low <= high:  # beyond FAR all is as there
-        first, last = min(first, FAR), max(last, -FAR)
-    if not any(max(first, a) <= min(last, b) for a, b in zip(lattice.low_list, lattice.high_list, strict=True)):
+    found = lattice.between(low, high)
+    if low > high or not any(found.meets(span) for span in lattice.spans):
         raise InvalidParameter(
             f"window must hold at least one possible answer of {bounds.brief()}, got {shown(tuple(window))}; "
             "widen or move it"
         )
-    return first, last
+    return found
 
 
 def _value(end: Any, bounds: Bounds) -> Fraction:

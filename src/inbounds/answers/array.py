@@ -16,7 +16,6 @@ import numpy as np
 from inbounds.answers.rational_steps import RationalSteps
 from inbounds.answers.single import LARGEST, NO_DAY, Answers
 from inbounds.bounds.days import EPOCH
-from inbounds.bounds.lattice import FAR
 from inbounds.errors import InvalidAnswer
 
 if TYPE_CHECKING:
@@ -46,8 +45,7 @@ class AnswerArrays:
     def __init__(self, answers: Answers) -> None:
         lattice = answers.lattice
         self._answers, self._lattice = answers, lattice
-        ends = np.abs(np.concatenate([lattice.lows, lattice.highs]))
-        reach = int(ends[ends != FAR].max(initial=0))
+        reach = lattice.reach
         self._clamp = 2**61 if lattice.bounded else CLAMP
         self._counts = answers.integral and not answers.is_dates and (answers.factor, answers.shift) == (1, 0)
         self._doubles = answers.dyadic and not answers.integral and TINY < lattice.step < 1 / TINY and reach < 2**53

@@ -56,7 +56,7 @@ class RationalSteps:
         if not lattice.bounded:
             return False
         a, b, c = lattice.writing
-        reach = max(abs(lattice.low_list[0]), abs(lattice.high_list[-1])) + 3
+        reach = max(abs(lattice.first), abs(lattice.last)) + 3
         return max(2 * c, 2 * a * reach + 2 * abs(b) + a) <= LIMIT
 
     def nearest(self, answers: Floats) -> NDArray[np.int64]:

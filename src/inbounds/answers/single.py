@@ -58,7 +58,7 @@ class Answers:
 
     def __init__(self, bounds: Bounds, lattice: Lattice) -> None:
         self.is_dates = bounds.is_dates
-        self.lattice = lattice
+        self.lattice, self._rounding = lattice, lattice.rounding
         self.factor, self.shift, self.divisor = lattice.writing
         self.dyadic = is_power_of_two(lattice.step) and lattice.offset == 0 and not bounds.is_dates
         self._per_step = float(1 / lattice.step) if self.dyadic and lattice.step > 2**-300 else None
@@ -142,7 +142,7 @@ class Answers:
     def _double(self, answer: float) -> int:
         """Read a double, in the same time for each that is between the ends or beyond one."""
         if self._per_step is None and self._rational is None:
-            found = self.lattice.index_of_double(min(max(answer, self._least), self._most))
+            found = self._rounding.index_of_double(min(max(answer, self._least), self._most))
             return self._number(answer) if found is None else found
         place = self.place(answer)
         return self._number(answer) if place is None else int(place)
@@ -162,7 +162,7 @@ class Answers:
         if isinstance(answer, int | np.integer) and abs(int(answer)) >= BEYOND_DOUBLES and not self.integral:
             return self.end(1 if answer > 0 else -1)  # it would be written as a float
         ratio = finite_ratio(answer)
-        return self.lattice.index(*ratio) if ratio is not None else self.end(infinity(answer))
+        return self._rounding.index(*ratio) if ratio is not None else self.end(infinity(answer))
 
     def end(self, sign: int) -> int:
         """Return the index of the end that an infinity of this sign is projected to; refuse NaN, which has no sign."""

@@ -12,15 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from inbounds.bounds.guide import Guide
+from inbounds.bounds.index_span import EVERY_INDEX, FAR, LIMIT, IndexSpan, ends_by_dtype, finite, within_64_bits
 from inbounds.bounds.notation import as_answer
+from inbounds.bounds.rounding import Rounding
 from inbounds.errors import LatticeTooFine
-from inbounds.exact.rational import concise, rounded
+from inbounds.exact.rational import concise
 
 if TYPE_CHECKING:
     from datetime import date
@@ -29,43 +30,8 @@ if TYPE_CHECKING:
 
     from inbounds.bounds.bounds import Bounds
 
-LIMIT = 2**61 - 1
-"""No finite end has an index beyond this: 62 bits with the sign."""
-
-FAR = 3 * 2**61
-"""Stands for an infinite end in the arrays of ends.  An end, half a gap and a sensitivity add up to at most this, and
-this and a finite end are still within int64."""
-
 HOLDS = 2**50
 """Sums of four indices below this are doubles."""
-
-SHIFT = 2**63
-
-FINENESS = 34
-"""A chosen step is about 2**-34 of the noise: too fine to see in an answer, or in the scale."""
-
-FINEST = 50
-"""It is finer, though never below 2**-50 of the noise, where the sensitivity is very small against the noise."""
-
-COARSEST = 10
-"""A chosen step is never above 2**-10 of the noise."""
-
-
-class IndexSpan(NamedTuple):
-    """All indices from `low` to `high`; where there is no end, a number beyond every index stands for it."""
-
-    low: int
-    high: int
-
-    @property
-    def has_low(self) -> bool:
-        """Whether there is a least index."""
-        return self.low != -FAR
-
-    @property
-    def has_high(self) -> bool:
-        """Whether there is a greatest index."""
-        return self.high != FAR
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +66,7 @@ class Lattice:
     @classmethod
     def everywhere(cls, step: Fraction, offset: Fraction = Fraction(0)) -> Lattice:
         """Return the lattice of this step without ends."""
-        return cls(step, offset, np.array([-FAR]), np.array([FAR]), ends_kept=True)
+        return cls(step, offset, np.array([EVERY_INDEX.low]), np.array([EVERY_INDEX.high]), ends_kept=True)
 
     def __len__(self) -> int:
         return len(self.lows)
@@ -152,17 +118,27 @@ class Lattice:
     @cached_property
     def spans(self) -> tuple[IndexSpan, ...]:
         """The spans in order."""
-        return tuple(map(IndexSpan, self.low_list, self.high_list))
+        return tuple(map(IndexSpan, self.lows.tolist(), self.highs.tolist()))
 
     @property
     def first(self) -> int:
         """The least index; a number below every index if there is none."""
-        return self.low_list[0]
+        return self.spans[0].low
 
     @property
     def last(self) -> int:
         """The greatest index; a number above every index if there is none."""
-        return self.high_list[-1]
+        return self.spans[-1].high
+
+    @property
+    def least(self) -> int | None:
+        """The least index, if there is one."""
+        return None if self.unbounded_below else self.first
+
+    @property
+    def greatest(self) -> int | None:
+        """The greatest index, if there is one."""
+        return None if self.unbounded_above else self.last
 
     @property
     def width(self) -> int:
@@ -172,7 +148,22 @@ class Lattice:
     @property
     def finite_ends(self) -> list[int]:
         """The ends that there are, each once, in rising order."""
-        return sorted({end for end in (*self.low_list, *self.high_list) if abs(end) != FAR})
+        return sorted({end for span in self.spans for end in span if abs(end) != FAR})
+
+    @property
+    def reach(self) -> int:
+        """How far the farthest end is from the index 0; 0 if there are no ends."""
+        return int(np.abs(finite(np.concatenate([self.lows, self.highs]))).max(initial=0))
+
+    @property
+    def has_lows(self) -> NDArray[np.bool_]:
+        """Whether each span has a lower end: all but the first have."""
+        return self.lows != -FAR
+
+    @property
+    def has_highs(self) -> NDArray[np.bool_]:
+        """Whether each span has an upper end: all but the last have."""
+        return self.highs != FAR
 
     def clip(self, index: int) -> int:
         """Return the nearest index between the first and the last, which need not be feasible."""
@@ -189,47 +180,13 @@ class Lattice:
         return tuple(self.highs.tolist())
 
     @cached_property
-    def _rounding(self) -> tuple[int, int, int]:
-        shift = Fraction(1, 2) - self.offset / self.step
-        step = self.step
-        return (
-            step.denominator * shift.denominator,
-            step.numerator * shift.numerator,
-            step.numerator * shift.denominator,
-        )
+    def rounding(self) -> Rounding:
+        """What finds the index that is nearest to a value."""
+        return Rounding(self.step, self.offset)
 
     def index(self, numerator: int, denominator: int) -> int:
-        """Return `floor((value - offset) / step + 1/2)` for the value `numerator / denominator`, exactly.
-
-        Rounding half up, unlike half to even, never brings two values farther apart than `ceil(distance / step)`.
-        """
-        a, b, c = self._rounding
-        return (numerator * a + denominator * b) // (denominator * c)
-
-    @cached_property
-    def _rounding_doubles(self) -> tuple[float, int, int, int, int, int] | None:
-        """What `index_of_double` multiplies by and divides by, None where a double would overflow."""
-        a, b, c = self._rounding
-        # What lies half way between two points is a multiple of 1/d.
-        d = 2 * math.lcm(self.step.denominator, self.offset.denominator)
-        bits = d.bit_length() + 54
-        c <<= bits + 1
-        # So many steps are added and subtracted that every number in between has the same size.
-        return (2.0**bits, SHIFT * c, a, b << bits + 1, c, SHIFT * a) if bits < 900 else None
-
-    def index_of_double(self, value: float) -> int | None:
-        """Return the index nearest to a double exactly, in a time that its digits do not tell; None for what is vast.
-
-        A double is cut off at a bit so low that it only ever counts whether there was more: one that has more is below
-        1/d, and of the multiples of 1/d only zero is there.
-        """
-        if (found := self._rounding_doubles) is None:
-            return None
-        scale, more, a, b, c, less = found
-        scaled = value * scale  # exactly
-        if scaled - scaled != 0.0:  # NaN or infinite
-            return None
-        return ((2 * math.floor(scaled) + (not scaled.is_integer()) + more) * a + b) // c - less
+        """Return the index nearest to the value `numerator / denominator`, the upper one of two."""
+        return self.rounding.index(numerator, denominator)
 
     @cached_property
     def writing(self) -> tuple[int, int, int]:
@@ -244,6 +201,11 @@ class Lattice:
     def value(self, index: int) -> Fraction:
         """Return the value that an index stands for."""
         return self.offset + index * self.step
+
+    def between(self, low: Fraction, high: Fraction) -> IndexSpan:
+        """Return the indices, possible or not, of the values from `low` to `high`."""
+        first, last = -(-(low - self.offset) // self.step), (high - self.offset) // self.step
+        return IndexSpan(within_64_bits(first), within_64_bits(last))
 
     def inside(self, low: int, high: int) -> tuple[Fraction, Fraction]:
         """Return the least and the greatest value of an index, possible or not, from `low` to `high`."""
@@ -270,7 +232,7 @@ class Lattice:
     @cached_property
     def _in_doubles(self) -> bool:
         """Whether the lattice has ends, and doubles hold the sums of some indices between them."""
-        return self.bounded and max(abs(self.low_list[0]), abs(self.high_list[-1])) < HOLDS
+        return self.bounded and max(abs(self.first), abs(self.last)) < HOLDS
 
     @cached_property
     def _limits_in_doubles(self) -> list[tuple[float, float, float]]:
@@ -328,26 +290,6 @@ class Lattice:
         return np.searchsorted(self.lows, indices, side="right") - 1
 
 
-def within_64_bits(index: int) -> int:
-    """Return an index, or FAR on its side if it is farther: there all is alike, and int64 holds it."""
-    return max(-FAR, min(FAR, index))
-
-
-def finite(ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return those of some ends that there are."""
-    return ends[np.abs(ends) != FAR]
-
-
-def ends_by_dtype(
-    lows: NDArray[np.int64], highs: NDArray[np.int64]
-) -> Mapping[np.dtype[Any], tuple[NDArray[Any], NDArray[Any]]]:
-    """Return ends as they are, for indices of int64, and as doubles."""
-    doubles = [np.where(np.abs(ends) == FAR, np.copysign(np.inf, ends), ends) for ends in (lows, highs)]
-    for ends in doubles:
-        ends.flags.writeable = False
-    return MappingProxyType({np.dtype(np.int64): (lows, highs), np.dtype(np.float64): (doubles[0], doubles[1])})
-
-
 def _merged(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Join the spans between which no lattice point is missing."""
     if len(lows) == 1:
@@ -362,42 +304,3 @@ def _refuse_too_fine(finite: list[int], step: Fraction) -> None:
             f"the lattice of step {concise(step)} has ends 2**61 steps or more from zero, which needs more than 62 "
             "bits; give the bounds a larger step"
         )
-
-
-def fine_step(bounds: Bounds, noise: Fraction, sensitivity: Fraction) -> Fraction:
-    """Choose a power of two far below the noise, the sensitivity and the narrowest span, for bounds without a step.
-
-    Between the ends of bounds, every multiple of it is exactly a double (docs/decisions/0002-step.md).
-    """
-    finite = [end for end in bounds.ends if end is not None]
-    spans = zip(bounds.ends[0::2], bounds.ends[1::2], strict=True)
-    widths = [high - low for low, high in spans if low is not None and high is not None]
-    # Powers of two, by their exponents: rounding down to one keeps the order, so each length is rounded by itself.
-    lengths = [min(widths)] if widths else []
-    spread = _exponent_below(noise)
-    if bounds.bounded:
-        spread = min(spread, _exponent_below((finite[-1] - finite[0]) * bounds.unit))
-    narrowest = min((_exponent_below(width * bounds.unit) for width in lengths), default=spread)
-    farthest = max((abs(end) for end in finite), default=0) * bounds.unit
-    # A sensitivity is rounded up to whole steps: 2**-20 of it keeps that below a millionth.
-    of_sensitivity = max(_exponent_below(sensitivity) - 20, spread - FINEST)
-    exponent = min(spread - FINENESS, narrowest - 10, of_sensitivity)
-    if farthest:
-        coarsest = min(spread - COARSEST, narrowest - 4)
-        exponent = max(exponent, min(_exponent_below(farthest) - 52, coarsest))
-    step = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
-    if farthest > step * 2**53:
-        narrow = rounded(lengths[0] * bounds.unit if lengths else noise, 6)
-        raise LatticeTooFine(
-            f"bounds as far from zero as {rounded(farthest, 6)} leave doubles no room for a step well below a noise of "
-            f"about {rounded(noise, 6)} and below the narrowest span, {narrow}; give the bounds a step"
-        )
-    return step
-
-
-def _exponent_below(limit: Fraction) -> int:
-    """Return the exponent of the greatest power of two that is at most this."""
-    numerator, denominator = limit.numerator, limit.denominator
-    exponent = numerator.bit_length() - denominator.bit_length()
-    reached = numerator >= denominator << exponent if exponent >= 0 else numerator << -exponent >= denominator
-    return exponent if reached else exponent - 1

@@ -18,7 +18,7 @@ from inbounds.accuracy.window import Window, indices_of, refuse_infinite
 from inbounds.answers.array import AnswerArrays, Reader, as_array
 from inbounds.answers.single import Answers
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import within_64_bits
+from inbounds.bounds.index_span import within_64_bits
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, round_nearest, shown
 from inbounds.mechanisms.containers import (

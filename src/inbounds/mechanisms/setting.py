@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import Lattice, fine_step
+from inbounds.bounds.fine_step import fine_step
+from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter, LatticeTooFine
 from inbounds.exact.rational import Number, concise, shown
 from inbounds.privacy.claim import Claim, Promise

@@ -12,7 +12,8 @@ import numpy as np
 
 from inbounds.answers.single import Answers
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import Lattice, within_64_bits
+from inbounds.bounds.index_span import within_64_bits
+from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import exact, infinity, round_nearest
 

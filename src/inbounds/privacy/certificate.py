@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb
 
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.lattice import Lattice
 from inbounds.display.facts import Facts
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
 from inbounds.exact.rational import concise, round_down, round_up, rounded
@@ -226,14 +226,14 @@ def _ratios(law: Law, pairs: Pairs, bits: int) -> Iterator[arb]:
 def _to_the_ends(
     lattice: Lattice, indices: NDArray[np.int64], spans: NDArray[np.intp]
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield how far each index is from the ends of its span, FAR where there is none, and the number of the span."""
+    """Yield how far each index is from the ends of its span, as the lattice counts it, and the number of that."""
     if len(indices) > FEW:
         below, above = lattice.below(indices, spans), lattice.above(indices, spans)
         yield from zip(below.tolist(), above.tolist(), spans.tolist(), strict=True)
         return
     for index, span in zip(indices.tolist(), spans.tolist(), strict=True):
-        low, high = lattice.low_list[span], lattice.high_list[span]
-        yield FAR if low == -FAR else index - low, FAR if high == FAR else high - index, span
+        ends = lattice.spans[span]
+        yield ends.below(index), ends.above(index), span
 
 
 def prove(claim: Claim, bits: int = PRECISION) -> Certificate:

@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import Any, get_args
 
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import Lattice, fine_step
+from inbounds.bounds.fine_step import fine_step
+from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter, LatticeTooFine
 from inbounds.exact.rational import as_written, exact, rounded, shown
 from inbounds.privacy.guarantee import GuaranteeName, Pairs, deciding_pairs

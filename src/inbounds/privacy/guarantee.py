@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from inbounds.bounds.lattice import LIMIT, Lattice, finite
+from inbounds.bounds.index_span import LIMIT, finite
+from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter, LatticeTooFine
 from inbounds.exact.rational import concise, rounded
 

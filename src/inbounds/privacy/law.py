@@ -18,7 +18,7 @@ from functools import cached_property
 
 from flint import arb
 
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.lattice import Lattice
 from inbounds.exact.balls import ball, lock, workprec
 
 PRECISION = 128
@@ -28,11 +28,11 @@ PRECISION = 128
 class Masses:
     """The law's constants and the missing mass beside every span, as balls of one precision."""
 
-    __slots__ = ("across", "bits", "extra", "left", "q", "rate", "right", "through", "total")
+    __slots__ = ("_endless_below", "across", "bits", "extra", "left", "q", "rate", "right", "through", "total")
 
     def __init__(self, law: Law, bits: int) -> None:
         lattice = law.lattice
-        self.bits = bits
+        self.bits, self._endless_below = bits, lattice.unbounded_below
         with lock(), workprec(bits):
             self.rate = ball(law.rate)
             self.q = self.power(1)
@@ -72,8 +72,8 @@ class Masses:
         return self.total - self.through[span] * self.left[span] - self.right[span]
 
     def z(self, below: int, above: int, span: int) -> arb:
-        """Return `Z` so far above the lower end of a span and below the upper one; FAR where there is none."""
-        if below == FAR:
+        """Return `Z` so far above the lower end of a span and below the upper one, if it has both."""
+        if span == 0 and self._endless_below:
             return self.total - self.power(above) * self.right[span]
         fade = self.power(below)
         return self.total - fade * self.left[span] - self.through[span] / fade * self.right[span]

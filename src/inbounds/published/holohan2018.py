@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, cast
 
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import fine_step
+from inbounds.bounds.fine_step import fine_step
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import ball, lock, lower, workprec
 from inbounds.exact.rational import Number, as_written, rounded, shown

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds.bounds.lattice import within_64_bits
+from inbounds.bounds.index_span import within_64_bits
 from inbounds.privacy.law import Law
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.proposals import GeneralProposals, Imprecise, OneSpanProposals, Proposals, kinds

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from flint import arb
 
-from inbounds.bounds.lattice import ends_by_dtype
+from inbounds.bounds.index_span import ends_by_dtype
 from inbounds.exact.balls import ball, lock, workprec
 from inbounds.privacy.law import PRECISION, Law
 

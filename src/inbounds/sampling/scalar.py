@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds.bounds.lattice import FAR
+from inbounds.bounds.index_span import FAR
 from inbounds.privacy.law import Law
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.proposals import LEAST_EXPONENT, Imprecise, OneSpanProposals

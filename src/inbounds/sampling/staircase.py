@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds.bounds.lattice import within_64_bits
+from inbounds.bounds.index_span import within_64_bits
 from inbounds.exact.balls import ball, lock, workprec
 from inbounds.privacy.law import PRECISION
 from inbounds.sampling.any_law import Distribution, extend

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from inbounds.bounds.lattice import FAR
+from inbounds.bounds.index_span import FAR
 from inbounds.exact.balls import ball, lock, workprec
 from inbounds.privacy.law import Law
 from inbounds.privacy.loss import FloatMasses

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds.bounds.guide import Guide
-from inbounds.bounds.lattice import ends_by_dtype
+from inbounds.bounds.index_span import ends_by_dtype
 from inbounds.exact.balls import lock, workprec
 from inbounds.privacy.law import PRECISION, Law
 from inbounds.privacy.loss import FloatMasses

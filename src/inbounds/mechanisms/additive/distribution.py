@@ -12,7 +12,7 @@ import numpy as np
 from inbounds.accuracy.distribution import Distribution, apart, spans_of
 from inbounds.accuracy.search import least
 from inbounds.accuracy.true_answers import NODES, TrueAnswers
-from inbounds.bounds.lattice import FAR
+from inbounds.bounds.index_span import FAR
 from inbounds.mechanisms.additive.ends import BEYOND, Ends, Piece
 from inbounds.mechanisms.additive.far import SeenFar
 from inbounds.mechanisms.additive.folded import Folded

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.index_span import FAR
+from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
 from inbounds.mechanisms.additive.far import Far

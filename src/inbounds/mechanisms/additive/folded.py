@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.accuracy.distribution import apart
-from inbounds.bounds.lattice import FAR
+from inbounds.bounds.index_span import FAR
 from inbounds.mechanisms.additive.ends import BEYOND, Ends
 from inbounds.mechanisms.additive.noise import Noise
 

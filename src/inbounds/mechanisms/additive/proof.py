@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from inbounds.bounds.lattice import FAR
+from inbounds.bounds.index_span import FAR
 from inbounds.exact.balls import lock, lower, upper, workprec
 from inbounds.mechanisms.additive.noise import Form, Noise
 from inbounds.mechanisms.setting import Setting

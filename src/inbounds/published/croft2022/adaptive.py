@@ -21,7 +21,8 @@ from inbounds.accuracy.distribution import Distribution, apart
 from inbounds.accuracy.laplace_sums import geometric_sums
 from inbounds.accuracy.true_answers import TrueAnswers
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import FAR, Lattice
+from inbounds.bounds.index_span import within_64_bits
+from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import lock, lower, upper, workprec
 from inbounds.exact.rational import Number, as_written, shown
@@ -166,7 +167,7 @@ class AdaptiveLaplace(Mechanism):
 
     def _draw(self, index: int, entropy: Entropy) -> int:
         location = self._location(index)
-        near = min(location, FAR)  # from there on the scale is the same everywhere
+        near = within_64_bits(location)  # from there on the scale is the same everywhere
         drawn = draw(_Around(self._law, near, {}), entropy) + location - near
         return self._border + (drawn if self._upwards else -drawn)
 
