@@ -50,6 +50,9 @@ ROUNDABLE = 2.0**51
 ROUNDER = 1.5 * 2.0**52
 """Added and subtracted, this rounds doubles within ±ROUNDABLE to a nearest integer."""
 
+EXACT = 2**53
+"""Whole numbers up to this are doubles."""
+
 NO_DAY = "an answer must not be NaT; decide what a missing answer means before releasing it"
 
 
@@ -89,6 +92,11 @@ class Answers:
                 "convert it"
             )
         return self._number(answer)
+
+    def usual(self, answer: int) -> int | float:
+        """Return a whole number as the double that it is, where answers are written as doubles: these take the same
+        time for all."""
+        return answer if self.integral or self.is_dates or abs(answer) > EXACT else float(answer)
 
     def place(self, answer: float) -> float | None:
         """Return `index` of a double as a double; None for what `index` alone can read, or must refuse."""

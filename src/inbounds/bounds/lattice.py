@@ -216,27 +216,21 @@ class Lattice:
         """Return what an index stands for as people write it: a day, or an int, or a fraction where not integral."""
         return as_answer(self.value(index), is_dates=self.is_dates)
 
+    def place(self, index: int) -> float:
+        """Return an index as a double, and an end for one beyond ±HOLDS: for lattices that doubles hold."""
+        return float(index if -HOLDS < index < HOLDS else self.clip(index))
+
     def project(self, index: int) -> tuple[int, int]:
         """Return the feasible index nearest to `index` (the left one of two) and the number of its span."""
-        if self._in_doubles and -HOLDS < index < HOLDS:
-            # In doubles, and without a choice: one that is hard to foresee takes longer, and so do larger integers.
-            at = float(index)
-            span = bisect_right(self.starts, at)
-            low, high, sum_ = self._limits_in_doubles[span]
-            return int(0.5 * (abs(at - low) - abs(at - high) + sum_)), span
         span = bisect_right(self.starts, index)
         low, high = self.limits[span]
         nearest = index if index > low else low
         return nearest if nearest < high else high, span
 
     @cached_property
-    def _in_doubles(self) -> bool:
+    def in_doubles(self) -> bool:
         """Whether the lattice has ends, and doubles hold the sums of some indices between them."""
         return self.bounded and max(abs(self.first), abs(self.last)) < HOLDS
-
-    @cached_property
-    def _limits_in_doubles(self) -> list[tuple[float, float, float]]:
-        return [(float(low), float(high), float(low + high)) for low, high in self.limits]
 
     @cached_property
     def starts(self) -> list[int]:

@@ -181,8 +181,10 @@ class Mechanism(ABC):
 
         Answers outside the bounds are brought to the nearest end first.
         """
-        if type(answer) is float or type(answer) is int:  # what is usual need not be looked at twice
+        if type(answer) is float:  # what is usual need not be looked at twice
             return self._release_one(answer, system)
+        if type(answer) is int:
+            return self._release_one(self._answers.usual(answer), system)
         if are_many(answer):
             refuse_fixed_point(answer)
             return rewrapped(self._release_array(answer, system), answer)

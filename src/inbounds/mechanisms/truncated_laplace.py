@@ -55,7 +55,10 @@ class TruncatedLaplace(Mechanism):
         return super()._release_one(answer, entropy)
 
     def _draw(self, index: int, entropy: Entropy) -> int:
-        return self._sampler.draw(*self._claim.lattice.project(index), entropy)
+        lattice = self._claim.lattice
+        if lattice.in_doubles:
+            return int(self._sampler.draw_near(lattice.place(index), entropy))
+        return self._sampler.draw(*lattice.project(index), entropy)
 
     def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
         for part, words in chunks(count, entropy):

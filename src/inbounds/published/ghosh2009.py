@@ -66,6 +66,10 @@ class GeometricNoise(Noise):
         """Return one draw of exactly this law."""
         return self._one.draw(0, 0, entropy)
 
+    def draw_double(self, entropy: Entropy) -> float:
+        """`draw` as a double, and in doubles."""
+        return self._one.draw_near(0.0, entropy)
+
     def adder(self) -> Adder | None:
         """Return what adds it to many answers at once, as far as it stays within 64 bits."""
         return OnLine(ArraySampler(self.law)) if self.scale <= WIDEST else None

@@ -22,6 +22,7 @@ from inbounds.mechanisms.additive.distribution import AdditiveDistribution
 from inbounds.mechanisms.additive.ends import Ends, EndsName
 from inbounds.mechanisms.additive.noise import Noise
 from inbounds.mechanisms.additive.proof import neighbours, prove_by_tails
+from inbounds.mechanisms.additive.snap import Snap
 from inbounds.mechanisms.definition import SMALL, prove_by_definition
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.setting import Setting
@@ -93,8 +94,23 @@ class Additive(Mechanism, Generic[NoiseKind]):
         """Over which distance the noise falls by a factor e, in the units of the answer."""
         return self._length(self._noise.scale)
 
+    def _release_one(self, answer: Any, entropy: Entropy) -> Any:
+        answers, snap = self._answers, self._snap
+        if type(answer) is float and snap is not None and (place := answers.place(answer)) is not None:
+            drawn = snap(place, self._noise.draw_double(entropy))
+            return answers.at(drawn) if not answers.integral else answers.writer(float)(int(drawn))
+        return super()._release_one(answer, entropy)
+
     def _draw(self, index: int, entropy: Entropy) -> int:
+        if self._snap is not None:
+            return int(self._snap(self._setting.lattice.place(index), self._noise.draw_double(entropy)))
         return self._ends.apply(self._setting.clipped(index) + self._noise.draw(entropy))
+
+    @cached_property
+    def _snap(self) -> Snap | None:
+        """What clamps in doubles, if that is the rule and doubles hold the lattice."""
+        lattice = self._setting.lattice
+        return Snap(lattice) if self._ends.name == "snap" and lattice.in_doubles else None
 
     def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
         # Doubles hold no odd integers beyond 2**53, and folding would bring what was rounded back to near zero.

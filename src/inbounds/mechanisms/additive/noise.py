@@ -107,6 +107,10 @@ class Noise(ABC):
         """Return one draw of exactly this law."""
         return draw(self, entropy)
 
+    def draw_double(self, entropy: Entropy) -> float:
+        """`draw` as a double, to the nearest where doubles do not hold it."""
+        return float(self.draw(entropy))
+
     def adder(self) -> Adder | None:
         """Return what adds it to many answers at once, if there is such a thing."""
         return None
