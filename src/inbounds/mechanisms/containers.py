@@ -98,6 +98,19 @@ class Asked:
             return found[0]
         return rewrapped(_as_objects(found).reshape(self._shape), self._container)
 
+    def in_shape(self, written: list[Any]) -> Any:
+        """Return what was written for each value, plain numbers and days in arrays of such."""
+        if self.is_single:
+            return written[0]
+        kinds = {type(one) for one in written}
+        if kinds <= {float} or kinds <= {np.datetime64} or (kinds <= {int} and _fit_int64(written)):
+            return self.written(np.array(written))
+        return self.written(written)
+
+
+def _fit_int64(written: list[int]) -> bool:
+    return all(-(2**63) <= one < 2**63 for one in written)
+
 
 def _alone(part: object) -> Array:
     """Return an array without axes that holds one thing."""

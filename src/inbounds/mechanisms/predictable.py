@@ -1,0 +1,254 @@
+"""What can be predicted of releases: how accurate they will be, at one true answer and over all of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from inbounds.accuracy.distribution import Distribution
+from inbounds.accuracy.interval import Intervals
+from inbounds.accuracy.true_answers import TrueAnswers, greatest, mean
+from inbounds.accuracy.window import Window, indices_of, refuse_infinite
+from inbounds.errors import InvalidParameter
+from inbounds.exact.rational import Number, as_written, round_nearest, shown
+from inbounds.mechanisms.containers import Asked, Column, Kind, Many, Plain, Series, Single
+from inbounds.mechanisms.described import Described
+from inbounds.mechanisms.truths import Truths, Units
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int64]
+
+VAST = 1e290
+"""So many steps from every release, a true answer makes an error of its distance, to far below the last digit."""
+
+
+class Predictable(Described):
+    """What a mechanism says of its accuracy, all of it from the law of its releases.
+
+    None of it costs privacy, as long as the true answers asked about are not the secret one: `error(97)` says how far
+    off a release would be *if* the true answer were 97.  Lists, arrays and Series of values are answered one by one, in
+    the same shape.
+    """
+
+    @property
+    @abstractmethod
+    def _distribution(self) -> Distribution:
+        """The law of releases for every true answer, in doubles."""
+
+    # What to expect if the true answer is such and such.
+
+    @overload
+    def error(self, value: Single) -> float: ...
+    @overload
+    def error(self, value: Column) -> Column: ...
+    @overload
+    def error(self, value: Many) -> Floats: ...
+    @np.errstate(all="ignore")  # whatever the caller has set
+    def error(self, value: Any) -> Any:
+        """Return the expected absolute error of a release if the true answer is `value`; in days for dates."""
+        asked, truths, excess = self._with_excess(value)
+        steps = np.array([round_nearest(above / self.step) if above else 0.0 for above in excess])
+        found = self._units.lengths(self._distribution.error(truths.near, np.clip(steps, -VAST, VAST)))
+        if (abs(steps) >= VAST).any():
+            found = np.where(abs(steps) >= VAST, [abs(round_nearest(above)) for above in excess], found)
+        return asked.numbers(found)
+
+    @overload
+    def bias(self, value: Single) -> float: ...
+    @overload
+    def bias(self, value: Column) -> Column: ...
+    @overload
+    def bias(self, value: Many) -> Floats: ...
+    @np.errstate(all="ignore")  # whatever the caller has set
+    def bias(self, value: Any) -> Any:
+        """Return by how much releases are too high on average if the true answer is `value`; in days for dates."""
+        asked, truths, excess = self._with_excess(value)
+        bias = self._units.lengths(self._distribution.bias_and_variance(truths.near)[0])
+        return asked.numbers(bias - np.array([round_nearest(above) for above in excess]))
+
+    @overload
+    def mean(self, value: date | np.datetime64) -> datetime: ...
+    @overload
+    def mean(self, value: Number) -> float: ...
+    @overload
+    def mean(self, value: Column) -> Column: ...
+    @overload
+    def mean(self, value: Many) -> Array: ...
+    @np.errstate(all="ignore")  # whatever the caller has set
+    def mean(self, value: Any) -> Any:
+        """Return the mean of releases if the true answer is `value`: a float, or for dates a datetime."""
+        asked, truths = self._truths(value)
+        biases = self._units.lengths(self._distribution.bias_and_variance(truths.near)[0]).tolist()
+        found: list[float | datetime] = [self._units.mean(*at) for at in zip(truths.exact, biases, strict=True)]
+        return asked.written(found if self.bounds.is_dates else np.array(found))
+
+    @overload
+    def variance(self, value: Single) -> float: ...
+    @overload
+    def variance(self, value: Column) -> Column: ...
+    @overload
+    def variance(self, value: Many) -> Floats: ...
+    @np.errstate(all="ignore")  # whatever the caller has set
+    def variance(self, value: Any) -> Any:
+        """Return the variance of releases if the true answer is `value`; in squared days for dates."""
+        asked, truths = self._truths(value)
+        return asked.numbers(self._units.lengths(self._distribution.bias_and_variance(truths.near)[1], power=2))
+
+    @overload
+    def pmf(self, released: Single, value: Single) -> float: ...
+    @overload
+    def pmf(self, released: Column, value: Single | Many | Series) -> Column: ...
+    @overload
+    def pmf(self, released: Single, value: Column) -> Column: ...
+    @overload
+    def pmf(self, released: Many, value: Single | Many | Series) -> Floats: ...
+    @overload
+    def pmf(self, released: Single, value: Many) -> Floats: ...
+    @np.errstate(all="ignore")  # whatever the caller has set
+    def pmf(self, released: Any, value: Any) -> Any:
+        """Return the probability that `released` is released if the true answer is `value`."""
+        asked, truths = self._truths(released, value)
+        indices = [self._answers.point(one) for one in asked.values(0)]
+        at = truths.beside([0 if index is None else index for index in indices])
+        found = self._distribution.probability(at, truths.near)
+        return asked.numbers(np.where([index is None for index in indices], 0.0, found))
+
+    @overload
+    def cdf(self, released: Single, value: Single) -> float: ...
+    @overload
+    def cdf(self, released: Column, value: Single | Many | Series) -> Column: ...
+    @overload
+    def cdf(self, released: Single, value: Column) -> Column: ...
+    @overload
+    def cdf(self, released: Many, value: Single | Many | Series) -> Floats: ...
+    @overload
+    def cdf(self, released: Single, value: Many) -> Floats: ...
+    @np.errstate(all="ignore")  # whatever the caller has set
+    def cdf(self, released: Any, value: Any) -> Any:
+        """Return the probability that at most `released` is released if the true answer is `value`."""
+        asked, truths = self._truths(released, value)
+        indices, known = self._units.floors(asked.values(0))
+        found = self._distribution.up_to(truths.beside(indices), truths.near)
+        return asked.numbers(np.where(np.isnan(known), found, known))
+
+    @overload
+    def quantile(self, probability: float, value: Kind) -> Kind: ...
+    @overload
+    def quantile(self, probability: float, value: Plain) -> float: ...
+    @overload
+    def quantile(self, probability: Column, value: Single | Many | Series) -> Column: ...
+    @overload
+    def quantile(self, probability: float, value: Column) -> Column: ...
+    @overload
+    def quantile(self, probability: Many, value: Single | Many | Series) -> Array: ...
+    @overload
+    def quantile(self, probability: float, value: Many) -> Array: ...
+    @np.errstate(all="ignore")  # whatever the caller has set
+    def quantile(self, probability: Any, value: Any) -> Any:
+        """Return the least answer that releases exceed with probability at most `1 - probability`."""
+        asked, truths = self._truths(probability, value)
+        for one in asked.values(0):
+            _check_probability(one, "probability")
+        found = self._distribution.quantile(np.array(asked.values(0), dtype=np.float64), truths.near)
+        places = zip(truths.moved_back(found), asked.values(1), strict=True)
+        return asked.in_shape([self._outputs.writer(type(value))(index) for index, value in places])
+
+    @overload  # nothing is both a single answer and a column
+    def interval(self, released: Kind, confidence: float = ...) -> tuple[Kind, Kind]: ...
+    @overload
+    def interval(self, released: Plain, confidence: float = ...) -> tuple[float, float]: ...
+    @overload
+    def interval(self, released: Column, confidence: float = ...) -> tuple[Column, Column]: ...
+    @overload
+    def interval(self, released: Many, confidence: float = ...) -> tuple[Array, Array]: ...
+    @np.errstate(all="ignore")  # whatever the caller has set
+    def interval(self, released: Any, confidence: float = 0.95) -> tuple[Any, Any]:
+        """Return the ends of an interval that holds the true answer with at least this confidence.
+
+        Whatever the true answer is, intervals computed from its releases hold it this often; an answer that is not
+        possible counts as the nearest one that is.  Both ends are possible answers.  Costs no privacy.
+        """
+        _check_probability(confidence, "confidence")
+        asked = Asked(released)
+        values = asked.values(0)
+        indices = [self._answers.index_of_release(value) for value in values]
+        if self.in_range:
+            indices = [self._setting.lattice.project(index)[0] for index in indices]
+        releases = Truths.of(indices)
+        distinct, which = np.unique(releases.near, return_inverse=True)
+
+        def written(end: Indices, sign: int) -> Any:
+            found = zip(releases.moved_back(end[which]), values, strict=True)
+            return asked.in_shape([self._units.outward(index, sign, type(value)) for index, value in found])
+
+        low, high = (self._setting.lattice.nearest(end) for end in self._intervals.around(distinct, float(confidence)))
+        return written(low, -1), written(high, 1)
+
+    # What to expect over all true answers.
+
+    @np.errstate(all="ignore")
+    def worst_error(self, window: Window | None = None) -> float:
+        """Return the greatest expected absolute error over all possible true answers, or those in a window."""
+        return self._length(greatest(self._looked_at(window), self._distribution.errors))
+
+    @np.errstate(all="ignore")
+    def mean_error(self, window: Window | None = None) -> float:
+        """Return the expected absolute error averaged over possible true answers, each counted alike.
+
+        All of them, or those from `window[0]` to `window[1]`: if the bounds have no end, there must be a window.
+        """
+        refuse_infinite(window, self.bounds)
+        return self._length(mean(self._looked_at(window), self._distribution.errors))
+
+    @np.errstate(all="ignore")
+    def at_ends(self, window: Window | None = None) -> float:
+        """Return how probable it is that a release is an end of a span, averaged like `mean_error`."""
+        refuse_infinite(window, self.bounds)
+        return mean(self._looked_at(window), self._distribution.at_ends)
+
+    # Helpers.
+
+    def _centre(self, index: int) -> int:
+        """Return the index that a true answer counts as: between the least and the greatest possible one."""
+        return self._setting.clipped(index)
+
+    def _truths(self, *parts: Any) -> tuple[Asked, Truths]:
+        """Read the last of some parts as true answers."""
+        asked = Asked(*parts)
+        values = asked.values(len(parts) - 1)
+        return asked, Truths.of([self._centre(self._answers.index(value)) for value in values])
+
+    def _with_excess(self, value: Any) -> tuple[Asked, Truths, list[Fraction]]:
+        """Read true answers, and how far each is above the index that it counts as."""
+        asked, truths = self._truths(value)
+        pairs = zip(asked.values(0), truths.exact, strict=True)
+        return asked, truths, [self._units.excess(one, index) for one, index in pairs]
+
+    def _looked_at(self, window: Window | None) -> TrueAnswers:
+        return self._distribution.looked_at(*indices_of(window, self.bounds, self._setting.lattice))
+
+    def _length(self, steps: float) -> float:
+        return float(self._units.lengths(np.array([steps]))[0])
+
+    @cached_property
+    def _units(self) -> Units:
+        return Units(self.bounds, self._setting.lattice, self._answers)
+
+    @cached_property
+    def _intervals(self) -> Intervals:
+        return Intervals(self._distribution)
+
+
+def _check_probability(value: Any, name: str) -> None:
+    if not 0 < as_written(value, name, InvalidParameter) < 1:
+        raise InvalidParameter(f"{name} must be above 0 and below 1, got {shown(value)}; give for example 0.95")
