@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 PEERS := .venv-peers
+# Tests start many processes: what one of them compiled, the others need not compile again.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
 # Stamp files: pip runs again only when pyproject.toml changed.
 CREATED := $(VENV)/.created
@@ -37,10 +39,10 @@ demo: $(RUNTIME) ## ask a made-up clinic ten questions: with plain noise, and in
 	@$(BIN)/inbounds demo
 
 test: $(DEV) ## run all tests, on every core
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	@$(PYTEST) --numprocesses auto
 
 quick: $(DEV) ## run the tests that are quick, in under a minute: for the loop while working
-	@$(BIN)/python -m pytest --numprocesses auto --hypothesis-profile quick -m "not slow"
+	@$(PYTEST) --numprocesses auto --hypothesis-profile quick -m "not slow"
 
 lint: $(DEV) ## run the linter, the formatter's check, the type checker and the import contracts
 	@$(BIN)/python -m ruff check

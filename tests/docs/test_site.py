@@ -19,7 +19,6 @@ DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
 MODULES = ("inbounds", "inbounds.query", "inbounds.ledger", "inbounds.published", "inbounds.plot")
 BUILDERS = ("mkdocs", "material", "mkdocstrings", "math_core")
-pytestmark = pytest.mark.xdist_group("site")  # the site is built once, by one worker
 ALL_ENGINES = os.environ.get("INBOUNDS_TEST_ENGINES") == "all"
 
 

@@ -13,7 +13,7 @@ from tests.helpers.places import InDuckDB, InParquet, InPostgres, InSpark, Place
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The one Spark session of a run."""
+    """The one Spark session of a run: one process runs all tests that name Spark (`tests/helpers/pieces.py`)."""
     session = spark_session(tmp_path_factory.mktemp("warehouse"))
     yield session
     with quiet():
@@ -24,11 +24,7 @@ LEAKS = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 """What PySpark leaves to the collector of garbage."""
 
 
-ONE_SESSION = pytest.mark.xdist_group("spark")
-"""All tests on Spark run in one process, which has the session."""
-
-
-@pytest.fixture(params=["duckdb", "postgres", pytest.param("spark", marks=[LEAKS, ONE_SESSION])])
+@pytest.fixture(params=["duckdb", "postgres", pytest.param("spark", marks=LEAKS)])
 def engine_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A place for tables on each engine; what was put there is removed afterwards."""
     place: Place

@@ -16,7 +16,6 @@ from inbounds.errors import EngineFailed, InvalidContract, InvalidQuestion
 from inbounds.query import Dataset, Query
 from tests.helpers import oracle
 from tests.helpers.places import InDuckDB, InPostgres, InSpark, Place, distance, postgres_url, totals_of
-from tests.query.conftest import ONE_SESSION
 from tests.query.statement.test_statement import CONTRACT, INTEGERS, QUESTIONS, TYPES, UNITS, random_rows
 
 CSV_CONTRACT = """
@@ -416,7 +415,6 @@ def test_a_table_that_is_not_in_postgres_is_told(tmp_path: Path) -> None:
     place.close()
 
 
-@ONE_SESSION
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 def test_a_table_that_is_not_in_spark_is_told(tmp_path: Path, spark: Any) -> None:
     """A table that Spark does not have is refused."""
@@ -427,8 +425,7 @@ def test_a_table_that_is_not_in_spark_is_told(tmp_path: Path, spark: Any) -> Non
     place.close()
 
 
-@ONE_SESSION
-def test_a_session_that_is_gone_is_a_failure_without_words(spark: Any) -> None:
+def test_a_spark_session_that_is_gone_is_a_failure_without_words(spark: Any) -> None:
     """What the bridge to Spark raises by itself is a failure of the engine too, and its message is not repeated."""
     from py4j.protocol import Py4JError  # noqa: PLC0415  only where there is Spark
 
