@@ -309,7 +309,7 @@ def test_the_best_come_first(name: str) -> None:
 def test_errors_are_related_to_the_least(name: str) -> None:
     """Ratios are to what is proved of all that keep epsilon: the optima are at one, and no ratio is below."""
     comparison = asked(name)
-    limits = [comparison[goal].mechanism.limit for goal in (MEAN, WORST)]  # type: ignore[union-attr]
+    limits = [figure(comparison[goal].mechanism.limit) for goal in (MEAN, WORST)]  # type: ignore[union-attr]
     assert comparison[MEAN].mean_over_optimum == pytest.approx(1, abs=1e-8)
     assert comparison[WORST].worst_over_optimum == pytest.approx(1, abs=1e-8)
     for row in applicable(comparison):

@@ -252,9 +252,9 @@ def test_stairs_on_a_lattice_are_those_of_the_paper(first: int, distance: int, e
 def test_the_truncated_laplacian_is_the_one_of_its_paper(epsilon: float, delta: float) -> None:
     """Geng et al.: noise ends at A = (Δ/ε) ln(1+c), c = (e^ε-1)/(2δ), and is Δ/ε (1 - ln(1+c)/c) away on average."""
     made, c = TruncatedLaplacian(LINE, 2, epsilon, delta=delta), math.expm1(epsilon) / (2 * delta)
-    assert made.limit == pytest.approx(2 / epsilon * math.log1p(c), rel=1e-6)
+    assert made.greatest_noise == pytest.approx(2 / epsilon * math.log1p(c), rel=1e-6)
     assert made.error(0.0) == pytest.approx(2 / epsilon * (1 - math.log1p(c) / c), rel=1e-6)
-    assert made.pmf(1.01 * made.limit // made.step * float(made.step), 0.0) == 0
+    assert made.pmf(1.01 * made.greatest_noise // made.step * float(made.step), 0.0) == 0
     assert made.label.delta <= Fraction(delta)
     assert float(made.label.delta) == pytest.approx(delta, rel=1e-5)
 

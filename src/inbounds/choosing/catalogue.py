@@ -1,4 +1,4 @@
-"""The catalogue: every kind of mechanism there is to choose from.
+"""The catalogue: every kind of mechanism there is to choose from, the optimum among them.
 
 `compare`, `recommend`, the pictures and the tests of the documents take the mechanisms from here, so that a new one is
 its own module and one line in `CATALOGUE`.
@@ -11,11 +11,15 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
+from inbounds.accuracy.window import Window
 from inbounds.bounds import Bounds
+from inbounds.display.progress import Progress
 from inbounds.errors import InboundsError, InvalidParameter
 from inbounds.exact.rational import Number, as_written, shown
+from inbounds.limit.optimal import Optimal, optimal_name, uniform_prior
+from inbounds.limit.optimum import Minimise
 from inbounds.mechanisms.additive.additive import MANNERS
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
@@ -40,6 +44,9 @@ ENDS: dict[str, Choices] = {f"{manner} {{}}": {"ends": ends} for ends, manner in
 
 POOLINGS: dict[str, Choices] = {"{}, pooling 0": {}, "{}, pooling 1": {"pooling": 1}, "{}, pooling ½": {"pooling": 0.5}}
 
+GOALS: dict[str, Choices] = {optimal_name(goal): {"minimise": goal} for goal in get_args(Minimise)}
+"""The errors that a search can make least."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -49,6 +56,8 @@ class Entry:
     variants: Mapping[str, Choices] = field(default_factory=lambda: {"{}": {}})
     """What it is compared with, by name; `{}` stands for its title."""
     takes_delta: bool = False
+    searched: bool = False
+    """Whether it is the best for one error, found by a search: it is made only where that is wanted."""
     takes_trust: bool = False
     """Whether it gains from answers that are vouched to be possible."""
     with_step: str | None = None
@@ -73,6 +82,7 @@ CATALOGUE = (
     Entry(Staircase, ENDS, tuned="width", drawn=("snapped {}",)),
     Entry(TruncatedLaplacian, ENDS, takes_delta=True),
     Entry(ExplicitFair),
+    Entry(Optimal, GOALS, searched=True),
 )
 
 
@@ -94,6 +104,11 @@ class Question:
         kind: Callable[..., Mechanism] = entry.kind
         return kind(self.bounds, self.sensitivity, self.epsilon, **choices)
 
+    def search(self, choices: Choices, window: Window | None, report: Progress) -> dict[str, Any]:
+        """Return what a search is told: which error, over which true answers if it is a mean, and whom to report to."""
+        prior = uniform_prior(self.bounds, window) if choices["minimise"] == "mean" else None
+        return {**choices, "prior": prior, "progress": report}
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -105,12 +120,23 @@ class Candidate:
 
 
 def candidates(question: Question, delta: Number) -> Iterator[Candidate]:
-    """Yield every mechanism that is not the optimum itself; whether the bounds suit it shows when it is made."""
-    for entry in CATALOGUE:
+    """Yield every mechanism that needs no search; whether the bounds suit it shows when it is made."""
+    for entry, pattern, choices in _variants(searched=False):
         given = {"delta": delta} if entry.takes_delta else {}
-        for pattern, choices in entry.variants.items():
-            make = partial(question.make, entry, **choices, **given)
-            yield Candidate(entry.named(pattern), entry.kind.paper, make)
+        yield Candidate(entry.named(pattern), entry.kind.paper, partial(question.make, entry, **choices, **given))
+
+
+def searched_candidates(question: Question, window: Window | None, report: Progress) -> Iterator[Candidate]:
+    """Yield every mechanism that is searched for, the mean error one over the true answers in a window."""
+    for entry, pattern, choices in _variants(searched=True):
+        make = partial(question.make, entry, **question.search(choices, window, report))
+        yield Candidate(entry.named(pattern), entry.kind.paper, make)
+
+
+def _variants(*, searched: bool) -> Iterator[tuple[Entry, str, Choices]]:
+    for entry in CATALOGUE:
+        if entry.searched is searched:
+            yield from ((entry, pattern, choices) for pattern, choices in entry.variants.items())
 
 
 def drawn(question: Question) -> Iterator[tuple[str, Callable[[Number], Mechanism]]]:

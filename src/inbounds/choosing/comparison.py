@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from inbounds.accuracy.window import Window, stated_window, written_end
 from inbounds.bounds import Bounds
-from inbounds.choosing.catalogue import NOT_APPLICABLE, Candidate, Question, candidates, refuse_delta
+from inbounds.choosing.catalogue import (
+    NOT_APPLICABLE,
+    Candidate,
+    Question,
+    candidates,
+    refuse_delta,
+    searched_candidates,
+)
 from inbounds.choosing.row import Row
 from inbounds.choosing.table import table_of
-from inbounds.choosing.trials import OPTIMUM
 from inbounds.display.progress import Progress, reporting
 from inbounds.display.table import Table
 from inbounds.exact.rational import Number, shown
-from inbounds.limit.optimal import Optimal, is_optimum_wanted, optimal_name, uniform_prior
+from inbounds.limit.optimal import is_optimum_wanted, optimal_name
 from inbounds.limit.optimum import Minimise
 from inbounds.privacy.claim import Promise
 
@@ -117,25 +122,13 @@ def compare(
     stated = window if window is not None else stated_window(bounds, promise.sensitivity / promise.epsilon)
     question = Question(bounds, sensitivity, epsilon)
     with reporting(progress) as report:
-        everything = [*candidates(question, delta), *(_optima(question, stated, report) if with_optimum else [])]
+        searched = searched_candidates(question, stated, report) if with_optimum else ()
         found = {}
-        for candidate in everything:
+        for candidate in (*candidates(question, delta), *searched):
             report(f"comparing {candidate.name}")
             found[candidate.name] = measured(candidate, stated, window)
     rows = _related(found, everywhere=window is None) if with_optimum else list(found.values())
     return Comparison(bounds, sensitivity, epsilon, stated, tuple(sorted(rows, key=_order)))
-
-
-def _optima(question: Question, window: Window | None, report: Progress) -> list[Candidate]:
-    goals: dict[Minimise, Any] = {"mean": uniform_prior(question.bounds, window), "worst": None}
-    return [
-        Candidate(
-            optimal_name(goal),
-            Optimal.paper,
-            partial(question.make, OPTIMUM, minimise=goal, prior=prior, progress=report),
-        )
-        for goal, prior in goals.items()
-    ]
 
 
 def measured(candidate: Candidate, mean_window: Window | None, worst_window: Window | None) -> Row:
@@ -183,9 +176,9 @@ def _limit(optimum: Row, error: float | None) -> float | None:
 
     Where epsilon is tiny, or the limit next to nothing, making the table exact costs more than there is to tell.
     """
-    if not isinstance(optimum.mechanism, Optimal) or error is None:
+    limit = None if optimum.mechanism is None else optimum.mechanism.limit
+    if limit is None or error is None:
         return None
-    limit = optimum.mechanism.limit
     return limit if 0 < error <= limit * (1 + TELLING) else None
 
 

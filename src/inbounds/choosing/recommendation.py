@@ -19,7 +19,7 @@ from inbounds.display.progress import Progress, reporting
 from inbounds.display.text import WIDTH
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, shown
-from inbounds.limit.optimal import Optimal, checked_goal, is_optimum_wanted, refuse_without_optimum
+from inbounds.limit.optimal import checked_goal, is_optimum_wanted, refuse_without_optimum
 from inbounds.limit.optimum import Minimise
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
@@ -109,17 +109,26 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
         raise InvalidParameter(f"even_timing must be True or False, got {shown(even_timing)}; give one of them")
     if goal == "mean" and window is None:
         window = stated_window(bounds, promise.plain_scale)
-    with_optimum = is_optimum_wanted(optimum, bounds) and limit == 1 and guarantee == "standard" and not even_timing
+    with_optimum = is_optimum_wanted(optimum, bounds) and limit == 1
     if optimum:
         refuse_without_optimum(bounds, sensitivity, epsilon)
         _refuse_contradiction(pooling_limit, limit, guarantee, even_timing=even_timing)
     rough, final = objectives(promise, goal, window)
     question = Question(bounds, sensitivity, epsilon)
     with reporting(progress) as report:
-        trials = Trials(question, rough, final, limit, guarantee, trusted, even_timing, report)
+        trials = Trials(
+            question,
+            rough,
+            final,
+            limit,
+            guarantee,
+            trusted,
+            even_timing,
+            with_optimum=with_optimum,
+            must_find=optimum is True,
+            report=report,
+        )
         tried = list(trials.everything())
-        if with_optimum:
-            tried += trials.optimum(must=optimum is True)
         if not tried:
             _refuse(promise)
         decided = trials.decided(tried)
@@ -216,9 +225,9 @@ def _beaten(best: Trial, trials: list[Trial]) -> str:
 def _against_the_limit(trials: Trials, best: Trial) -> str:
     """Say how much better any mechanism could be, where that is known; the limit is one for answers not trusted."""
     everywhere = trials.final.minimise == "mean" or trials.final.window is None
-    if not isinstance(best.mechanism, Optimal) or not everywhere or trials.trusted:
-        return ""
     limit = best.mechanism.limit
+    if limit is None or not everywhere or trials.trusted:
+        return ""
     if best.error <= limit * (1 + AS_GOOD):
         return ". No mechanism whatever can do better"
     return f". No mechanism whatever has an error below {limit:.4g}"

@@ -13,14 +13,10 @@ from inbounds.choosing.tuning import Trial, best_pooling, best_width
 from inbounds.display.progress import Progress
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import as_written
-from inbounds.limit.optimal import Optimal, optimal_name, uniform_prior
-from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.guarantee import GuaranteeName
 
 FINALISTS = 1.05
 """The best of a family is looked at more closely if its rough error is at most so many times the least."""
-
-OPTIMUM = Entry(Optimal)
 
 
 @dataclass(frozen=True)
@@ -36,22 +32,17 @@ class Trials:
     guarantee: GuaranteeName
     trusted: bool
     even_timing: bool
+    with_optimum: bool
+    """Whether to search for the best there is, too."""
+    must_find: bool
+    """Whether a search that finds nothing is an error."""
     report: Progress
 
     def everything(self) -> Iterator[Trial]:
         """Yield every mechanism of the catalogue that may be recommended, with its error."""
         for entry in CATALOGUE:
-            if self._may_be_considered(entry.kind):
+            if self._may_be_considered(entry):
                 yield from self._of_entry(entry)
-
-    def optimum(self, *, must: bool) -> Iterator[Trial]:
-        """Yield the optimum if it can be had; if it must be, refuse what it refuses."""
-        goal, window = self.objective.minimise, self.objective.window
-        prior = uniform_prior(self.question.bounds, window) if goal == "mean" else None
-        choices = {"minimise": goal, "prior": prior, "progress": self.report}
-        found = self._tried(OPTIMUM, "optimum", optimal_name(goal), choices, must=must)
-        if found is not None:
-            yield found
 
     def decided(self, trials: list[Trial]) -> list[Trial]:
         """Return the trials, the best of each family measured by what decides."""
@@ -68,13 +59,14 @@ class Trials:
         self.report(f"measuring {trial.name}")
         return replace(trial, error=self.final.of(trial.mechanism))
 
-    def _may_be_considered(self, kind: type[Mechanism]) -> bool:
-        if not kind.pure or (self.even_timing and not kind.even_timing):
+    def _may_be_considered(self, entry: Entry) -> bool:
+        kind = entry.kind
+        if not kind.pure or (self.even_timing and not kind.even_timing) or (entry.searched and not self.with_optimum):
             return False
         return kind.keeps_distance or self.guarantee == "standard"
 
     def _of_entry(self, entry: Entry) -> Iterator[Trial]:
-        rough = self.objective.sample is not None
+        rough, goal = self.objective.sample is not None, self.objective.minimise
         if entry.tuned == "pooling":
             yield from best_pooling(
                 lambda name, choices: self._tried(entry, entry.kind.title, name, choices),
@@ -92,16 +84,18 @@ class Trials:
                     dict(choices),
                     rough,
                 )
-            elif (found := self._tried(entry, name, name, choices)) is not None:
-                yield found
+            elif choices.get("minimise", goal) == goal:  # what is best for another error is not searched for
+                given = self.question.search(choices, self.objective.window, self.report) if entry.searched else choices
+                if (found := self._tried(entry, name, name, given)) is not None:
+                    yield found
 
-    def _tried(self, entry: Entry, family: str, name: str, choices: Choices, *, must: bool = False) -> Trial | None:
+    def _tried(self, entry: Entry, family: str, name: str, choices: Choices) -> Trial | None:
         """Make and measure a mechanism, if it is for these bounds, keeps epsilon, stays in range and pools no more."""
         self.report(f"trying {name}")
         try:
             made = self.question.make(entry, **choices, **self._promised(entry))
         except NOT_APPLICABLE:
-            if must:
+            if entry.searched and self.must_find:
                 raise
             return None
         pooling = as_written(made.pooling, "pooling", InvalidParameter)

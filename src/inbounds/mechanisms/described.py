@@ -80,6 +80,11 @@ class Described(ABC):
         return 0
 
     @property
+    def limit(self) -> float | None:
+        """An error that no mechanism whatever is below, if that was found when this one was made."""
+        return None
+
+    @property
     def in_range(self) -> bool:
         """Whether every release is a possible answer."""
         return True

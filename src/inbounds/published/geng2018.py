@@ -175,6 +175,6 @@ class TruncatedLaplacian(Additive[CutNoise]):
         return {**super().choices, "delta": self._delta}
 
     @property
-    def limit(self) -> float:
+    def greatest_noise(self) -> float:
         """The greatest noise there is, in the units of the answer."""
         return self._length(self._noise.limit)
