@@ -132,6 +132,8 @@ def apart(first: Indices | np.int64, second: Indices | np.int64) -> Floats:
 
 def either(condition: NDArray[np.bool_], where_true: Callable[[], Floats], where_false: Callable[[], Floats]) -> Floats:
     """Return `np.where` of these, of which only what is taken somewhere is computed."""
+    if condition.size == 1:
+        return where_true() if condition.item() else where_false()
     if condition.all():
         return where_true()
     return np.where(condition, where_true(), where_false()) if condition.any() else where_false()

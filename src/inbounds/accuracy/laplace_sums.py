@@ -35,8 +35,8 @@ MANY_POINTS = 10_000
 class Moments:
     """Mass, first and second moment of the distance, below and above some centres."""
 
-    below: tuple[Floats, Floats, Floats]
-    above: tuple[Floats, Floats, Floats]
+    below: Sums
+    above: Sums
     single: float
     """The mass of the centre, without what is pooled there."""
 
@@ -69,8 +69,8 @@ class MomentTables:
         self._rate, self._single = masses.rate, masses.single
         lengths = masses.lattice.lengths.astype(float)
         gaps = masses.lattice.gaps.astype(float) + 1
-        _, *points = self._sums(lengths)
-        self._left = _outside(
+        _, *points = geometric_sums(lengths, self._rate)
+        left = _outside(
             masses.outside_left, masses.up_to_high(), masses.through, lengths, points, masses.across, gaps
         )
         mirrored = _outside(
@@ -82,39 +82,33 @@ class MomentTables:
             masses.across[::-1],
             gaps[::-1],
         )
-        self._right = mirrored[0][::-1], mirrored[1][::-1], mirrored[2][::-1]
+        right = [moment[::-1] for moment in mirrored]
+        self._outside = np.array(list(zip(left, right, strict=True)))  # by moment, side and span
 
     @np.errstate(under="ignore")
     def at(self, spans: NDArray[np.intp], below: Floats, above: Floats) -> Moments:
         """Return the moments around centres at these distances from the lower and upper ends of their spans."""
-        return Moments(self._side(self._left, spans, below), self._side(self._right, spans, above), self._single)
-
-    def _side(
-        self, outside: tuple[Floats, Floats, Floats], spans: NDArray[np.intp], n: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        mass, first, second = (column[spans] for column in outside)
-        fade = np.exp(-n * self._rate)
-        inside = self._sums(n)
-        return (
-            inside[0] + fade * mass,
-            inside[1] + fade * (first + n * mass),
-            inside[2] + fade * (second + 2 * n * first + n**2 * mass),
-        )
-
-    def _sums(self, n: Floats) -> tuple[Floats, Floats, Floats]:
-        return geometric_sums(n, self._rate)
+        n = np.array((below, above))  # both sides at once: for few centres, what costs is the number of operations
+        mass, first, second = self._outside[:, :, spans]
+        fade, carried = np.exp(n * -self._rate), n * mass
+        zeroth, one, two = geometric_sums(n, self._rate)
+        zeroth += fade * mass
+        one += fade * (first + carried)
+        two += fade * (second + n * (2 * first + carried))
+        return Moments((zeroth[0], one[0], two[0]), (zeroth[1], one[1], two[1]), self._single)
 
 
 @np.errstate(under="ignore")
-def geometric_sums(n: Floats, rate: float | Floats) -> tuple[Floats, Floats, Floats]:
+def geometric_sums(n: Floats, rate: float | Floats) -> Sums:
     """Return `(1 - q) * sum(d**p * q**d)` over `d` from 1 to `n`, for `p` = 0, 1, 2; `n` need not be whole."""
-    single, last = -np.expm1(-rate), np.exp(-n * rate)
-    end = last * np.exp(-rate)
-    zeroth = -np.exp(-rate) * np.expm1(-n * rate)
-    first = zeroth / single - np.where(end == 0, 0.0, n) * end
-    second = 2 * first / single - zeroth / single - np.where(end == 0, 0.0, n) ** 2 * end
-    narrow = n * rate < NARROW
-    if narrow.any():
+    q, single, exponent = np.exp(-rate), -np.expm1(-rate), n * -rate
+    end = np.exp(exponent) * q
+    finite = np.where(end == 0, 0.0, n)
+    zeroth = -q * np.expm1(exponent)
+    first = zeroth / single - finite * end
+    second = (2 * first - zeroth) / single - finite**2 * end
+    narrow = exponent > -NARROW
+    if np.count_nonzero(narrow):
         rates = np.broadcast_to(rate, n.shape)[narrow]
         singles = np.broadcast_to(single, n.shape)[narrow]
         first[narrow] = singles * _series(n[narrow], rates, 1)
@@ -130,7 +124,7 @@ def _outside(
     points: list[Floats],
     across: Floats,
     gaps: Floats,
-) -> tuple[Floats, Floats, Floats]:
+) -> Sums:
     """Return mass, first and second moment of all that is below each span, about its lower end."""
     factors = across * through[:-1]
     inner = points[0] + through * lengths * mass

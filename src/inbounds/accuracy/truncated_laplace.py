@@ -35,6 +35,7 @@ class TruncatedLaplaceDistribution(Distribution):
         self.scale = 1 / self.rate
         self._masses = FloatMasses(law.lattice, self.rate, float(law.pooling))
         self._tables = MomentTables(self._masses)
+        self._pools = law.pooling > 0
 
     def truths(self, indices: Indices) -> Indices:
         """Return the possible answers that are nearest: true answers are brought there before noise is drawn."""
@@ -82,7 +83,7 @@ class TruncatedLaplaceDistribution(Distribution):
         """Return the probability of a release around a possible answer."""
         spans = self._span(released)
         possible = (released >= self.lattice.lows[spans]) & (released <= self.lattice.highs[spans])
-        weight = self._masses.single + sum(self._pooled(released, spans))
+        weight = self._masses.single + (sum(self._pooled(released, spans)) if self._pools else 0.0)
         return np.where(possible, weight * self._fade(abs(apart(released, centres))) / self._z(centres), 0.0)
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
@@ -110,9 +111,12 @@ class TruncatedLaplaceDistribution(Distribution):
         spans = self._span(index)
         low, high = self.lattice.lows[spans], self.lattice.highs[spans]
         top = np.minimum(index, high)
-        length = np.where(self.lattice.has_lows[spans], np.maximum(apart(top, low), 0), np.inf)
+        length = np.maximum(apart(top, low), 0)
+        if self.lattice.unbounded_below:
+            length = np.where(self.lattice.has_lows[spans], length, np.inf)
         mass = self._fade(length) * self._masses.outside_left[spans] + self._run(length)
-        mass = mass + np.where(top == high, self._masses.extra_high[spans], 0.0)
+        if self._pools:
+            mass = mass + np.where(top == high, self._masses.extra_high[spans], 0.0)
         return np.where(index < low, 0.0, mass * self._fade(np.maximum(apart(centres, top), 0)))
 
     def _upper(self, index: Indices, centres: Indices) -> Floats:
@@ -121,9 +125,12 @@ class TruncatedLaplaceDistribution(Distribution):
         spans = np.minimum(np.searchsorted(self.lattice.highs, index), last)
         low, high = self.lattice.lows[spans], self.lattice.highs[spans]
         bottom = np.maximum(index, low)
-        length = np.where(self.lattice.has_highs[spans], np.maximum(apart(high, bottom), 0), np.inf)
+        length = np.maximum(apart(high, bottom), 0)
+        if self.lattice.unbounded_above:
+            length = np.where(self.lattice.has_highs[spans], length, np.inf)
         mass = self._fade(length) * self._masses.outside_right[spans] + self._run(length)
-        mass = mass + np.where(bottom == low, self._masses.extra_low[spans], 0.0)
+        if self._pools:
+            mass = mass + np.where(bottom == low, self._masses.extra_low[spans], 0.0)
         return np.where(index > high, 0.0, mass * self._fade(np.maximum(apart(bottom, centres), 0)))
 
     def _fade(self, distance: Floats) -> Floats:

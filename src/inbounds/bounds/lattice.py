@@ -100,10 +100,14 @@ class Lattice:
 
     def below(self, indices: NDArray[np.int64], spans: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return how far each index is above the lower end of its span, FAR where there is none."""
+        if not self.unbounded_below:
+            return indices - self.lows[spans]
         return np.where(self.lows[spans] == -FAR, FAR, indices - self.lows[spans])
 
     def above(self, indices: NDArray[np.int64], spans: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return how far each index is below the upper end of its span, FAR where there is none."""
+        if not self.unbounded_above:
+            return self.highs[spans] - indices
         return np.where(self.highs[spans] == FAR, FAR, self.highs[spans] - indices)
 
     @property

@@ -91,7 +91,7 @@ class AdditiveDistribution(Distribution):
         spans = np.maximum(self.lattice.span_of(released), 0)
         low, high = self.lattice.lows[spans], self.lattice.highs[spans]
         inside, alone = (low < released) & (released < high), self._noise.probability(apart(released, centres))
-        if inside.all():
+        if np.count_nonzero(inside) == inside.size:  # quicker than `all` for one number
             return alone
         first, last = self._catchments
         begin = np.where(released == low, _from(first[spans], centres), apart(released, centres))
