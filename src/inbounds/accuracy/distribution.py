@@ -141,5 +141,5 @@ def either(condition: NDArray[np.bool_], where_true: Callable[[], Floats], where
 
 def spans_of(lattice: Lattice, indices: Indices) -> tuple[Spans, Floats, Floats]:
     """Return the span of each possible answer, and how far it is from the ends of that, as the lattice counts."""
-    spans = np.maximum(lattice.span_of(indices), 0)
+    spans = lattice.last_span(indices)
     return spans, lattice.below(indices, spans).astype(float), lattice.above(indices, spans).astype(float)

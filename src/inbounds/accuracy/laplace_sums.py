@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import comb, factorial
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ class Moments:
     single: float
     """The mass of the centre, without what is pooled there."""
 
-    @property
+    @cached_property
     def z(self) -> Floats:
         """The mass of everything."""
         return self.single + self.below[0] + self.above[0]
@@ -50,7 +51,7 @@ class Moments:
         """The expected distance from the centre."""
         return (self.below[1] + self.above[1]) / self.z
 
-    @property
+    @cached_property
     def bias(self) -> Floats:
         """The expected distance upwards, minus that downwards."""
         return (self.above[1] - self.below[1]) / self.z
@@ -70,9 +71,7 @@ class MomentTables:
         lengths = masses.lattice.lengths.astype(float)
         gaps = masses.lattice.gaps.astype(float) + 1
         _, *points = geometric_sums(lengths, self._rate)
-        left = _outside(
-            masses.outside_left, masses.up_to_high(), masses.through, lengths, points, masses.across, gaps
-        )
+        left = _outside(masses.outside_left, masses.up_to_high(), masses.through, lengths, points, masses.across, gaps)
         mirrored = _outside(
             masses.outside_right[::-1],
             masses.down_to_low()[::-1],

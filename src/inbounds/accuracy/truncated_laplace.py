@@ -55,9 +55,9 @@ class TruncatedLaplaceDistribution(Distribution):
         """Return the expected distance; no release may be strictly between a true answer and its index."""
         places = spans_of(self.lattice, centres)
         found, spans = self._tables.at(*places), places[0]
-        if not excess.any():
+        if not np.count_nonzero(excess):
             return found.error
-        pooled_low, pooled_high = self._pooled(centres, spans)
+        pooled_low, pooled_high = self._pooled(centres, spans) if self._pools else (0.0, 0.0)
         below, above = found.below[0] - pooled_low, found.above[0] - pooled_high
         at = self._masses.single + pooled_low + pooled_high
         return found.error + (excess * (below - above) + abs(excess) * at) / found.z
@@ -142,7 +142,7 @@ class TruncatedLaplaceDistribution(Distribution):
         return -np.expm1(-(length + 1) * self.rate)
 
     def _span(self, indices: Indices) -> Spans:
-        return np.maximum(self.lattice.span_of(indices), 0)
+        return self.lattice.last_span(indices)
 
     def _pooled(self, indices: Indices, spans: Spans) -> tuple[Floats, Floats]:
         """Return what is pooled at indices, as the lower ends of their spans and as the upper ones."""

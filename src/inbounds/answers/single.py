@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,9 @@ LARGEST = float(np.finfo(np.float64).max)
 BEYOND_DOUBLES = 2**1023
 """Integers from here on count as infinite where answers are floats."""
 
+FINEST = 2**300
+"""On steps that are finer than one in this, doubles are read as fractions."""
+
 VAST = 2.0**1000
 """So many steps from zero, where there is no end, doubles are read as fractions instead."""
 
@@ -64,10 +68,7 @@ class Answers:
         self.lattice, self._rounding = lattice, lattice.rounding
         self.factor, self.shift, self.divisor = lattice.writing
         self.dyadic = is_power_of_two(lattice.step) and lattice.offset == 0 and not bounds.is_dates
-        self._per_step = float(1 / lattice.step) if self.dyadic and lattice.step > 2**-300 else None
-        # Doubles a step beyond the ends.
-        self._least = -math.inf if lattice.unbounded_below else round_down(lattice.value(lattice.first - 1))
-        self._most = math.inf if lattice.unbounded_above else round_up(lattice.value(lattice.last + 1))
+        self._per_step = float(1 / lattice.step) if self.dyadic and lattice.step.denominator < FINEST else None
         # Integers are for lattices that the caller gave; a chosen step may happen to be a large integer.
         self.integral = self.divisor == 1 and bounds.step is not None
         self._is_count = self.integral and not self.is_dates and lattice.writing == (1, 0, 1)
@@ -77,6 +78,16 @@ class Answers:
         self._doubles = tuple(map(float, lattice.writing)) if is_rational else (1.0, 0.0, 1.0)
         written = self._as_quotient if is_rational else self._as_float
         self._plain = int if self._is_count else self._as_int if self.integral else written
+
+    @cached_property
+    def _least(self) -> float:
+        """A double a step below the lower end."""
+        return -math.inf if self.lattice.unbounded_below else round_down(self.lattice.value(self.lattice.first - 1))
+
+    @cached_property
+    def _most(self) -> float:
+        """A double a step above the upper end."""
+        return math.inf if self.lattice.unbounded_above else round_up(self.lattice.value(self.lattice.last + 1))
 
     def index(self, answer: Any) -> int:
         """Return the index of the lattice point nearest to an answer, not yet projected into the bounds."""
@@ -135,12 +146,39 @@ class Answers:
             return float(self.index(value) - index)
         return round_nearest(exact(value, "value", InvalidParameter, echo=False) - self.lattice.value(index))
 
+    def floor(self, released: float) -> int | None:
+        """Return the index of the greatest release that is at most this double; None where doubles cannot tell."""
+        return None if (place := self._exact_place(released)) is None else math.floor(place)
+
+    def _exact_place(self, released: float) -> float | None:
+        """Return exactly how many steps a double is above zero, where releases are multiples of a power of two."""
+        if self._per_step is None:
+            return None
+        place = released * self._per_step
+        return place if -ROUNDABLE < place < ROUNDABLE and place * self._step == released else None
+
+    def steps_above(self, answer: float, index: int) -> float | None:
+        """Return how many steps a double is above an index, to the nearest double; None where doubles cannot tell."""
+        if self._per_step is None or not -EXACT < index < EXACT:
+            return None
+        steps = answer * self._per_step - index + 0.0  # rounded once, in the difference; the sum turns -0.0 into 0.0
+        return steps if -VAST < steps < VAST else None
+
+    def nearest_double(self, index: int) -> float:
+        """Return the double nearest to what an index stands for, an infinity beyond the largest."""
+        try:
+            return (index * self.factor + self.shift) / self.divisor + 0.0
+        except OverflowError:
+            return math.inf if index > 0 else -math.inf
+
     def index_of_release(self, released: Any) -> int:
         """Return the index nearest to a release, which may be beyond the ends, to which true answers are clamped."""
         return self._number(released) if type(released) is float and not self.is_dates else self.index(released)
 
     def point(self, released: Any) -> int | None:
         """Return the index of a value that can be written for one, None for any other value."""
+        if type(released) is float and (place := self._exact_place(released)) is not None:
+            return int(place) if place.is_integer() else None
         if infinity(released):
             return None
         index = self.index_of_release(released)

@@ -287,13 +287,18 @@ class Lattice:
         """Return the number of the span that holds each feasible index."""
         return np.searchsorted(self.lows, indices, side="right") - 1
 
+    def last_span(self, indices: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Return the number of the last span that begins at most at each index, of the first one if there is none."""
+        return np.zeros(indices.shape, np.intp) if len(self.lows) == 1 else np.maximum(self.span_of(indices), 0)
+
 
 def _merged(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Join the spans between which no lattice point is missing."""
     if len(lows) == 1:
         return lows, highs
-    parted = lows[1:] - highs[:-1] > 1
-    return lows[np.r_[True, parted]], highs[np.r_[parted, True]]
+    kept = np.ones(len(lows) + 1, dtype=np.bool_)
+    kept[1:-1] = lows[1:] - highs[:-1] > 1
+    return lows[kept[:-1]], highs[kept[1:]]
 
 
 def _refuse_too_fine(finite: list[int], step: Fraction) -> None:

@@ -47,6 +47,8 @@ Answers: TypeAlias = "Single | Many | Series"
 
 def are_many(answers: object) -> bool:
     """Return whether these are answers in a container, not a single one."""
+    if type(answers) is float or type(answers) is int:  # what is usual need not be looked at twice
+        return False
     return isinstance(answers, list | tuple) or (hasattr(answers, "__array__") and not isinstance(answers, np.generic))
 
 

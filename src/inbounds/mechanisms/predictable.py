@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -56,11 +55,14 @@ class Predictable(Described):
     @np.errstate(all="ignore")  # whatever the caller has set
     def error(self, value: Any) -> Any:
         """Return the expected absolute error of a release if the true answer is `value`; in days for dates."""
-        asked, truths, excess = self._with_excess(value)
-        steps = np.array([round_nearest(above / self.step) if above else 0.0 for above in excess])
-        found = self._units.lengths(self._distribution.error(truths.near, np.clip(steps, -VAST, VAST)))
-        if (abs(steps) >= VAST).any():
-            found = np.where(abs(steps) >= VAST, [abs(round_nearest(above)) for above in excess], found)
+        asked, truths = self._truths(value)
+        pairs = list(zip(asked.values(0), truths.exact, strict=True))
+        above = [self._units.steps_above(one, index) for one, index in pairs]
+        steps = np.array([max(-VAST, min(VAST, one)) for one in above])
+        found = self._units.lengths(self._distribution.error(truths.near, steps))
+        for place, (one, index) in enumerate(pairs):
+            if abs(above[place]) >= VAST:
+                found[place] = abs(round_nearest(self._units.excess(one, index)))
         return asked.numbers(found)
 
     @overload
@@ -72,9 +74,10 @@ class Predictable(Described):
     @np.errstate(all="ignore")  # whatever the caller has set
     def bias(self, value: Any) -> Any:
         """Return by how much releases are too high on average if the true answer is `value`; in days for dates."""
-        asked, truths, excess = self._with_excess(value)
-        bias = self._units.lengths(self._distribution.bias_and_variance(truths.near)[0])
-        return asked.numbers(bias - np.array([round_nearest(above) for above in excess]))
+        asked, truths = self._truths(value)
+        pairs = zip(asked.values(0), truths.exact, strict=True)
+        above = np.array([round_nearest(self._units.excess(one, index)) for one, index in pairs])
+        return asked.numbers(self._units.lengths(self._distribution.bias_and_variance(truths.near)[0]) - above)
 
     @overload
     def mean(self, value: date | np.datetime64) -> datetime: ...
@@ -121,7 +124,9 @@ class Predictable(Described):
         indices = [self._answers.point(one) for one in asked.values(0)]
         at = truths.beside([0 if index is None else index for index in indices])
         found = self._distribution.probability(at, truths.near)
-        return asked.numbers(np.where([index is None for index in indices], 0.0, found))
+        if None in indices:
+            found = np.where([index is None for index in indices], 0.0, found)
+        return asked.numbers(found)
 
     @overload
     def cdf(self, released: Single, value: Single) -> float: ...
@@ -139,7 +144,9 @@ class Predictable(Described):
         asked, truths = self._truths(released, value)
         indices, known = self._units.floors(asked.values(0))
         found = self._distribution.up_to(truths.beside(indices), truths.near)
-        return asked.numbers(np.where(np.isnan(known), found, known))
+        for place, probability in known.items():
+            found[place] = probability
+        return asked.numbers(found)
 
     @overload
     def quantile(self, probability: float, value: Kind) -> Kind: ...
@@ -227,12 +234,6 @@ class Predictable(Described):
         asked = Asked(*parts)
         values = asked.values(len(parts) - 1)
         return asked, Truths.of([self._centre(self._answers.index(value)) for value in values])
-
-    def _with_excess(self, value: Any) -> tuple[Asked, Truths, list[Fraction]]:
-        """Read true answers, and how far each is above the index that it counts as."""
-        asked, truths = self._truths(value)
-        pairs = zip(asked.values(0), truths.exact, strict=True)
-        return asked, truths, [self._units.excess(one, index) for one, index in pairs]
 
     def _looked_at(self, window: Window | None) -> TrueAnswers:
         return self._distribution.looked_at(*indices_of(window, self.bounds, self._setting.lattice))

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Indices = NDArray[np.int64]
 
-COMMON = Fraction(2) ** 900
-"""Steps between this and its inverse are doubles, and so are the squares of small multiples of them, or nearly."""
+COMMON = 2**400
+"""Steps between this and its inverse are doubles, or nearly, and so are the squares of multiples of them."""
 
 NEAR = 5 * 2**60
 """As far as this from zero is far from every end, and leaves room on both sides for all the noise there is."""
@@ -67,12 +67,12 @@ class Units:
     def __init__(self, bounds: Bounds, lattice: Lattice, answers: Answers) -> None:
         self._bounds, self._lattice, self._answers = bounds, lattice, answers
         self.step = round_nearest(lattice.step)
-        self._is_common = 1 / COMMON < lattice.step < COMMON
+        self._is_common = Fraction(1, COMMON) < lattice.step < COMMON
 
     def lengths(self, steps: Floats, power: int = 1) -> Floats:
         """Return lengths in the units of the answers, or their squares; what is beyond doubles is infinite."""
-        if self._is_common and power == 1:
-            return steps * self.step
+        if self._is_common:
+            return steps * self.step if power == 1 else steps * self.step * self.step
         unit = self._lattice.step**power
         return np.array([round_nearest(Fraction(x) * unit) if np.isfinite(x) else x for x in steps.tolist()])
 
@@ -82,24 +82,32 @@ class Units:
             return Fraction(self._answers.index(value) - index)
         return exact(value, "value", InvalidParameter, echo=False) - self._lattice.value(index)
 
+    def steps_above(self, value: Any, index: int) -> float:
+        """Return how many steps a true answer is above an index, rounded to the nearest double."""
+        found = self._answers.steps_above(value, index) if type(value) is float else None
+        return round_nearest(self.excess(value, index) / self._lattice.step) if found is None else found
+
     def mean(self, index: int, bias: float) -> float | datetime:
         """Return what is so far, in units, above an index: a float, or for dates a datetime."""
         if not self._answers.is_dates:
-            return round_nearest(self._lattice.value(index)) + bias
+            return self._answers.nearest_double(index) + bias
         days = min(max(index + bias, 1.0), float(date.max.toordinal()))
         return datetime.fromordinal(int(days)) + timedelta(days=days - int(days))
 
     def floor(self, released: Any) -> int:
         """Return the index of a release, or of the next lower one if it is none."""
+        if type(released) is float and (found := self._answers.floor(released)) is not None:
+            return found
         index = self._answers.point(released)
         if index is not None:
             return index
         return int((exact(released, "released", InvalidParameter) - self._lattice.offset) // self._lattice.step)
 
-    def floors(self, released: list[Any]) -> tuple[list[int], Floats]:
-        """Return `floor` of each, and for the infinite ones what is known of them: 0, 1, or else NaN."""
-        known = [float(sign > 0) if (sign := infinity(value)) else np.nan for value in released]
-        return [0 if infinity(value) else self.floor(value) for value in released], np.array(known)
+    def floors(self, released: list[Any]) -> tuple[list[int], dict[int, float]]:
+        """Return `floor` of each, 0 for the infinite ones; and where these are, with the probability up to them."""
+        signs = [infinity(value) for value in released]
+        known = {place: float(sign > 0) for place, sign in enumerate(signs) if sign}
+        return [0 if sign else self.floor(value) for sign, value in zip(signs, released, strict=True)], known
 
     def outward(self, index: int, sign: int, kind: type) -> Any:
         """Write an end of an interval for the answers that round to its indices, not for the indices alone.

@@ -88,7 +88,7 @@ class AdditiveDistribution(Distribution):
             return self._noise.probability(apart(released, centres))
         if self._ends.name == "fold":
             return self._folded.probability(released, centres)
-        spans = np.maximum(self.lattice.span_of(released), 0)
+        spans = self.lattice.last_span(released)
         low, high = self.lattice.lows[spans], self.lattice.highs[spans]
         inside, alone = (low < released) & (released < high), self._noise.probability(apart(released, centres))
         if np.count_nonzero(inside) == inside.size:  # quicker than `all` for one number

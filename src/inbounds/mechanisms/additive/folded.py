@@ -56,7 +56,7 @@ class Folded:
 
     def probability(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of a release."""
-        spans = np.maximum(self._lattice.span_of(released), 0)
+        spans = self._lattice.last_span(released)
         possible = (released >= self._lattice.lows[spans]) & (released <= self._lattice.highs[spans])
         return np.where(possible, self._by_span(released, centres, spans, self._at), 0.0)
 
