@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from inbounds.cli.answer_text import BYTE_ORDER_MARK, as_text, read_cell
-from inbounds.cli.exact_release import release_all
 from inbounds.errors import InvalidParameter
+from inbounds.mechanisms.exact_release import release_all
 
 AT_ONCE = 16_384
 """Lines between two moves of the progress bar."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import glob
-import math
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -13,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from inbounds.answers.int64 import are_int64, as_int64
+from inbounds.answers.single import LARGEST
 from inbounds.bounds import Bounds
-from inbounds.bounds.lattice import Lattice
 from inbounds.cli.answer_text import read_cell
-from inbounds.cli.exact_release import release_all
 from inbounds.cli.extras import import_duckdb
 from inbounds.cli.output import progress
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.exact.rational import round_nearest
+from inbounds.mechanisms.exact_release import release_all
 
 AT_ONCE = 65_536
 """Releases between two moves of the progress bar."""
@@ -32,8 +31,6 @@ DOUBLES = ("FLOAT", "DOUBLE")
 
 EXACT = ("UBIGINT", "HUGEINT", "UHUGEINT", "DECIMAL", "VARCHAR")
 """Types, or how they begin, whose values are read from their text, for no double holds them all."""
-
-LARGEST = sys.float_info.max
 
 DAYS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 
@@ -112,13 +109,10 @@ def _typed(released: Any, bounds: Bounds) -> Any:
     """Return releases as the type of their column in the file; what 64 bits do not hold, as the last that they do."""
     if bounds.is_dates:
         return np.asarray(released, dtype="datetime64[us]")
-    if bounds.step is None or not _whole(bounds):
+    if not are_int64(bounds):
         doubles = map(_double, released) if isinstance(released, list) else released
         return np.fromiter(doubles, dtype=float, count=len(released))
-    if not isinstance(released, list):
-        return released.astype(np.int64)
-    least, most = map(int, Lattice.of(bounds, bounds.step).inside(-(2**63), 2**63 - 1))
-    return np.array([min(max(int(value), least), most) for value in released], dtype=np.int64)
+    return as_int64(released, bounds) if isinstance(released, list) else released.astype(np.int64)
 
 
 def _double(released: float | Fraction) -> float:
@@ -141,14 +135,6 @@ def _write(connection: Any, names: list[str], column: str, released: dict[str, A
     picked = ", ".join(private if name == column else f"s.{_quoted(name)}" for name in names)
     rows = f"SELECT {picked} FROM source s POSITIONAL JOIN released r"
     connection.execute(f"COPY ({rows}) TO ? (FORMAT parquet)", [str(target)])
-
-
-def _whole(bounds: Bounds) -> bool:
-    """Return whether every possible answer is a whole number, and every end is held by 64 bits."""
-    if bounds.step is None or bounds.step.denominator != 1 or bounds.offset.denominator != 1:
-        return False
-    ends: list[Any] = [bounds.low, bounds.high]
-    return all(abs(end) < 2**62 for end in ends if math.isfinite(end))
 
 
 def _quoted(name: str) -> str:

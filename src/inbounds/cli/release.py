@@ -15,7 +15,6 @@ from inbounds.bounds import Bounds
 from inbounds.choosing.catalogue import tuned_choice
 from inbounds.choosing.recommendation import recommend
 from inbounds.cli.answer_text import BYTE_ORDER_MARK, as_json, as_text, read_answer
-from inbounds.cli.exact_release import release_all
 from inbounds.cli.options import (
     AsJson,
     BoundsText,
@@ -31,6 +30,7 @@ from inbounds.cli.options import (
 from inbounds.cli.output import pairs, progress, show
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
+from inbounds.mechanisms.exact_release import release_all
 from inbounds.mechanisms.mechanism import Mechanism
 
 Value = Annotated[
