@@ -465,11 +465,17 @@ SHOWN: dict[str, Callable[[], Comparison]] = {
 }
 
 
+@cache
+def shown(name: str) -> Comparison:
+    """Return a comparison that is shown, made once."""
+    return SHOWN[name]()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_text_fits_into_80_columns(name: str) -> None:
     """Whatever the bounds, the scale of the numbers, epsilon and delta, no line is longer than 80 characters."""
-    comparison = SHOWN[name]()
+    comparison = shown(name)
     lines = str(comparison).splitlines()
     assert [line for line in lines if len(line) > 80] == []
     assert not any(line != line.rstrip() for line in lines)
@@ -577,7 +583,7 @@ def test_rich_draws_it(name: str) -> None:
 @pytest.mark.parametrize("name", SHOWN)
 def test_rich_draws_one_line_each_in_80_columns(name: str) -> None:
     """A terminal of 80 columns shows every mechanism on one line: the line of the plain text, but for asterisks."""
-    comparison = SHOWN[name]()
+    comparison = shown(name)
     lines = [line.rstrip() for line in rendered(comparison, 80).splitlines()]
     plain = [line.replace(" *", "  ") for line in str(comparison).splitlines()]
     assert max(map(len, lines)) <= 80

@@ -248,7 +248,7 @@ def test_how_a_release_is_written_tells_nothing_of_the_answer(typed: Type, sourc
             typed("release", "--file", "source.csv", "--to", "out.csv", "--column", "score", *words)
             found = Path("out.csv").read_text("utf-8").split()[1:]
         elif way == "one":
-            outs = [typed("release", cell, *words).out for cell in cells[:30]]
+            outs = [typed("release", cell, *words).out for cell in cells[:20]]  # in 60, a zero is missed once in 10¹⁰
             found = [out.split("\n", maxsplit=1)[0].split()[1] for out in outs]
         else:
             more = ("--json",) if way == "json" else ()

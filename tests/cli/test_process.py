@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import sql
+from tests.cli.conftest import Type, sql
 
 INBOUNDS = (sys.executable, "-m", "inbounds.cli")
 PERCENT = ("--bounds", "[0, 100]", "--sensitivity", "2", "--epsilon", "0.5")
@@ -85,26 +86,34 @@ def test_closed_and_full_streams_are_foreseen(line: str, code: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["/dev/full", "&-"])
-def test_an_answer_that_could_not_be_printed_is_not_lost(clinic: Path, place: str) -> None:
+def test_an_answer_that_could_not_be_printed_is_not_lost(typed: Type, clinic: Path, place: str) -> None:
     """It was charged, so standard error tells the request id with which it is free."""
-    asked = 'query --dataset clinic.toml --epsilon 3 --analyst ana "SELECT COUNT(*) FROM visits"'
-    failed = shell(f"inbounds {asked} >{place}")
+    asked = ("query", "--dataset", "clinic.toml", "--epsilon", "3", "--analyst", "ana", "SELECT COUNT(*) FROM visits")
+    failed = shell(f"inbounds {shlex.join(asked)} >{place}")
     assert failed.returncode == 1
     (request,) = re.findall(r"--request-id (\w+)$", failed.stderr, re.MULTILINE)
-    assert shell(f"inbounds {asked}").returncode == 3
-    again = shell(f"inbounds {asked} --request-id {request}")
-    assert (again.returncode, again.stderr) == (0, "")
-    assert request in again.stdout
+    assert typed(*asked).code == 3
+    again = typed(*asked, "--request-id", request)
+    assert (again.code, again.err) == (0, "")
+    assert request in again.out
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that takes a while to release."""
+    path = tmp_path_factory.mktemp("long") / "source.parquet"
+    sql(f"COPY (SELECT i % 100 AS score FROM range(8000000) t(i)) TO '{path}'")
+    return path
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "sent", [(signal.SIGINT,), (signal.SIGTERM,), (signal.SIGHUP,), (signal.SIGINT, signal.SIGINT, signal.SIGTERM)]
 )
-def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sent: tuple[signal.Signals, ...]) -> None:
+def test_ctrl_c_leaves_nothing_behind(long: Path, tmp_path: Path, sent: tuple[signal.Signals, ...]) -> None:
     """A long release that is interrupted, even again and again, ends quietly, and the folder is as it was."""
     source, target = tmp_path / "source.parquet", tmp_path / "target.parquet"
-    sql(f"COPY (SELECT i % 100 AS score FROM range(8000000) t(i)) TO '{source}'")
+    source.hardlink_to(long)
     target.write_text("old", encoding="utf-8")
     words = ("release", "--file", str(source), "--column", "score", "--to", str(target), *PERCENT)
     with subprocess.Popen([*INBOUNDS, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -411,10 +411,10 @@ PROMISES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("sensitivity", [0.7, Fraction(1, 3), 1e-3, 1, 50], ids=str)
 def test_a_scale_that_was_found_can_be_claimed_anew(sensitivity: Any, promise: dict[str, Any]) -> None:
     """Claimed with the same parameters, the scale of a mechanism is on the same lattice, and is proved again."""
-    for bounds in SPANS:
+    for number, bounds in enumerate(SPANS, PROMISES.index(promise)):
         if promise["guarantee"] == "distance" and len(bounds) > 1 and not promise["trusted"]:
             continue
-        for epsilon in (0.1, 0.5, 1, 3, 8):
+        for epsilon in ((0.1, 1, 8), (0.5, 3))[number % 2]:
             made = BoundedLaplace(bounds, sensitivity, epsilon, **promise)
             claim = Claim.of(bounds, sensitivity, epsilon, scale=made.scale, **promise)
             assert claim.lattice.step == made.step, (bounds, epsilon)

@@ -103,7 +103,7 @@ def answers_of(bounds: Bounds) -> list[Fraction]:
 def table(made: Any, answers: list[Any], outputs: list[Any] | None = None) -> Floats:
     """Return the probability of every output for every true answer, as the mechanism tells it."""
     outputs = points(made.bounds) if outputs is None else outputs
-    return np.array([[made.pmf(output, answer) for output in outputs] for answer in answers])
+    return np.array([made.pmf(outputs, answer) for answer in answers])
 
 
 def neighbours(answers: list[Fraction], sensitivity: Fraction) -> list[tuple[int, int]]:

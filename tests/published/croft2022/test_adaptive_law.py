@@ -43,19 +43,28 @@ class Oracle:
     @cache
     def relative(x: Any) -> Any:
         """`1 / s(x)`: the solution of `s (2 exp(x/s) - 1) = c exp(x)` on its side of `x = 1`."""
-        peak = mp.findroot(lambda t: 2 * mp.exp(t) * (1 - t) - 1, PEAK)
+        peak = Oracle.peak()
         c = 2 * mp.exp(peak - 1)
         if x in (0, 1):
             return peak if x else 1 / c
+        wanted = x - mp.log(x) + mp.log(c)
 
         def value(t: Any) -> Any:
-            return t + mp.log(2 - mp.exp(-t)) - mp.log(t) - (x - mp.log(x) + mp.log(c))
+            return t + mp.log(2 - mp.exp(-t)) - mp.log(t) - wanted
 
         low, high = (x / 2, peak) if x < 1 else (peak, x)
-        for _ in range(110):
+        while 16 * (high - low) > min(low, max(abs(low - peak), abs(high - peak))):
             middle = (low + high) / 2
             low, high = (middle, high) if (value(middle) > 0) == (x < 1) else (low, middle)
+        for _ in range(7):  # Newton's steps, from much nearer to the solution than to the peak and to zero
+            low -= value(low) / (1 + 1 / (2 * mp.exp(low) - 1) - 1 / low)
         return low / x
+
+    @staticmethod
+    @cache
+    def peak() -> Any:
+        """The solution where both sides meet."""
+        return mp.findroot(lambda t: 2 * mp.exp(t) * (1 - t) - 1, PEAK)
 
     def rate(self, location: int) -> Any:
         """One step in scales of the location's own."""
