@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas
 import polars
 import pytest
 from hypothesis import given, settings
@@ -261,6 +262,43 @@ def test_days_counted_in_other_units_are_refused() -> None:
             made.release(np.array(["2026-03-04"], dtype=f"datetime64[{unit}]"))
 
 
+UNITS = ("h", "m", "s", "ms", "us", "ns")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_moment_counts_as_the_day_it_is_on(unit: str) -> None:
+    """A datetime64 finer than a day is its day, before 1970 too, alone and in an array, and its releases are days."""
+    made = BoundedLaplace(Bounds.dates("1969-01-01", "2026-12-31"), 1, 1000)
+    moments = np.array(["1969-07-20T20:00", "2026-03-04T00:00", "2026-03-04T23:00"], dtype=f"datetime64[{unit}]")
+    days = [date(1969, 7, 20), date(2026, 3, 4), date(2026, 3, 4)]
+    released = made.release(moments)
+    assert released.dtype == np.dtype("datetime64[D]")
+    assert released.tolist() == [made.release(moment).item() for moment in moments] == days
+    assert made.error(moments).tolist() == [made.error(day) for day in days]
+    assert made.cdf(moments, days[0]).tolist() == [made.cdf(day, days[0]) for day in days]
+    with pytest.raises(InvalidAnswer, match="NaT"):
+        made._release_array(np.array(["NaT"], dtype=moments.dtype), no_entropy)
+
+
+def test_a_series_of_moments_or_days_is_released_as_one() -> None:
+    """What pandas and polars hold days in is taken as it is; a missing one is refused."""
+    made = BoundedLaplace(Bounds.dates("2026-01-01", "2026-12-31"), 1, 1000)
+    days = [date(2026, 3, 4), date(2026, 5, 6)]
+    series = pandas.Series(pandas.to_datetime(days), index=["a", "b"], name="visit")
+    released = made.release(series)
+    assert (list(released.index), released.name, list(released.dt.date)) == (["a", "b"], "visit", days)
+    assert list(made.release(series.dt.date)) == days
+    for kind in (polars.Date, polars.Datetime("us"), polars.Datetime("ns")):
+        column = polars.Series("visit", days).cast(kind)
+        assert made.release(column).to_list() == days
+        with pytest.raises(InvalidAnswer, match="NaT"):
+            made.release(polars.Series([None, days[0]]).cast(kind))
+    with pytest.raises(InvalidAnswer, match="NaT"):
+        made.release(pandas.Series([pandas.NaT, pandas.Timestamp("2026-03-04")]))
+    with pytest.raises(InvalidAnswer, match=r"\.dt\.date"):  # which day it is depends on where
+        made.release(series.dt.tz_localize("UTC"))
+
+
 # Values that doubles cannot hold.
 
 
@@ -277,7 +315,7 @@ def test_large_integers_are_not_rounded(faithful: BoundedLaplace, capped: Bounde
 
 def test_any_number_is_released_alone_where_there_is_no_end(faithful: BoundedLaplace) -> None:
     """Numbers beyond 64 bits, and beyond doubles on an integer lattice, are released exactly."""
-    for answer in (2**70 + 1, -(2**70) - 1, 10**400, int(1e300)):
+    for answer in (2**70 + 1, -(2**70) - 1, 10**400, int(1e300), 10**999):
         assert faithful.release(answer) == answer
         assert faithful.release(Fraction(answer)) == answer
     assert faithful.release(1e300) == int(1e300)
@@ -301,11 +339,11 @@ def test_large_numbers_in_arrays_are_released_as_alone(bounds: Bounds) -> None:
     assert made.release([2**70 + 1]).tolist() == pytest.approx([2**70], rel=1e-12)
 
 
-def test_arrays_on_an_open_side_hold_what_doubles_can_count() -> None:
-    """On an open side an array takes answers as a single release does, up to as many steps as a double can hold."""
+def test_arrays_on_an_open_side_hold_what_doubles_can() -> None:
+    """On an open side an array takes answers as a single release does, also where doubles cannot count its steps."""
     made = BoundedLaplace(Bounds.everything(), 1, 1)
     assert made.release(np.array([1e290, -1e290])).tolist() == [1e290, -1e290]
-    assert made.release(np.array([1e308]))[0] == float(made.step) * np.finfo(float).max
+    assert made.release(np.array([1e308, -1e308])).tolist() == [1e308, -1e308]
 
 
 def test_integers_beyond_62_bits_in_arrays_are_released_as_alone(faithful: BoundedLaplace) -> None:
@@ -318,13 +356,12 @@ def test_integers_beyond_62_bits_in_arrays_are_released_as_alone(faithful: Bound
 
 
 @pytest.mark.parametrize("bounds", [Bounds.everything(), Bounds(0, None, step=TENTH)])
-def test_an_int_beyond_all_doubles_is_refused_where_floats_are_written(bounds: Bounds) -> None:
-    """An int that no double can hold is refused, like an infinity, before anything is drawn."""
+def test_an_int_beyond_all_doubles_is_written_as_the_largest(bounds: Bounds) -> None:
+    """An int that no double can hold has a release like any other, for no size may decide whether there is one."""
     made = BoundedLaplace(bounds, 1, 1)
-    with pytest.raises(InvalidAnswer):
-        made._release_one(10**400, no_entropy)
-    with pytest.raises(InvalidAnswer):
-        made._release_array([10**400], no_entropy)
+    largest = np.finfo(np.float64).max
+    assert made.release(10**400) == largest
+    assert made.release([10**400, 3])[0] == largest
 
 
 @pytest.mark.parametrize("step", [Fraction(1, 3), Fraction(1, 3 * 10**9), Fraction(7, 10**6), Fraction(1, 2**40)])
@@ -441,14 +478,13 @@ def test_what_is_no_number_is_refused_and_nothing_is_drawn(name: str, answer: An
         nan,
         "2026-03-04",
         datetime(2026, 3, 4, 5, 6),
-        np.datetime64("2026-03-04T05"),
         np.datetime64("2026-03"),
         np.datetime64("NaT", "D"),
         None,
         [5],
         [5.0],
         ["2026-03-04"],
-        np.array(["2026-03-04T05"], dtype="datetime64[h]"),
+        np.array(["2026-03"], dtype="datetime64[M]"),
         np.array(["2026-03-04", "NaT"], dtype="datetime64[D]"),
         [date(2026, 3, 4), datetime(2026, 3, 4)],
         [date(2026, 3, 4), None],
@@ -456,7 +492,7 @@ def test_what_is_no_number_is_refused_and_nothing_is_drawn(name: str, answer: An
     ids=repr,
 )
 def test_what_is_no_day_is_refused_and_nothing_is_drawn(answer: Any) -> None:
-    """Questions about dates take days: neither numbers, nor moments, nor months, nor NaT."""
+    """Questions about dates take days: neither numbers, nor Python's datetimes, nor months, nor NaT."""
     made = mechanism("dates")
     draw = made._release_array if isinstance(answer, np.ndarray | list) else made._release_one
     with pytest.raises(InvalidAnswer, match=r"must be|must not be NaT|must hold"):
@@ -631,3 +667,40 @@ def test_a_polars_series_of_decimals_is_refused_before_anything_is_drawn() -> No
     answers = polars.Series("x", [Decimal(3), Decimal("4.5")])
     with pytest.raises(InvalidAnswer, match="cast it to Float64"):
         BoundedLaplace(Bounds(0, 100), 1, 1).release(answers)
+
+
+@pytest.mark.parametrize("bounds", [Bounds(0, None), Bounds(None, None, step=0.25), Bounds(0, None, step=0.1)])
+@pytest.mark.parametrize("answer", [2.0**60, 1e200, 1e300, 1.7e308])
+def test_a_vast_double_is_read_alike_alone_and_in_an_array(bounds: Bounds, answer: float) -> None:
+    """A double far out, where there is no end, counts as the same index by itself, in a list and in an array."""
+    made = BoundedLaplace(bounds, sensitivity=1, epsilon=1)
+    index = made._answers.index(answer)
+    read = made._arrays.reader(np.array([answer]))
+    assert abs(index * made.step - Fraction(answer)) <= made.step / 2
+    assert (read if isinstance(read, list) else read(slice(0, 1)).tolist()) == [index]
+    for many in ([answer], np.array([answer])):
+        assert made.release(many)[0] == pytest.approx(made.release(answer), rel=1e-12)
+
+
+@pytest.mark.parametrize("bounds", [Bounds(0, None), Bounds(None, None, step=1), Bounds(0, None, step=Fraction(1, 3))])
+@pytest.mark.parametrize("answer", [2**1023, 10**400, 10**5000, Fraction(10**5000, 7), Decimal("1E99999")], ids=type)
+def test_every_number_has_a_release_and_an_error(bounds: Bounds, answer: Any) -> None:
+    """No size of a number is refused where the bounds have no end, be it released or asked about."""
+    made = BoundedLaplace(bounds, sensitivity=1, epsilon=1)
+    if not (isinstance(answer, Decimal) and made.step == Fraction(1, 3)):  # which has no decimals
+        assert made.release(answer) >= 2**1022
+        assert len(made.release([answer])) == 1
+    assert not np.isnan([made.error(answer), made.bias(answer), made.variance(answer)]).any()
+
+
+@pytest.mark.parametrize(
+    "answer", [10**5000, -(10**5000), Decimal("1E10001"), inf, -inf, Decimal("-Infinity")], ids=type
+)
+def test_what_can_be_released_can_be_asked_about(answer: Any) -> None:
+    """An answer beyond an end counts as that end, and its error is its distance, infinite beyond all doubles."""
+    made = BoundedLaplace(Bounds(0, 100), sensitivity=1, epsilon=1)
+    end = 100 if answer > 0 else 0
+    assert 0 <= made.release(answer) <= 100
+    assert made.error(answer) == inf
+    assert made.bias(answer) == (-inf if answer > 0 else inf)
+    assert (made.mean(answer), made.variance(answer)) == (made.mean(end), made.variance(end))

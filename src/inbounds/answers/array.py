@@ -1,8 +1,9 @@
 """Arrays of answers, read onto a lattice and written back.
 
-Which of the ways below an array takes depends on its dtype and on the lattice, never on the answers in it.  Indices are
+Which of the ways below an array takes depends on its dtype and on the lattice, not on the answers in it.  Indices are
 int64, or doubles where the lattice is of a power of two and fine: every double is then exactly a multiple of a step, or
-a fraction of one, so that no answer is too large.
+a fraction of one.  Only an array with an answer so vast that its index is beyond those, on a side without an end, is
+read and drawn one by one, as single answers are.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds.answers.rational_steps import RationalSteps
-from inbounds.answers.single import LARGEST, NO_DAY, Answers
+from inbounds.answers.single import DAYS, LARGEST, NO_DAY, Answers, tells_days
 from inbounds.bounds.days import EPOCH
 from inbounds.errors import InvalidAnswer
 
@@ -66,8 +67,7 @@ class AnswerArrays:
             days = _days(answers)
             return lambda part: days[part]
         if kind == "f" and size <= 8 and (self._counts or self._doubles):
-            self._check_finite(answers)
-            return lambda part: self._nearest(answers[part].astype(np.float64, copy=False))
+            return self._read_floats(answers)
         if kind in "iu" and self._counts:
             return lambda part: np.clip(answers[part], *_within(answers.dtype, self._clamp)).astype(np.int64)
         if kind in "iu" and self._doubles and (size <= 4 or self._lattice.bounded):
@@ -76,6 +76,12 @@ class AnswerArrays:
         if self._rational and (kind in "iu" or (kind == "f" and size <= 8)):
             return self._read_rational(answers, self._rational)
         return self._read_each(answers)
+
+    def _read_floats(self, answers: NDArray[Any]) -> Reader | list[int]:
+        self._check_finite(answers)
+        if self._doubles and self._are_vast(answers):
+            return self._read_one_by_one(answers)
+        return lambda part: self._nearest(answers[part].astype(np.float64, copy=False))
 
     def _read_rational(self, answers: NDArray[Any], steps: RationalSteps) -> Reader:
         if answers.dtype.kind == "f":
@@ -87,12 +93,25 @@ class AnswerArrays:
     def _read_each(self, answers: NDArray[Any]) -> Reader | list[int]:
         for type_ in set(map(type, answers.tolist())):
             self._answers.writer(type_)  # so that what cannot be written is refused before anything is drawn
-        indices = [self._answers.index(answer) for answer in answers.tolist()]
+        indices = self._read_one_by_one(answers)
         coarse = self._lattice.step >= COARSE and answers.dtype.kind != "O"
         if not (self._lattice.bounded or coarse):
             return indices
+        if not (self._lattice.bounded or self._answers.integral) and any(abs(index) > CLAMP for index in indices):
+            return indices
         fitting = np.array([max(-self._clamp, min(self._clamp, index)) for index in indices], dtype=np.int64)
         return lambda part: fitting[part]
+
+    def _read_one_by_one(self, answers: NDArray[Any]) -> list[int]:
+        return [self._answers.index(answer) for answer in answers.tolist()]
+
+    def _are_vast(self, answers: NDArray[Any]) -> bool:
+        """Return whether a double is more steps from zero than doubles count, on a side without an end."""
+        if self._lattice.step >= 1 or not answers.size:
+            return False
+        most = LARGEST * float(self._lattice.step)
+        is_low = self._lattice.unbounded_below and float(answers.min()) < -most
+        return bool(is_low or (self._lattice.unbounded_above and float(answers.max()) > most))
 
     def write(self, indices: NDArray[Any], answers: NDArray[Any]) -> NDArray[Any]:
         """Return the answers that indices stand for, as the kind of the answers that were read."""
@@ -145,11 +164,13 @@ class AnswerArrays:
 
 
 def _days(answers: NDArray[np.datetime64]) -> NDArray[np.int64]:
-    if np.datetime_data(answers.dtype) != ("D", 1):
-        raise InvalidAnswer(f"dates in an array must be datetime64[D], got {answers.dtype}; use .astype")
+    if not tells_days(answers.dtype):
+        raise InvalidAnswer(
+            f"dates in an array must be datetime64[D] or finer, got {answers.dtype}; use .astype('datetime64[D]')"
+        )
     if np.isnat(answers).any():
         raise InvalidAnswer(NO_DAY)
-    return np.clip(answers.astype(np.int64), -CLAMP, CLAMP) + EPOCH
+    return np.clip(answers.astype(DAYS).astype(np.int64), -CLAMP, CLAMP) + EPOCH
 
 
 def _within(dtype: np.dtype[Any], limit: int) -> tuple[int, int]:

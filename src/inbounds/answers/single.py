@@ -1,7 +1,7 @@
 """One answer, of any kind a caller may hold, read onto a lattice and written back as the same kind.
 
-Nothing here lets an answer decide whether an error is raised, beyond what cannot be avoided: NaN, and an infinity on a
-side that has no end, are refused.  Messages name kinds, never values.
+Nothing here lets an answer decide whether an error is raised, beyond what is no number: NaN, and an infinity on a side
+that has no end, are refused.  Every number is read, however large it is.  Messages name kinds, never values.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from inbounds.answers.rational_steps import RationalSteps
 from inbounds.bounds import Bounds
 from inbounds.bounds.days import EPOCH, day_number
 from inbounds.bounds.lattice import Lattice
-from inbounds.errors import InvalidAnswer, InvalidParameter
-from inbounds.exact.decimals import from_decimal
+from inbounds.errors import InvalidAnswer
+from inbounds.exact.decimals import DIGITS, from_decimal
 from inbounds.exact.rational import (
     Number,
     as_decimal,
     concise,
-    exact,
     finite_ratio,
     has_decimals,
     infinity,
@@ -40,11 +39,11 @@ from inbounds.exact.rational import (
 LARGEST = float(np.finfo(np.float64).max)
 """A release beyond all doubles is this one, where it is written as a double."""
 
-BEYOND_DOUBLES = 2**1023
-"""Integers from here on count as infinite where answers are floats."""
-
 FINEST = 2**300
 """On steps that are finer than one in this, doubles are read as fractions."""
+
+NEAR_ENOUGH = 2**1000
+"""On every lattice, so many steps are less than 10**1000."""
 
 VAST = 2.0**1000
 """So many steps from zero, where there is no end, doubles are read as fractions instead."""
@@ -58,6 +57,8 @@ EXACT = 2**53
 """Whole numbers up to this are doubles."""
 
 NO_DAY = "an answer must not be NaT; decide what a missing answer means before releasing it"
+
+DAYS = np.dtype("datetime64[D]")
 
 
 class Answers:
@@ -94,7 +95,7 @@ class Answers:
         if type(answer) is float and not self.is_dates:
             return self._double(answer)
         if self._is_count and type(answer) is int:
-            return answer
+            return self._within(answer)
         if self.is_dates:
             return _ordinal(answer)
         if not is_number(answer):
@@ -135,16 +136,13 @@ class Answers:
         """Return the index that a true answer is projected to."""
         return self.lattice.project(self.index(value))[0]
 
-    def centre(self, value: Any) -> tuple[int, float]:
-        """Return the index that a true answer is projected to, and how far above it the answer is."""
-        centre = self.projected(value)
-        return centre, self.excess(value, centre)
-
-    def excess(self, value: Any, index: int) -> float:
-        """Return how far a true answer is above what an index stands for; in days for dates, inf beyond doubles."""
-        if self.is_dates:
-            return float(self.index(value) - index)
-        return round_nearest(exact(value, "value", InvalidParameter, echo=False) - self.lattice.value(index))
+    @staticmethod
+    def number(value: Any) -> Fraction:
+        """Return the number that a true answer is; one beyond all ends for an infinity, and for a vast Decimal."""
+        if isinstance(value, Decimal) and value.is_finite():
+            return from_decimal(value)
+        ratio = finite_ratio(value)
+        return Fraction(10**DIGITS * infinity(value)) if ratio is None else Fraction(*ratio)
 
     def floor(self, released: float) -> int | None:
         """Return the index of the greatest release that is at most this double; None where doubles cannot tell."""
@@ -205,10 +203,15 @@ class Answers:
     def _number(self, answer: Number) -> int:
         if isinstance(answer, Decimal) and answer.is_finite():
             answer = from_decimal(answer)
-        if isinstance(answer, int | np.integer) and abs(int(answer)) >= BEYOND_DOUBLES and not self.integral:
-            return self.end(1 if answer > 0 else -1)  # it would be written as a float
         ratio = finite_ratio(answer)
-        return self._rounding.index(*ratio) if ratio is not None else self.end(infinity(answer))
+        return self._within(self._rounding.index(*ratio)) if ratio is not None else self.end(infinity(answer))
+
+    def _within(self, index: int) -> int:
+        """Return an index, or the farthest on its side (docs/decisions/0030-answers-of-any-size.md)."""
+        if -NEAR_ENOUGH < index < NEAR_ENOUGH:
+            return index
+        farthest = int(10**DIGITS / self.lattice.step)
+        return max(-farthest, min(farthest, index))
 
     def end(self, sign: int) -> int:
         """Return the index of the end that an infinity of this sign is projected to; refuse NaN, which has no sign."""
@@ -243,14 +246,22 @@ class Answers:
         return lambda index: as_decimal(self._as_int(index), self.divisor)
 
 
+def tells_days(dtype: np.dtype[Any]) -> bool:
+    """Return whether each moment of a datetime64 of this type is on one day: it is then that day, as the clock says."""
+    unit, count = np.datetime_data(dtype)
+    return (unit, count) == ("D", 1) or unit not in ("Y", "M", "W", "D", "generic")
+
+
 def _ordinal(answer: Any) -> int:
     if isinstance(answer, np.datetime64) and np.isnat(answer):
         raise InvalidAnswer(NO_DAY)
+    if isinstance(answer, np.datetime64) and tells_days(answer.dtype):
+        answer = answer.astype(DAYS)
     number = day_number(answer)
     if number is None:
         raise InvalidAnswer(
-            f"an answer to a question about dates must be a date or a datetime64[D], got {_kind(answer)}; "
-            "drop the time of day, or convert it"
+            f"an answer to a question about dates must be a date or a datetime64[D] or finer, got {_kind(answer)}; "
+            "drop the time of day, with .date() or for a pandas Series with .dt.date, or convert it"
         )
     return number
 

@@ -76,8 +76,8 @@ class Predictable(Described):
         """Return by how much releases are too high on average if the true answer is `value`; in days for dates."""
         asked, truths = self._truths(value)
         pairs = zip(asked.values(0), truths.exact, strict=True)
-        above = np.array([round_nearest(self._units.excess(one, index)) for one, index in pairs])
-        return asked.numbers(self._units.lengths(self._distribution.bias_and_variance(truths.near)[0]) - above)
+        excess = [self._units.excess(one, index) for one, index in pairs]
+        return asked.numbers(self._units.above(self._distribution.bias_and_variance(truths.near)[0], excess))
 
     @overload
     def mean(self, value: date | np.datetime64) -> datetime: ...

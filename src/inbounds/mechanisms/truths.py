@@ -80,7 +80,14 @@ class Units:
         """Return how far a true answer is above what an index stands for; in days for dates."""
         if self._answers.is_dates:
             return Fraction(self._answers.index(value) - index)
-        return exact(value, "value", InvalidParameter, echo=False) - self._lattice.value(index)
+        return self._answers.number(value) - self._lattice.value(index)
+
+    def above(self, steps: Floats, excess: list[Fraction]) -> Floats:
+        """Return lengths that are so many steps less an excess; what is beyond doubles is infinite."""
+        found = self.lengths(steps) - np.array([round_nearest(above) for above in excess])
+        for i in np.flatnonzero(np.isnan(found)):  # both were beyond doubles
+            found[i] = round_nearest(Fraction(float(steps[i])) * self._lattice.step - excess[i])
+        return found
 
     def steps_above(self, value: Any, index: int) -> float:
         """Return how many steps a true answer is above an index, rounded to the nearest double."""
@@ -101,6 +108,8 @@ class Units:
         index = self._answers.point(released)
         if index is not None:
             return index
+        if self._answers.is_dates:
+            return self._answers.index(released)
         return int((exact(released, "released", InvalidParameter) - self._lattice.offset) // self._lattice.step)
 
     def floors(self, released: list[Any]) -> tuple[list[int], dict[int, float]]:
