@@ -13,7 +13,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ import pytest
 from inbounds.errors import InboundsError, LedgerConflict, LedgerUnavailable
 from inbounds.ledger import Ledger, postgres, sqlite, sqlite_connection
 from inbounds.ledger.address import without_secrets
+from inbounds.ledger.ledger_file import LedgerFile
 from inbounds.ledger.store import Failure
 from tests.helpers import ledger_limited, ledger_places
 from tests.helpers.ledger_places import Place
@@ -239,6 +240,25 @@ def test_an_empty_file_becomes_a_ledger(tmp_path: Path) -> None:
     where.touch()
     with Ledger.open(where) as ledger:
         assert ledger.verify().ok
+
+
+@pytest.mark.parametrize("create", [True, False])
+@pytest.mark.parametrize("moment", ["refuse_two_names", "may_be_written", "logged", "log_place", "remember"])
+def test_a_file_that_vanishes_while_it_is_opened_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, create: bool
+) -> None:
+    """At whatever moment the file goes, the refusal is one of the package, or a new ledger is there."""
+    where = tmp_path / "budget.db"
+    Ledger.open(where).close()
+    usual = getattr(LedgerFile, moment)
+
+    def vanishing(file: LedgerFile) -> Any:
+        where.unlink(missing_ok=True)
+        return usual(file)
+
+    monkeypatch.setattr(LedgerFile, moment, vanishing)
+    with suppress(InboundsError):
+        Ledger.open(where, create=create).close()
 
 
 def test_a_ledger_of_a_later_release_is_left_alone(place: Place) -> None:

@@ -114,6 +114,22 @@ def test_what_a_killed_process_left_in_the_log_is_not_lost_by_a_move(paths: tupl
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill")
+def test_a_log_that_was_deleted_after_a_kill_is_missed(paths: tuple[Path, Path]) -> None:
+    """The index that a killed process leaves tells that there was a log; put back, it is whole."""
+    first, second = paths
+    with spending(first, end=False):
+        pass
+    log = Path(f"{first}-wal").rename(second)
+    for create in (True, False):
+        with pytest.raises(LedgerUnavailable, match=r"its log, budget\.db-wal, is missing, .*; put the log back; "):
+            Ledger.open(first, create=create)
+    log.rename(f"{first}-wal")
+    with pytest.raises(BudgetExceeded):
+        charge(first)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill")
 def test_a_log_from_before_the_file_was_used_elsewhere_is_refused(paths: tuple[Path, Path]) -> None:
     """SQLite would write it over what was charged since; without it, all is there."""
     first, second = paths

@@ -207,3 +207,33 @@ def test_a_long_list_of_keys_is_cut_to_what_a_line_holds() -> None:
     before, after = (Dataset.parse(contract).terms["column clinic"] for contract in contracts)
     assert before != after
     assert max(map(len, before.split())) < 48
+
+
+def test_the_same_words_in_another_folder_are_another_source(tmp_path: Path) -> None:
+    """A relative source is told from where the ledger is: another folder's table is refused, a moved whole is not."""
+    for folder in ("clinic/north", "clinic/south"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "visits.toml").write_text(CONTRACT + 'ledger = "../budget.db"\n')
+    with Dataset.load(tmp_path / "clinic/north/visits.toml") as north:
+        assert north.ledger.created
+        assert north.terms["source"] == "north/visits.csv"
+    with (
+        Dataset.load(tmp_path / "clinic/south/visits.toml") as south,
+        pytest.raises(LedgerConflict, match=r"source: north/visits\.csv, now south/visits\.csv"),
+    ):
+        _ = south.ledger
+    (tmp_path / "clinic").rename(tmp_path / "moved")
+    with (
+        Dataset.load(tmp_path / "moved/north/visits.toml") as north,
+        Ledger.open(tmp_path / "moved/budget.db") as opened,
+    ):
+        assert not north.ledger.created
+        assert Dataset.load(tmp_path / "moved/north/visits.toml", ledger=opened).terms == north.terms
+
+
+def test_a_relative_source_is_told_from_the_root_where_the_ledger_is_on_a_server(tmp_path: Path) -> None:
+    """A server is in no folder, and neither is a ledger that was not named."""
+    (tmp_path / "visits.toml").write_text(CONTRACT)
+    terms = Dataset.load(tmp_path / "visits.toml", ledger="postgresql://ada@db.example/budget").terms
+    assert terms["source"] == (tmp_path.resolve() / "visits.csv").as_posix()
+    assert Dataset.load(tmp_path / "visits.toml").terms["source"] == "visits.csv"

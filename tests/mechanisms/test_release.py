@@ -704,3 +704,18 @@ def test_what_can_be_released_can_be_asked_about(answer: Any) -> None:
     assert made.error(answer) == inf
     assert made.bias(answer) == (-inf if answer > 0 else inf)
     assert (made.mean(answer), made.variance(answer)) == (made.mean(end), made.variance(end))
+
+
+@pytest.mark.parametrize("step", [10**200, 2**70])
+def test_one_point_on_a_vast_step_is_released_in_a_list(step: int) -> None:
+    """A list on a lattice whose step is beyond int64 is released as single answers are."""
+    made = BoundedLaplace(Bounds(0, 7, step=step), sensitivity=1, epsilon=1)
+    assert made.release([1.5, 3]).tolist() == [made.release(1.5), made.release(3)] == [0, 0]
+
+
+@pytest.mark.parametrize("released", [-1e300, 1e300, 1.7e308])
+def test_a_release_far_beyond_the_ends_can_be_asked_about(released: float) -> None:
+    """It has no probability, and all of it is on one side, also where its index is beyond all doubles."""
+    made = BoundedLaplace(Bounds(0, 1, step=Fraction(1, 10**9)), sensitivity=1, epsilon=1)
+    assert made.cdf(released, 0.5) == float(released > 0)
+    assert made.pmf(released, 0.5) == 0

@@ -52,9 +52,10 @@ class AnswerArrays:
         self._doubles = answers.dyadic and not answers.integral and TINY < lattice.step < 1 / TINY and reach < 2**53
         self._rational = RationalSteps(lattice) if RationalSteps.suits(lattice) and not answers.is_dates else None
         # The largest index that can be written: as an int64, or as a quotient of integers that are doubles.
-        self._writable = ((INT64 if answers.integral else 2**53) - answers.shift) // answers.factor
+        self._writable = ((INT64 if answers.integral else 2**53) - abs(answers.shift)) // answers.factor
         self._quotient = answers.divisor < 2**53 and lattice.bounded and reach <= self._writable
-        self._int64 = answers.integral and (reach <= self._writable if lattice.bounded else answers.factor < 2**32)
+        farthest = reach if lattice.bounded else 2**30  # beyond that, what does not fit is clipped
+        self._int64 = answers.integral and answers.factor <= INT64 and farthest <= self._writable
 
     def reader(self, answers: NDArray[Any]) -> Reader | list[int]:
         """Check all answers, then return what reads a part of them; or their indices, if these may not fit int64."""

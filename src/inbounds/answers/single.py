@@ -235,7 +235,10 @@ class Answers:
     def _as_quotient(self, index: float) -> float:
         """`_as_float` where doubles hold all integers: a quotient of integers takes less time for zero."""
         factor, shift, divisor = self._doubles
-        return (index * factor + shift) / divisor
+        try:
+            return (index * factor + shift) / divisor
+        except OverflowError:  # of a release that was asked about, beyond the ends and all doubles
+            return LARGEST if index > 0 else -LARGEST
 
     def _decimal_writer(self) -> Callable[[int], Decimal]:
         if not has_decimals(self.divisor):

@@ -21,6 +21,18 @@ MOUNTED_ALONE = (
 
 REMOVED = "the file was removed while it was open; restore it"
 
+REMOVED_MEANWHILE = "the file was removed while it was being opened; restore it"
+
+LOST_LOG = (
+    "its log, {log}, is missing, though {index} shows that a program was stopped without closing it; put the log back; "
+    'if it is lost, see "One file, one name" in docs/ledger.md'
+)
+
+_NEVER = threading.Event()  # to wait for it is to sleep
+
+CLOSING, PAUSE = 100, 0.005
+"""How often, and how long after another, to look again whether somebody is just closing the file."""
+
 # Held while a new file has a descriptor that is not SQLite's; a fork waits for it, so that no child finds it held.
 _CREATING = threading.Lock()
 if hasattr(os, "register_at_fork"):
@@ -54,7 +66,11 @@ class LedgerFile:
 
     def refuse_two_names(self) -> None:
         """Refuse a file that others may find under another name, before it is opened."""
-        if is_mounted_alone(self.path):
+        try:
+            mounted_alone = is_mounted_alone(self.path)
+        except OSError:
+            raise Failure(REMOVED_MEANWHILE) from None
+        if mounted_alone:
             raise Failure(MOUNTED_ALONE)
         if self._status().st_nlink > 1:
             raise Failure(LINKED)
@@ -76,6 +92,15 @@ class LedgerFile:
             return self.beside("-wal").stat().st_size
         except OSError:
             return 0
+
+    def refuse_lost_log(self) -> None:
+        """Refuse a file that has a log, by what it says, if that is gone and the index of the log is not."""
+        log, index = self.beside("-wal"), self.beside("-shm")
+        for _ in range(CLOSING):
+            if log.exists() or not index.exists():
+                return
+            _NEVER.wait(PAUSE)  # whoever closes it last removes the one shortly after the other
+        raise Failure(LOST_LOG.format(log=log.name, index=index.name))
 
     def beside(self, ending: str) -> Path:
         """Return the path of a companion."""

@@ -35,6 +35,7 @@ class LogClaim:
         self._refuse_elsewhere(stored)
         self.forget()
         if stored is not None and stored == self._file.log_place():
+            self._file.refuse_lost_log()
             self._seen = stored.claim
         return self._seen is not None
 

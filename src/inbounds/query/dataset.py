@@ -243,7 +243,11 @@ class Dataset:
     @cached_property
     def terms(self) -> Terms:
         """What the ledger keeps of the contract: what a charge promises depends on it."""
-        return terms_of(self.contract, self.table, framed=self._sources["frame"] is not None)
+        given = self._ledger
+        if given is None and (self.contract.stem is not None or self.contract.has("budget", "ledger")):
+            given = self._usual_ledger()
+        where = given.where if isinstance(given, Ledger) else None if given is None else str(given)
+        return terms_of(self.contract, self.table, framed=self._sources["frame"] is not None, ledger=where)
 
     def recorded_terms(self) -> Terms | None:
         """Return the terms that the ledger has for this dataset, whether they are this contract's or not."""
