@@ -167,7 +167,7 @@ class AnswerArrays:
 def _days(answers: NDArray[np.datetime64]) -> NDArray[np.int64]:
     if not tells_days(answers.dtype):
         raise InvalidAnswer(
-            f"dates in an array must be datetime64[D] or finer, got {answers.dtype}; use .astype('datetime64[D]')"
+            f"dates in an array must be datetime64[D] or finer, got {answers.dtype}; convert them to that"
         )
     if np.isnat(answers).any():
         raise InvalidAnswer(NO_DAY)

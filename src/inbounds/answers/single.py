@@ -264,7 +264,7 @@ def _ordinal(answer: Any) -> int:
     if number is None:
         raise InvalidAnswer(
             f"an answer to a question about dates must be a date or a datetime64[D] or finer, got {_kind(answer)}; "
-            "drop the time of day, with .date() or for a pandas Series with .dt.date, or convert it"
+            "drop the time of day (of a pandas Series, take .dt.date), or convert it"
         )
     return number
 
