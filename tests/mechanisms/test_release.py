@@ -711,6 +711,8 @@ def test_one_point_on_a_vast_step_is_released_in_a_list(step: int) -> None:
     """A list on a lattice whose step is beyond int64 is released as single answers are."""
     made = BoundedLaplace(Bounds(0, 7, step=step), sensitivity=1, epsilon=1)
     assert made.release([1.5, 3]).tolist() == [made.release(1.5), made.release(3)] == [0, 0]
+    for many in ([1.5, 3.0], [1, 3], np.array([1.5, 3.0]), np.array([1, 3])):
+        assert made.release(many).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("released", [-1e300, 1e300, 1.7e308])

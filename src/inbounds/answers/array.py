@@ -53,7 +53,8 @@ class AnswerArrays:
         self._rational = RationalSteps(lattice) if RationalSteps.suits(lattice) and not answers.is_dates else None
         # The largest index that can be written: as an int64, or as a quotient of integers that are doubles.
         self._writable = ((INT64 if answers.integral else 2**53) - abs(answers.shift)) // answers.factor
-        self._quotient = answers.divisor < 2**53 and lattice.bounded and reach <= self._writable
+        held = max(answers.divisor, answers.factor) < 2**53
+        self._quotient = held and not answers.integral and lattice.bounded and reach <= self._writable
         farthest = reach if lattice.bounded else 2**30  # beyond that, what does not fit is clipped
         self._int64 = answers.integral and answers.factor <= INT64 and farthest <= self._writable
 
