@@ -77,15 +77,16 @@ def test_what_is_no_finite_number_is_refused_by_name(number: object) -> None:
         exact(number, "width", InvalidParameter)
 
 
+@pytest.mark.parametrize("read", [exact, as_written])
 @pytest.mark.parametrize(
     "number",
     [10**5000, Fraction(1, 10**700), Decimal("1e999999999"), Decimal("1e-999999999"), np.longdouble("1e4000")],
     ids=["int", "fraction", "large decimal", "small decimal", "longdouble"],
 )
-def test_a_vast_number_is_refused_briefly(number: object) -> None:
-    """A number that would take kilobytes is refused, at once and in a short message."""
+def test_a_vast_number_is_refused_briefly(number: object, read: Callable[[object, str], Fraction]) -> None:
+    """A number that would take kilobytes is refused, at once and in a short message, as an answer or a parameter."""
     with pytest.raises(InvalidBounds, match="2048 bits") as refusal:
-        exact(number, "x")
+        read(number, "x")
     assert len(str(refusal.value)) < 200
 
 

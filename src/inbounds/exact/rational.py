@@ -90,7 +90,7 @@ def as_written(number: object, name: str, error: type[InboundsError] = InvalidBo
 
     Takes and refuses what `exact` does, and always shows the number in the message.
     """
-    return number if type(number) is Fraction else Fraction(*written_ratio(number, name, error))
+    return Fraction(*written_ratio(number, name, error))
 
 
 def _plain_decimal(number: float) -> tuple[int, int] | None:
