@@ -32,6 +32,7 @@ from inbounds.limit.optimal import QUICK_POINTS
 from inbounds.limit.optimum import Minimise as Goal
 from inbounds.mechanisms.additive.additive import Additive
 from inbounds.published import Geometric, Laplace, Staircase
+from tests.helpers import known_errors
 
 GOALS: tuple[Goal, ...] = ("mean", "worst")
 COUNTS = Bounds(0, 20, step=1)
@@ -153,11 +154,8 @@ def test_a_mixture_beats_both_ends() -> None:
     assert found.error == pytest.approx(min(around), rel=1e-9)
 
 
-POINTS = [(0.5, 31, 15, 0.4863, 0.6595), (1, 22, 7, 0.5467, 0.5852), (2, 41, 8, 0.3604, 0.3774)]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("epsilon", "count", "steps", "mean", "worst"), POINTS)
+@pytest.mark.parametrize(known_errors.NAMES, known_errors.OPTIMA[::3])
 def test_on_few_points_the_optimum_is_recommended(
     epsilon: float, count: int, steps: int, mean: float, worst: float
 ) -> None:

@@ -48,6 +48,12 @@ def spending(where: Path, amount: str = "1", *, end: bool = True) -> Iterator[st
         process.join()
 
 
+def die_charging(where: Path, amount: str = "1") -> None:
+    """Let another process charge, and die with the ledger open."""
+    with spending(where, amount, end=False):
+        pass
+
+
 def _spend(where: str, amount: str, pipe: Connection) -> None:
     """Charge, tell what became of it, and wait until it is time to close."""
     try:

@@ -20,7 +20,7 @@ from inbounds.ledger.log_place import LogPlace
 from inbounds.ledger.sqlite import SQLiteStore
 from inbounds.ledger.store import Store
 from tests.helpers import ledger_two_names
-from tests.helpers.ledger_two_names import spending
+from tests.helpers.ledger_two_names import die_charging, spending
 
 ELSEWHERE = r"in use as .*budget\.db, or was moved or copied from there without its log, budget\.db-wal; use that name"
 
@@ -91,8 +91,7 @@ def test_processes_that_race_under_two_names_spend_the_budget_once(tmp_path: Pat
 def test_what_a_killed_process_left_in_the_log_is_not_lost_by_a_move(paths: tuple[Path, Path]) -> None:
     """A file that was moved or copied without its log is refused; put back, or moved with its log, it is whole."""
     first, second = paths
-    with spending(first, end=False):
-        pass
+    die_charging(first)
     shutil.copy(first, second)
     with pytest.raises(LedgerUnavailable, match=ELSEWHERE):
         charge(second)
@@ -133,8 +132,7 @@ def test_a_log_that_was_deleted_after_a_kill_is_missed(paths: tuple[Path, Path])
 def test_a_log_from_before_the_file_was_used_elsewhere_is_refused(paths: tuple[Path, Path]) -> None:
     """SQLite would write it over what was charged since; without it, all is there."""
     first, second = paths
-    with spending(first, "0.5", end=False):
-        pass
+    die_charging(first, "0.5")
     for ending in ("", "-wal"):
         shutil.copy(f"{first}{ending}", f"{second}{ending}")
     with pytest.raises(LedgerUnavailable, match=ELSEWHERE):  # whose log is the right one, cannot be told
@@ -182,8 +180,7 @@ def test_who_closes_last_without_a_word_is_forgiven_where_the_log_was(paths: tup
 def test_a_reader_after_a_killed_process_leaves_a_file_that_can_be_moved(paths: tuple[Path, Path]) -> None:
     """By whatever path the folder is known; what was in the log is then in the file, and the note of it is gone."""
     first, second = paths
-    with spending(first, end=False):
-        pass
+    die_charging(first)
     by_link = first.parent.with_name("link")
     by_link.symlink_to(first.parent)
     with Ledger.open(by_link / first.name, create=False) as ledger:

@@ -40,6 +40,7 @@ from inbounds.limit.exact_table import BITS, TOTAL, ExactTable, greatest_ratio, 
 from inbounds.limit.linear_program import LinearProgram
 from inbounds.limit.optimum import Minimise as Goal
 from inbounds.published import ExplicitFair, Geometric, Staircase
+from tests.helpers import known_errors
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.script import Script, word
 
@@ -157,19 +158,9 @@ def least(bounds: Bounds, sensitivity: Any, epsilon: float, goal: Goal, prior: F
 
 # What is possible.
 
-KNOWN = [
-    (0.5, 31, 15, 0.4863, 0.6595),
-    (1, 21, 20, 0.2239, 0.3160),
-    (1, 31, 15, 0.4142, 0.4813),
-    (1, 22, 7, 0.5467, 0.5852),
-    (1, 41, 8, 0.6901, 0.7156),
-    (2, 31, 15, 0.2717, 0.2884),
-    (2, 41, 8, 0.3604, 0.3774),
-]
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("epsilon", "count", "steps", "mean", "worst"), KNOWN)
+@pytest.mark.parametrize(known_errors.NAMES, known_errors.OPTIMA)
 def test_the_least_errors_are_the_known_ones(epsilon: float, count: int, steps: int, mean: float, worst: float) -> None:
     """Linear programming's least mean and worst errors are found to four digits, and the mechanism has them."""
     for goal, known in zip(GOALS, (mean, worst), strict=True):

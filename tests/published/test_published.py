@@ -39,6 +39,7 @@ from inbounds.published import (
 )
 from inbounds.published.geng2014 import StaircaseNoise
 from inbounds.published.ghosh2009 import GeometricNoise
+from tests.helpers import known_errors
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.mechanisms import YEAR
 from tests.helpers.script import Script
@@ -355,18 +356,8 @@ def test_naive_normalising_is_private_where_it_does_no_harm() -> None:
         made.release(0.5)
 
 
-STAIRS = [
-    (0.5, 31, 15, 0.6290, 0.7787),
-    (1, 21, 20, 0.3051, 0.3726),
-    (1, 31, 15, 0.5222, 0.6062),
-    (1, 41, 8, 0.7610, 0.8801),
-    (2, 31, 15, 0.3155, 0.3677),
-    (2, 41, 8, 0.3770, 0.4204),
-]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("epsilon", "count", "steps", "mean", "worst"), STAIRS)
+@pytest.mark.parametrize(known_errors.NAMES, known_errors.STAIRS)
 def test_the_best_staircase_on_few_points_is_the_known_one(
     epsilon: float, count: int, steps: int, mean: float, worst: float
 ) -> None:
