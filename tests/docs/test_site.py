@@ -154,3 +154,13 @@ def test_no_page_shows_its_markup(site: Path) -> None:
         if (found := markup.search(text))
     }
     assert shown == {}
+
+
+@pytest.mark.slow
+def test_the_page_about_notebooks_shows_what_they_show(site: Path) -> None:
+    """Every table that the page asks for is there as a notebook would show it, made when the site was built."""
+    asked = re.findall(r"<!-- shown: (\w+) -->", (DOCS / "notebooks.md").read_text("utf-8"))
+    page = (site / "notebooks.html").read_text("utf-8")
+    assert asked
+    assert len(re.findall(r'<div class="notebook">.*?<table', page)) == len(asked)
+    assert "<!-- shown" not in page

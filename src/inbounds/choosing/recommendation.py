@@ -93,7 +93,7 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     * `window`: over which true answers; see `compare`.
     * `guarantee`, `trusted`: as for `BoundedLaplace`.  Only what keeps the distance guarantee is considered for it: of
       the others, snapped and folded Laplace or geometric noise.
-    * `even_timing`: whether to consider only mechanisms whose draws do the same work wherever the true answer is.  That
+    * `even_timing`: whether to consider only mechanisms whose draws do the same work for every true answer.  That
       leaves out the optimum and explicit fair.
     * `optimum`: whether to consider the best of all mechanisms, by linear programming.  If not given, where the lattice
       is small enough for that to be quick and the solver is installed (`inbounds[optimal]`).  If it is asked for and

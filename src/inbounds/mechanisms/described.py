@@ -25,7 +25,7 @@ class Described(ABC):
     paper: ClassVar[str]
     """Where it is from."""
     even_timing: ClassVar[bool] = False
-    """Whether a draw does the same work wherever the true answer is."""
+    """Whether a draw does the same work for every true answer."""
     keeps_distance: ClassVar[bool] = False
     """Whether it can keep the distance guarantee (metric privacy), and takes `guarantee="distance"`."""
     pure: ClassVar[bool] = True

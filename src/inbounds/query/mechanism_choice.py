@@ -1,6 +1,6 @@
 """Which mechanism answers: the one recommended for these bounds, or the pooling that the user fixed.
 
-Only those are considered whose draws do the same work wherever the true answer is.
+Only those are considered whose draws do the same work for every true answer.
 """
 
 from __future__ import annotations
