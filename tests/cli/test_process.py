@@ -102,7 +102,7 @@ def test_an_answer_that_could_not_be_printed_is_not_lost(typed: Type, clinic: Pa
 def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file that takes a while to release."""
     path = tmp_path_factory.mktemp("long") / "source.parquet"
-    sql(f"COPY (SELECT i % 100 AS score FROM range(8000000) t(i)) TO '{path}'")
+    sql(f"COPY (SELECT i % 100 AS score FROM range(12000000) t(i)) TO '{path}'")
     return path
 
 

@@ -47,7 +47,11 @@ def run() -> NoReturn:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")  # an ε must not be the end on a terminal that has none
-    code = main()
+    try:
+        code = main()
+        _ignore_endings()
+    except KeyboardInterrupt:  # in the moment between the end of the work and here
+        code = INTERRUPTED
     for stream in (sys.stdout, sys.stderr):
         _flush(stream)
     sys.exit(code)
@@ -59,10 +63,14 @@ ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 def _end(*_: object) -> NoReturn:
     """Interrupt, once: another signal must not interrupt the cleaning up."""
+    _ignore_endings()
+    raise KeyboardInterrupt
+
+
+def _ignore_endings() -> None:
     for name in ENDINGS:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: None)
-    raise KeyboardInterrupt
 
 
 def _run(arguments: list[str] | None) -> int:
