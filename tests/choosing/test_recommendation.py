@@ -108,7 +108,7 @@ def check_never_worse(bounds: Bounds, sensitivity: int, epsilon: float, goal: Go
 
 @pytest.mark.slow
 @given(stepped(), st.integers(1, 4), st.sampled_from([0.1, 0.5, 1.0, 2.0, 4.0]), st.sampled_from(GOALS))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_nothing_is_better_on_a_lattice(bounds: Bounds, sensitivity: int, epsilon: float, goal: Goal) -> None:
     """What is recommended is no worse than normalising, snapping and every row that is private and in range."""
     check_never_worse(bounds, sensitivity, epsilon, goal)
@@ -123,12 +123,9 @@ def test_nothing_is_better_without_a_step(bounds: Bounds, sensitivity: int, epsi
 
 
 MIXED = [
-    (0.5, 1, 0.4057),
     (0.5, 5, 1.3484),
-    (1, 1, 0.3471),
     (1, 2, 0.5732),
     (2, 1, 0.2663),
-    (2, 5, 0.4966),
 ]
 
 

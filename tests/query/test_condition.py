@@ -75,7 +75,7 @@ def visits(files: InParquet) -> Dataset:
 
 
 @pytest.mark.slow
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(conditions)
 def test_a_condition_keeps_the_rows_for_which_it_is_true(visits: Dataset, condition: Condition) -> None:
     """For any condition, the rows kept are those for which it is true by the logic of three values."""
@@ -84,7 +84,7 @@ def test_a_condition_keeps_the_rows_for_which_it_is_true(visits: Dataset, condit
 
 
 @pytest.mark.slow
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(conditions)
 def test_a_condition_reads_as_it_is_written(visits: Dataset, condition: Condition) -> None:
     """The text of a condition, read again, keeps the same rows."""

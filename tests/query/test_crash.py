@@ -15,7 +15,7 @@ from tests.helpers.audit_nursery import EPSILON
 from tests.helpers.audit_tables import contract
 from tests.helpers.programs import run_program
 
-KILLS = 60
+KILLS = 30
 
 CONTRACT = contract('[columns.place]\nkeys = ["a", "b"]\n', limit=2, budget="total = 1000000")
 
@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.slow
 @needs_signals
 def test_every_answer_that_left_was_charged(folder: Path) -> None:
-    """Killed at sixty random moments, processes that ask have given no answer that is not charged and kept."""
+    """Killed at thirty random moments, processes that ask have given no answer that is not charged and kept."""
     contract_file = folder / "visits.toml"
     with Dataset.load(contract_file) as dataset:
         assert dataset.ledger.verify().ok

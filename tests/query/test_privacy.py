@@ -87,7 +87,7 @@ def plans(request: pytest.FixtureRequest) -> Iterator[Plans]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table", list(tables(6)), ids=lambda table: f"{len(table)} rows")
+@pytest.mark.parametrize("table", list(tables(4)), ids=lambda table: f"{len(table)} rows")
 def test_no_unit_changes_more_than_the_sensitivity(plans: Plans, table: list[Row]) -> None:
     """Adding or removing all rows of a unit changes all totals together by at most the sensitivity.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -157,6 +158,7 @@ def near_boundaries(law: Definition, sampler: ReferenceSampler, centre: int, see
             yield min(max(boundary + off, 0), 2**64 - 1)
 
 
+@lru_cache(maxsize=2**13)  # proposals in integers and in doubles are compared with the same draws
 def outcomes(sampler: ReferenceSampler, centre: int, span: int, word: int) -> tuple[int, int]:
     """Return the least and the greatest index that a number that begins with a word can draw."""
     size = EXTENSION // 8
@@ -247,7 +249,7 @@ def laws(draw: st.DrawFn) -> tuple[Spans, Fraction, Fraction]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(laws(), st.integers(0, 2**32))
 def test_what_floating_point_settles_is_exact_on_any_law(law: tuple[Spans, Fraction, Fraction], seed: int) -> None:
     """Whatever the spans, the rate and the pooling, a settled proposal is the exact draw."""
@@ -269,7 +271,7 @@ def test_an_array_draw_replays_word_by_word(name: str) -> None:
     made = mechanism(name)
     sampler = ReferenceSampler(made.claim.law)
     centres = [index_of(made, answer) for answer in KINDS[name].answers]
-    centres = centres * (1500 // len(centres))
+    centres = centres * (600 // len(centres))
     spans = [made.claim.lattice.project(centre)[1] for centre in centres]
     words = np.random.default_rng(3).integers(2**64, size=len(centres), dtype=np.uint64)
     drawn = ArraySampler(sampler.law).draw(words, np.array(centres), np.array(spans), Script())

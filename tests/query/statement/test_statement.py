@@ -150,7 +150,7 @@ def random_rows(seed: int) -> list[Row]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(rows, max_size=25), st.sampled_from(UNITS), st.integers(0, 4), st.sampled_from([None, 1, 10]))
 def test_totals_are_those_of_plain_python(
     files: InParquet, table: list[Row], unit: str, start: int, units: int | None
