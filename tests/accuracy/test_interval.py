@@ -133,16 +133,16 @@ def test_an_interval_on_a_fine_lattice_holds_the_truth_as_often(kind: str) -> No
     mechanism = made(kind, 1.0, fine=True)
     low, high = (float(end) for end in (mechanism.bounds.low, mechanism.bounds.high))  # type: ignore[arg-type]
     low, high = max(low, -12.0), min(high, 12.0) if high < 1000 else 2000.0
+    truths = [low + (high - low) * part for part in (0, 0.1, 0.5, 1)]
+    counted = np.array([counts_as(mechanism, truth) for truth in truths])[:, None]
+    levels = (np.arange(PARTS) + 0.5) / PARTS
+    released = np.concatenate([mechanism.quantile(levels, truth) for truth in truths])
     noticed = False
-    for part in (0, 0.1, 0.5, 1):
-        truth = low + (high - low) * part
-        released = mechanism.quantile((np.arange(PARTS) + 0.5) / PARTS, truth)
-        for confidence in (0.5, 0.8, 0.95):
-            lows, highs = mechanism.interval(released, confidence)
-            counted = counts_as(mechanism, truth)
-            held = float(np.mean((lows <= counted) & (counted <= highs)))
-            assert held >= confidence - 2 / PARTS
-            noticed |= confidence == 0.5 and held < 0.95
+    for confidence in (0.5, 0.8, 0.95):
+        lows, highs = (ends.reshape(len(truths), PARTS) for ends in mechanism.interval(released, confidence))
+        held = np.mean((lows <= counted) & (counted <= highs), axis=1)
+        assert min(held) >= confidence - 2 / PARTS
+        noticed |= confidence == 0.5 and min(held) < 0.95
     assert noticed
 
 
