@@ -62,6 +62,7 @@ def made(kind: str, epsilon: float, *, fine: bool) -> Mechanism:
     return found
 
 
+@cache
 def everything(mechanism: Mechanism) -> tuple[list[int], list[int], Floats]:
     """Return all truths, gaps included, all releases with any probability to speak of, and the law of each truth."""
     low, high = int(mechanism.bounds.low), int(mechanism.bounds.high)  # type: ignore[arg-type]  # whole numbers
@@ -105,7 +106,7 @@ def test_an_interval_is_that_of_the_likelihood_ratio(kind: str) -> None:
     truths, releases, law = everything(mechanism)
     if not mechanism.in_range:  # all that is beyond an end counts as there
         inside = [i for i, x in enumerate(releases) if truths[0] <= x <= truths[-1]]
-        first, last = inside[0], inside[-1]
+        first, last, law = inside[0], inside[-1], law.copy()  # which others share
         law[:, first], law[:, last] = law[:, : first + 1].sum(1), law[:, last:].sum(1)
         law, releases = law[:, inside], truths
     best = law.max(0)
