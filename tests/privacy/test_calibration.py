@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,7 @@ import inbounds.privacy.calibration
 import inbounds.privacy.claim
 from inbounds import BoundedLaplace, Bounds, Claim, LatticeTooFine, NotPrivate, certify
 from inbounds.privacy.certificate import Certificate, prove
+from inbounds.privacy.scale_search import first_fall
 from tests.helpers.scenes import Scene, scenes
 
 inf = math.inf
@@ -494,18 +496,80 @@ def test_on_one_span_the_loss_falls_as_the_scale_grows(
         assert losses[1].witnessed <= losses[0].bound
 
 
+FAR_POINTS = Bounds.union([(-9000 - 2 * i, -9000 - 2 * i) for i in range(2500)] + [(0, 1)], step=1)
+FAR_EPSILON = Fraction(95281, 10**8)
+
+
+def proof_beside_far_points(scale: float) -> Certificate:
+    """What is proved of a scale for the answers 0 and 1 with 2,500 points far from them."""
+    return prove(Claim.of(FAR_POINTS, 1, FAR_EPSILON, scale=scale, trusted=True))
+
+
 @pytest.mark.slow
 def test_on_a_trusted_union_the_loss_can_rise_with_the_scale() -> None:
-    """Far points make the loss between 0 and 1 rise by 4 %, so the scale found is proved, and not the least."""
-    bounds = Bounds.union([(-9000 - 2 * i, -9000 - 2 * i) for i in range(2500)] + [(0, 1)], step=1)
-    epsilon = Fraction(95281, 10**8)
-
-    def proof(scale: float) -> Certificate:
-        return prove(Claim.of(bounds, 1, epsilon, scale=scale, trusted=True))
-
-    least, most = proof(1237), proof(1597)
+    """Far points make the loss between 0 and 1 rise by 4 %, so that a scale is safe and one 1.5 times that is not."""
+    least, most = proof_beside_far_points(1236), proof_beside_far_points(1600)
     assert most.witnessed > least.bound * Fraction(104, 100)
-    assert proof(1179).holds
-    found = BoundedLaplace(bounds, 1, epsilon, trusted=True)
+    assert proof_beside_far_points(1179).holds
+    assert all(proof_beside_far_points(scale).refuted for scale in (1178, 1301, 1865))
+    assert proof_beside_far_points(1866).holds
+
+
+@pytest.mark.slow
+def test_the_least_scale_is_found_where_the_loss_rises_with_the_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside far points the scale is 1178.9, proved; without looking below, the search would end at 1865."""
+    found = BoundedLaplace(FAR_POINTS, 1, FAR_EPSILON, trusted=True)
     assert certify(found).holds
-    assert found.scale == pytest.approx(1865.14, abs=0.01)
+    assert found.scale == pytest.approx(1178.903, abs=0.001)
+    assert proof_beside_far_points(found.scale * (1 - 1e-6)).refuted
+    monkeypatch.setattr(inbounds.privacy.calibration, "_looked_below", lambda prover, least, found: found)
+    assert BoundedLaplace(FAR_POINTS, 1, FAR_EPSILON, trusted=True).scale == pytest.approx(1865.14, abs=0.01)
+
+
+def test_the_bottom_of_a_valley_is_found_between_the_scales_looked_at() -> None:
+    """A valley that dips below zero for less than the distance of two scales is found, and one that does not is not."""
+    scales = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]
+
+    def valley(depth: float) -> Callable[[float], float]:
+        return lambda scale: (scale - 1.234) ** 2 - depth
+
+    found = first_fall(valley(1e-4), scales)
+    assert found is not None
+    assert valley(1e-4)(found[0]) > 0 >= valley(1e-4)(found[1])
+    assert found[1] < 1.3
+    assert first_fall(valley(-1e-4), scales) is None
+
+
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(
+    st.integers(1, 3),
+    st.lists(st.tuples(st.integers(1, 300), st.integers(0, 40)), min_size=1, max_size=8),
+    st.floats(1e-3, 2),
+    st.sampled_from([0, 0.3]),
+    st.sampled_from(["standard", "distance"]),
+)
+def test_no_smaller_scale_on_a_grid_is_safe_on_trusted_unions(
+    sensitivity: int, gaps_and_lengths: list[tuple[int, int]], epsilon: float, pooling: float, guarantee: Any
+) -> None:
+    """On random unions the scale found is safe, and none of fifty smaller ones is, but for a millionth of epsilon."""
+    spans, end = [(0, 1)], 1
+    for gap, length in gaps_and_lengths:
+        spans.append((end + gap + 1, end + gap + 1 + length))
+        end = spans[-1][1]
+    promise: dict[str, Any] = {"bounds": Bounds.union(spans, step=1), "sensitivity": sensitivity, "epsilon": epsilon}
+    promise |= {"pooling": pooling, "guarantee": guarantee, "trusted": True}
+    found = BoundedLaplace(**promise)
+    assert found.certificate.holds
+    for share in range(50, 100):
+        proof = prove(Claim.of(**promise, scale=found.claim.scale * share / 100))
+        assert proof.witnessed > found.certificate.epsilon * (1 - A_MILLIONTH)
+
+
+@given(scenes(kinds=("projected",)))
+def test_nothing_is_looked_at_twice_where_answers_are_projected(scene: Scene) -> None:
+    """Without trust, and on one span, the search is as it was: no smaller scale is looked at."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delattr(inbounds.privacy.calibration, "_looked_below")
+        assert scene.mechanism().certificate.holds
+        assert BoundedLaplace(Bounds(0, 5, step=1), 2, 1, trusted=True).certificate.holds

@@ -18,7 +18,7 @@ from inbounds.privacy.guarantee import GuaranteeName
 class BoundedLaplace(TruncatedLaplace):
     """Laplace noise, truncated to the possible answers and scaled so that this stays private.
 
-    Making one finds the least scale that keeps the guarantee, and proves that it does: see `certificate`.
+    Making one finds a scale that keeps the guarantee, on one span the least, and proves that: see `certificate`.
 
     >>> satisfaction = BoundedLaplace(Bounds(0, 100), sensitivity=2, epsilon=0.5)
     >>> 0 <= satisfaction.release(97.0) <= 100

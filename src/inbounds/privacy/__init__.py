@@ -1,1 +1,1 @@
-"""What is promised, the law that keeps it, the least scale that does, and the proof."""
+"""What is promised, the law that keeps it, a scale that does, and the proof."""

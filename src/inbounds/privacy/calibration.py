@@ -1,8 +1,8 @@
 """A scale whose loss was proved to be small enough: on one span the least there is.
 
 On one span the loss falls as the scale grows, so the search ends at the least scale.  On unions that is not proved, and
-with trusted answers false: there it ends at a scale that was proved, next to one that was not (docs/mathematics.md, "A
-loss that rises with the scale").
+with trusted answers false: there the search ends at a scale that was proved, next to one that was not, and smaller ones
+are looked at once more (docs/mathematics.md, "A loss that rises with the scale").
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from inbounds.privacy.claim import Claim, Promise
 from inbounds.privacy.guarantee import Pairs
 from inbounds.privacy.loss import float_losses
 from inbounds.privacy.one_span import OneSpanLoss
+from inbounds.privacy.scale_search import first_fall, least_safe
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +51,12 @@ WORST = 4096
 
 RAISES = 32
 """How often a scale may be raised in search of a proof."""
+
+LOOKS = 64
+"""At so many smaller scales it is looked whether one is safe too, where the loss need not fall as the scale grows."""
+
+FEWER_LOOKS = 1_000_000
+"""So many spans are looked at in all: on lattices of more than a few thousand, that is at fewer scales."""
 
 _log = logging.getLogger("inbounds")
 
@@ -115,17 +122,24 @@ def _on_lattice(promise: Promise, step: Fraction) -> Calibrated:
             "use other units for the answer"
         )
     least = round_up(needed)
+    found = _searched(prover, least)
+    return _looked_below(prover, least, found) if promise.trusted and len(claim.lattice) > 1 else found
+
+
+def _searched(prover: _Prover, least: float) -> Calibrated:
+    """Search between the least scale that is not ruled out and twice that."""
+    claim = prover.claim
     if len(claim.lattice) >= MANY_SPANS and not claim.law.constant:
-        return prover.certified(_narrowed(prover, least))
+        return prover.certified(_narrowed(prover, _guessed(prover, least), LOOSE_TOLERANCE))
     one_span = OneSpanLoss.of(claim) if len(claim.lattice) == 1 and not claim.law.constant else None
-    if one_span is not None and (guess := _guessed_on_one_span(one_span, promise.epsilon, least)) > least:
+    if one_span is not None and (guess := _guessed_on_one_span(one_span, prover.epsilon, least)) > least:
         found = prover.certified(prover.raised(guess * (1 + MARGIN), MARGIN))
         if found.certificate.holds:
             return found
     for scale in (least, math.nextafter(least, math.inf)):  # where the plain scale is right, a hair is enough
         if prover.excess(scale) <= 0:
             return prover.certified(scale)
-    return prover.certified(_least_safe(prover.excess, least, prover.raised(2 * least, 2.0**-20), TOLERANCE))
+    return prover.certified(least_safe(prover.excess, least, prover.raised(2 * least, 2.0**-20), TOLERANCE))
 
 
 def _guessed_on_one_span(loss: OneSpanLoss, epsilon: Fraction, least: float) -> float:
@@ -139,7 +153,7 @@ def _guessed_on_one_span(loss: OneSpanLoss, epsilon: Fraction, least: float) -> 
     greatest = goal * loss.allowed / loss.distance  # the rate that goes with `least`
     if loss.extra(greatest) < NOTHING * goal:
         return least
-    return _least_safe(lambda scale: loss.at(greatest * least / scale) - goal, least, 2 * least, MARGIN / 4)
+    return least_safe(lambda scale: loss.at(greatest * least / scale) - goal, least, 2 * least, MARGIN / 4)
 
 
 class _Prover:
@@ -177,57 +191,51 @@ class _Prover:
             scale, by = scale * (1 + by), 2 * by
         return scale
 
+    @property
+    def doubt(self) -> float:
+        """How far off, relatively, a scale may be that was found in doubles."""
+        return max(2.0**-36, 2.0**-44 / float(self.epsilon))
+
     def float_losses(self, scale: float, pairs: Pairs) -> NDArray[np.float64]:
         """The losses of some pairs in doubles, for a first approximation."""
         lattice = self.claim.lattice
         rate = float(lattice.step / Fraction(scale))
         return float_losses(lattice, pairs, rate, float(self.claim.promise.pooling))
 
+    def float_excess(self, pairs: Pairs) -> Callable[[float], float]:
+        """How far the loss of some pairs is above epsilon, in doubles, as a function of the scale."""
+        return lambda scale: float(self.float_losses(scale, pairs).max()) - float(self.epsilon)
 
-def _narrowed(prover: _Prover, least: float) -> float:
-    """Search in doubles, then prove; search again in balls if doubles are too coarse for this epsilon."""
-    guess = _guessed(prover, least)
-    doubt = max(2.0**-36, 2.0**-44 / float(prover.epsilon))
+
+def _narrowed(prover: _Prover, guess: float, tolerance: float) -> float:
+    """Prove a scale that was found in doubles; search again in balls if doubles are too coarse for this epsilon."""
+    doubt = prover.doubt
     _log.info("calibrated %d spans in doubles; proving", len(prover.claim.lattice))
     safe = prover.raised(guess * (1 + doubt), doubt)
     lower = guess * (1 - doubt)
-    if safe - lower <= LOOSE_TOLERANCE * safe:
+    if safe - lower <= tolerance * safe:
         return safe
-    return _least_safe(prover.excess, lower, safe, LOOSE_TOLERANCE)
+    return least_safe(prover.excess, lower, safe, tolerance)
 
 
 def _guessed(prover: _Prover, least: float) -> float:
     """Search with the pairs that look worst; if another turns out to be worse still, with all of them."""
-    every, epsilon = prover.claim.pairs, float(prover.epsilon)
-
-    def excess(pairs: Pairs) -> Callable[[float], float]:
-        return lambda scale: float(prover.float_losses(scale, pairs).max()) - epsilon
-
+    every, excess = prover.claim.pairs, prover.float_excess
     worst = every.only(np.argsort(prover.float_losses(1.5 * least, every))[-WORST:])
-    guess = _least_safe(excess(worst), least, 2 * least, TOLERANCE)
-    return guess if excess(every)(guess) <= 0 else _least_safe(excess(every), guess, 2 * least, TOLERANCE)
+    guess = least_safe(excess(worst), least, 2 * least, TOLERANCE)
+    return guess if excess(every)(guess) <= 0 else least_safe(excess(every), guess, 2 * least, TOLERANCE)
 
 
-def _least_safe(excess: Callable[[float], float], unsafe: float, safe: float, tolerance: float) -> float:
-    """Return a scale with `excess(scale) <= 0`, as near as `tolerance` to one where that does not hold.
-
-    If `safe` is not safe after all, it is returned as it is, for the caller to refuse.
-
-    Only scales that were evaluated are returned; nothing is assumed about the shape of `excess`.  The steps are those
-    of the Illinois variant of regula falsi in `1 / scale`, in which the loss is nearly a straight line.
-    """
-    above, below = excess(unsafe), excess(safe)
-    if above <= 0 or below > 0:
-        return unsafe if above <= 0 else safe
-    moved = 0  # which end moved last: +1 safe, -1 unsafe
-    while safe - unsafe > tolerance * safe:
-        weight = above / (above - below)
-        guess = 1 / ((1 - weight) / unsafe + weight / safe)
-        margin = tolerance * safe / 2
-        guess = min(max(guess, unsafe + margin), safe - margin)
-        found = excess(guess)
-        if found <= 0:
-            safe, below, above, moved = guess, found, above / 2 if moved > 0 else above, 1
-        else:
-            unsafe, above, below, moved = guess, found, below / 2 if moved < 0 else below, -1
-    return safe
+def _looked_below(prover: _Prover, least: float, found: Calibrated) -> Calibrated:
+    """Return the smallest scale below the one found that is safe too, if looking at some of them shows one."""
+    lattice, safe = prover.claim.lattice, float(found.claim.scale)
+    looks = min(LOOKS, max(FEWER_LOOKS // len(lattice), 2))
+    if prover.claim.law.constant or safe <= least * (1 + 4 * looks * prover.doubt):  # what doubles can tell apart
+        return found
+    excess = prover.float_excess(prover.claim.pairs)
+    bracket = first_fall(excess, np.geomspace(least, safe, looks + 1)[:-1].tolist())
+    if bracket is None:
+        return found
+    tolerance = LOOSE_TOLERANCE if len(lattice) >= MANY_SPANS else TOLERANCE
+    lower = prover.certified(_narrowed(prover, least_safe(excess, *bracket, TOLERANCE), tolerance))
+    return lower if lower.certificate.holds and lower.claim.scale < found.claim.scale else found
