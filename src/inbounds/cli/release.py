@@ -135,7 +135,7 @@ class _Asked:
 def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:
     """Release one answer; return it as data and as text."""
     mechanism = asked.mechanism
-    released = mechanism.release(answer)
+    (released,) = release_all(mechanism, [answer])  # a whole number is written no otherwise than any other
     error = mechanism.error(released)
     certificate = str(mechanism.certificate).splitlines()[0]
     unit = " days" if mechanism.bounds.is_dates else ""
