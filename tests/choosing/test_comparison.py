@@ -481,7 +481,8 @@ def test_the_text_fits_into_80_columns(name: str) -> None:
     assert not any(line != line.rstrip() for line in lines)
     for row in applicable(comparison):
         [line] = [line for line in lines if line.startswith(f"{row.name} ") and "not applicable" not in line]
-        assert " yes " in line if row.in_range else " no " in line
+        shown_facts = [{True: "yes", False: "no", None: "?"}[fact] for fact in (row.in_range, row.unbiased)]
+        assert " ".join(shown_facts) in " ".join(line.split())
     assert repr(comparison) == str(comparison)
     assert comparison.title in " ".join(str(comparison).split())
 
@@ -517,7 +518,8 @@ def test_reasons_are_told_once() -> None:
 def test_short_names_of_columns_are_explained() -> None:
     """Each column that is called otherwise in a narrow table is explained by its short name too."""
     text = " ".join(str(asked("counts")).split())
-    assert all(f"{name} ({short}): " in text for name, short in (("in range", "in"), ("at ends", "ends")))
+    called = (("in range", "in"), ("unbiased", "unb"), ("at ends", "ends"))
+    assert all(f"{name} ({short}): " in text for name, short in called)
 
 
 def test_the_limit_is_explained_where_there_is_one() -> None:
@@ -629,7 +631,8 @@ def test_the_data_are_plain(name: str) -> None:
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert [each["name"] for each in data] == [row.name for row in comparison]
     for row, each in zip(comparison, data, strict=True):
-        for field in ("paper", "not_applicable", "in_range", "scale", "mean_error", "worst_error", "at_ends"):
+        facts = ("paper", "not_applicable", "in_range", "unbiased")
+        for field in (*facts, "scale", "mean_error", "worst_error", "at_ends"):
             assert each[field] == getattr(row, field)
         assert each["label"] == (row.label and str(row.label))
         assert each["private"] == (row.label and row.label.private)

@@ -61,6 +61,25 @@ def test_kinds_called_pure_are(made: Mechanism) -> None:
 
 
 @pytest.mark.parametrize("made", EVERY, ids=ids)
+def test_what_is_called_unbiased_is_and_what_is_not_is_not(made: Mechanism) -> None:
+    """Releases of what is called unbiased are right on average, and those of what is not are wrong at an end."""
+    answers = np.arange(10.0)
+    biases = abs(made.bias(answers))
+    assert made.unbiased is (type(made) is Laplace)
+    assert bool(biases.max() < 1e-9) is made.unbiased
+
+
+def test_noise_without_ends_is_unbiased_and_one_possible_answer_is_always_right() -> None:
+    """Where nothing is cut off symmetric noise is right on average; between gaps without ends nothing is claimed."""
+    line = Bounds.everything()
+    assert all(kind(line, 1, 1).unbiased for kind in (BoundedLaplace, Laplace, Staircase, TruncatedLaplacian))
+    assert Laplace(line, 1, 1, ends="snap").unbiased is None
+    assert BoundedLaplace(Bounds(None, 0) | Bounds(1, None), 1, 1).unbiased is None
+    assert BoundedLaplace(Bounds(3, 3, step=1), 1, 1).unbiased
+    assert ExplicitFair(Bounds(3, 3, step=1), 1, 1).unbiased
+
+
+@pytest.mark.parametrize("made", EVERY, ids=ids)
 def test_choices_make_the_same_again(made: Mechanism) -> None:
     """The choices of a mechanism are public, and make an equal one."""
     make: Any = type(made)

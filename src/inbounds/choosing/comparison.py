@@ -107,7 +107,7 @@ def compare(
     optimum: bool | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare every mechanism there is for these bounds: privacy, range, scale, errors, probability at the ends.
+    """Compare every mechanism there is for these bounds: privacy, range, bias, scale, errors, probability at the ends.
 
     * `window`: over which true answers to average, as a pair (low, high).  If the bounds have no end and no window is
       given, it reaches ten plain scales (sensitivity / epsilon) beyond their last end; the comparison says so.
@@ -143,6 +143,7 @@ def measured(candidate: Candidate, mean_window: Window | None, worst_window: Win
         mechanism=made,
         label=made.label,
         in_range=made.in_range,
+        unbiased=made.unbiased,
         scale=made.scale,
         mean_error=made.mean_error(mean_window),
         worst_error=made.worst_error(worst_window),

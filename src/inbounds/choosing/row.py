@@ -19,6 +19,9 @@ class Row:
     mechanism: Mechanism | None = None
     label: Label | None = None
     in_range: bool | None = None
+    """Whether every release is a possible answer; false for what leaves the range."""
+    unbiased: bool | None = None
+    """Whether releases are right on average, whichever possible answer is true; None if that is not known."""
     scale: float | None = None
     mean_error: float | None = None
     worst_error: float | None = None

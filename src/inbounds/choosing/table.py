@@ -12,6 +12,7 @@ COLUMNS = (
     Column("mechanism", left=True),
     Column("privacy", left=True),
     Column("in range", "in", left=True),
+    Column("unbiased", "unb", left=True),
     Column("scale"),
     Column("mean error", "mean"),
     Column("worst error", "worst"),
@@ -20,8 +21,8 @@ COLUMNS = (
 )
 
 WORDS = (
-    "; in range (in): whether every release is a possible answer; at ends (ends): how probable it is that a release is "
-    "an end of a span"
+    "; in range (in): whether every release is a possible answer, or some leave the range; unbiased (unb): whether "
+    "releases are right on average; at ends (ends): how probable it is that a release is an end of a span"
 )
 """What columns are that have a shorter name where there is little room."""
 
@@ -51,6 +52,7 @@ def _cells(row: Row, least_mean: bool, least_worst: bool) -> list[Cell]:
         Cell(row.name, usual, row.paper),
         Cell(_privacy(row), "alarm" if leaks else usual),
         Cell("yes" if row.in_range else "no", usual),
+        Cell({True: "yes", False: "no", None: "?"}[row.unbiased], usual),
         Cell(_number(row.scale), usual),
         Cell(_number(row.mean_error), "best" if least_mean else usual),
         Cell(_number(row.worst_error), "best" if least_worst else usual),

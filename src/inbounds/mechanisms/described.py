@@ -90,6 +90,18 @@ class Described(ABC):
         return True
 
     @property
+    def unbiased(self) -> bool | None:
+        """Whether releases are right on average whichever possible answer is true; None if that is not known.
+
+        Exactly so for answers on the lattice; one between two of its points is rounded first, by up to half a step.
+        Nothing private that stays within an end is: at that end, every release would have to be the end.
+        """
+        lattice = self._setting.lattice
+        if not self.in_range or (lattice.unbounded_below and lattice.unbounded_above):
+            return None
+        return lattice.bounded and lattice.width == 0
+
+    @property
     def certificate(self) -> Certificate:
         """What was proved of its privacy."""
         return self._certificate

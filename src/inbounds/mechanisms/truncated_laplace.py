@@ -40,6 +40,13 @@ class TruncatedLaplace(Mechanism):
         """The scale of the noise.  The scale that is used is exactly this double."""
         return float(self._claim.scale)
 
+    @property
+    def unbiased(self) -> bool | None:
+        """Whether releases are right on average: where nothing is truncated, because the noise is symmetric."""
+        lattice = self._setting.lattice
+        everything = len(lattice) == 1 and lattice.unbounded_below and lattice.unbounded_above
+        return True if everything else super().unbiased
+
     def prove_again(self) -> Certificate:
         """Prove the claim again, from the promise, the step and the exact scale alone."""
         return proved_again(self._claim)

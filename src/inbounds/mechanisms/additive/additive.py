@@ -85,6 +85,11 @@ class Additive(Mechanism, Generic[NoiseKind]):
         return everything or self._ends.name != "leave"
 
     @property
+    def unbiased(self) -> bool | None:
+        """Whether releases are right on average: the noise is symmetric, so they are where nothing is done to it."""
+        return True if self._ends.name == "leave" else super().unbiased
+
+    @property
     def pooling(self) -> int:
         """How much of the noise that would leave the bounds stays at their ends: all that is snapped there."""
         return int(self._ends.name == "snap")
