@@ -224,7 +224,7 @@ def test_a_window_that_makes_no_sense_is_refused(window: Any, message: str) -> N
 @pytest.mark.parametrize("window", [(1, 2), ("2026-01-01x", "2026-02-01"), (date(2026, 1, 1), 5)])
 def test_a_window_over_dates_is_of_dates(window: Any) -> None:
     """Numbers and texts that are no days are refused where answers are days."""
-    with pytest.raises(InvalidParameter, match="a window over dates must be a pair of dates"):
+    with pytest.raises(InvalidParameter, match="an end of the window must be a date"):
         BoundedLaplace(YEAR, 1, 1).mean_error(window)
 
 

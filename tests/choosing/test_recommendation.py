@@ -469,7 +469,10 @@ def test_every_epsilon_has_a_recommendation(bounds: Bounds, epsilon: float) -> N
         (lambda: recommend(RANGE, 1, 1, window=(1,)), "window must be a pair"),  # type: ignore[arg-type]
         (lambda: recommend(RANGE, 1, 1, window=(3, 4)), r"window must hold at least one possible answer of \[0, 2\]"),
         (lambda: recommend(COUNTS, 1, 1, window=(0.2, 0.8)), "window must hold at least one possible answer"),
-        (lambda: recommend(WEEKDAYS, 1, 1, window=(0, 3)), "a window over dates must be a pair of dates, got 0"),
+        (
+            lambda: recommend(WEEKDAYS, 1, 1, window=(0, 3)),
+            "an end of the window must be a date, got 0",
+        ),
         (lambda: recommend(RANGE, 1, 1, optimum=True), "needs bounds with a step"),
         (lambda: recommend(Bounds(0, 500, step=1), 1, 1, optimum=True), "has more; give the bounds ends or a larger"),
         (lambda: recommend(COUNTS, 1, 1, optimum=1), "optimum must be True, False or None, got 1"),  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Indices = NDArray[np.int64]
 
     Curve = Callable[[NDArray[np.intp], Floats, Floats], Floats]
     """The quantity for true answers in these spans, at these distances from the lower and the upper end of them."""
@@ -97,6 +98,25 @@ class TrueAnswers:
 
 
 @dataclass(frozen=True, eq=False)
+class CutAnswers(TrueAnswers):
+    """True answers across which the quantity is a polynomial of low degree, but at known places."""
+
+    cuts: Indices = field(default_factory=lambda: np.zeros(0, np.int64), kw_only=True)
+    """The indices at which a new run begins."""
+
+    def runs(self) -> Runs:
+        """Cut the answers at these places."""
+        lows, highs = self._clipped()
+        held = np.flatnonzero(lows <= highs)
+        starts = np.union1d(lows[held], self.cuts[(self.cuts >= lows[held[0]]) & (self.cuts <= highs[held[-1]])])
+        span = held[np.searchsorted(lows[held], starts, side="right") - 1]
+        starts, span = starts[starts <= highs[span]], span[starts <= highs[span]]
+        ends = np.minimum(np.append(starts[1:], highs[held[-1]] + 1) - 1, highs[span])
+        before, after = (starts - lows[span]).astype(float), (highs[span] - starts).astype(float)
+        return replace(_between(self.lattice, span, starts, ends), before=before, after=after)
+
+
+@dataclass(frozen=True, eq=False)
 class Runs:
     """Runs of consecutive possible answers."""
 
@@ -114,25 +134,79 @@ class Runs:
         below, above = self.below[which, None] + at, self.above[which, None] - at
         return curve(np.broadcast_to(self.span[which, None], at.shape), below, above)
 
+    def crossed(self, lattice: Lattice, stretches: Stretches) -> tuple[Runs, Floats]:
+        """Return the parts of runs that are in stretches, and the weight of an answer; runs hold all stretches."""
+        lows = self._indices(lattice)
+        order = np.argsort(lows)
+        starts = np.union1d(np.union1d(lows, stretches.lows), stretches.highs + 1)
+        run = order[np.maximum(np.searchsorted(lows[order], starts, side="right") - 1, 0)]
+        which = np.maximum(np.searchsorted(stretches.lows, starts, side="right") - 1, 0)
+        ends = np.minimum(np.append(starts[1:], starts[-1] + 1) - 1, stretches.highs[which])
+        held = (starts >= stretches.lows[which]) & (starts <= ends)
+        return _between(lattice, self.span[run[held]], starts[held], ends[held]), stretches.densities[which[held]]
+
+    def _indices(self, lattice: Lattice) -> Indices:
+        """Return the first index of each run, from the nearer end of its span: that distance is not rounded."""
+        near = np.minimum(self.below, self.above).astype(np.int64)
+        return np.where(self.below <= self.above, lattice.lows[self.span] + near, lattice.highs[self.span] - near)
+
+
+@dataclass(frozen=True, eq=False)
+class Stretches:
+    """Stretches of consecutive possible answers, in rising order, within each of which all answers count alike."""
+
+    lows: Indices
+    highs: Indices
+    weights: Floats
+
+    @property
+    def counts(self) -> Floats:
+        """How many answers are in each."""
+        return (self.highs - self.lows).astype(float) + 1
+
+    @property
+    def densities(self) -> Floats:
+        """The weight of each answer of a stretch."""
+        found: Floats = self.weights / self.counts
+        return found
+
+
+def _between(lattice: Lattice, span: NDArray[np.intp], starts: Indices, ends: Indices) -> Runs:
+    """Return runs from some indices to others, which are in one span each."""
+    below, above = lattice.below(starts, span).astype(float), lattice.above(starts, span).astype(float)
+    counts = (ends - starts).astype(float) + 1
+    return Runs(span, below, above, counts, np.zeros(len(span)), counts - 1)
+
 
 def mean(answers: TrueAnswers, curve: Curve) -> float:
     """Return the mean of the quantity over true answers, each counted alike.
 
     Sums over many answers are Gauss sums: `NODES` weighted values, exact for polynomials of twice that degree.
     """
-    runs = answers.runs()
+    return _sum(answers.runs(), curve) / answers.count
+
+
+def weighed_mean(answers: TrueAnswers, stretches: Stretches, curve: Curve) -> float:
+    """Return the mean over stretches of true answers, each of which counts with its weight."""
+    runs, weights = answers.runs().crossed(answers.lattice, stretches)
+    return _sum(runs, curve, weights)
+
+
+def _sum(runs: Runs, curve: Curve, weights: Floats | None = None) -> float:
+    """Return the sum of the quantity over runs, times the weight of each."""
+    weights = np.ones(len(runs.span)) if weights is None else weights
     counts = np.where(runs.count > CONTINUOUS, ANY, runs.count)
     order = np.argsort(counts)
     total = 0.0
     for same in np.split(order, np.flatnonzero(np.diff(counts[order])) + 1):
         count = counts[same[0]]
-        nodes, weights = _gauss(count)
+        nodes, node_weights = _gauss(count)
         for some in _pieces(same):
             run = runs.count[some, None]
             stretch = run / 2 if count == ANY else 1.0
-            found = runs.values(curve, some, (run - 1) / 2 + stretch * nodes) @ weights
-            total += float((found * run[:, 0] if count == ANY else found).sum())
-    return total / answers.count
+            found = runs.values(curve, some, (run - 1) / 2 + stretch * nodes) @ node_weights
+            total += float(weights[some] @ (found * run[:, 0] if count == ANY else found))
+    return total
 
 
 def greatest(answers: TrueAnswers, curve: Curve) -> float:

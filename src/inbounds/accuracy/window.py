@@ -27,7 +27,7 @@ def indices_of(window: Window | None, bounds: Bounds, lattice: Lattice) -> Index
         raise InvalidParameter(
             f"window must be a pair (low, high) of true answers, got {shown(window)}; give its two ends"
         )
-    low, high = (_value(end, bounds) for end in window)
+    low, high = (value_of(end, bounds, "an end of the window") for end in window)
     found = lattice.between(low, high)
     if low > high or not any(found.meets(span) for span in lattice.spans):
         raise InvalidParameter(
@@ -37,13 +37,14 @@ def indices_of(window: Window | None, bounds: Bounds, lattice: Lattice) -> Index
     return found
 
 
-def _value(end: Any, bounds: Bounds) -> Fraction:
+def value_of(end: Any, bounds: Bounds, name: str) -> Fraction:
+    """Read a number, or for dates a day, that a caller gave as an end of something."""
     if bounds.is_dates:
         day = day_number(end)
         if day is None:
-            raise InvalidParameter(f"a window over dates must be a pair of dates, got {shown(end)}; give days")
+            raise InvalidParameter(f"{name} must be a date, got {shown(end)}; give a day, as the bounds do")
         return Fraction(day)
-    return as_written(end, "an end of the window", InvalidParameter)
+    return as_written(end, name, InvalidParameter)
 
 
 def refuse_infinite(window: Window | None, bounds: Bounds) -> None:
