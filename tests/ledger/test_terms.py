@@ -231,6 +231,17 @@ def test_the_same_words_in_another_folder_are_another_source(tmp_path: Path) -> 
         assert Dataset.load(tmp_path / "moved/north/visits.toml", ledger=opened).terms == north.terms
 
 
+@pytest.mark.parametrize("folder", ["plain", "passengers", "a@b", "tokens"])
+def test_how_a_ledger_is_handed_over_is_no_part_of_the_terms(tmp_path: Path, folder: str) -> None:
+    """By its path or opened, wherever it is: also where the path is not shown, lest it hold a password."""
+    (tmp_path / folder).mkdir()
+    (tmp_path / "visits.toml").write_text(CONTRACT)
+    place = tmp_path / folder / "budget.db"
+    with Ledger.open(place) as opened:
+        terms = [Dataset.load(tmp_path / "visits.toml", ledger=given).terms for given in (place, str(place), opened)]
+    assert [one["source"] for one in terms] == ["../visits.csv"] * 3
+
+
 def test_a_relative_source_is_told_from_the_root_where_the_ledger_is_on_a_server(tmp_path: Path) -> None:
     """A server is in no folder, and neither is a ledger that was not named."""
     (tmp_path / "visits.toml").write_text(CONTRACT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from inbounds.ledger.terms import with_digest
@@ -30,6 +31,11 @@ _PLAIN = re.compile(r"[\w.:-]*(/[\w.-]*)?", re.ASCII)
 def is_server(place: object) -> bool:
     """Return whether a place is the address of a server."""
     return isinstance(place, str) and place.startswith(SERVERS)
+
+
+def path_of(place: str) -> Path | None:
+    """Return the path that a place is, None for an address."""
+    return None if is_address(place) else Path(place)
 
 
 def is_address(place: str) -> bool:

@@ -66,6 +66,11 @@ class Ledger:
         return self._store.where
 
     @property
+    def path(self) -> Path | None:
+        """Its file; None for one on a server.  Messages have `where` instead."""
+        return self._store.path
+
+    @property
     def created(self) -> bool:
         """Whether there was none before it was opened here: then nothing is spent in it yet, whatever was elsewhere."""
         return self._store.created

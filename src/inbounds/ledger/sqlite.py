@@ -55,6 +55,7 @@ class SQLiteStore(Store):
     def __init__(self, path: Path, create: bool = True) -> None:
         super().__init__(without_secrets(str(path)))
         self._file = LedgerFile(path)
+        self.path = self._file.path
         self._claim = LogClaim(self._file, self._why)
         self._create = create
         self._read_only = False

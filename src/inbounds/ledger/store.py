@@ -8,6 +8,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 from weakref import WeakSet
 
@@ -47,6 +48,8 @@ class Store(ABC):
     def __init__(self, where: str) -> None:
         self.where = where
         """The place, as a person may see it: without a password."""
+        self.path: Path | None = None
+        """Its file, wherever that is and whatever it is called; None on a server.  Not for messages."""
         self.created = False
         """Whether the ledger was created when it was opened."""
         self._turn = threading.Lock()

@@ -20,7 +20,7 @@ from typing import Any
 from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.ledger import Ledger
-from inbounds.ledger.address import is_address
+from inbounds.ledger.address import is_address, path_of
 from inbounds.ledger.amount import fraction, units
 from inbounds.ledger.terms import Terms
 from inbounds.query.asking import Query
@@ -246,8 +246,8 @@ class Dataset:
         given = self._ledger
         if given is None and (self.contract.stem is not None or self.contract.has("budget", "ledger")):
             given = self._usual_ledger()
-        where = given.where if isinstance(given, Ledger) else None if given is None else str(given)
-        return terms_of(self.contract, self.table, framed=self._sources["frame"] is not None, ledger=where)
+        path = given.path if isinstance(given, Ledger) else None if given is None else path_of(str(given))
+        return terms_of(self.contract, self.table, framed=self._sources["frame"] is not None, ledger=path)
 
     def recorded_terms(self) -> Terms | None:
         """Return the terms that the ledger has for this dataset, whether they are this contract's or not."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from inbounds.bounds import Bounds
-from inbounds.ledger.address import HIDDEN, is_address, is_server, told_apart
+from inbounds.ledger.address import is_address, told_apart
 from inbounds.ledger.terms import Terms, with_digest
 from inbounds.query.column import Column, Keys
 from inbounds.query.contract import Contract
@@ -20,11 +20,11 @@ LONGEST_CALENDAR = 2000
 """A column with closed days is described at more length, so that a change of them can be read."""
 
 
-def terms_of(contract: Contract, table: Table, *, framed: bool, ledger: str | None) -> Terms:
+def terms_of(contract: Contract, table: Table, *, framed: bool, ledger: Path | None) -> Terms:
     """Return the terms of a contract: the unit, the row limit, the source, and the bounds or keys of each column.
 
     With `framed` the program hands over the table itself, instead of the source that the contract may name.  A relative
-    source is told from where the ledger is (docs/decisions/0031-around-a-ledger.md).
+    source is told from where the file of the ledger is, if it is one (docs/decisions/0031-around-a-ledger.md).
     """
     unit = "each row is another person" if table.unit == ROW else table.unit
     found = {"unit": unit, "max_rows_per_unit": str(table.limit)}
@@ -41,15 +41,15 @@ def terms_of(contract: Contract, table: Table, *, framed: bool, ledger: str | No
     return Terms.of(found)
 
 
-def _seen_from(ledger: str | None, contract: Contract, source: str) -> str:
-    """Return the path of a relative source from the folder of the ledger, or from the root if that is no path."""
+def _seen_from(ledger: Path | None, contract: Contract, source: str) -> str:
+    """Return the path of a relative source from the folder of the ledger, or from the root if that is no file."""
     if source == "spark" or is_address(source) or Path(source).expanduser().is_absolute():
         return source
     path = os.path.normpath(contract.folder / source)
-    if ledger is None or is_server(ledger) or ledger == HIDDEN:
+    if ledger is None:
         return Path(path).as_posix()
     try:
-        return Path(os.path.relpath(path, Path(ledger).resolve().parent)).as_posix()
+        return Path(os.path.relpath(path, ledger.resolve().parent)).as_posix()
     except ValueError:  # on another drive
         return Path(path).as_posix()
 
