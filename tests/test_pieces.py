@@ -15,7 +15,7 @@ NAMES = [
     "tests/a/test_a.py::test_one[spark-1]",
     "tests/a/test_a.py::test_two",
     "tests/b/test_b.py::test_spark_reads",
-    "tests/b/test_b.py::test_one",
+    "spark/tests/b/test_b.py::test_one",
 ]
 ORDERED = [NAMES[place] for place in (1, 3, 0, 2, 4)]
 
@@ -29,7 +29,7 @@ def test_tests_that_name_spark_go_first_and_others_keep_their_order() -> None:
 
 def test_tests_that_name_spark_are_one_piece_and_others_a_piece_for_each_file() -> None:
     """One process starts Spark, once for all; no other test waits for it, and a file's tests share their fixtures."""
-    assert [piece_of(name) for name in ORDERED] == [SPARK, SPARK, *["tests/a/test_a.py"] * 2, "tests/b/test_b.py"]
+    assert [piece_of(name) for name in ORDERED] == [SPARK, SPARK, *["tests/a/test_a.py"] * 2, "spark/tests/b/test_b.py"]
 
 
 def test_the_scheduler_gives_out_these_pieces_in_this_order(request: pytest.FixtureRequest) -> None:

@@ -7,4 +7,5 @@ SPARK = "spark"
 
 def piece_of(test: str) -> str:
     """Return what a test is run together with: all that name Spark, which has one session, or the tests of its file."""
-    return SPARK if SPARK in test else test.partition("::")[0]
+    file, _, name = test.partition("::")
+    return SPARK if SPARK in name else file
