@@ -19,7 +19,12 @@ REFUSALS = {name for name, kind in vars(errors).items() if isinstance(kind, type
 CODE = re.compile(r"\w=(?:True|False|None|session|'|\d)|\b(?:round|str|float|int)\(|\.\w+\(")
 """What a command line does not have: an argument of Python, or a call."""
 
-ONLY_FROM_PYTHON = ("optimum=True needs", "a mean over all possible answers", "text of bounds must be a str")
+ONLY_FROM_PYTHON = (
+    "optimum=True needs",
+    "a mean over all possible answers",
+    "text of bounds must be a str",
+    "an answer about days must not be a moment in a time zone",
+)
 """Messages that begin like this are about what no command can be told."""
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas
 import polars
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -295,8 +296,42 @@ def test_a_series_of_moments_or_days_is_released_as_one() -> None:
             made.release(polars.Series([None, days[0]]).cast(kind))
     with pytest.raises(InvalidAnswer, match="NaT"):
         made.release(pandas.Series([pandas.NaT, pandas.Timestamp("2026-03-04")]))
-    with pytest.raises(InvalidAnswer, match=r"\.dt\.date"):  # which day it is depends on where
-        made.release(series.dt.tz_localize("UTC"))
+
+
+def test_moments_in_a_time_zone_are_refused_whatever_holds_them() -> None:
+    """Half past midnight and the next evening are a day apart in New York, and two in UTC; none are refused too."""
+    made = BoundedLaplace(Bounds.dates("2026-01-01", "2026-12-31"), 1, 1000)
+    plain = pandas.Series([datetime(2026, 5, 5, 0, 30), datetime(2026, 5, 6, 23, 30)], dtype="datetime64[us]")
+    zoned = plain.dt.tz_localize("America/New_York")
+    column = polars.Series("visit", plain.tolist()).dt.replace_time_zone("America/New_York")
+    kind = pyarrow.timestamp("us", "America/New_York")
+    arrow = pyarrow.array(plain.tolist(), type=pyarrow.timestamp("us")).cast(kind)
+    held = [zoned, column, arrow, pyarrow.chunked_array([arrow]), zoned.astype(pandas.ArrowDtype(kind)), zoned.array]
+    for answers in [*held, *(one[:0] for one in held), pandas.DatetimeIndex(zoned)]:
+        for ask in (made.release, made.error):
+            with pytest.raises(InvalidAnswer, match=r"time zone.*\.dt\.date"):
+                ask(answers)
+    assert made.release(column.dt.date()).to_list() == [date(2026, 5, 5), date(2026, 5, 6)]
+
+
+def test_what_is_no_day_is_called_what_it_is() -> None:
+    """A missing day is told from a moment, and a month from an hour, each with its own remedy."""
+    made = mechanism("dates")
+    with pytest.raises(InvalidAnswer, match="must not be NaT"):
+        made.release(pandas.NaT)
+    with pytest.raises(InvalidAnswer, match=r"got datetime64\[M\]; say which day is meant"):
+        made.release(np.datetime64("2026-05"))
+    with pytest.raises(InvalidAnswer, match="got datetime; drop the time of day"):
+        made.release(datetime(2026, 5, 5))
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "f8", "O"])
+def test_whole_numbers_are_read_in_their_unit_where_steps_are_large(dtype: str) -> None:
+    """Ends beyond 2**53 are reached by arrays of integers as by floats, where the chosen step is more than 1."""
+    made = BoundedLaplace(Bounds(0, 2**60), 2**40, 1)
+    assert made.step > 1
+    released = made.release(np.array([2**59, 2**59 + 2**58], dtype=dtype))
+    assert abs(released - [2**59, 2**59 + 2**58]).max() < 2**47  # more once in e**100
 
 
 # Values that doubles cannot hold.

@@ -72,8 +72,8 @@ class AnswerArrays:
             return self._read_floats(answers)
         if kind in "iu" and self._counts:
             return lambda part: np.clip(answers[part], *_within(answers.dtype, self._clamp)).astype(np.int64)
-        if kind in "iu" and self._doubles and (size <= 4 or self._lattice.bounded):
-            # Beyond 2**53 is beyond every end.
+        if kind in "iu" and self._doubles and (size <= 4 or (self._lattice.bounded and self._lattice.step <= 1)):
+            # Beyond 2**53 is beyond every end; where a step is more than 1, an end may be farther than doubles count.
             return lambda part: self._nearest(np.clip(answers[part], *_within(answers.dtype, 2**53)).astype(np.float64))
         if self._rational and (kind in "iu" or (kind == "f" and size <= 8)):
             return self._read_rational(answers, self._rational)
@@ -186,6 +186,7 @@ def as_array(answers: Any) -> NDArray[Any]:
     if isinstance(answers, np.ma.MaskedArray):
         raise InvalidAnswer("an array of answers must not be masked; fill it or compress it first")
     if not isinstance(answers, list | tuple):
+        _refuse_time_zone(answers)
         return np.asarray(answers)
     try:
         array = np.array(answers, dtype=object)
@@ -197,6 +198,20 @@ def as_array(answers: Any) -> NDArray[Any]:
             "a list of answers must be a rectangular array, got rows of different lengths; pad or split it"
         )
     return array.astype(np.float64) if kinds <= {float} else array
+
+
+def _refuse_time_zone(answers: Any) -> None:
+    """Refuse moments with a time zone, of pandas, polars or Arrow: as an array they would be the days of another one.
+
+    Two answers a day apart by their own clocks may be two days apart by the clock of UTC.
+    """
+    kind = getattr(answers, "dtype", getattr(answers, "type", None))
+    kinds = (kind, getattr(kind, "pyarrow_dtype", None))
+    if any(getattr(one, name, None) is not None for one in kinds for name in ("tz", "time_zone")):
+        raise InvalidAnswer(
+            "an answer about days must not be a moment in a time zone, for it is another day elsewhere; "
+            "take the days first (.dt.date() of a polars Series, .dt.date of a pandas one)"
+        )
 
 
 def _objects(items: list[Any]) -> NDArray[Any]:

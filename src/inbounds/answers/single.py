@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -256,9 +256,14 @@ def tells_days(dtype: np.dtype[Any]) -> bool:
 
 
 def _ordinal(answer: Any) -> int:
-    if isinstance(answer, np.datetime64) and np.isnat(answer):
+    if isinstance(answer, np.datetime64 | datetime) and answer != answer:  # noqa: PLR0124  NaT, that of pandas too
         raise InvalidAnswer(NO_DAY)
-    if isinstance(answer, np.datetime64) and tells_days(answer.dtype):
+    if isinstance(answer, np.datetime64) and not tells_days(answer.dtype):
+        raise InvalidAnswer(
+            f"an answer to a question about dates must be a date or a datetime64[D] or finer, got {answer.dtype}; "
+            "say which day is meant"
+        )
+    if isinstance(answer, np.datetime64):
         answer = answer.astype(DAYS)
     number = day_number(answer)
     if number is None:
