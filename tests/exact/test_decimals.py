@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from inbounds import Bounds
 from inbounds.answers.single import Answers
 from inbounds.bounds.lattice import Lattice
+from inbounds.cli.answer_text import read_answer
 from inbounds.exact.decimals import DIGITS, from_decimal, is_decimal, read_decimal
 
 LATTICES = [
@@ -100,6 +101,33 @@ def test_neighbours_have_neighbouring_readings(digits: int, place: int, apart: i
         assert found is not None
         indices.append(lattice.index(*found.as_integer_ratio()))
     assert abs(indices[1] - indices[0]) <= math.ceil(abs(distance) / lattice.step)
+
+
+@pytest.mark.parametrize("places", [999, 1_001, 2_300, 2_301, 2_900, 4_000])
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        Bounds(-9, 9, step=Fraction(1, 3)),
+        Bounds(-9, 9, step=Fraction(2, 7), offset=Fraction(1, 11)),
+        Bounds(0, Fraction(1, 2**950), step=Fraction(1, 2**1005)),
+        Bounds(-1, 1, step=Fraction(1, 10**3 * 2**40), offset=Fraction(1, 3**1200)),
+        Bounds(None, None, step=Fraction(1, 2**2040)),
+    ],
+    ids=["thirds", "sevenths", "2**-1005", "3**-1200", "2**-2040"],
+)
+def test_a_long_text_is_rounded_as_the_number_that_it_is(bounds: Bounds, places: int) -> None:
+    """Just below and just above the middle between two points it goes to another one, as a text and as a Decimal."""
+    assert bounds.step is not None
+    lattice = Lattice.of(bounds, bounds.step)
+    answers = Answers(bounds, lattice)
+    for index in (-2, 0, 1, 5):
+        middle = lattice.value(index) + lattice.step / 2
+        below = middle * 10**places // 1
+        for digits in (below - 1, below, below + 1):
+            exact, text = Fraction(digits, 10**places), f"{digits}e-{places}"
+            read = read_answer(text, bounds, "it")
+            assert lattice.index(read.numerator, read.denominator) == lattice.index(*exact.as_integer_ratio())
+            assert answers.index(Decimal(text)) == lattice.index(*exact.as_integer_ratio())
 
 
 @pytest.mark.parametrize(

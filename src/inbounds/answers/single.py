@@ -202,7 +202,7 @@ class Answers:
 
     def _number(self, answer: Number) -> int:
         if isinstance(answer, Decimal) and answer.is_finite():
-            answer = from_decimal(answer)
+            answer = from_decimal(answer, 2 * self.divisor)  # of which all that is half way is a multiple
         ratio = finite_ratio(answer)
         return self._within(self._rounding.index(*ratio)) if ratio is not None else self.end(infinity(answer))
 

@@ -35,7 +35,9 @@ def read_answer(text: str, bounds: Bounds, where: str) -> Any:
         return _end(bounds, where, below=infinite[1] == "-")
     if _NAN.fullmatch(word):
         raise InvalidAnswer(f"{where} must not be NaN; decide what a missing answer means before releasing it")
-    found = read_decimal(word)  # as a double it could move, and away from its neighbour
+    # As a double it could move, and away from its neighbour.  Without a step, all that counts has few decimals.
+    halves = None if bounds.step is None else 2 * bounds.step.denominator * bounds.offset.denominator
+    found = read_decimal(word, halves)
     if found is None:
         raise InvalidAnswer(f"{where} must be a number, because the bounds are numbers; write it like 97 or 97.5")
     return found

@@ -1,10 +1,12 @@
 """Decimal numbers, read from texts and from `Decimal`s of any size, exactly as far as bounds can tell them apart.
 
 A few bytes can stand for an integer that fills the memory, and a text can be as long as a file.  So a number counts as
-at most 10**1000 and, unless it is zero, as at least 10**-1000, on its own side of zero; and of the digits behind the
-thousandth decimal only whether they are all zero.  Ends of bounds and what lies half way between two points of a
-lattice are below 2**2048 and multiples of more than 2**-2200, so nothing is rounded or projected otherwise than the
-number that was written, and two numbers are read in their order.  The work is linear in the length of a text.
+at most 10**1000 and, unless it is zero, as at least 10**-2300, on its own side of zero.  Of the digits behind decimal
+2300 it only counts whether they are all zero and, where the caller says of which part of 1 the numbers are multiples
+that it has to be told apart from, on which side of such a multiple it is: that is found by dividing as far as it takes.
+What lies half way between two points of a lattice is less than 2**2048 from zero and a multiple of more than 2**-4100,
+so nothing is rounded or projected otherwise than the number that was written, and two numbers are read in their order.
+The work is linear in the length of a text.
 """
 
 from __future__ import annotations
@@ -14,7 +16,13 @@ from decimal import Decimal
 from fractions import Fraction
 
 DIGITS = 1_000
-"""How many digits before and after the point count."""
+"""How many digits before the point count."""
+
+DECIMALS = 2_300
+"""How many digits behind the point are read: more than a power of two has that is a step, or half of one."""
+
+BLOCK = 1_000
+"""Digits that are divided at a time."""
 
 # Python would also read 1_0 as 10, and the digits of every script.  No digit can be matched in two ways, lest a long
 # text that is no number take long.
@@ -29,34 +37,61 @@ def is_decimal(text: str) -> bool:
     return _DECIMAL.fullmatch(text) is not None
 
 
-def read_decimal(text: str) -> Fraction | None:
-    """Return the number that a text is, None for one that is no decimal number, NaN and the infinities too."""
+def read_decimal(text: str, parts: int | None = None) -> Fraction | None:
+    """Return the number that a text is, None for one that is no decimal number, NaN and the infinities too.
+
+    With `parts`, it is on the same side of every multiple of `1 / parts`, which is to be above 10**-2300.
+    """
     found = _DECIMAL.fullmatch(text)
     if found is None:
         return None
     sign, whole, decimals, power_sign, power = found.groups("")
     exponent = min(int(power.lstrip("0")[:19] or 0), _VAST)
-    size = _size(whole + decimals, (-exponent if power_sign == "-" else exponent) - len(decimals))
+    size, rest = _counted(whole + decimals, (-exponent if power_sign == "-" else exponent) - len(decimals))
+    if rest:
+        size += _placed(size, rest, parts) / 10**DECIMALS
     return -size if sign == "-" else size
 
 
-def from_decimal(number: Decimal) -> Fraction:
+def from_decimal(number: Decimal, parts: int | None = None) -> Fraction:
     """Return a finite `Decimal` as the fraction that it is, or counts as."""
-    return read_decimal(str(number)) or Fraction(0)
+    return read_decimal(str(number), parts) or Fraction(0)
 
 
-def _size(digits: str, exponent: int) -> Fraction:
-    """Return `int(digits) * 10**exponent`, within what counts."""
+def _counted(digits: str, exponent: int) -> tuple[Fraction, str]:
+    """Return `int(digits) * 10**exponent` within what counts, and the digits behind that up to the last nonzero one."""
     digits = digits.lstrip("0")
     if not digits:
-        return Fraction(0)
+        return Fraction(0), ""
     first = len(digits) + exponent  # how many digits are before the point
     if first > DIGITS:
-        return Fraction(10**DIGITS)
-    if first <= -DIGITS:
-        return Fraction(1, 10**DIGITS)
-    counting = first + DIGITS
-    if len(digits) > counting:  # one more digit stands for all that follow
-        digits, exponent = digits[:counting] + ("1" if digits[counting:].strip("0") else "0"), -DIGITS - 1
+        return Fraction(10**DIGITS), ""
+    if first <= -DECIMALS:
+        return Fraction(1, 10**DECIMALS), ""
+    counting = first + DECIMALS
+    if len(digits) > counting:
+        return Fraction(int(digits[:counting]), 10**DECIMALS), digits[counting:].rstrip("0")
     number = int(digits)
-    return Fraction(number * 10**exponent) if exponent >= 0 else Fraction(number, 10**-exponent)
+    return Fraction(number * 10**exponent) if exponent >= 0 else Fraction(number, 10**-exponent), ""
+
+
+def _placed(size: Fraction, rest: str, parts: int | None) -> Fraction:
+    """Return a number that stands for 0.rest: with it, the size is on the same side of the next multiple."""
+    if parts is None:
+        return Fraction(1, 10)
+    multiple = (Fraction(size * parts // 1 + 1, parts) - size) * 10**DECIMALS
+    if multiple >= 1:
+        return Fraction(1, 10)
+    side = _compared(rest, multiple)
+    return multiple if side == 0 else multiple / 2 if side < 0 else (multiple + 1) / 2
+
+
+def _compared(rest: str, limit: Fraction) -> int:
+    """Return the sign of 0.rest minus a limit between 0 and 1, by long division."""
+    left, divisor = limit.as_integer_ratio()
+    for start in range(0, len(rest), BLOCK):
+        block = rest[start : start + BLOCK]
+        expected, left = divmod(left * 10 ** len(block), divisor)
+        if int(block) != expected:
+            return 1 if int(block) > expected else -1
+    return -1 if left else 0
