@@ -25,6 +25,7 @@ from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.published import (
     AdaptiveLaplace,
+    BoundedGaussian,
     ExplicitFair,
     Geometric,
     HolohanLaplace,
@@ -43,6 +44,8 @@ ENDS: dict[str, Choices] = {f"{manner} {{}}": {"ends": ends} for ends, manner in
 """The rules at the ends that noise is compared with."""
 
 POOLINGS: dict[str, Choices] = {"{}, pooling 0": {}, "{}, pooling 1": {"pooling": 1}, "{}, pooling ½": {"pooling": 0.5}}
+
+SIGMAS: dict[str, Choices] = {"{}": {}, "{}, least σ": {"sigma": "least"}}
 
 GOALS: dict[str, Choices] = {optimal_name(goal): {"minimise": goal} for goal in get_args(Minimise)}
 """The errors that a search can make least."""
@@ -82,6 +85,7 @@ CATALOGUE = (
     Entry(Staircase, ENDS, tuned="width", drawn=("snapped {}",)),
     Entry(TruncatedLaplacian, ENDS, takes_delta=True),
     Entry(ExplicitFair),
+    Entry(BoundedGaussian, SIGMAS),
     Entry(Optimal, GOALS, searched=True),
 )
 

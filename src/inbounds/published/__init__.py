@@ -1,5 +1,6 @@
 """Other mechanisms, as their papers give them: one module a paper."""
 
+from inbounds.published.chen2022 import BoundedGaussian
 from inbounds.published.cormode2018 import ExplicitFair
 from inbounds.published.croft2022.adaptive import AdaptiveLaplace
 from inbounds.published.dwork2006 import Laplace
@@ -11,6 +12,7 @@ from inbounds.published.naive import NaiveLaplace
 
 __all__ = [
     "AdaptiveLaplace",
+    "BoundedGaussian",
     "ExplicitFair",
     "Geometric",
     "HolohanLaplace",
