@@ -251,7 +251,11 @@ REASONS = [
     ("range", ["explicit fair"], "needs bounds with a step, got"),
     ("range", ["adaptive Laplace"], r"needs one half-line, such as \[0, inf\), got \[0, 2\]"),
     ("banks", ["explicit fair"], "needs one bounded interval, got"),
-    ("downwards", ["explicit fair"], "needs one bounded interval, got"),
+    (
+        "downwards",
+        ["explicit fair", "bounded Gaussian", "bounded Gaussian, least σ"],
+        "needs one bounded interval, got",
+    ),
     ("islands", ["explicit fair", "Holohan's bounded Laplace", "adaptive Laplace"], "; use bounded Laplace"),
     ("counts", ["plain Laplace", "snapped Laplace", "folded Laplace"], "with a step, Laplace noise is the two-sided g"),
     ("counts", ["Holohan's bounded Laplace"], "needs one bounded interval without a step, got"),

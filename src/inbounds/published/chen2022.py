@@ -136,6 +136,11 @@ class BoundedGaussian(Mechanism):
         super().__init__(setting, _proved(setting, self._sigma))
 
     @property
+    def name(self) -> str:
+        """What it is called in a comparison."""
+        return self.title if self._way == "published" else f"{self.title}, least σ"
+
+    @property
     def scale(self) -> float:
         """The standard deviation before truncation: over it the noise falls by the square root of e."""
         return round_nearest(self._sigma * self.step)
