@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from inbounds import BoundedLaplace, Bounds, Mechanism, Optimal
 from inbounds.published import (
     AdaptiveLaplace,
+    BoundedGaussian,
     ExplicitFair,
     Geometric,
     HolohanLaplace,
@@ -34,6 +35,7 @@ FEW: dict[str, Any] = {
     **{f"staircase, {ends}": partial(Staircase, COUNTS, 4, ends=ends) for ends in ("leave", "snap", "fold")},
     "truncated Laplacian, folded": partial(TruncatedLaplacian, ISLANDS, 2, delta=0.01, ends="fold"),
     "explicit fair": partial(ExplicitFair, COUNTS, 2),
+    "bounded Gaussian": partial(BoundedGaussian, COUNTS, 2),
     "optimal": partial(Optimal, Bounds.union([(0, 5), (9, 12)], step=1), 2),
 }
 """Mechanisms on so few points that everything can be listed."""
@@ -51,6 +53,7 @@ FINE: dict[str, Any] = {
     "adaptive downwards": partial(AdaptiveLaplace, Bounds(None, 3), 1),
     "Holohan": partial(HolohanLaplace, Bounds(0, 4), 1),
     "explicit fair": partial(ExplicitFair, Bounds(0, 2000, step=1), 50),
+    "bounded Gaussian": partial(BoundedGaussian, Bounds(0, 4), 1),
 }
 """Mechanisms on more points than are listed."""
 

@@ -16,6 +16,7 @@ import pytest
 from inbounds import BoundedLaplace, Bounds, InboundsError, Mechanism, Optimal
 from inbounds.published import (
     AdaptiveLaplace,
+    BoundedGaussian,
     ExplicitFair,
     Geometric,
     HolohanLaplace,
@@ -32,6 +33,8 @@ EVERY: list[Mechanism] = [
     BoundedLaplace(Bounds(0, 5) | Bounds(7, None), 1, 1),
     Optimal(COUNTS, 1, 1),
     ExplicitFair(COUNTS, 1, 1),
+    BoundedGaussian(COUNTS, 1, 1, sigma="least"),
+    BoundedGaussian(Bounds(0, 9), 1, 1),
     Geometric(COUNTS, 1, 1, ends="snap"),
     Laplace(Bounds(0, 9), 1, 1),
     Staircase(Bounds(0, 4), 1, 1, ends="fold"),
@@ -166,7 +169,7 @@ def test_a_mechanism_says_what_it_is(made: Mechanism) -> None:
     assert isinstance(made, Mechanism)
     assert kind.title in made.name
     assert kind.paper
-    assert kind.even_timing is (kind not in (Optimal, ExplicitFair, AdaptiveLaplace))
+    assert kind.even_timing is (kind not in (Optimal, ExplicitFair, AdaptiveLaplace, BoundedGaussian))
     assert kind.keeps_distance is (kind in (BoundedLaplace, Laplace, Geometric))
     assert made.label.private == made.certificate.holds
     assert 0 <= made.pooling <= 1
@@ -185,7 +188,9 @@ NARROW = [
 @pytest.mark.slow
 @pytest.mark.parametrize("sensitivity", [1, Fraction(1, 10**330)], ids=["1", "tiny"])
 @pytest.mark.parametrize("bounds", NARROW, ids=lambda bounds: bounds.brief()[:30])
-@pytest.mark.parametrize("kind", [BoundedLaplace, NaiveLaplace, HolohanLaplace, Laplace, Staircase, ExplicitFair])
+@pytest.mark.parametrize(
+    "kind", [BoundedLaplace, NaiveLaplace, HolohanLaplace, Laplace, Staircase, ExplicitFair, BoundedGaussian]
+)
 def test_on_absurd_bounds_every_question_has_an_answer_or_a_reason(kind: Any, bounds: Bounds, sensitivity: Any) -> None:
     """However narrow or wide the bounds, a figure is a number, perhaps infinite, or what was asked is refused."""
     choices = {"ends": "fold"} if kind in (Laplace, Staircase) else {}

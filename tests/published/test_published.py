@@ -29,6 +29,7 @@ from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.setting import Setting
 from inbounds.published import (
     AdaptiveLaplace,
+    BoundedGaussian,
     ExplicitFair,
     Geometric,
     HolohanLaplace,
@@ -1066,6 +1067,10 @@ TEXTS = [
     (
         ExplicitFair(INTERVAL, 1, Fraction(1, 2)),
         "<ExplicitFair([0, 12] step 1, sensitivity=1, epsilon=1/2): scale 2, ε = 0.5>",
+    ),
+    (
+        BoundedGaussian(Bounds(0, 2), 1, 1, sigma="least"),
+        "<BoundedGaussian([0, 2], sensitivity=1, epsilon=1, sigma='least'): scale 1.06226, ε = 1>",
     ),
     (HolohanLaplace(Bounds(0, 2), 1, 1), "<HolohanLaplace([0, 2], sensitivity=1, epsilon=1): scale 1.41334, ε = 1>"),
     (
