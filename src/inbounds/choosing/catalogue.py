@@ -29,10 +29,15 @@ from inbounds.published import (
     ExplicitFair,
     Geometric,
     HolohanLaplace,
+    Hybrid,
     Laplace,
     NaiveLaplace,
+    OptimalPiecewise,
+    Piecewise,
+    SquareWave,
     Staircase,
     TruncatedLaplacian,
+    TwoPoint,
 )
 
 NOT_APPLICABLE = InboundsError
@@ -86,6 +91,11 @@ CATALOGUE = (
     Entry(TruncatedLaplacian, ENDS, takes_delta=True),
     Entry(ExplicitFair),
     Entry(BoundedGaussian, SIGMAS),
+    Entry(TwoPoint),
+    Entry(Piecewise),
+    Entry(Hybrid),
+    Entry(SquareWave),
+    Entry(OptimalPiecewise),
     Entry(Optimal, GOALS, searched=True),
 )
 

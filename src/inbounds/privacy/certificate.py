@@ -60,7 +60,7 @@ class Certificate:
     """How many pairs were compared."""
     method: str
     """By which road: `deciding pairs`, `deciding pairs, summed` or `every pair, every output`; for published mechanisms
-    also `noise alone`, `tails of the noise`, `exponents`, `one pair, one output` or `branch and bound`."""
+    also `noise alone`, `tails of the noise`, `exponents`, `levels`, `one pair, one output` or `branch and bound`."""
     precision: int
     """Bits of the ball arithmetic."""
     delta: Fraction = Fraction(0)
