@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from inbounds import BoundedLaplace, Bounds, Mechanism, Optimal
+from inbounds import BoundedLaplace, Bounds, InvalidParameter, Mechanism, Optimal
 from inbounds.published import (
     AdaptiveLaplace,
     BoundedGaussian,
@@ -212,3 +212,49 @@ def test_the_ends_of_an_interval_are_possible() -> None:
             first = bounds.low if kind is None else kind(bounds.low)
             releases = [first, *(mechanism.release(first) for _ in range(20))]
             assert all(end in bounds for released in releases for end in mechanism.interval(released))
+
+
+# How much a release tells.
+
+
+@pytest.mark.parametrize("kind", ["bounded", "geometric, leave", "geometric, fold", "staircase, snap", "explicit fair"])
+def test_the_expected_width_is_the_mean_over_truths_and_releases(kind: str) -> None:
+    """On few points each release counts as often as it is released, and each truth alike."""
+    mechanism = made(kind, 0.5, fine=False)
+    truths, releases, law = everything(mechanism)
+    possible = np.isin(truths, [truth for truth in truths if truth in mechanism.bounds])
+    lows, highs = mechanism.interval(releases, 0.9)
+    widths = law[possible] @ (highs - lows)
+    assert mechanism.expected_width(0.9) == pytest.approx(widths.mean(), rel=1e-9)
+    within = (np.array(truths)[possible] >= 2) & (np.array(truths)[possible] <= 9)
+    assert mechanism.expected_width(0.9, (2, 9)) == pytest.approx(widths[within].mean(), rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["bounded", "bounded, islands", "Laplace, snap"])
+def test_on_fine_lattices_the_expected_width_is_right_to_one_percent(kind: str) -> None:
+    """Other truths and other quantiles of releases have the same mean width to one percent."""
+    mechanism = made(kind, 0.5, fine=True)
+    window = (0, 2) if kind == "bounded, islands" else None
+    low, high = window or (0, 5 if kind == "bounded" else 10)
+    truths = np.linspace(low, high, 66)
+    releases = mechanism.quantile(np.tile(np.arange(1, 128) / 128, 66), np.repeat(truths, 127))
+    lows, highs = mechanism.interval(releases)
+    widths = (highs - lows).reshape(66, 127).mean(axis=1)
+    trapezium = (widths[:-1] + widths[1:]).mean() / 2
+    assert mechanism.expected_width(window=window) == pytest.approx(trapezium, rel=0.01)
+
+
+def test_a_remap_tells_less() -> None:
+    """Releases that are replaced by a best guess have wider intervals."""
+    for high, epsilon in ((10, 0.5), (20, 0.3)):
+        base = Geometric(Bounds(0, high, step=1), 1, epsilon, ends="snap")
+        assert base.expected_width() < base.remapped(None).expected_width()
+
+
+def test_the_expected_width_needs_a_confidence_and_finitely_many_answers() -> None:
+    """A confidence that is none, and an average over infinitely many answers, are refused."""
+    with pytest.raises(InvalidParameter, match="confidence must be above 0 and below 1, got 1"):
+        made("bounded", 0.5, fine=False).expected_width(1)
+    with pytest.raises(InvalidParameter, match=r"infinitely many; .* pass a window"):
+        BoundedLaplace(Bounds(0, None), 1, 1).expected_width()

@@ -79,6 +79,11 @@ class Distribution(ABC):
         lows, highs = self.lattice.ends[np.dtype(np.int64)]
         return np.clip(indices, lows[0], highs[-1])
 
+    def possible(self, places: Indices) -> Indices:
+        """Return releases nearby that can occur."""
+        found: Indices = places if not self.in_range else self.lattice.project_many(places)[0]
+        return found
+
     def tail_bound(self, released: Indices, centres: Indices) -> Floats:
         """Return what `at_least` is at most, for this true answer and every lesser one."""
         return self.at_least(released, centres)

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from inbounds.accuracy.distribution import apart
 from inbounds.accuracy.search import least_from
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from inbounds.accuracy.distribution import Distribution, Floats, Indices
+    from inbounds.accuracy.prior import Prior
 
 SLACK = 1e-11
 """Relative room for rounding: an interval is rather too wide than too narrow."""
@@ -42,6 +44,9 @@ NODES = 96
 CELLS = 192
 """Into how many runs releases are cut there."""
 
+SEEN, QUANTILES = 64, 64
+"""Truths and quantiles of releases that the mean width of intervals is taken over, where there are many."""
+
 REMEMBERED = 16
 """For so many confidences the shares are kept."""
 
@@ -60,6 +65,31 @@ class Intervals:
         if size is not None and size <= (MOST_LISTED if law.rises else MOST_LISTED_AT_ALL):
             return self._listed(released, confidence)
         return self._by_tails(released, confidence) if law.rises else law.wide_interval(released, confidence)
+
+    def expected_width(self, truths: Prior, confidence: float) -> float:
+        """Return the mean width of intervals, in steps, over releases and truths."""
+        law, lattice = self._law, self._law.lattice
+        if lattice.bounded and lattice.width < MOST_LISTED:
+            releases = np.arange(lattice.first, lattice.last + 1)
+            if law.in_range:
+                releases = np.array(lattice.indices(), dtype=np.int64)
+            centres, weights = truths.points
+            return float(weights @ self._widths_at(releases, centres, confidence))
+        seen = truths.quantile((np.arange(SEEN) + 0.5) / SEEN)
+        quantiles = (np.arange(QUANTILES) + 0.5) / QUANTILES
+        releases = law.quantile(np.tile(quantiles, SEEN), np.repeat(law.truths(seen), QUANTILES))
+        return float(self._widths(releases, confidence).mean())
+
+    def _widths_at(self, releases: Indices, centres: Indices, confidence: float) -> Floats:
+        """Return the mean width over releases, for some truths."""
+        from_on = self._law.at_least(releases[1:], centres[:, None])
+        rows: Floats = -np.diff(from_on, prepend=1.0, append=0.0, axis=1)
+        return rows @ self._widths(releases, confidence)
+
+    def _widths(self, releases: Indices, confidence: float) -> Floats:
+        distinct, which = np.unique(releases, return_inverse=True)
+        low, high = (self._law.lattice.nearest(end) for end in self.around(distinct, confidence))
+        return apart(high, low)[which]
 
     # Few points: everything is written out.
 
@@ -142,7 +172,9 @@ class Intervals:
         edges = self._clipped(nodes[:, None] + _whole(np.linspace(-reach, reach, CELLS + 1)))
         up_to = law.up_to(edges - 1, nodes[:, None])
         masses: Floats = np.diff(up_to, prepend=0.0, append=1.0)
-        middles = self._possible(np.column_stack([edges[:, :1], edges[:, :-1] + np.diff(edges) // 2, edges[:, -1:]]))
+        middles = self._law.possible(
+            np.column_stack([edges[:, :1], edges[:, :-1] + np.diff(edges) // 2, edges[:, -1:]])
+        )
         with np.errstate(under="ignore", divide="ignore", invalid="ignore"):
             ratios = law.probability(middles, nodes[:, None]) / law.probability(middles, law.truths(middles))
         order = np.argsort(-np.nan_to_num(ratios), axis=1)
@@ -167,11 +199,6 @@ class Intervals:
     def _clipped(self, places: Indices) -> Indices:
         first, last = self._law.releases
         return np.clip(places, first, None if last is None else last + 1)  # the last one is in a run of its own
-
-    def _possible(self, places: Indices) -> Indices:
-        """Return releases nearby that can occur."""
-        found: Indices = places if not self._law.in_range else self._law.lattice.project_many(places)[0]
-        return found
 
 
 def _no_better(probabilities: Floats, ratios: Floats) -> Floats:

@@ -210,6 +210,13 @@ class Prior:
         answers = law.looked_at(int(self.lows[0]), int(self.highs[-1]))
         return weighed_mean(answers, self._stretches, law.errors)
 
+    @cached_property
+    def points(self) -> tuple[Indices, Floats]:
+        """Every answer that has weight, and its weight: for few answers."""
+        counts = self.highs - self.lows + 1
+        indices = np.repeat(self.lows - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        return indices, np.repeat(self._stretches.densities, counts)
+
     def quantile(self, masses: Floats) -> Indices:
         """Return the possible answers below which there is at most so much, and with which it is reached or passed."""
         _, counts, before, _ = self._running

@@ -51,6 +51,8 @@ class TrueAnswers:
     first: int = EVERY_INDEX.low
     """The least index to look at."""
     last: int = EVERY_INDEX.high
+    nodes: int = NODES
+    """At how many answers of a run to look for a mean."""
 
     @property
     def count(self) -> float:
@@ -181,18 +183,18 @@ def _between(lattice: Lattice, span: NDArray[np.intp], starts: Indices, ends: In
 def mean(answers: TrueAnswers, curve: Curve) -> float:
     """Return the mean of the quantity over true answers, each counted alike.
 
-    Sums over many answers are Gauss sums: `NODES` weighted values, exact for polynomials of twice that degree.
+    Sums over many answers are Gauss sums: some weighted values, exact for polynomials of twice that degree.
     """
-    return _sum(answers.runs(), curve) / answers.count
+    return _sum(answers.runs(), curve, answers.nodes) / answers.count
 
 
 def weighed_mean(answers: TrueAnswers, stretches: Stretches, curve: Curve) -> float:
     """Return the mean over stretches of true answers, each of which counts with its weight."""
     runs, weights = answers.runs().crossed(answers.lattice, stretches)
-    return _sum(runs, curve, weights)
+    return _sum(runs, curve, answers.nodes, weights)
 
 
-def _sum(runs: Runs, curve: Curve, weights: Floats | None = None) -> float:
+def _sum(runs: Runs, curve: Curve, most: int, weights: Floats | None = None) -> float:
     """Return the sum of the quantity over runs, times the weight of each."""
     weights = np.ones(len(runs.span)) if weights is None else weights
     counts = np.where(runs.count > CONTINUOUS, ANY, runs.count)
@@ -200,7 +202,7 @@ def _sum(runs: Runs, curve: Curve, weights: Floats | None = None) -> float:
     total = 0.0
     for same in np.split(order, np.flatnonzero(np.diff(counts[order])) + 1):
         count = counts[same[0]]
-        nodes, node_weights = _gauss(count)
+        nodes, node_weights = _gauss(count, most)
         for some in _pieces(same):
             run = runs.count[some, None]
             stretch = run / 2 if count == ANY else 1.0
@@ -241,16 +243,16 @@ def _pieces(runs: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     return np.array_split(runs, -(-len(runs) // PIECE))
 
 
-def _gauss(count: float) -> tuple[Floats, Floats]:
-    """Return nodes about the middle and weights for sums over `count` consecutive points, or for a mean over [-1, 1].
+def _gauss(count: float, most: int) -> tuple[Floats, Floats]:
+    """Return at most so many nodes about the middle, and weights, for sums over `count` points or a mean over [-1, 1].
 
     The nodes are the eigenvalues of the Jacobi matrix of the polynomials orthogonal on the points (Golub & Welsch;
     on points at unit distance they are the discrete Chebyshev polynomials).
     """
-    k = np.arange(1, NODES)
+    k = np.arange(1, most)
     if count == ANY:
         off_diagonal, total = k / np.sqrt(4 * k**2 - 1), 1.0
-    elif count <= NODES:
+    elif count <= most:
         return np.arange(count) - (count - 1) / 2, np.ones(int(count))
     else:
         off_diagonal, total = k / 2 * np.sqrt((count**2 - k**2) / (4 * k**2 - 1)), count

@@ -56,6 +56,15 @@ def refuse_infinite(window: Window | None, bounds: Bounds) -> None:
         )
 
 
+def refuse_both(window: Window | None) -> None:
+    """Refuse a window beside a prior."""
+    if window is not None:
+        raise InvalidParameter(
+            f"a mean is over a prior or over a window, got both, with the window {shown(window)}; leave one of them "
+            "out, or give the prior no weight outside the window"
+        )
+
+
 def stated_window(bounds: Bounds, plain_scale: Fraction) -> Window | None:
     """Return the window that a mean is taken over if none is given: none if the bounds are bounded.
 

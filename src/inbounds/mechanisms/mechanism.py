@@ -18,6 +18,9 @@ from inbounds.sampling.entropy import Entropy, system
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from inbounds.accuracy.prior import Prior, PriorLike
+    from inbounds.mechanisms.remapped import Remapped
+
     Array = NDArray[Any]
     Indices = NDArray[Any]  # int64, or float64 holding integers
 
@@ -76,6 +79,24 @@ class Mechanism(Predictable):
             refuse_fixed_point(answer)
             return rewrapped(self._release_array(answer, system), answer)
         return self._release_one(answer, system)
+
+    def remapped(self, prior: PriorLike | Prior | None) -> Remapped:
+        """Return this mechanism with each release replaced by the best guess of the truth under a prior, at no cost.
+
+        * `prior`: what is publicly believed of the true answer, None for all possible answers alike.  Weights, one for
+          each possible answer (without a step: for equal parts of the range); or `(weights, edges)` as
+          `numpy.histogram` returns them; or a function of the answer.
+
+        **A prior must not come from the data.**  Take it from last year's published figures, from common knowledge or
+        from a survey that is public.  A prior made of the secret answers publishes them, whatever epsilon is.
+
+        The expected error under the prior is never larger than before.  That has a price: releases lean towards where
+        the prior is, the worst error may be larger, and a remap throws information away that intervals and later
+        analysis need.  `base.release(answer)` and then `remap(drawn)` keeps both.
+        """
+        from inbounds.mechanisms.remapped import Remapped  # noqa: PLC0415  which is a mechanism itself
+
+        return Remapped(self, prior)
 
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:
         index = self._answers.index(answer)

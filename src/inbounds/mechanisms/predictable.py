@@ -10,8 +10,9 @@ import numpy as np
 
 from inbounds.accuracy.distribution import Distribution
 from inbounds.accuracy.interval import Intervals
+from inbounds.accuracy.prior import Prior, PriorLike
 from inbounds.accuracy.true_answers import TrueAnswers, greatest, mean
-from inbounds.accuracy.window import Window, indices_of, refuse_infinite
+from inbounds.accuracy.window import Window, indices_of, refuse_both, refuse_infinite
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, round_nearest, shown
 from inbounds.mechanisms.containers import Asked, Column, Kind, Many, Plain, Series, Single
@@ -209,13 +210,31 @@ class Predictable(Described):
         return self._length(greatest(self._looked_at(window), self._distribution.errors))
 
     @np.errstate(all="ignore")
-    def mean_error(self, window: Window | None = None) -> float:
+    def mean_error(self, window: Window | None = None, *, prior: PriorLike | Prior | None = None) -> float:
         """Return the expected absolute error averaged over possible true answers, each counted alike.
 
-        All of them, or those from `window[0]` to `window[1]`: if the bounds have no end, there must be a window.
+        All of them, or those from `window[0]` to `window[1]`: if the bounds have no end, there must be a window.  With
+        a `prior`, each counts as much as is publicly believed: see `remapped` for what a prior can be.
         """
+        if prior is not None:
+            refuse_both(window)
+            believed = Prior.of(prior, self.bounds, self._setting.lattice)
+            return self._length(believed.mean(self._distribution))
         refuse_infinite(window, self.bounds)
         return self._length(mean(self._looked_at(window), self._distribution.errors))
+
+    @np.errstate(all="ignore")
+    def expected_width(self, confidence: float = 0.95, window: Window | None = None) -> float:
+        """Return how wide intervals are on average over releases and true answers: how little a release tells.
+
+        True answers count as for `mean_error`.  Every release is looked at where there are few possible answers;
+        where there are more than 512, a sample, evenly spread, which is right to about one percent.
+        """
+        _check_probability(confidence, "confidence")
+        refuse_infinite(window, self.bounds)
+        first, last = indices_of(window, self.bounds, self._setting.lattice)
+        truths = Prior.uniform(self._setting.lattice, first, last)
+        return self._length(self._intervals.expected_width(truths, float(confidence)))
 
     @np.errstate(all="ignore")
     def at_ends(self, window: Window | None = None) -> float:

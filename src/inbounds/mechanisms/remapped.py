@@ -1,0 +1,153 @@
+"""A mechanism whose releases are replaced by the best guess of the truth, given what is publicly believed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, overload
+
+import numpy as np
+
+from inbounds.accuracy.distribution import Distribution
+from inbounds.accuracy.prior import Prior, PriorLike
+from inbounds.accuracy.remap import MOST_LISTED, Remap, best_remap
+from inbounds.accuracy.remapped_distribution import RemappedDistribution
+from inbounds.answers.array import Reader, as_array
+from inbounds.errors import InvalidParameter
+from inbounds.exact.rational import shown
+from inbounds.mechanisms.containers import Column, Kind, Many, Plain, are_many, rewrapped
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.privacy.certificate import Certificate
+from inbounds.sampling.entropy import Entropy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Remapped(Mechanism):
+    """Releases of a mechanism, each replaced by the median of the truth given that release, under a prior.
+
+    The median has the least expected distance from the truth.  What a release is replaced by depends on that release
+    and on what is public, so all that was proved of the base holds.
+
+    Made by `mechanism.remapped(prior)`.
+    """
+
+    title: ClassVar[str] = "remapped"
+    paper: ClassVar[str] = "posterior median"
+
+    def __init__(self, base: Mechanism, prior: PriorLike | Prior | None = None) -> None:
+        given_base: object = base
+        if not isinstance(given_base, Mechanism):
+            raise InvalidParameter(f"what is remapped must be a mechanism, got {shown(base)}; make one first")
+        self._base = base
+        self._prior = Prior.of(prior, base.bounds, base._setting.lattice)
+        super().__init__(base._setting, base.certificate)
+
+    @property
+    def base(self) -> Mechanism:
+        """The mechanism before the remap: it tells more, and leans less."""
+        return self._base
+
+    @property
+    def prior(self) -> Prior:
+        """What is believed of the true answer."""
+        return self._prior
+
+    @overload
+    def remap(self, drawn: Kind) -> Kind: ...
+    @overload
+    def remap(self, drawn: Plain) -> float: ...
+    @overload
+    def remap(self, drawn: Column) -> Column: ...
+    @overload
+    def remap(self, drawn: Many) -> NDArray[Any]: ...
+    @np.errstate(all="ignore")  # whatever the caller has set
+    def remap(self, drawn: Any) -> Any:
+        """Return what is released where `base` has released this, without further cost.
+
+        Keep what the base released: intervals from it are shorter, and later statistics do not lean.
+        """
+        if not are_many(drawn):
+            index = self._base._outputs.index_of_release(drawn)
+            return self._outputs.writer(type(drawn))(self._replaced(index))
+        array = as_array(drawn)
+        flat = array.ravel()
+        read = self._base._output_arrays.reader(flat)
+        if isinstance(read, list):
+            written = self._output_arrays.write_each([self._replaced(index) for index in read], flat)
+        else:
+            written = self._output_arrays.write(self._replaced_many(read(slice(0, len(flat)))), flat)
+        return rewrapped(written.reshape(array.shape), drawn)
+
+    def _replaced(self, index: int) -> int:
+        return index if self._remap is None else self._remap.index(index)
+
+    def _replaced_many(self, indices: NDArray[Any]) -> NDArray[Any]:
+        return indices if self._remap is None else self._remap.indices(indices)
+
+    def _draw(self, index: int, entropy: Entropy) -> int:
+        return self._replaced(self._base._draw(index, entropy))
+
+    def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[Any]]]:
+        for part, drawn in self._base._drawn(read, count, entropy):
+            yield part, self._replaced_many(drawn)
+
+    @cached_property
+    def _remap(self) -> Remap | None:
+        """What replaces what; nothing where releases are too many to be replaced one by one, and groups would cost."""
+        law = self._base._distribution
+        found = best_remap(law, self._prior)
+        if not law.in_range or law.lattice.points <= MOST_LISTED:
+            return found
+        with np.errstate(all="ignore"):
+            helps = self._prior.mean(RemappedDistribution(law, found)) <= self._prior.mean(law)
+        return found if helps else None
+
+    @cached_property
+    def _distribution(self) -> Distribution:
+        law = self._base._distribution
+        return law if self._remap is None else RemappedDistribution(law, self._remap)
+
+    def _centre(self, index: int) -> int:
+        return self._base._centre(index)
+
+    @property
+    def name(self) -> str:
+        """What it is called in a comparison."""
+        return f"{self.title} {self._base.name}"
+
+    @property
+    def even_timing(self) -> bool:  # type: ignore[override]  # here it depends on the base
+        """Whether a draw does the same work for every true answer: if one of the base does, as a look-up does."""
+        return self._base.even_timing
+
+    @property
+    def keeps_distance(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether it can keep the distance guarantee: if the base can."""
+        return self._base.keeps_distance
+
+    @property
+    def pure(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether it keeps epsilon without a delta: if the base does."""
+        return self._base.pure
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """Those of the base, and the prior."""
+        return {**self._base.choices, "prior": self._prior}
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self._base, self._prior
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle base and prior; whoever unpickles proves the base again."""
+        return Remapped, (self._base, self._prior)
+
+    def __repr__(self) -> str:
+        return f"<Remapped({self._base!r}, {self._prior!r}): {self.label}>"
+
+    def prove_again(self) -> Certificate:
+        """Prove the privacy of the base by another road; to replace its releases costs nothing."""
+        return self._base.prove_again()
