@@ -31,6 +31,7 @@ class Mechanism(Predictable):
     A mechanism of a new paper is a class with
 
     * `title` and `paper`, `even_timing` or `keeps_distance` where they are true of it, and `pure` where it is not;
+      `in_range` and `unbiased`, unless every release is possible;
     * an `__init__(bounds, sensitivity, epsilon, *, choices)` that makes a `Setting` of the first three, refuses what it
       is not for, and passes the setting and a `Certificate` of its proof to `super().__init__`;
     * `_draw`, which returns the index to release for the index of a true answer, exactly by its law;
