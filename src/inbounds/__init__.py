@@ -19,6 +19,7 @@ if _TYPE_CHECKING:
     from inbounds.limit.optimal import Optimal
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
     from inbounds.mechanisms.mechanism import Mechanism
+    from inbounds.mechanisms.remapped import Remapped
     from inbounds.privacy.certificate import Certificate
     from inbounds.privacy.certify import certify
     from inbounds.privacy.claim import Claim
@@ -38,6 +39,7 @@ __all__ = [
     "NotPrivate",
     "Optimal",
     "Recommendation",
+    "Remapped",
     "certify",
     "compare",
     "recommend",
@@ -54,6 +56,7 @@ _LATER = {
     "Mechanism": "inbounds.mechanisms.mechanism",
     "Optimal": "inbounds.limit.optimal",
     "Recommendation": "inbounds.choosing.recommendation",
+    "Remapped": "inbounds.mechanisms.remapped",
     "certify": "inbounds.privacy.certify",
     "compare": "inbounds.choosing.comparison",
     "recommend": "inbounds.choosing.recommendation",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ELEMENTS = 2**18
 """Probabilities to hold at a time."""
 
-MOST_LISTED = 4096
+MOST_LISTED = 2**14
 """Up to so many possible answers, means are over each of them."""
 
 FEW_NODES, MORE_NODES = 2, 6

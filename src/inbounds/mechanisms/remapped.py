@@ -23,6 +23,9 @@ from inbounds.sampling.entropy import Entropy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+SMALL = 257
+"""Python keeps integers below this at hand and makes greater ones anew, so none below it is counted to."""
+
 
 class Remapped(Mechanism):
     """Releases of a mechanism, each replaced by the median of the truth given that release, under a prior.
@@ -69,8 +72,7 @@ class Remapped(Mechanism):
         Keep what the base released: intervals from it are shorter, and later statistics do not lean.
         """
         if not are_many(drawn):
-            index = self._base._outputs.index_of_release(drawn)
-            return self._outputs.writer(type(drawn))(self._replaced(index))
+            return self._replacing(drawn)
         array = as_array(drawn)
         flat = array.ravel()
         read = self._base._output_arrays.reader(flat)
@@ -79,6 +81,32 @@ class Remapped(Mechanism):
         else:
             written = self._output_arrays.write(self._replaced_many(read(slice(0, len(flat)))), flat)
         return rewrapped(written.reshape(array.shape), drawn)
+
+    def _release_one(self, answer: Any, entropy: Entropy) -> Any:
+        # The true answer goes to the base and nowhere else: how long the rest takes depends on what was drawn alone.
+        return self._replacing(self._base._release_one(answer, entropy))
+
+    def _replacing(self, drawn: Any) -> Any:
+        """Return what replaces one release of the base, in its kind."""
+        if type(drawn) in (float, int) and self._written is not None:
+            edges, targets = self._written
+            return targets[np.count_nonzero(edges <= drawn)]  # all are compared, whatever was drawn
+        return self._outputs.writer(type(drawn))(self._replaced(self._base._outputs.index_of_release(drawn)))
+
+    @cached_property
+    def _written(self) -> tuple[NDArray[np.float64], list[float]] | None:
+        """Edges of groups and targets as plain numbers; None where doubles do not tell an edge from what is below."""
+        if self._remap is None or self.bounds.is_dates:
+            return None
+        indices = self._remap.edges.tolist()
+        edges, below = (
+            np.array([*map(self._base._outputs.writer(float), some)], dtype=np.float64)
+            for some in (indices, [index - 1 for index in indices])
+        )
+        if not (below < edges).all():
+            return None
+        targets = [*map(self._outputs.writer(float), self._remap.targets.tolist())]
+        return np.concatenate([np.full(SMALL, -np.inf), edges]), targets[:1] * SMALL + targets
 
     def _replaced(self, index: int) -> int:
         return index if self._remap is None else self._remap.index(index)
