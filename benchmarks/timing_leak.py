@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchmarks.peer_process import PeerProcess
 from benchmarks.report import Report
 from benchmarks.stopwatch import durations, timed_releases
-from inbounds import BoundedLaplace, Bounds
+from inbounds import BoundedLaplace, Bounds, Optimal
 from inbounds.published import Geometric
 
 BOUNDS = Bounds(0, 100)
@@ -92,6 +92,11 @@ def run_evenness(peers: PeerProcess, *, quick: bool) -> Report:
     snapped = Geometric(counts, sensitivity=1, epsilon=0.5, ends="snap").release
     parted = BoundedLaplace(Bounds(0, 40) | Bounds(60, 100), sensitivity=1, epsilon=1).release
     one = BoundedLaplace(BOUNDS, sensitivity=1, epsilon=1).release
+    tables = {
+        "table of cells": Optimal(Bounds(0, 5), sensitivity=1, epsilon=1).release,
+        "table of points": Optimal(Bounds(0, 5), sensitivity=1, epsilon=1, minimise="worst").release,
+        "geometric on cells, remapped": Optimal(Bounds(0, 5), sensitivity=1, epsilon=0.1).release,
+    }
     pairs: dict[str, tuple[Callable[[Any], object], Any, Any, int]] = {
         "[0, 100]: 0 or 50": (one, 0.0, 50.0, each),
         "[0, 100]: 0.1 or 77.7": (one, 0.1, 77.7, each),
@@ -103,6 +108,9 @@ def run_evenness(peers: PeerProcess, *, quick: bool) -> Report:
         "1,000 x 20 or 40, gap": (parted, np.full(1000, 20.0), np.full(1000, 40.0), each // 4),
         "1,000 x 0 or 90, snapped geometric, gap": (snapped, np.full(1000, 0), np.full(1000, 90), each // 4),
     }
+    for name, table in tables.items():
+        pairs[f"{name}: 0 or 2.4"] = (table, 0.0, 2.4, each)
+        pairs[f"1,000 x 0 or 2.4, {name}"] = (table, np.full(1000, 0.0), np.full(1000, 2.4), each // 4)
     rows, measured = [], {}
     for name, (release, first, second, count) in pairs.items():
         found = [_told_apart(release, (first, second), count, generator) for _ in range(rounds)]

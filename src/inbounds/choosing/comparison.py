@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, get_args
 
+from inbounds.accuracy.prior import PriorLike
 from inbounds.accuracy.window import Window, stated_window, written_end
 from inbounds.bounds import Bounds
 from inbounds.choosing.catalogue import (
@@ -22,15 +23,15 @@ from inbounds.choosing.table import table_of
 from inbounds.display.progress import Progress, reporting
 from inbounds.display.table import Table
 from inbounds.exact.rational import Number, shown
-from inbounds.limit.optimal import is_optimum_wanted, optimal_name
-from inbounds.limit.optimum import Minimise
+from inbounds.limit.goal import Minimise
+from inbounds.limit.optimal import TIME_LIMIT, checked_seconds, is_optimum_wanted, optimal_name
 from inbounds.privacy.claim import Promise
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-TELLING = 0.01
-"""Errors are related to the limit where the optimum itself comes this close to it, relatively."""
+TELLING = 1.0
+"""Errors are related to the limit where the optimum itself comes this close to it, relatively: else none was found."""
 
 ROUNDING = 1e-9
 """An error that is this much below the limit, relatively, is the limit: both were computed in doubles."""
@@ -49,6 +50,8 @@ class Comparison:
     window: Window | None
     """Over which true answers means are taken; None for all."""
     rows: tuple[Row, ...]
+    under_prior: bool = False
+    """Whether means are over a prior that was given."""
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -75,6 +78,8 @@ class Comparison:
     @property
     def caption(self) -> str:
         """Over which true answers the means are."""
+        if self.under_prior:
+            return "means over the prior that was given, worst errors over all possible true answers"
         if self.window is None:
             return "means over all possible true answers, each counted alike"
         low, high = (written_end(end) for end in self.window)
@@ -97,14 +102,16 @@ class Comparison:
         return self.table.rich()
 
 
-def compare(
+def compare(  # noqa: PLR0913  each is a choice that the caller may leave to us
     bounds: Bounds,
     sensitivity: Number | timedelta,
     epsilon: Number,
     *,
     window: Window | None = None,
+    prior: PriorLike | None = None,
     delta: Number = 1e-6,
     optimum: bool | None = None,
+    time_limit: Number = TIME_LIMIT,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare every mechanism there is for these bounds: privacy, range, bias, scale, errors, probability at the ends.
@@ -112,26 +119,33 @@ def compare(
     * `window`: over which true answers to average, as a pair (low, high).  If the bounds have no end and no window is
       given, it reaches ten plain scales (sensitivity / epsilon) beyond their last end; the comparison says so.
     * `delta`: for the mechanisms that need one, above 0 and below 1/2.
-    * `optimum`: whether to compute the least error that any mechanism can have, by linear programming.  If not given,
-      where the lattice is small enough for that to be quick and the solver is installed (`inbounds[optimal]`).
+    * `prior`: what is publicly believed of the true answer, as for `Optimal`: then means are over it.  **It must not
+      come from the data.**
+    * `optimum`: whether to search for the best mechanisms, and for the errors that none is below.  If not given, where
+      the bounds have both ends and the solver is installed (`inbounds[optimal]`).
+    * `time_limit`: for how many seconds to search for each of the two, for the mean and for the worst error.
     * `progress`: called with a line of text now and then, while something takes long.
     """
     promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
     refuse_delta(delta)
+    checked_seconds(time_limit)
     with_optimum = is_optimum_wanted(optimum, bounds)
     stated = window if window is not None else stated_window(bounds, promise.sensitivity / promise.epsilon)
     question = Question(bounds, sensitivity, epsilon)
     with reporting(progress) as report:
-        searched = searched_candidates(question, stated, report) if with_optimum else ()
+        searched = searched_candidates(question, stated, prior, time_limit, report) if with_optimum else ()
         found = {}
         for candidate in (*candidates(question, delta), *searched):
             report(f"comparing {candidate.name}")
-            found[candidate.name] = measured(candidate, stated, window)
+            found[candidate.name] = measured(candidate, stated, window, prior)
     rows = _related(found, everywhere=window is None) if with_optimum else list(found.values())
-    return Comparison(bounds, sensitivity, epsilon, stated, tuple(sorted(rows, key=_order)))
+    ordered = tuple(sorted(rows, key=_order))
+    return Comparison(bounds, sensitivity, epsilon, stated, ordered, under_prior=prior is not None)
 
 
-def measured(candidate: Candidate, mean_window: Window | None, worst_window: Window | None) -> Row:
+def measured(
+    candidate: Candidate, mean_window: Window | None, worst_window: Window | None, prior: PriorLike | None = None
+) -> Row:
     """Make a mechanism and measure it, or say why it is not for these bounds."""
     try:
         made = candidate.make()
@@ -145,7 +159,7 @@ def measured(candidate: Candidate, mean_window: Window | None, worst_window: Win
         in_range=made.in_range,
         unbiased=made.unbiased,
         scale=made.scale,
-        mean_error=made.mean_error(mean_window),
+        mean_error=made.mean_error(mean_window, prior=prior),
         worst_error=made.worst_error(worst_window),
         at_ends=made.at_ends(mean_window),
     )
@@ -173,10 +187,7 @@ def _related(found: dict[str, Row], *, everywhere: bool) -> list[Row]:
 
 
 def _limit(optimum: Row, error: float | None) -> float | None:
-    """Return the error that no mechanism is below, as the optimum's prices prove it; None if it says little.
-
-    Where epsilon is tiny, or the limit next to nothing, making the table exact costs more than there is to tell.
-    """
+    """Return the error that no mechanism is below, as the search for the optimum proved it; None if it says little."""
     limit = None if optimum.mechanism is None else optimum.mechanism.limit
     if limit is None or error is None:
         return None

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from inbounds.accuracy.prior import PriorLike
 from inbounds.accuracy.window import Window, indices_of
 from inbounds.bounds.lattice import Lattice
-from inbounds.limit.optimum import Minimise
+from inbounds.limit.goal import Minimise
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.claim import Promise
 
@@ -37,6 +38,8 @@ class Objective:
 
     minimise: Minimise
     window: Window | None
+    prior: PriorLike | None = None
+    """What the mean is over, if not all true answers alike."""
     sample: tuple[Any, ...] | None = None
     """The true answers that are looked at; None for all of them."""
     weights: tuple[float, ...] = ()
@@ -45,17 +48,20 @@ class Objective:
     def of(self, mechanism: Mechanism) -> float:
         """Return the error of a mechanism."""
         if self.sample is None:
-            measured = mechanism.mean_error if self.minimise == "mean" else mechanism.worst_error
-            return measured(self.window)
+            if self.minimise == "worst":
+                return mechanism.worst_error(self.window)
+            return mechanism.mean_error(self.window, prior=self.prior)
         errors = np.array([mechanism.error(list(self.sample))], dtype=np.float64)[0]
         return float(np.average(errors, weights=self.weights) if self.minimise == "mean" else errors.max())
 
 
-def objectives(promise: Promise, minimise: Minimise, window: Window | None) -> tuple[Objective, Objective]:
+def objectives(
+    promise: Promise, minimise: Minimise, window: Window | None, prior: PriorLike | None = None
+) -> tuple[Objective, Objective]:
     """Return the objective to search with and the one to decide by: the same where there are few spans."""
-    exact = Objective(minimise, window)
+    exact = Objective(minimise, window, prior)
     bounds = promise.bounds
-    if len(bounds) <= FEW_SPANS:
+    if len(bounds) <= FEW_SPANS or prior is not None:
         return exact, exact
     lattice = Lattice.of(bounds, promise.step_for(promise.plain_scale))
     first, last = indices_of(window, bounds, lattice)
@@ -91,7 +97,7 @@ def _sampled(
             indices |= {low, high}
         sample |= dict.fromkeys(indices, times / len(indices))
     answers = tuple(map(lattice.answer, sample))
-    return Objective(exact.minimise, exact.window, answers, tuple(sample.values()))
+    return Objective(exact.minimise, exact.window, sample=answers, weights=tuple(sample.values()))
 
 
 def _outstanding(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.intp]:

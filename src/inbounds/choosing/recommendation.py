@@ -8,8 +8,10 @@ from fractions import Fraction
 from textwrap import fill
 from typing import Any
 
-from inbounds.accuracy.window import Window, stated_window, written_end
+from inbounds.accuracy.prior import PriorLike
+from inbounds.accuracy.window import Window, indices_of, stated_window, written_end
 from inbounds.bounds import Bounds
+from inbounds.bounds.lattice import Lattice
 from inbounds.choosing.catalogue import Question
 from inbounds.choosing.objective import objectives
 from inbounds.choosing.trials import Trials
@@ -19,8 +21,8 @@ from inbounds.display.progress import Progress, reporting
 from inbounds.display.text import WIDTH
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, shown
-from inbounds.limit.optimal import checked_goal, is_optimum_wanted, refuse_without_optimum
-from inbounds.limit.optimum import Minimise
+from inbounds.limit.goal import Minimise, checked_goal
+from inbounds.limit.optimal import TIME_LIMIT, checked_seconds, is_optimum_wanted, refuse_without_optimum
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.claim import Promise
@@ -32,6 +34,13 @@ plain noise where everything is possible: there it is the same law by its plain 
 
 AS_GOOD = 1e-6
 """An error so near to a proved limit, relatively, is the limit."""
+
+TELLING = 10.0
+"""More times a limit says nothing."""
+
+TIGHT = 10
+"""Ranges narrower than so many plain scales (sensitivity over epsilon) are tight: beyond, the best mechanism for the
+worst error gains a few hundredths at most on those of one scale."""
 
 
 @dataclass(frozen=True)
@@ -75,18 +84,23 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     sensitivity: Number | timedelta,
     epsilon: Number,
     *,
-    minimise: Minimise = "mean",
+    minimise: Minimise | None = None,
+    prior: PriorLike | None = None,
     pooling_limit: Number = 1,
     window: Window | None = None,
     guarantee: GuaranteeName = "standard",
     trusted: bool = False,
     even_timing: bool = False,
     optimum: bool | None = None,
+    time_limit: Number = TIME_LIMIT,
     progress: Progress | None = None,
 ) -> Recommendation:
     """Return the mechanism with the least error of all that keep epsilon (no delta) and stay in range.
 
-    * `minimise`: the "mean" error over true answers, each counted alike, or the "worst".
+    * `minimise`: the "mean" error over true answers, each counted alike, or the "worst".  If it is not given, the mean
+      counts, and only mechanisms are considered that do not lean towards the middle of the range.
+    * `prior`: what is publicly believed of the true answer, as for `Optimal`: then the mean error under it counts.
+      **It must not come from the data.**
     * `pooling_limit`: how much of the noise that would leave the bounds may stay at their ends, from 0 to 1.  Snapping
       (clamping) counts as 1, folding (reflecting) as 0.  The optimum pools as it likes, so it is considered only if the
       limit is 1.
@@ -94,26 +108,31 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     * `guarantee`, `trusted`: as for `BoundedLaplace`.  Only what keeps the distance guarantee is considered for it: of
       the others, snapped and folded Laplace or geometric noise.
     * `even_timing`: whether to consider only mechanisms whose draws do the same work for every true answer.  That
-      leaves out the optimum and explicit fair.
-    * `optimum`: whether to consider the best of all mechanisms, by linear programming.  If not given, where the lattice
-      is small enough for that to be quick and the solver is installed (`inbounds[optimal]`).  If it is asked for and
-      cannot be had, that is an error.
+      leaves out explicit fair.
+    * `optimum`: whether to search for the best of all mechanisms.  If not given, where `minimise` or a `prior` was, or
+      the range is tight, and the solver is installed (`inbounds[optimal]`).  If it is asked for and cannot be had, that
+      is an error.
+    * `time_limit`: for how many seconds to search for it.
     * `progress`: called with a line of text now and then.  If not given, a terminal shows it.
 
     On bounds of many spans errors are looked at for a sample of true answers, lest it take minutes; the recommendation
     says so.  Privacy is proved over all of them whatever the sample.
     """
     promise = Promise.of(bounds, sensitivity, epsilon, guarantee, 0, trusted)
-    goal, limit = checked_goal(minimise), _limit(pooling_limit)
+    goal, limit = _goal(minimise, prior), _limit(pooling_limit)
     if not isinstance(even_timing, bool):
         raise InvalidParameter(f"even_timing must be True or False, got {shown(even_timing)}; give one of them")
     if goal == "mean" and window is None:
         window = stated_window(bounds, promise.plain_scale)
-    with_optimum = is_optimum_wanted(optimum, bounds) and limit == 1
+    checked_seconds(time_limit)
+    if window is not None:
+        indices_of(window, bounds, Lattice.of(bounds, promise.step_for(promise.plain_scale)))
+    leaning = minimise is not None or prior is not None
+    searched = is_optimum_wanted(optimum, bounds) and limit == 1 and (optimum is True or leaning or _is_tight(promise))
     if optimum:
         refuse_without_optimum(bounds, sensitivity, epsilon)
-        _refuse_contradiction(pooling_limit, limit, guarantee, even_timing=even_timing)
-    rough, final = objectives(promise, goal, window)
+        _refuse_contradiction(pooling_limit, limit, guarantee)
+    rough, final = objectives(promise, goal, window, prior)
     question = Question(bounds, sensitivity, epsilon)
     with reporting(progress) as report:
         trials = Trials(
@@ -124,8 +143,9 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
             guarantee,
             trusted,
             even_timing,
-            with_optimum=with_optimum,
+            searched=(goal if leaning else "worst") if searched else None,
             must_find=optimum is True,
+            time_limit=time_limit,
             report=report,
         )
         tried = list(trials.everything())
@@ -159,7 +179,25 @@ def _refuse(promise: Promise) -> None:
     )
 
 
-def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: GuaranteeName, *, even_timing: bool) -> None:
+def _goal(minimise: Minimise | None, prior: PriorLike | None) -> Minimise:
+    """Return which error counts; a prior says over what the mean is taken."""
+    if minimise is None:
+        return "mean"
+    if prior is not None and checked_goal(minimise) == "worst":
+        raise InvalidParameter(
+            "a prior counts for the mean error, got one for the worst, which is over all possible answers whatever is "
+            "believed of them; leave one of the two out"
+        )
+    return checked_goal(minimise)
+
+
+def _is_tight(promise: Promise) -> bool:
+    """Return whether a range is so narrow, beside the noise, that the best mechanism for it is much better."""
+    least, greatest = promise.bounds.least, promise.bounds.greatest
+    return least is not None and greatest is not None and greatest - least < TIGHT * promise.plain_scale
+
+
+def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: GuaranteeName) -> None:
     """Refuse to whoever asked for the optimum what would keep it from being considered."""
     if limit < 1:
         raise InvalidParameter(
@@ -170,11 +208,6 @@ def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: Guaran
         raise InvalidParameter(
             f"optimum=True needs guarantee='standard', got {guarantee!r}: the optimum does not keep it; "
             "leave one of the two out"
-        )
-    if even_timing:
-        raise InvalidParameter(
-            "optimum=True needs even_timing=False, got True: how long a draw of the optimum takes depends on the true "
-            "answer; leave one of the two out"
         )
 
 
@@ -200,7 +233,7 @@ def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial
         f"{best.name} has the least {objective.minimise} error{over}, {best.error:.4g}, of {_counted(tried)} "
         f"that {', '.join(kept[:-1])} and {kept[-1]}"
     )
-    return text + _beaten(best, decided) + _against_the_limit(trials, best) + "."
+    return text + _beaten(best, decided) + _price(best) + _against_the_limit(trials, best, tried) + "."
 
 
 def _counted(tried: list[Trial]) -> str:
@@ -222,15 +255,26 @@ def _beaten(best: Trial, trials: list[Trial]) -> str:
     return f": {' and '.join(beaten)}" if beaten else ""
 
 
-def _against_the_limit(trials: Trials, best: Trial) -> str:
+def _against_the_limit(trials: Trials, best: Trial, tried: list[Trial]) -> str:
     """Say how much better any mechanism could be, where that is known; the limit is one for answers not trusted."""
-    everywhere = trials.final.minimise == "mean" or trials.final.window is None
-    limit = best.mechanism.limit
-    if limit is None or not everywhere or trials.trusted:
+    objective = trials.final
+    everywhere = objective.minimise == "mean" or objective.window is None
+    limits = [one.mechanism.limit for one in tried if one.mechanism.limit and trials.searched == objective.minimise]
+    if not limits or not everywhere or trials.trusted:
         return ""
-    if best.error <= limit * (1 + AS_GOOD):
+    ratio = best.error / max(limits)
+    if ratio <= 1 + AS_GOOD:
         return ". No mechanism whatever can do better"
-    return f". No mechanism whatever has an error below {limit:.4g}"
+    return f". That is at most {ratio:.3f} times what any mechanism whatever can reach" if ratio < TELLING else ""
+
+
+def _price(best: Trial) -> str:
+    """Say what the best mechanism for an error costs beside that error."""
+    values = best.mechanism.release_count
+    if values is None:
+        return ""
+    leans = ", and releases lean towards the middle of what is believed" if best.mechanism.leans else ""
+    return f". It releases one of {values} values{leans}"
 
 
 def _shown(window: Window) -> str:

@@ -12,11 +12,15 @@ from inbounds.choosing.objective import Objective
 from inbounds.choosing.tuning import Trial, best_pooling, best_width
 from inbounds.display.progress import Progress
 from inbounds.errors import InvalidParameter
-from inbounds.exact.rational import as_written
+from inbounds.exact.rational import Number, as_written
+from inbounds.limit.goal import Minimise
 from inbounds.privacy.guarantee import GuaranteeName
 
 FINALISTS = 1.05
 """The best of a family is looked at more closely if its rough error is at most so many times the least."""
+
+SETTLED = 1.05
+"""Where the best mechanism that a search found has at most so many times the limit's error, others are not tuned."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +36,28 @@ class Trials:
     guarantee: GuaranteeName
     trusted: bool
     even_timing: bool
-    with_optimum: bool
-    """Whether to search for the best there is, too."""
+    searched: Minimise | None
+    """For which error to search for the best there is, too."""
     must_find: bool
     """Whether a search that finds nothing is an error."""
+    time_limit: Number
+    """For how many seconds to search."""
     report: Progress
 
     def everything(self) -> Iterator[Trial]:
         """Yield every mechanism of the catalogue that may be recommended, with its error."""
-        for entry in CATALOGUE:
-            if self._may_be_considered(entry):
-                yield from self._of_entry(entry)
+        considered = [entry for entry in CATALOGUE if self._may_be_considered(entry)]
+        best = [trial for entry in considered if entry.searched for trial in self._of_entry(entry, tuned=False)]
+        yield from best
+        settled = any(self._is_settled(trial) for trial in best)
+        for entry in considered:
+            if not entry.searched:
+                yield from self._of_entry(entry, tuned=not settled)
+
+    def _is_settled(self, trial: Trial) -> bool:
+        """Return whether a mechanism is so near to what is possible that others are not looked at closely."""
+        limit = trial.mechanism.limit
+        return self.searched == self.objective.minimise and limit is not None and trial.error <= SETTLED * limit
 
     def decided(self, trials: list[Trial]) -> list[Trial]:
         """Return the trials, the best of each family measured by what decides."""
@@ -61,13 +76,14 @@ class Trials:
 
     def _may_be_considered(self, entry: Entry) -> bool:
         kind = entry.kind
-        if not kind.pure or (self.even_timing and not kind.even_timing) or (entry.searched and not self.with_optimum):
+        if not kind.pure or (self.even_timing and not kind.even_timing) or (entry.searched and not self.searched):
             return False
         return kind.keeps_distance or self.guarantee == "standard"
 
-    def _of_entry(self, entry: Entry) -> Iterator[Trial]:
-        rough, goal = self.objective.sample is not None, self.objective.minimise
-        if entry.tuned == "pooling":
+    def _of_entry(self, entry: Entry, *, tuned: bool) -> Iterator[Trial]:
+        """Yield the variants of a kind of mechanism, and what is found between them if one is to be tuned."""
+        rough = self.objective.sample is not None
+        if tuned and entry.tuned == "pooling":
             yield from best_pooling(
                 lambda name, choices: self._tried(entry, entry.kind.title, name, choices),
                 entry.kind.title,
@@ -77,17 +93,24 @@ class Trials:
             return
         for pattern, choices in entry.variants.items():
             name = entry.named(pattern)
-            if entry.tuned == "width":
+            if tuned and entry.tuned == "width":
                 yield from best_width(
                     lambda trial, given, family=name: self._tried(entry, family, trial, given),  # type: ignore[misc]
                     name,
                     dict(choices),
                     rough,
                 )
-            elif choices.get("minimise", goal) == goal:  # what is best for another error is not searched for
-                given = self.question.search(choices, self.objective.window, self.report) if entry.searched else choices
-                if (found := self._tried(entry, name, name, given)) is not None:
-                    yield found
+                continue
+            wanted = choices.get("minimise", self.searched) == self.searched  # not what is best for another error
+            found = self._tried(entry, name, name, self._choices(entry, choices)) if wanted else None
+            if found is not None:
+                yield found
+
+    def _choices(self, entry: Entry, choices: Choices) -> Choices:
+        if not entry.searched:
+            return choices
+        objective = self.objective
+        return self.question.search(choices, objective.window, objective.prior, self.time_limit, self.report)
 
     def _tried(self, entry: Entry, family: str, name: str, choices: Choices) -> Trial | None:
         """Make and measure a mechanism, if it is for these bounds, keeps epsilon, stays in range and pools no more."""

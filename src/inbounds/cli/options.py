@@ -22,6 +22,14 @@ Sensitivity = Annotated[
 Epsilon = Annotated[str, typer.Option(metavar="NUMBER", help="The privacy loss of each release.")]
 Cost = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer.")]
 Guarantee = Annotated[str, typer.Option(metavar="NAME", help="standard, or distance (metric privacy).")]
+Minimise = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="mean or worst: look for the mechanism with the least such error of all.  "
+        "[default: the least mean error of those that do not lean towards the middle]",
+    ),
+]
 Pooling = Annotated[
     str | None,
     typer.Option(

@@ -14,7 +14,7 @@ import typer
 from inbounds.bounds import Bounds
 from inbounds.choosing.comparison import Comparison, compare
 from inbounds.choosing.recommendation import Recommendation, recommend
-from inbounds.cli.options import AsJson, BoundsText, Sensitivity, distance, number
+from inbounds.cli.options import AsJson, BoundsText, Minimise, Sensitivity, distance, number
 from inbounds.cli.output import show
 from inbounds.display.progress import reporting
 from inbounds.display.text import WIDTH
@@ -42,13 +42,14 @@ def command(
     sensitivity: Sensitivity,
     epsilon: Epsilon = None,
     target_error: TargetError = None,
+    minimise: Minimise = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare the mechanisms for some bounds, and recommend one.
 
     It is the one that release uses: of those that do the same work for every true answer, the one with the least
-    mean error. No data is involved, and nothing is spent.
+    error. No data is involved, and nothing is spent.
 
     \b
     Example:
@@ -61,24 +62,32 @@ def command(
     if epsilon is not None and target_error is None:
         spent = number(epsilon, "--epsilon")
     elif target_error is not None and epsilon is None:
+        if minimise is not None:
+            raise InvalidParameter(
+                f"--target-error is about mechanisms with a formula, got --minimise {minimise} too; give --epsilon"
+            )
         spent = least_epsilon(possible, most, number(target_error, "--target-error"))
     else:
         given = "neither" if epsilon is None else "both"
         raise InvalidParameter(f"plan needs either --epsilon or --target-error, got {given}; give one")
-    compared, best = compare(possible, most, spent), recommend(possible, most, spent, even_timing=True)
+    goal: Any = {"minimise": minimise, "even_timing": True, "optimum": None if target_error is None else False}
+    compared, best = compare(possible, most, spent), recommend(possible, most, spent, **goal)
     if plot is not None:
         from inbounds.cli.plan_picture import save  # noqa: PLC0415  only whoever has matplotlib comes here
 
         save(Path(plot), compared, best)
     text = _text(compared, best, target_error, None if plot is None else Path(plot))
-    show(_data(compared, best, spent, target_error), text, as_json=as_json)
+    show(_data(compared, best, spent, target_error, minimise), text, as_json=as_json)
 
 
-def _data(compared: Comparison, best: Recommendation, spent: Decimal, target_error: str | None) -> dict[str, Any]:
+def _data(
+    compared: Comparison, best: Recommendation, spent: Decimal, target_error: str | None, minimise: str | None
+) -> dict[str, Any]:
     found = {
         "epsilon": spent,
         "recommended": best.name,
-        "mean_error": best.error,
+        "minimise": minimise or "mean",
+        "error": best.error,
         "reason": best.reason,
         "mechanisms": compared.data(),
     }
@@ -88,7 +97,10 @@ def _data(compared: Comparison, best: Recommendation, spent: Decimal, target_err
 def _text(compared: Comparison, best: Recommendation, target_error: str | None, plot: Path | None) -> str:
     parts = [str(compared), fill(best.reason, WIDTH, break_on_hyphens=False)]
     if target_error is not None:
-        found = f"The least epsilon, to three digits, with a mean error of at most {target_error}: {compared.epsilon}"
+        found = (
+            f"The least epsilon, to three digits, at which a mechanism with a formula has a mean error of at most "
+            f"{target_error}: {compared.epsilon}"
+        )
         parts.insert(0, fill(found, WIDTH))
     if plot is not None:
         parts.append(f"The picture is in {plot}.")
@@ -99,7 +111,7 @@ def _text(compared: Comparison, best: Recommendation, target_error: str | None, 
 
 
 def least_epsilon(bounds: Bounds, sensitivity: Any, error: Decimal) -> Decimal:
-    """Return the least epsilon of three digits at which the recommended mechanism's mean error is at most this.
+    """Return the least epsilon of three digits at which a mechanism with a formula has a mean error of at most this.
 
     It was evaluated there, and is larger at the epsilon just below; that it is so all the way down is assumed.
     """
@@ -112,7 +124,14 @@ def least_epsilon(bounds: Bounds, sensitivity: Any, error: Decimal) -> Decimal:
         def reached(number: int) -> bool:
             report(f"trying epsilon {epsilon_of(number)}")
             return (
-                recommend(bounds, sensitivity, epsilon_of(number), even_timing=True, progress=lambda _: None).error
+                recommend(
+                    bounds,
+                    sensitivity,
+                    epsilon_of(number),
+                    even_timing=True,
+                    optimum=False,
+                    progress=lambda _: None,
+                ).error
                 <= error
             )
 

@@ -20,6 +20,7 @@ from inbounds.cli.options import (
     BoundsText,
     Epsilon,
     Guarantee,
+    Minimise,
     Pooling,
     Sensitivity,
     Trusted,
@@ -55,6 +56,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     epsilon: Epsilon,
     value: Value = None,
     guarantee: Guarantee = "standard",
+    minimise: Minimise = None,
     pooling: Pooling = None,
     trusted: Trusted = False,
     file: Source = None,
@@ -74,10 +76,15 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     possible = Bounds.parse(bounds)
     given: Any = (possible, distance(sensitivity, possible), number(epsilon, "--epsilon"))
     promised: Any = {"guarantee": guarantee, "trusted": trusted}
+    goal: Any = minimise  # recommend refuses what is none
     fixed = chosen_part(pooling, "--pooling")
+    if fixed is not None and minimise is not None:
+        raise InvalidParameter(
+            f"--minimise chooses a mechanism, and --pooling is one, got {minimise} and {pooling}; leave one of them out"
+        )
     _refuse_mixture({"a value": value, "--file": file, "--column": column, "--to": to})
     mechanism: Mechanism = (
-        recommend(*given, **promised, even_timing=True).mechanism
+        recommend(*given, **promised, minimise=goal, even_timing=True).mechanism
         if fixed is None
         else BoundedLaplace(*given, **promised, pooling=fixed)
     )
@@ -129,7 +136,8 @@ class _Asked:
         """The part of it that was not typed."""
         law = self.law
         choices = [f", {name} {float(law[name]):g}" for name in ("pooling", "width") if law[name] is not None]
-        return [("mechanism", law["mechanism"] + "".join(choices)), ("scale", law["scale"]), ("step", law["step"])]
+        scale = [] if law["scale"] is None else [("scale", law["scale"])]
+        return [("mechanism", law["mechanism"] + "".join(choices)), *scale, ("step", law["step"])]
 
 
 def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.errors import InvalidParameter
+from inbounds.limit.deadline import NEVER, Deadline
 from inbounds.limit.extreme_rays import Line
 from inbounds.limit.linear_program import LinearProgram, Mixture, Prices, Problem, Rays
 
@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 
 GAP = 1e-8
 """A search ends when the error is at most this share above what is possible."""
-
-ACCEPTED = 0.01
-"""One that gets no further must have come this close: what is known is then the best table, or at most so far from it.
-
-Rounding errors alone end a search at 1e-6 or below."""
 
 ROUGH = 1e-4
 """Searches whose only use is to start another one may end here."""
@@ -74,41 +69,30 @@ class Solution:
     rays: Rays
 
 
-def solved(problem: Problem, tell: Tell | None = None, gap: float = GAP) -> Solution:
-    """Return the best table, or one that is at most `ACCEPTED` worse; refuse where none was found within the limits."""
+def solved(problem: Problem, tell: Tell | None = None, deadline: Deadline = NEVER, gap: float = GAP) -> Solution | None:
+    """Return the best table found in time, and prices that say how good it is; None if the solver found nothing."""
     unit = _typical_error(problem)
     scaled = replace(problem, costs=problem.costs / unit)
-    search = ColumnGeneration(scaled, *_start(scaled, tell), gap, tell)
+    search = ColumnGeneration(scaled, *_start(scaled, tell, deadline), gap, tell, deadline)
     found = search.solution()
-    if found is None or search.value - search.bound > ACCEPTED * search.value:
-        raise InvalidParameter(_refusal(search, unit))
+    if found is None:
+        return None
     return replace(found, prices=replace(found.prices, rows=found.prices.rows * unit))
 
 
-def _refusal(search: ColumnGeneration, unit: float) -> str:
-    """Say what was found until the search was given up, in steps."""
-    rows = len(search.problem.line)
-    found = f"from {max(search.bound, 0.0) * unit:.6g} to {search.value * unit:.6g} steps"
-    return (
-        f"the least error must be known to {ACCEPTED:.2g} of it within {BUDGET // rows} rounds on {rows} points, no "
-        f"{PATIENCE} of them in a row without progress, and the solver starting over at most {MOST_RESCUES} times; got "
-        f"{found} after {search.rounds}; take a larger step, an epsilon nearer 1, or recommend without the optimum"
-    )
-
-
-def _start(problem: Problem, tell: Tell | None) -> tuple[Rays, Prices | None]:
+def _start(problem: Problem, tell: Tell | None, deadline: Deadline) -> tuple[Rays, Prices | None]:
     """Return rays and prices to start from; the costs are in units of a typical error."""
     rows, pairs = len(problem.line), _pairs(len(problem.line))
     if rows > FEW and rows > 3 * problem.line.levels_around(0)[-1]:
         columns = _pairs(problem.costs.shape[1])
         coarse = _coarser(problem, pairs, columns)
         if _typical_error(coarse) < 1.5:
-            found = ColumnGeneration(coarse, *_start(coarse, tell), ROUGH, tell).solution()
+            found = ColumnGeneration(coarse, *_start(coarse, tell, deadline), ROUGH, tell, deadline).solution()
             if found is not None:
                 return _finer(problem, found, pairs, columns)
     if problem.worst:
         mean = replace(problem, costs=problem.costs / rows, worst=False)
-        found = ColumnGeneration(mean, *_start(mean, tell), ROUGH, tell).solution()
+        found = ColumnGeneration(mean, *_start(mean, tell, deadline), ROUGH, tell, deadline).solution()
         if found is None:
             return _simple_rays(problem), None
         return _simple_rays(problem) + found.rays, replace(found.prices, errors=np.full(rows, 1 / rows))
@@ -186,9 +170,11 @@ def _finer(problem: Problem, coarse: Solution, rows: Ints, columns: Ints) -> tup
 class ColumnGeneration:
     """One search, on one set of rows."""
 
-    def __init__(self, problem: Problem, rays: Rays, prices: Prices | None, gap: float, tell: Tell | None) -> None:
-        self.problem, self.gap, self.tell = problem, gap, tell
-        self.program = LinearProgram(problem)
+    def __init__(
+        self, problem: Problem, rays: Rays, prices: Prices | None, gap: float, tell: Tell | None, deadline: Deadline
+    ) -> None:
+        self.problem, self.gap, self.tell, self.deadline = problem, gap, tell, deadline
+        self.program = LinearProgram(problem, deadline)
         self.value, self.bound, self.best = np.inf, -np.inf, prices
         self.mixture: Mixture | None = None
         self.rounds = self.fruitless = 0
@@ -222,7 +208,7 @@ class ColumnGeneration:
         small = 1e-12 * self.value
         self.fruitless = 0 if self.value < before[0] - small or self.bound > before[1] + small else self.fruitless + 1
         within = self.rounds * len(self.problem.line) < BUDGET and self.program.rescues < MOST_RESCUES
-        return within and self.fruitless < PATIENCE
+        return within and self.fruitless < PATIENCE and not self.deadline.passed
 
     def _improving(self, prices: Prices) -> Rays:
         """Return rays that the program lacks and that pay at its prices."""

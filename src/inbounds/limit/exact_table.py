@@ -87,8 +87,9 @@ def _with_spread(probabilities: Floats, spread: int) -> ExactTable:
     """Round a table down to whole units and fill every row up evenly, with at least `spread` units or nearly so."""
     rows = []
     for row in np.maximum(probabilities, 0.0):
-        kept = Fraction(TOTAL - spread) / sum(map(Fraction, row.tolist()), Fraction(0))
-        units = [int(Fraction(p) * kept) for p in row.tolist()]
+        whole = [int(part) for part in np.ldexp(row, BITS).tolist()]
+        total = sum(whole)
+        units = [part * (TOTAL - spread) // total for part in whole]
         each, rest = divmod(TOTAL - sum(units), len(units))
         rows.append(tuple(unit + each + (place < rest) for place, unit in enumerate(units)))
     return ExactTable(tuple(rows))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from math import expm1
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from inbounds.errors import InvalidParameter
+from inbounds.limit.deadline import NEVER, Deadline
 from inbounds.limit.extreme_rays import Line
 
 if TYPE_CHECKING:
@@ -26,6 +28,11 @@ PIVOTS = 500
 
 MOST_STRETCHES = 100
 """So often it may go on with one program: none of the searches measured that got there needed more than 5."""
+
+LEAST_SECONDS = 0.05
+"""So long HiGHS may always try."""
+
+MOST_SECONDS = 1e9
 
 RESCUES: tuple[dict[str, Any], ...] = (
     {"simplex_scale_strategy": 0},
@@ -150,8 +157,8 @@ class LinearProgram:
     the program is sparse; and divided by `1 - exp(-epsilon)` they are of the order of 1 whatever epsilon is.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, deadline: Deadline = NEVER) -> None:
+        self.problem, self._deadline = problem, deadline
         self.rays = Rays(np.zeros((0, len(problem.line)), np.intp), np.zeros(0, np.intp))
         self.sums = len(problem.fold(np.zeros(len(problem.line))))
         self._unit = -expm1(-problem.line.epsilon)
@@ -208,7 +215,7 @@ class LinearProgram:
         if self._run_in_stretches():
             return True
         self.rescues += 1
-        return any(self._run_from_scratch(options) for options in RESCUES)
+        return any(not self._deadline.passed and self._run_from_scratch(options) for options in RESCUES)
 
     def _run_from_scratch(self, options: dict[str, Any]) -> bool:
         self._solver.clearSolver()
@@ -223,6 +230,8 @@ class LinearProgram:
         Return whether it came to an end, and with a solution.
         """
         for _ in range(MOST_STRETCHES):
+            left = max(self._deadline.left, LEAST_SECONDS)
+            self._solver.setOptionValue("time_limit", min(self.seconds + left, MOST_SECONDS))
             self._solver.run()
             status = self._solver.modelStatusToString(self._solver.getModelStatus())
             if status != _UNFINISHED:
@@ -256,6 +265,11 @@ class LinearProgram:
 
 _UNFINISHED = "Iteration limit reached"
 _SOLVED = ("Optimal", "Unknown")  # unknown: optimal up to rounding errors, and whoever asks checks the prices anyway
+
+
+def solver_is_installed() -> bool:
+    """Return whether linear programs can be solved here."""
+    return find_spec("highspy") is not None
 
 
 def _first(count: int) -> Floats:

@@ -31,6 +31,11 @@ class Described(ABC):
     pure: ClassVar[bool] = True
     """Whether all of its kind keep epsilon without a delta; what was proved of one of them says its `label`."""
 
+    leans = False
+    """Whether releases are drawn towards what is believed beforehand, rather than towards the truth alone."""
+    release_count: int | None = None
+    """How many values a release can have, where they are few by design."""
+
     def __init__(self, setting: Setting, certificate: Certificate) -> None:
         self._setting, self._certificate = setting, certificate
         self._answers = Answers(setting.bounds, setting.lattice)

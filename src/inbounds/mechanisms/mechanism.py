@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -54,6 +54,11 @@ class Mechanism(Predictable):
     def _draw(self, index: int, entropy: Entropy) -> int:
         """Return the index to release for the index of a true answer, which may be outside the bounds."""
 
+    @property
+    def _draw_near(self) -> Callable[[float, Entropy], float] | None:
+        """What does the same as `_draw` for an index that is a double, always with the same work, if there is such."""
+        return None
+
     @overload
     def release(self, answer: Kind) -> Kind: ...
     @overload
@@ -100,6 +105,12 @@ class Mechanism(Predictable):
         return Remapped(self, prior)
 
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:
+        # Doubles stay doubles where they can: integers take longer the larger they are.
+        answers, near = self._answers, self._draw_near
+        if near is not None and type(answer) is float and not answers.integral:
+            place = answers.place(answer)
+            if place is not None:
+                return answers.at(near(place, entropy))
         index = self._answers.index(answer)
         write = self._outputs.writer(type(answer))
         return write(self._draw(index, entropy))

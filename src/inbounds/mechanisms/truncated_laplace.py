@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from inbounds.accuracy.truncated_laplace import TruncatedLaplaceDistribution
 from inbounds.answers.array import Reader
@@ -54,12 +54,9 @@ class TruncatedLaplace(Mechanism):
     def _centre(self, index: int) -> int:
         return self._claim.lattice.project(index)[0]
 
-    def _release_one(self, answer: Any, entropy: Entropy) -> Any:
-        # Doubles stay doubles where they can: integers take longer the larger they are.
-        answers = self._answers
-        if type(answer) is float and not answers.integral and (place := answers.place(answer)) is not None:
-            return answers.at(self._sampler.draw_near(place, entropy))
-        return super()._release_one(answer, entropy)
+    @property
+    def _draw_near(self) -> Callable[[float, Entropy], float]:
+        return self._sampler.draw_near
 
     def _draw(self, index: int, entropy: Entropy) -> int:
         lattice = self._claim.lattice

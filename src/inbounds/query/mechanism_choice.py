@@ -34,7 +34,7 @@ def choose(
 ) -> Choice:
     """Return the mechanism for answers in these bounds; the same question again costs nothing."""
     if pooling is None:
-        best = recommend(bounds, sensitivity, epsilon, guarantee=guarantee, even_timing=True)
+        best = recommend(bounds, sensitivity, epsilon, guarantee=guarantee, even_timing=True, optimum=False)
         return Choice(best.mechanism, _reason(best.mechanism, len(best.considered)), best.error)
     mechanism = BoundedLaplace(bounds, sensitivity, epsilon, guarantee=guarantee, pooling=pooling)
     error = mechanism.mean_error(stated_window(bounds, sensitivity / epsilon))

@@ -1,0 +1,158 @@
+"""An error that no private mechanism is below, proved: by linear programming, or by a closed form for steps of one row.
+
+Whatever mechanism there is on a range, look at it at true answers `spacing` steps apart only, for any of the possible
+offsets: there it is a private table, whose releases can be rounded to the same points at random without making the mean
+distance larger.  So its error is at least that of the best table, and the prices of the linear program bound that from
+below (docs/mathematics.md, "No mechanism does better").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.accuracy.prior import Prior
+from inbounds.bounds import Bounds
+from inbounds.bounds.lattice import Lattice
+from inbounds.limit.cell_distribution import CellDistribution
+from inbounds.limit.cells import Cells
+from inbounds.limit.column_generation import solved
+from inbounds.limit.deadline import Deadline
+from inbounds.limit.extreme_rays import Line
+from inbounds.limit.kernel import ChainKernel
+from inbounds.limit.linear_program import Prices, Problem
+from inbounds.limit.posterior import targets_of_chain
+from inbounds.published.ghosh2009 import GeometricNoise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from inbounds.limit.goal import Minimise
+
+    Floats = NDArray[np.float64]
+
+    Tell = Callable[[str], None]
+
+MOST_ROWS = 200
+"""Linear programs have at most so many rows: with more, rounding errors and time grow fast."""
+
+MOST_CHAIN = 1_000_000
+"""The closed form is for at most so many rows."""
+
+TAPERS = (0.5, 2.0, 4.0, 8.0)
+"""Over so many scales of the noise a prior rises from nothing at the ends of a range."""
+
+ROUNDING = 2.0**-50
+"""Relative room for the rounding errors of one entry of a sum."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """True answers so many steps apart, as many for every offset, of which those `reach` apart are neighbours'."""
+
+    spacing: int
+    rows: int
+    reach: int
+    times: int = 1
+    """Points that far apart are neighbours of neighbours, so many times over: there epsilon counts so many times."""
+
+
+def grid_of(points: int, distance: int, reach: int) -> Grid:
+    """Return the grid for so many consecutive points that leaves out the fewest of them."""
+    plain = min(distance // reach, points)
+    rows = -(-reach * points // distance)
+    choices = [Grid(plain, points // plain, reach)]
+    if rows <= points:
+        choices.append(Grid(points // rows, rows, reach))
+    return max(choices, key=lambda grid: (round(grid.spacing * grid.rows / points, 6), grid.spacing))
+
+
+def grid_to_ends(width: int, distance: int, reach: int) -> Grid:
+    """Return the grid from the first to the last index of a range, or nearly."""
+    gaps = min(-(-reach * width // distance), width)
+    return Grid(width // gaps, gaps + 1, reach)
+
+
+def mean_bound(prior: Prior, grid: Grid, epsilon: Fraction, tell: Tell | None, deadline: Deadline) -> float:
+    """Return an error in steps that no private mechanism is below on average over a prior."""
+    cuts = int(prior.lows[0]) + grid.spacing * np.arange(grid.rows + 1)
+    weights = prior.least_density(cuts) * grid.spacing
+    if grid.reach == 1:
+        return grid.spacing * _chain(weights, grid.times * epsilon)
+    costs = distances(grid.rows) * weights[:, None]
+    return grid.spacing * _solved(costs, grid, epsilon, "mean", tell, deadline)
+
+
+def worst_bound_by_tapers(lattice: Lattice, grid: Grid, epsilon: Fraction) -> float:
+    """Return an error in steps that no private mechanism is below for all possible answers, by a closed form.
+
+    No worst error is below a mean one, whatever the prior.  Where the range is wide, priors that count answers near its
+    ends less bring the two close to each other.
+    """
+    points = lattice.first + grid.spacing * np.arange(grid.rows)
+    possible = lattice.nearest(points) == points
+    from_ends = np.minimum(np.arange(grid.rows), np.arange(grid.rows)[::-1]) + 0.5
+    scale = 1 / float(grid.times * epsilon)
+    weights = [possible * np.minimum(from_ends / (taper * scale), 1.0) ** 2 for taper in TAPERS]
+    return grid.spacing * max(_chain(one / one.sum(), grid.times * epsilon) for one in weights)
+
+
+def worst_bound(lattice: Lattice, grid: Grid, epsilon: Fraction, tell: Tell | None, deadline: Deadline) -> float:
+    """Return an error in steps that no private mechanism is below for all possible answers."""
+    points = lattice.first + grid.spacing * np.arange(grid.rows)
+    costs = distances(grid.rows)
+    costs[lattice.nearest(points) != points] = 0.0
+    return grid.spacing * _solved(costs, grid, grid.times * epsilon, "worst", tell, deadline)
+
+
+def distances(rows: int) -> Floats:
+    """Return how far each row is from each other."""
+    return abs(np.subtract.outer(np.arange(rows), np.arange(rows))).astype(float)
+
+
+def _solved(
+    costs: Floats, grid: Grid, epsilon: Fraction, minimise: Minimise, tell: Tell | None, deadline: Deadline
+) -> float:
+    if grid.rows < 2 or not costs.any():
+        return 0.0
+    problem = problem_of(costs, grid.reach, epsilon, minimise)
+    found = solved(problem, tell, deadline)
+    return 0.0 if found is None else max(proved_bound(problem, found.prices), 0.0)
+
+
+def problem_of(costs: Floats, reach: int, epsilon: Fraction, minimise: Minimise) -> Problem:
+    """Return the linear program for rows of which those up to `reach` apart are neighbours'."""
+    first = np.maximum(np.arange(len(costs)) - reach, 0)
+    mirrored = bool(np.array_equal(costs, costs[::-1, ::-1]))
+    return Problem(Line(first, float(epsilon)), costs, minimise == "worst", mirrored)
+
+
+def proved_bound(problem: Problem, prices: Prices) -> float:
+    """Return what prices prove, less all that the rounding errors of doubles can have added."""
+    bound, _ = problem.bound(prices)
+    entries = abs(problem.costs) * prices.errors[:, None] + abs(prices.rows)[:, None]
+    return bound - ROUNDING * len(problem.line) * float(entries.sum())
+
+
+def _chain(weights: Floats, epsilon: Fraction) -> float:
+    """Return the least error over rows with these weights where neighbours are one row apart.
+
+    It is that of clamped geometric noise with the posterior median for each outcome (Ghosh, Roughgarden & Sundararajan
+    2009): for every prior and every loss that grows with the distance.
+    """
+    if not weights.any() or len(weights) < 2:
+        return 0.0
+    rows = Lattice.of(Bounds(0, len(weights) - 1, step=1), Fraction(1))
+    prior = Prior.of(weights.tolist(), Bounds(0, len(weights) - 1, step=1), rows)
+    cells, kernel = (
+        Cells(0, 1, len(weights), 1, interpolated=False),
+        ChainKernel(len(weights), GeometricNoise(1, epsilon)),
+    )
+    law = CellDistribution(rows, cells, kernel, targets_of_chain(prior, cells, kernel))
+    places = np.arange(len(weights))
+    return float(weights @ law.error(places, np.zeros(len(weights)))) * (1 - ROUNDING * 64)
