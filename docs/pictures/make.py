@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from fractions import Fraction
 from io import BytesIO
@@ -13,11 +14,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import imread, imsave
 
-from inbounds import BoundedLaplace, Bounds, plot
+from inbounds import BoundedLaplace, Bounds, Optimal, plot
 from inbounds.plot.pictures import COLOURS, GREY, SHADE, STYLES
 from inbounds.published import Laplace, Staircase
 from inbounds.published.croft2022.adaptive import AdaptiveLaplace
 from inbounds.published.croft2022.scales import Constraints, TruncatedPDF, lemma1, location_scale
+
+LIMITS = Path(__file__).with_name("limits.json")
 
 
 def densities_half_line() -> Figure:
@@ -134,6 +137,58 @@ def erratum_theorem2() -> Figure:
     return axes.figure.figure
 
 
+def limit_laws() -> Figure:
+    """The laws of the optimal mechanisms beside that of truncated noise, for the same true answers."""
+    question = Bounds(0, 30, step=1), 15, 1
+    figure = Figure(figsize=(9, 4), dpi=100, layout="constrained")
+    panels = figure.subplots(1, 3)
+    mechanisms = Optimal(*question), Optimal(*question, minimise="worst"), BoundedLaplace(*question)
+    for mechanism, axes in zip(mechanisms, panels, strict=True):
+        plot.densities(mechanism, [3, 15], plain=False, axes=axes)
+        errors = f"mean error {mechanism.mean_error() / 15:.3f}, worst {mechanism.worst_error() / 15:.3f}"
+        axes.set_title(f"{mechanism.name}\n{errors}", fontsize="medium")
+        axes.get_legend().remove()
+    top = max(axes.get_ylim()[1] for axes in panels)
+    for axes in panels:
+        axes.set(ylim=(0, top), ylabel=axes.get_ylabel() if axes is panels[0] else "")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def limit_ratios(minimise: str) -> Figure:
+    """How many times the limit the errors of mechanisms are: against epsilon, and against the width of the range."""
+    figure = Figure(figsize=(9, 4), dpi=100, layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    _ratios(left, minimise, "epsilon", {"width": 2})
+    _ratios(right, minimise, "width", {"epsilon": 1})
+    left.set(ylabel=f"{minimise} error, times the limit", xlabel="ε, on a range of 2 sensitivities")
+    right.set(xlabel="width of the range in sensitivities, at ε = 1")
+    legend: dict[str, Any] = {"loc": "outside lower center", "ncols": 4, "frameon": False, "handlelength": 4}
+    figure.legend(*left.get_legend_handles_labels(), **legend)
+    return figure
+
+
+def _ratios(axes: Axes, minimise: str, along: str, fixed: dict[str, float]) -> None:
+    """Draw the errors that were measured, as multiples of the limit."""
+    measured: list[dict[str, Any]] = json.loads(LIMITS.read_text("utf-8"))
+    shown = sorted((cell for cell in measured if cell.items() >= fixed.items()), key=lambda cell: cell[along])
+    xs = [cell[along] for cell in shown]
+    for number, name in enumerate(name for name in shown[0][minimise] if name != "limit"):
+        ratios = [cell[minimise][name] / cell[minimise]["limit"] for cell in shown]
+        style = {
+            "color": COLOURS[number],
+            "linestyle": STYLES[number % len(STYLES)],
+            "linewidth": 4 if number == 0 else 2,
+        }
+        axes.plot(xs, ratios, label=name, **style)
+    axes.axhline(1, color=GREY, linewidth=1, label="the limit")
+    axes.set(xscale="log", ylim=(0.9, 2.5))
+    axes.set_xticks(xs, [f"{x:g}" for x in xs])
+    axes.minorticks_off()
+    axes.grid(color=SHADE)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def _lemma7(bounds: Bounds, end: Any, scale: float, mirrored: bool) -> float:
     """Return the least epsilon that Formula 35 allows at the end of a span, for a sensitivity of 1."""
     pdf = TruncatedPDF.of(bounds, end, scale)
@@ -162,6 +217,9 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "erratum-lemma1": erratum_lemma1,
     "erratum-lemma8": erratum_lemma8,
     "erratum-theorem2": erratum_theorem2,
+    "limit-laws": limit_laws,
+    "limit-mean": lambda: limit_ratios("mean"),
+    "limit-worst": lambda: limit_ratios("worst"),
 }
 
 
