@@ -13,7 +13,7 @@ from typing import Any
 
 from inbounds import BoundedLaplace, Bounds, Optimal
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.published import Laplace, Staircase
+from inbounds.published import Hybrid, Laplace, OptimalPiecewise, Piecewise, SquareWave, Staircase, TwoPoint
 
 FILE = Path(__file__).with_suffix(".json")
 
@@ -38,6 +38,15 @@ OTHERS: dict[str, Callable[[Bounds, float], Mechanism]] = {
     "staircase, folded": lambda bounds, epsilon: Staircase(bounds, 1, epsilon, ends="fold"),
 }
 
+LOCAL: dict[str, Callable[[Bounds, int, float], Mechanism]] = {
+    "two-point": TwoPoint,
+    "piecewise": Piecewise,
+    "hybrid": Hybrid,
+    "square wave": SquareWave,
+    "optimal piecewise": OptimalPiecewise,
+}
+"""Mechanisms for the local model, where a neighbour may have any other answer: on a range of one sensitivity."""
+
 
 def measured(epsilon: float, width: float) -> dict[str, Any]:
     """Return the least errors on `[0, width]` with a sensitivity of 1, and what others have."""
@@ -49,7 +58,17 @@ def measured(epsilon: float, width: float) -> dict[str, Any]:
     for name, make in OTHERS.items():
         made = make(bounds, epsilon)
         found["mean"][name], found["worst"][name] = made.mean_error(), made.worst_error()
-    return found
+    return found | (local(found) if width == 1 else {})
+
+
+def local(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the same for the mechanisms for the local model."""
+    made = {name: make(Bounds(0, 1), 1, found["epsilon"]) for name, make in LOCAL.items()}
+    both = {goal: {name: found[goal][name] for name in ("limit", "Optimal")} for goal in ("mean", "worst")}
+    return {
+        "local mean": both["mean"] | {name: mechanism.mean_error() for name, mechanism in made.items()},
+        "local worst": both["worst"] | {name: mechanism.worst_error() for name, mechanism in made.items()},
+    }
 
 
 def cells() -> Sequence[tuple[float, float]]:

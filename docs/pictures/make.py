@@ -168,6 +168,22 @@ def limit_ratios(minimise: str) -> Figure:
     return figure
 
 
+def limit_local() -> Figure:
+    """The same for mechanisms for the local model, on a range of one sensitivity."""
+    figure = Figure(figsize=(9, 4), dpi=100, layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    for minimise, axes in zip(("mean", "worst"), panels, strict=True):
+        _ratios(axes, f"local {minimise}", "epsilon", {"width": 1})
+        axes.set(yscale="log", ylim=(0.9, 50), xlabel="ε, on a range of 1 sensitivity")
+        axes.set_yticks([1, 1.5, 2, 5, 10, 20, 50], ["1", "1.5", "2", "5", "10", "20", "50"])
+        axes.minorticks_off()
+        axes.set_title(f"{minimise} error", fontsize="medium")
+    panels[0].set_ylabel("times the limit")
+    legend: dict[str, Any] = {"loc": "outside lower center", "ncols": 4, "frameon": False, "handlelength": 4}
+    figure.legend(*panels[0].get_legend_handles_labels(), **legend)
+    return figure
+
+
 def _ratios(axes: Axes, minimise: str, along: str, fixed: dict[str, float]) -> None:
     """Draw the errors that were measured, as multiples of the limit."""
     measured: list[dict[str, Any]] = json.loads(LIMITS.read_text("utf-8"))
@@ -220,6 +236,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "limit-laws": limit_laws,
     "limit-mean": lambda: limit_ratios("mean"),
     "limit-worst": lambda: limit_ratios("worst"),
+    "limit-local": limit_local,
 }
 
 
