@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from inbounds import BoundedLaplace, Bounds, InvalidParameter, Mechanism
 from inbounds.mechanisms.remapped import Remapped
-from inbounds.published import ExplicitFair, Geometric, Laplace, NaiveLaplace, Staircase
+from inbounds.published import ExplicitFair, Geometric, Laplace, NaiveLaplace, Piecewise, Staircase
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.mechanisms import ISLANDS, YEAR
 from tests.helpers.script import Script
@@ -288,3 +288,12 @@ def test_what_cannot_be_remapped_is_refused(ask: Callable[[], object], message: 
     """Each refusal says the rule, what was received and what to do."""
     with pytest.raises(InvalidParameter, match=message):
         ask()
+
+
+def test_releases_beyond_the_ends_still_tell_how_far() -> None:
+    """Where a base leaves the range and greater releases speak for greater truths, so do those outside."""
+    remapped = Piecewise(Bounds(0, 1), 1, 1).remapped([5, 1, 1, 1])
+    released = remapped.remap([-0.9, -0.3, 1.01, 1.9])
+    assert (np.diff(released) >= 0).all()
+    assert len(set(released.tolist())) > 2
+    assert all(one in remapped.bounds for one in released.tolist())

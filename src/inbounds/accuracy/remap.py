@@ -128,7 +128,9 @@ def _edges(law: Distribution, prior: Prior) -> Indices:
     quantiles = (np.arange(QUANTILES) + 0.5) / QUANTILES
     likely = law.quantile(np.tile(quantiles, SEEN), np.repeat(seen, QUANTILES))
     ends = [lattice.first + 1, lattice.last]  # an end may be released far more often than what is beside it
-    return np.unique(np.clip(np.concatenate([equal, likely, ends]), lattice.first + 1, lattice.last))
+    if law.in_range:
+        likely = np.clip(likely, ends[0], ends[1])
+    return np.unique(np.concatenate([np.array(equal + ends, dtype=np.int64), likely]))
 
 
 def group_probabilities(law: Distribution, edges: Indices, centres: Indices) -> Floats:
