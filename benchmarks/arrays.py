@@ -13,7 +13,7 @@ from benchmarks.naive import naive_release
 from benchmarks.peer_process import PeerProcess
 from benchmarks.report import Report, at_least, duration, ratio, times_at_most
 from benchmarks.stopwatch import seconds
-from inbounds import BoundedLaplace, Bounds
+from inbounds import BoundedLaplace, Bounds, Optimal
 
 LOWER, UPPER = 0.0, 100.0
 
@@ -48,6 +48,7 @@ def variants(values: NDArray[np.float64]) -> dict[str, Callable[[], object]]:
     integers = mechanism(Bounds(0, 100, step=1))
     cents = mechanism(Bounds(0, 100, step=Fraction(1, 100)))
     pooled = mechanism(Bounds(0, 100), pooling=0.5)
+    table = Optimal(Bounds(0, 5), sensitivity=1, epsilon=1)
     return {
         "[0, 100]": lambda: interval.release(values),
         "[0, inf)": lambda: half_line.release(values),
@@ -56,6 +57,7 @@ def variants(values: NDArray[np.float64]) -> dict[str, Callable[[], object]]:
         "counts 0 to 100, int64": lambda: integers.release(counts),
         "[0, 100] step 1/100": lambda: cents.release(values),
         "[0, 100] pooling 1/2": lambda: pooled.release(values),
+        "[0, 5], optimal for the mean": lambda: table.release(values / 20),
     }
 
 

@@ -257,3 +257,23 @@ def test_told_probabilities_are_the_exact_ones() -> None:
             assert told == pytest.approx([float(Fraction(w, TOTAL**2)) for w in exact.values()], rel=1e-12)
             far = law.distribution.error(np.array([index]), np.zeros(1))[0]
             assert far == pytest.approx(sum(w / TOTAL**2 * abs(k - index) for k, w in exact.items()), rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("goal", ["mean", "worst"])
+def test_intervals_hold_the_truth_as_often_as_they_say(goal: Any) -> None:
+    """On a range without a step, at cell borders, at points and between them; and not all of the time."""
+    found = Optimal(Bounds(0, 5), 1, 2, minimise=goal, time_limit=30)
+    law = found._law
+    assert isinstance(law, CellLaw)
+    releases = np.unique(law.targets)
+    low, high = found._intervals.around(releases, 0.9)
+    starts = np.array(law.cells.starts)
+    lattice = found._setting.lattice
+    truths = np.clip(np.concatenate([starts, starts - 1, starts + law.cells.width // 3]), lattice.first, lattice.last)
+    chances = law.distribution.probability(releases[None, :], truths[:, None])
+    held = (low <= truths[:, None]) & (truths[:, None] <= high)
+    covered = (chances * held).sum(axis=1)
+    assert covered.min() >= 0.9
+    assert covered.mean() < 0.99
+    assert found.expected_width(0.9) < 5 * 0.6

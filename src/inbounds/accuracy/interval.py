@@ -113,7 +113,7 @@ class Intervals:
             table[:, -1] = law.at_least(releases[-1:], truths)
         with np.errstate(under="ignore"):
             ratios = table / table.max(axis=0)
-            odds = np.array([_no_better(*row) for row in zip(table, ratios, strict=True)])
+            odds = np.array([no_better(*row) for row in zip(table, ratios, strict=True)])
         return truths, releases, odds
 
     # Fine lattices: two tails, and how they share the odds.
@@ -201,7 +201,7 @@ class Intervals:
         return np.clip(places, first, None if last is None else last + 1)  # the last one is in a run of its own
 
 
-def _no_better(probabilities: Floats, ratios: Floats) -> Floats:
+def no_better(probabilities: Floats, ratios: Floats) -> Floats:
     """Return, for each release, the probability of all that have no greater ratio; those that are alike included."""
     order = np.argsort(ratios)
     sums = np.cumsum(probabilities[order])

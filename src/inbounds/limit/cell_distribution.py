@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds.accuracy.distribution import Distribution
+from inbounds.accuracy.interval import SLACK, no_better
 from inbounds.accuracy.true_answers import CutAnswers
 from inbounds.bounds.lattice import Lattice
 from inbounds.limit.cells import Cells
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
     from inbounds.accuracy.distribution import Floats, Indices, Spans
 
+MOST_ROWS = 2048
+"""Up to so many rows, intervals are found by looking at all of them."""
+
 
 class CellDistribution(Distribution):
     """Releases are targets, in rising order; which one is the outcome of a kernel for the row of the true answer."""
@@ -27,7 +31,7 @@ class CellDistribution(Distribution):
     def __init__(self, lattice: Lattice, cells: Cells, kernel: Kernel, targets: Indices) -> None:
         self.lattice, self.cells, self.kernel, self.targets = lattice, cells, kernel, targets
         self.scale = float(cells.width)
-        self.rises = kernel.rises
+        self.rises = kernel.rises and kernel.rows > MOST_ROWS
         self._values = (targets - lattice.first).astype(float)
 
     def _mixed(self, of_rows: Callable[[Any], Floats], places: NDArray[Any]) -> Floats:
@@ -92,6 +96,37 @@ class CellDistribution(Distribution):
 
         mean, square = moment(self._values - middle), moment((self._values - middle) ** 2)
         return mean + middle - places, np.maximum(square - mean**2, 0.0)
+
+    def wide_interval(self, released: Indices, confidence: float) -> tuple[Indices, Indices]:
+        """Return the least and the greatest truth that accepts each release, by likelihood ratio, a row at a time.
+
+        Truths of one cell have one law.  Between two points a truth accepts what either point does: under a mixture of
+        two laws that is as probable as it has to be.
+        """
+        columns = np.clip(np.searchsorted(self._releases, released), 0, len(self._releases) - 1)
+        accepted = self._odds[:, columns] > (1 - confidence) * (1 - SLACK)
+        first = np.argmax(accepted, axis=0)
+        last = len(accepted) - 1 - np.argmax(accepted[::-1], axis=0)
+        start, width = self.cells.start, self.cells.width
+        if self.cells.interpolated:
+            low, high = start + (first - 1) * width + 1, start + (last + 1) * width - 1
+        else:
+            low, high = start + first * width, start + (last + 1) * width - 1
+        return np.maximum(low, self.lattice.first), np.minimum(high, self.lattice.last)
+
+    @cached_property
+    def _releases(self) -> Indices:
+        return np.unique(self.targets)
+
+    @cached_property
+    def _odds(self) -> Floats:
+        """For each row and release the odds, under the row, of a release that speaks no better for it."""
+        cuts = np.append(np.searchsorted(self.targets, self._releases), len(self.targets))
+        below = self.kernel.below(np.arange(self.kernel.rows)[:, None], cuts[None, :])
+        table = np.maximum(np.diff(below, axis=1), 0.0)
+        with np.errstate(under="ignore", invalid="ignore", divide="ignore"):
+            ratios = np.nan_to_num(table / table.max(axis=0))
+        return np.array([no_better(*row) for row in zip(table, ratios, strict=True)])
 
     def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the expected distances for possible answers so far from the ends of their spans."""
