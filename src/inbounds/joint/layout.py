@@ -86,7 +86,7 @@ class Layout:
 
     def _place(self, name: Name) -> tuple[int, int]:
         for place, axis in enumerate(self.axes):
-            if isinstance(name, str | int) and (level := axis.level(name)) is not None:
+            if (level := axis.level(name)) is not None:
                 return place, level
         known = ", ".join(repr(axis.name_of(i)) for axis in self.axes for i in range(len(axis.levels) + 1))
         raise InvalidParameter(f"a grouping names axes or their levels, got {shown(name)}; known are {known}")
