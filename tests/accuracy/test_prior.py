@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from math import exp, inf, nan
+from math import inf, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,7 @@ def test_a_function_is_asked_about_plain_numbers_days_and_possible_answers_only(
     asked.clear()
     prior_of(ask, YEAR)
     assert {type(x) for x in asked} == {date}
-    assert prior_of(np.exp, RANGE) == prior_of(exp, RANGE)
+    assert prior_of(np.sqrt, RANGE) == prior_of(sqrt, RANGE)  # which every processor rounds alike
 
 
 BAD: list[tuple[Any, Bounds, str]] = [
