@@ -40,7 +40,10 @@ def test_every_answer_says_that_a_row_limit_is_in_force(playground: Playground) 
         assert "expected noise" in shown
         assert "error" not in shown
         assert LIMIT in shown
-        assert "The expected noise does not include that. Ask the custodian how many rows are beyond the" in shown
+        assert (
+            "Neither the expected noise nor an interval includes that. Ask the custodian how many rows are beyond the"
+            in shown
+        )
     assert "expected noise" not in str(playground.dataset.median("size").ask(1, analyst="ana").row_limit)
     assert "&lt;b&gt;" in answer._repr_html_()
     assert max(map(len, str(answer).splitlines())) <= 80
@@ -62,7 +65,9 @@ def test_columns_have_names_of_their_own(playground: Playground) -> None:
     assert [row["count"] for row in answer.data()] == [1, 2]
 
 
-ANSWER = Answer(("day", "sum"), ((date(2026, 1, 2), 5), (date(2026, 1, 3), -(2**70))), (0.5, 0.25), Fraction(1), "r")
+ANSWER = Answer(
+    ("day", "sum"), ((date(2026, 1, 2), 5), (date(2026, 1, 3), -(2**70))), ((0.5,), (0.25,)), Fraction(1), "r"
+)
 
 
 @pytest.mark.parametrize(("name", "package"), [("pandas", "pandas"), ("polars", "polars"), ("arrow", "pyarrow")])

@@ -168,7 +168,7 @@ def test_whoever_only_looks_creates_no_ledger(ledger_place: Where, tmp_path: Pat
     text = contract(COLUMNS, unit="row", budget=BUDGET)
     engine = Told(KINDS, lambda: [(SECRET,)])
     with using(Dataset.parse(text, ledger=ledger_place.where, create_ledger=False), engine) as dataset:
-        assert dataset.count().explain(1).bounds
+        assert dataset.count().explain(1).parts[0].bounds
         for look in (lambda: dataset.ledger, lambda: dataset.count().ask(1, analyst="ana")):
             with pytest.raises(InvalidParameter, match=r"there is no ledger at .*, or ask a question first"):
                 look()
@@ -309,7 +309,15 @@ def test_a_bad_epsilon_costs_nothing(asked: Asked, epsilon: Any) -> None:
 def test_answers_are_kept_as_they_are() -> None:
     """An answer that was kept is read back as it was: whole numbers, floats, days, texts and truth values."""
     rows = ((1, 0.1, date(2026, 1, 2), "ä'\"\n", True), (-(2**70), 1e-300, date(1, 1, 1), "", False))
-    answer = Answer(("a", "b", "c", "d", "e"), rows, (0.5, None), Fraction(1, 3), "one")
+    answer = Answer(
+        ("a", "b", "c", "d", "e"),
+        rows,
+        ((0.5,), (None,)),
+        Fraction(1, 3),
+        "one",
+        None,
+        (((1, date(2026, 1, 2)),), (None,)),
+    )
     again = Answer.load(answer.dump(), Fraction(1, 3), "one")
     assert again == answer
     assert [list(map(type, row)) for row in again.rows] == [list(map(type, row)) for row in rows]
@@ -331,7 +339,7 @@ def test_every_kind_of_answer_comes_back_from_the_ledger(asked: Asked) -> None:
         asked.fail(AssertionError("it was run again"))
         assert query.ask(Fraction(1, 2), analyst="ana", request_id=f"r{number}") == first
         kept = [entry.text for entry in asked.ledger.statement("visits").entries if entry.kind == "answer"][-1]
-        assert json.loads(kept).keys() == {"columns", "rows", "noise"}
+        assert json.loads(kept).keys() == {"columns", "rows", "noise", "intervals", "confidence"}
 
 
 def shown(error: BaseException) -> str:

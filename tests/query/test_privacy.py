@@ -14,11 +14,13 @@ from inbounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query import Query
-from inbounds.query.answering import OneNumber, QuantileByRank, Ratio
+from inbounds.query.answering import OneNumber
 from inbounds.query.measure import Quantile
 from inbounds.query.mechanism_choice import choose
 from inbounds.query.plan import Plan
+from inbounds.query.quantile_answering import QuantileByRank
 from inbounds.query.quantile_law import rank_misses
+from inbounds.query.ratio import Ratio
 from tests.helpers.audit_losses import Losses, joint, spreads
 from tests.helpers.audit_tables import Playground, contract, measures
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from inbounds import Bounds
 from inbounds.exact.balls import lock, workprec
 from inbounds.query import answering
-from inbounds.query.answering import QuantileByRank
 from inbounds.query.column import Numbers
+from inbounds.query.quantile_answering import QuantileByRank
 from inbounds.query.quantile_law import MOST_BUCKETS, Buckets, QuantileLaw, rank_misses
 from inbounds.sampling.entropy import system
 from tests.helpers.chi_square import FLOOR, p_value

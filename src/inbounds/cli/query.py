@@ -95,6 +95,8 @@ def _data(answer: Answer, budget: dict[str, Balance], *, created: bool) -> dict[
     return {
         "rows": answer.data(),
         "expected_noise": answer.noise,
+        "intervals": answer.intervals,
+        "confidence": answer.confidence,
         "row_limit": answer.row_limit,
         "epsilon": answer.epsilon,
         "budget": {name: balance.data() for name, balance in budget.items()},

@@ -19,13 +19,14 @@ from inbounds.query.answer import Answer
 from inbounds.query.asking import Query
 from inbounds.query.condition import column
 from inbounds.query.dataset import Dataset
-from inbounds.query.explanation import Explanation
+from inbounds.query.explanation import ExplainedPart, Explanation
 
 __all__ = [
     "Answer",
     "BudgetExceeded",
     "Dataset",
     "EngineFailed",
+    "ExplainedPart",
     "Explanation",
     "InvalidContract",
     "InvalidQuestion",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -14,19 +15,28 @@ from inbounds.query.answering import Answered
 from inbounds.query.plan import Plan
 from inbounds.query.row_limit import row_limit
 
-WIDEST = Answered(-(10**60), -1.2345678901234567e-300)
+WIDEST = Answered(-(10**60), -1.2345678901234567e-300, (-(10**60), -(10**60)))
 """No answer takes more characters."""
+
+ALL = "(all)"
+"""What is shown for a column that is added up."""
+
+MOST_WITH_INTERVALS = 2
+"""A table of text has room for the intervals of so many measures; frames and JSON have them all."""
+
+Interval = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Private answers, one for each group in the order of the contract."""
+    """Private answers, one row for each group in the order of the contract, one column for each measure."""
 
     columns: tuple[str, ...]
     """The columns grouped by, then what was measured."""
     rows: tuple[tuple[Any, ...], ...]
-    noise: tuple[float | None, ...]
-    """The expected noise: by how much each row's answer is off on average, judged by what was released; None for
+    """A group that is added up is None, and so is the mean of a group whose count is 0."""
+    noise: tuple[tuple[float | None, ...], ...]
+    """The expected noise: by how much each answer of a row is off on average, judged by what was released; None for
     quantiles.  What the row limit and the bounds cut off is not in it."""
     epsilon: Fraction
     """What all of this cost together."""
@@ -34,48 +44,71 @@ class Answer:
     """Asking again with it returns this answer, free of charge."""
     row_limit: str | None = None
     """What the row limit does to these answers; None where each row is a unit of its own."""
+    intervals: tuple[tuple[Interval | None, ...], ...] = ()
+    """Where each answer without noise lies, with `confidence`, judged by what was released; None for quantiles."""
+    confidence: float = 0.95
 
     @property
     def value(self) -> Any:
-        """The answer, if there is one group only."""
-        if len(self.rows) != 1:
-            raise ValueError(f"there are {len(self.rows)} answers, one for each group; use rows or data()")
+        """The answer, if there is one group and one measure only."""
+        if len(self.rows) != 1 or self._measures != 1:
+            count = len(self.rows) * self._measures
+            raise ValueError(f"there are {count} answers, for each group and measure; use rows or data()")
         return self.rows[0][-1]
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval around the answer, if there is one group and one measure only."""
+        assert self.value is not None or self.rows
+        return self.intervals[0][0] if self.intervals else None
+
+    @property
+    def _measures(self) -> int:
+        return len(self.noise[0]) if self.noise else 1
 
     def data(self) -> list[dict[str, Any]]:
         """Return the rows as dictionaries."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def to_pandas(self) -> Any:
-        """Return the rows as a pandas DataFrame, with their expected noise."""
+        """Return the rows as a pandas DataFrame, with their expected noise and the ends of their intervals."""
         return frame_export.to_pandas(self._columns())
 
     def to_polars(self) -> Any:
-        """Return the rows as a polars DataFrame, with their expected noise."""
+        """Return the rows as a polars DataFrame, with their expected noise and the ends of their intervals."""
         return frame_export.to_polars(self._columns())
 
     def to_arrow(self) -> Any:
-        """Return the rows as an Arrow table, with their expected noise."""
+        """Return the rows as an Arrow table, with their expected noise and the ends of their intervals."""
         return frame_export.to_arrow(self._columns())
 
     def _columns(self) -> dict[str, list[Any]]:
         found = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
-        if self._has_noise:
-            found[unlike("expected_noise", self.columns)] = list(self.noise)
+        several = self._measures > 1
+        for i, name in enumerate(self.columns[-self._measures :]):
+            of = f"_{name}" if several else ""
+            if any(row[i] is not None for row in self.noise):
+                found[unlike(f"expected_noise{of}", tuple(found))] = [row[i] for row in self.noise]
+            if any(row[i] is not None for row in self.intervals):
+                for end, what in enumerate(("low", "high")):
+                    ends = [None if row[i] is None else row[i][end] for row in self.intervals]  # type: ignore[index]
+                    found[unlike(f"{what}{of}", tuple(found))] = ends
         return found
 
-    @property
-    def _has_noise(self) -> bool:
-        return any(noise is not None for noise in self.noise)
-
     def _table(self) -> Table:
-        keys = len(self.columns) - 1
-        columns = [Column(name, left=i < keys) for i, name in enumerate(self.columns)]
-        rows = [[_shown(cell) for cell in row] for row in self.rows]
-        if self._has_noise:
-            columns.append(Column("expected noise"))
-            rows = [[*row, _shown(noise)] for row, noise in zip(rows, self.noise, strict=True)]
-        return Table(columns, rows, notes=[self.row_limit] if self.row_limit else [])
+        keys = len(self.columns) - self._measures
+        columns = [Column(name, left=True) for name in self.columns[:keys]]
+        shown = [[ALL if cell is None else _shown(cell) for cell in row[:keys]] for row in self.rows]
+        for i, name in enumerate(self.columns[keys:]):
+            columns.append(Column(name))
+            _append(shown, (_shown(row[keys + i]) for row in self.rows))
+            if self._measures <= MOST_WITH_INTERVALS and any(row[i] is not None for row in self.intervals):
+                columns.append(Column(f"{self.confidence * 100:g} % interval"))
+                _append(shown, (_interval(row[i]) for row in self.intervals))
+            if self._measures == 1 and any(row[i] is not None for row in self.noise):
+                columns.append(Column("expected noise"))
+                _append(shown, (_shown(row[i]) for row in self.noise))
+        return Table(columns, shown, notes=[self.row_limit] if self.row_limit else [])
 
     def __str__(self) -> str:
         return str(self._table())
@@ -89,37 +122,61 @@ class Answer:
             "columns": self.columns,
             "rows": [[_plain(cell) for cell in row] for row in self.rows],
             "noise": self.noise,
-        }
+            "intervals": [[one if one is None else [_plain(end) for end in one] for one in row]
+                          for row in self.intervals],
+            "confidence": self.confidence,
+        }  # fmt: skip
         return json.dumps(kept, separators=(",", ":"))
 
     @classmethod
-    def longest(cls, plan: Plan) -> int:
+    def longest(cls, plans: Sequence[Plan], places: Sequence[tuple[int, int]]) -> int:
         """Return how long the text of an answer can get."""
-        return len(cls.of(plan, [WIDEST] * len(plan.cells), "").dump())
+        widest = [[(WIDEST,) * len(plan.question.measure.answer_names)] * len(plan.rows) for plan in plans]
+        return len(cls.of(plans, places, widest, "", 0.1234567890123456).dump())
 
     @classmethod
     def load(cls, text: str, epsilon: Fraction, request_id: str, row_limit: str | None = None) -> Answer:
-        """Read what a ledger kept."""
+        """Read what a ledger kept; before answers had intervals, there was one measure, and its noise stood alone."""
         kept = json.loads(text)
         rows = tuple(tuple(_read(cell) for cell in row) for row in kept["rows"])
-        return cls(tuple(kept["columns"]), rows, tuple(kept["noise"]), epsilon, request_id, row_limit)
+        noise = tuple(tuple(one) if isinstance(one, list) else (one,) for one in kept["noise"])
+        intervals = tuple(
+            tuple(None if one is None else (_read(one[0]), _read(one[1])) for one in row)
+            for row in kept.get("intervals", [])
+        )
+        columns, confidence = tuple(kept["columns"]), kept.get("confidence", 0.95)
+        return cls(columns, rows, noise, epsilon, request_id, row_limit, intervals, confidence)
 
     @classmethod
-    def of(cls, plan: Plan, answered: list[Answered], request_id: str) -> Answer:
+    def of(
+        cls,
+        plans: Sequence[Plan],
+        places: Sequence[tuple[int, int]],
+        answered: Sequence[Sequence[tuple[Answered, ...]]],
+        request_id: str,
+        confidence: float,
+    ) -> Answer:
         """Put private answers beside what their groups are called."""
-        labels = [group.labels for group in plan.question.groups]
-        rows = tuple(
-            (*(labels[i][code] for i, code in enumerate(cell)), one.value)
-            for cell, one in zip(plan.cells, answered, strict=True)
-        )
-        noise = tuple(one.noise for one in answered)
-        return cls(columns_of(plan), rows, noise, plan.epsilon, request_id, row_limit(plan.question))
+        labels = [group.labels for group in plans[0].question.groups]
+        rows, noise, intervals = [], [], []
+        for at, codes in enumerate(plans[0].rows):
+            found = [answered[which][at][column] for which, column in places]
+            names = (None if code is None else labels[i][code] for i, code in enumerate(codes))
+            rows.append((*names, *(one.value for one in found)))
+            noise.append(tuple(one.noise for one in found))
+            intervals.append(tuple(one.interval for one in found))
+        cost = sum((plan.epsilon for plan in plans), Fraction(0))
+        limit = row_limit([plan.question for plan in plans])
+        columns = columns_of(plans, places)
+        return cls(columns, tuple(rows), tuple(noise), cost, request_id, limit, tuple(intervals), confidence)
 
 
-def columns_of(plan: Plan) -> tuple[str, ...]:
+def columns_of(plans: Sequence[Plan], places: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     """Return what the columns of an answer are called, each by a name of its own."""
-    keys = tuple(group.column.name for group in plan.question.groups)
-    return (*keys, unlike(plan.question.measure.answer_name, keys))
+    found = tuple(group.column.name for group in plans[0].question.groups)
+    for which, column in places:
+        found = (*found, unlike(plans[which].question.measure.answer_names[column], found))
+    return found
 
 
 def unlike(name: str, others: tuple[str, ...]) -> str:
@@ -127,9 +184,18 @@ def unlike(name: str, others: tuple[str, ...]) -> str:
     return name if name not in others else unlike(f"{name}_", others)
 
 
+def _append(rows: list[list[str]], cells: Iterable[str]) -> None:
+    for row, cell in zip(rows, cells, strict=True):
+        row.append(cell)
+
+
+def _interval(ends: Interval | None) -> str:
+    return "" if ends is None else f"{_shown(ends[0])} to {_shown(ends[1])}"
+
+
 def _shown(cell: Any) -> str:
     if not isinstance(cell, float):
-        return str(cell)
+        return "none" if cell is None else str(cell)
     return f"{cell:.4g}" if abs(cell) < 1e4 else f"{cell:.1f}"
 
 

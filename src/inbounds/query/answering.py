@@ -1,48 +1,61 @@
 """How a measure is answered: which integers a statement adds up, how noise is put on them, what the answer is then.
 
-Each answers one group from its totals, and knows its sensitivity, its possible answers and its expected noise.
+Each answers all groups of a question from their totals, and knows its sensitivity, its possible answers and its
+expected noise.  What is released depends on the totals; whether and how it is, never.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import gcd, lcm, log
+from math import ceil, floor, gcd, lcm
+
+import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
+from inbounds.display.progress import Progress
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.column import Numbers
 from inbounds.query.mechanism_choice import Choice
-from inbounds.query.quantile_law import Buckets, QuantileLaw, rank_misses
-from inbounds.query.ratio_noise import RatioNoise
 from inbounds.sampling.entropy import Entropy, system
 
+REPORTED = 1000
+"""Progress is told every so many groups."""
+
 Value = int | float | date
+Interval = tuple[Value, Value]
 
 
 @dataclass(frozen=True)
 class Answered:
-    """One private answer, and its expected noise as far as that can be told from the answer itself."""
+    """One private answer, its expected noise as far as that can be told from the answer itself, and an interval.
 
-    value: Value
+    The interval is made of what was released alone: it holds the answer without noise with the confidence asked for.
+    """
+
+    value: Value | None
+    """None where there is nothing to answer: the mean of a group whose released count is 0."""
     noise: float | None
+    interval: Interval | None = None
 
 
 class Answering(ABC):
-    """Puts noise on the totals of one group."""
+    """Puts noise on the totals of all groups."""
 
     guarantee: GuaranteeName
     sensitivity: Fraction
     bounds: Bounds
 
     @abstractmethod
-    def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
-        """Return a private answer."""
+    def answer_all(
+        self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
+    ) -> list[tuple[Answered, ...]]:
+        """Return private answers: one tuple for each row of the answer, one answer for each of its columns."""
 
     @abstractmethod
     def mechanism(self) -> str:
@@ -53,9 +66,17 @@ class Answering(ABC):
         """Say how far off the noise will put an answer, before anything is asked."""
 
 
+def told(totals: Sequence[list[int]], report: Progress) -> Iterator[list[int]]:
+    """Yield totals one by one, telling progress."""
+    for number, one in enumerate(totals):
+        if number % REPORTED == 0:
+            report(f"answering for group {number + 1} of {len(totals)}")
+        yield one
+
+
 @dataclass(frozen=True)
 class OneNumber(Answering):
-    """A count, a sum, or a mean over a public number of units: one draw."""
+    """A count, a sum, or a mean over a public number of units: one draw for each group."""
 
     choice: Choice
     guarantee: GuaranteeName
@@ -67,10 +88,25 @@ class OneNumber(Answering):
     shift: Fraction
     """What the answer is when the total is 0."""
 
+    def answer_all(
+        self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
+    ) -> list[tuple[Answered, ...]]:
+        """Return the total of each group, with noise, as a possible answer."""
+        released = [self._draw(one, entropy) for one in told(totals, report)]
+        lows, highs = intervals(self.choice, released, confidence)
+        found: list[tuple[Answered, ...]] = []
+        for one, low, high in zip(released, lows, highs, strict=True):
+            value = written(self.bounds, on_step(self.bounds, one))
+            found.append((Answered(value, self._noise(one), around(self.bounds, low, high)),))
+        return found
+
     def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
-        """Return the total, with noise, as a possible answer."""
-        released = release(self.choice, self.shift + totals[0] * self.grain, entropy)
+        """Return one group's total, with noise, as a possible answer."""
+        released = self._draw(totals, entropy)
         return Answered(written(self.bounds, on_step(self.bounds, released)), self._noise(released))
+
+    def _draw(self, totals: list[int], entropy: Entropy) -> Fraction:
+        return release(self.choice, self.shift + totals[0] * self.grain, entropy)
 
     @cached_property
     def _noise(self) -> Callable[[Fraction], float]:
@@ -86,102 +122,29 @@ class OneNumber(Answering):
         return f"{self.choice.error:.4g} on average, over all true answers that were considered"
 
 
-@dataclass(frozen=True)
-class Ratio(Answering):
-    """A mean or proportion over a private number of rows: two draws.
-
-    The rows' distances from the least value and from the greatest are added up, each sum is released, and the mean is
-    where the two balance.  They are the sum about the middle and the count in other coordinates (their difference, and
-    their sum): a row of any value moves them by the range together, so both are released at the whole epsilon, and no
-    noise can push the mean out of the bounds.
-    """
-
-    choice: Choice
-    guarantee: GuaranteeName
-    sensitivity: Fraction
-    bounds: Bounds
-    grain: Fraction
-    low: Fraction
-    high: Fraction
-    noise: RatioNoise
-
-    def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
-        """Return the mean of noisy sums."""
-        above, below = (release(self.choice, total * self.grain, entropy) for total in totals)
-        spread, together = self.high - self.low, above + below
-        share = above / together if together else Fraction(1, 2)
-        rows = float(together / spread)
-        noise = self._noise(float(share), rows) if rows else float(spread)
-        return Answered(written(self.bounds, self.low + spread * share), noise)
-
-    def _noise(self, share: float, rows: float) -> float:
-        """Return the expected noise for so many rows: to first order, and never more than the whole range."""
-        return min(float(self.high - self.low), self.noise.at(share) / rows)
-
-    def mechanism(self) -> str:
-        """Say which mechanism answers, and why."""
-        return f"two sums, of distances from the least value and from the greatest, each by {self.choice.reason}"
-
-    def expected_noise(self) -> str:
-        """Say how far off the noise will put an answer, before anything is asked."""
-        figures = (f"{self._noise(0.0, rows):.3g} at {rows:,} rows" for rows in (100, 1000, 10_000))
-        middle = self.noise.at(0.5) / self.noise.each
-        return f"at most about {', '.join(figures)}; {middle:.0%} of that for a mean in the middle"
-
-
-@dataclass(frozen=True)
-class QuantileByRank(Answering):
-    """A quantile: one draw from all possible values, by rank."""
-
-    column: Numbers
-    level: Fraction
-    epsilon: Fraction
-    limit: int
-    """How many rows of a unit count."""
-    one: int
-    """What a row that counts in full weighs."""
-    guarantee: GuaranteeName
-
-    @property
-    def sensitivity(self) -> Fraction:  # type: ignore[override]
-        """The most that a unit can move a rank, up or down."""
-        return self.limit * max(self.level, 1 - self.level)
-
-    @property
-    def bounds(self) -> Bounds:  # type: ignore[override]
-        """The possible values of the column."""
-        return self.column.bounds
-
-    @property
-    def buckets(self) -> Buckets:
-        """How values are told apart."""
-        return Buckets.of(self.column)
-
-    def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
-        """Return a possible value, by how many rows are below and above."""
-        rate = self.epsilon / (2 * self.sensitivity * self.level.denominator * self.one)
-        law = QuantileLaw(self.buckets, rank_misses(totals, self.level), rate)
-        return Answered(written(self.bounds, law.draw(entropy)), None)
-
-    def mechanism(self) -> str:
-        """Say which mechanism answers, and why."""
-        width = self.buckets.width
-        told = "each of them" if width == 1 else f"told apart by {self.buckets.count} buckets"
-        values = f"{self.column.points} possible values, {told}"
-        return f"the exponential mechanism over {values}: the nearer in rank, the likelier"
-
-    def expected_noise(self) -> str:
-        """Say how far off the noise will put an answer, before anything is asked."""
-        rows = 2 * float(self.sensitivity) / float(self.epsilon) * log(20 * self.column.points)
-        text = f"with 95 % probability at most {rows:.4g} rows off in rank"
-        if self.buckets.width > 1:
-            text += f", and values are told apart to {float(self.buckets.width * self.column.step):.3g}"
-        return text
-
-
 def release(choice: Choice, answer: Fraction, entropy: Entropy) -> Fraction:
     """Return a private answer in place of an exact one."""
     return Fraction(choice.mechanism._release_one(answer, entropy))
+
+
+def intervals(choice: Choice, released: Sequence[Fraction], confidence: float) -> tuple[list[float], list[float]]:
+    """Return the ends of an interval around each release: of the true answers that may well have led to it."""
+    if not released:
+        return [], []
+    lows, highs = choice.mechanism.interval(np.array([float(one) for one in released]), confidence)
+    return [float(low) for low in lows], [float(high) for high in highs]
+
+
+def around(bounds: Bounds, low: float, high: float) -> Interval:
+    """Return an interval with ends that are written as answers are: outwards to steps, and within the bounds."""
+    step = bounds.step
+    if step is None:
+        return low, high
+    lattice = _lattice(bounds)
+    first = floor((Fraction(low) - bounds.offset) / step) * step + bounds.offset
+    last = ceil((Fraction(high) - bounds.offset) / step) * step + bounds.offset
+    ends = [lattice.value(lattice.index(*end.as_integer_ratio())) for end in (first, last)]
+    return written(bounds, ends[0]), written(bounds, ends[1])
 
 
 def on_step(bounds: Bounds, value: Fraction) -> Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.display.progress import Progress, reporting
 from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion
-from inbounds.exact.rational import as_written
+from inbounds.exact.rational import as_written, shown
 from inbounds.ledger.amount import fraction, units
 from inbounds.ledger.names import LONGEST_TEXT
 from inbounds.privacy.claim import checked_epsilon
@@ -18,39 +19,92 @@ from inbounds.query.answer import Answer
 from inbounds.query.answering import Answered
 from inbounds.query.condition import Condition
 from inbounds.query.explanation import Explanation
+from inbounds.query.measure import Measure
 from inbounds.query.plan import Plan
-from inbounds.query.question import Question
+from inbounds.query.question import Question, sql_of
 from inbounds.query.row_limit import row_limit
+from inbounds.query.sharing import Shared
 
 if TYPE_CHECKING:
     from inbounds.query.dataset import Dataset
 
-REPORTED = 1000
-"""Progress is told every so many groups."""
-
 
 @dataclass(frozen=True)
 class Query:
-    """A question to a dataset, ready to be explained or asked."""
+    """What is asked of a dataset, ready to be explained or asked: one question, or several about the same groups."""
 
     dataset: Dataset
-    question: Question
+    questions: tuple[Question, ...]
+    places: tuple[tuple[int, int], ...] = ((0, 0),)
+    """For each column of the answer: which question answers it, and in which of its own columns."""
+
+    @classmethod
+    def of(cls, dataset: Dataset, measures: tuple[Measure, ...]) -> Query:
+        """Ask for some measures of all rows; those that go together share what they cost."""
+        shared = Shared.of(measures)
+        return cls(dataset, tuple(Question(dataset.table, one) for one in shared.measures), shared.places)
+
+    @property
+    def question(self) -> Question:
+        """The question, if it is one."""
+        if len(self.questions) != 1:
+            raise ValueError(f"there are {len(self.questions)} questions, each with a part of epsilon; use questions")
+        return self.questions[0]
 
     def where(self, condition: Condition | str) -> Query:
         """Return the question about fewer rows: a condition, or its text as in SQL."""
-        return replace(self, question=self.question.where(condition))
+        return self._each(lambda question: question.where(condition))
 
     def by(self, *columns: str) -> Query:
         """Return the question for each key of some columns; every key is answered, also those without rows."""
-        return replace(self, question=self.question.by(*columns))
+        return self._each(lambda question: question.by(*columns))
+
+    def with_totals(self) -> Query:
+        """Return the question with totals: over each of its groups by itself, and over everything."""
+        return self._each(lambda question: question.with_totals())
+
+    def groupings(self, *sets: Iterable[str]) -> Query:
+        """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total."""
+        return self._each(lambda question: question.with_sets(sets))
+
+    def alone(self) -> Query:
+        """Return the question with each cell answered by itself: least error in a cell, and sums that drift."""
+        return self._each(lambda question: replace(question, alone=True))
+
+    def _each(self, change: Any) -> Query:
+        return replace(self, questions=tuple(change(question) for question in self.questions))
 
     def plan(self, epsilon: Any, *, pooling: Any = None) -> Plan:
-        """Return how the question will be answered; nothing is spent, and no row is looked at."""
+        """Return how the question will be answered, if it is one; nothing is spent, and no row is looked at."""
         return self.dataset.planned(self.question, _cost(epsilon), _fixed(pooling))
 
-    def explain(self, epsilon: Any, *, pooling: Any = None) -> Explanation:
+    def plans(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> tuple[Plan, ...]:
+        """Return how each question will be answered, with its part of epsilon."""
+        cost, fixed = _cost(epsilon), _fixed(pooling)
+        return tuple(
+            self.dataset.planned(question, cost * part, fixed)
+            for question, part in zip(self.questions, self._parts(weights), strict=True)
+        )
+
+    def _parts(self, weights: Sequence[Any] | None) -> list[Fraction]:
+        """Return which part of epsilon each question has: all the same, or by the weights of what was asked for."""
+        if weights is None:
+            return [Fraction(1, len(self.questions))] * len(self.questions)
+        given = [as_written(one, "a weight", InvalidParameter) for one in weights]
+        if len(given) != len(self.places) or any(one <= 0 for one in given):
+            raise InvalidParameter(
+                f"weights must be {len(self.places)} numbers above 0, one for each measure, got {shown(weights)}; "
+                "give such, or leave them out"
+            )
+        return [
+            sum((one for one, (at, _) in zip(given, self.places, strict=True) if at == number), Fraction(0))
+            / sum(given)
+            for number in range(len(self.questions))
+        ]
+
+    def explain(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> Explanation:
         """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement."""
-        return Explanation.of(self.plan(epsilon, pooling=pooling), self.dataset.engine.dialect.name)
+        return Explanation.of(self.plans(epsilon, pooling=pooling, weights=weights), self.dataset.engine.dialect.name)
 
     def ask(
         self,
@@ -59,54 +113,60 @@ class Query:
         analyst: str,
         request_id: str | None = None,
         pooling: Any = None,
+        weights: Sequence[Any] | None = None,
+        confidence: float = 0.95,
         progress: Progress | None = None,
     ) -> Answer:
         """Return private answers, and charge the analyst for them first.
 
         * `request_id`: asking again with the same one returns the stored answer and charges nothing.
         * `pooling`: fixed, from 0 to 1, instead of chosen for the least error.
+        * `weights`: how epsilon is divided among several measures; equally if not given.
+        * `confidence`: of the intervals beside the answers, above 0 and below 1.
         * `progress`: takes a line of text now and then; if not given, a terminal shows it.
         """
-        fixed = _fixed(pooling)
-        planned = self.plan(epsilon, pooling=fixed)
-        if Answer.longest(planned) > LONGEST_TEXT:
+        fixed, sure = _fixed(pooling), _confidence(confidence)
+        planned = self.plans(epsilon, pooling=fixed, weights=weights)
+        if Answer.longest(planned, self.places) > LONGEST_TEXT:
             raise InvalidQuestion(
-                f"the answer for {len(planned.cells)} groups is too long to be kept; ask for fewer groups"
+                f"the answer for {len(planned[0].rows)} groups is too long to be kept; ask for fewer groups"
             )
         account = self.dataset.ledger
         receipt = account.charge(
             self.dataset.name,
             analyst,
-            planned.epsilon,
+            _cost(epsilon),
             request_id=request_id,
             fingerprint=self._fingerprint(planned, fixed),
-            note=str(self.question)[:1000],
+            note=str(self)[:1000],
             terms=self.dataset.terms,
         )
         if receipt.answer is None:
             try:
                 with reporting(progress) as report:
-                    answered = self._answered(planned, report)
+                    answered = [self._answered(plan, sure, report) for plan in planned]
             except EngineFailed as failure:
                 raise EngineFailed(failure.kind, receipt.request_id) from None
-            text = account.answered(receipt, Answer.of(planned, answered, receipt.request_id).dump())
+            made = Answer.of(planned, self.places, answered, receipt.request_id, sure)
+            text = account.answered(receipt, made.dump())
         else:
             text = receipt.answer
-        return Answer.load(text, planned.epsilon, receipt.request_id, row_limit(self.question))
+        return Answer.load(text, _cost(epsilon), receipt.request_id, row_limit(self.questions))
 
-    def _answered(self, planned: Plan, report: Progress) -> list[Answered]:
+    def _answered(self, planned: Plan, confidence: float, report: Progress) -> list[tuple[Answered, ...]]:
         report("running the statement")
         totals = planned.totals(self.dataset.engine.run(planned.sql))
-        found = []
-        for number, one in enumerate(totals):
-            if number % REPORTED == 0:
-                report(f"answering for group {number + 1} of {len(totals)}")
-            found.append(planned.answering.answer(one))
-        return found
+        return planned.answering.answer_all(totals, confidence, report)
 
-    def _fingerprint(self, planned: Plan, pooling: Any) -> str:
+    def __str__(self) -> str:
+        """Return what is asked, in SQL."""
+        return sql_of(self.questions)
+
+    def _fingerprint(self, planned: Sequence[Plan], pooling: Any) -> str:
         """Tell questions apart: the same one has the same contract, text, cost and pooling."""
-        told = (self.dataset.contract.text, str(self.question), str(planned.epsilon), str(pooling))
+        told = [self.dataset.contract.text, str(self), *(str(plan.epsilon) for plan in planned), str(pooling)]
+        if self.questions[0].alone:
+            told.append("each cell alone")
         return sha256("\0".join(told).encode()).hexdigest()
 
 
@@ -122,3 +182,10 @@ def _cost(epsilon: Any) -> Fraction:
 
 def _fixed(pooling: Any) -> Fraction | None:
     return None if pooling is None else as_written(pooling, "pooling", InvalidParameter)
+
+
+def _confidence(given: Any) -> float:
+    found = as_written(given, "confidence", InvalidParameter)
+    if not 0 < found < 1:
+        raise InvalidParameter(f"confidence must be above 0 and below 1, got {shown(given)}; give one such as 0.95")
+    return float(found)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
@@ -29,7 +28,17 @@ from inbounds.query.condition import Condition
 from inbounds.query.contract import Contract
 from inbounds.query.engines.engine import Engine
 from inbounds.query.group import by_bins
-from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_level
+from inbounds.query.measure import (
+    Count,
+    CountUnits,
+    Mean,
+    Measure,
+    Proportion,
+    Quantile,
+    Quantiles,
+    Sum,
+    refuse_level,
+)
 from inbounds.query.plan import Plan, plan
 from inbounds.query.question import Question, checked
 from inbounds.query.source import open_source
@@ -187,8 +196,8 @@ class Dataset:
             if bins is not None:
                 raise InvalidQuestion(f"{column} holds keys, each of them a bin; leave bins out")
             return self._query(Count()).by(column)
-        query = self._query(Count())
-        return replace(query, question=replace(query.question, groups=(by_bins(found, bins),)))
+        question = Question(self.table, Count(), groups=(by_bins(found, bins),))
+        return Query(self, (question,))
 
     def sql(self, text: str) -> Query:
         """Ask in SQL; see `inbounds.query.sql` for what is answered."""
@@ -197,10 +206,13 @@ class Dataset:
             raise InvalidQuestion(
                 f"FROM must name the dataset {self.name!r}, got {shown(read.table)}; a contract has one table"
             )
-        query = self._measured(read.measure) if read.histogram is None else self.histogram(*read.histogram)
+        measures = tuple(self._checked(one) for one in read.measures)
+        query = Query.of(self, measures) if read.histogram is None else self.histogram(*read.histogram)
         if read.condition is not None:
             query = query.where(read.condition)
-        return query.by(*read.keys) if read.keys else query
+        if read.grouped.keys:
+            query = query.by(*read.grouped.keys)
+        return query if read.grouped.sets is None else query.groupings(*read.grouped.sets)
 
     def planned(self, question: Question, epsilon: Fraction, pooling: Fraction | None) -> Plan:
         """Return the plan for a question; the same question again is not planned again."""
@@ -212,16 +224,27 @@ class Dataset:
             found = self._plans[key] = plan(question, epsilon, self.engine, pooling)
         return found
 
-    def _measured(self, measure: Measure) -> Query:
-        """Return the question for a measure that was read from SQL."""
+    def together(self, *queries: Query) -> Query:
+        """Ask for several measures at once, such as `together(visits.count(), visits.mean("age")).by("clinic")`.
+
+        Those that go together share what they cost and never contradict each other: rows, sum and mean of a column, and
+        quantiles of a column.  Each of the others has a part of epsilon.
+        """
+        measures = tuple(measure for query in queries for measure in _alone(query))
+        if not measures or len(set(measures)) < len(measures):
+            raise InvalidQuestion("together takes one or more measures, each once, got others; name each once")
+        return Query.of(self, measures)
+
+    def _checked(self, measure: Measure) -> Measure:
+        """Return a measure that was read from SQL, if it fits the columns."""
         if isinstance(measure, Proportion):
-            return self.proportion(measure.condition)
-        if isinstance(measure, Sum | Mean | Quantile):
+            return Proportion(checked(self.table, measure.condition))
+        if isinstance(measure, Sum | Mean | Quantile | Quantiles):
             self.table.numbers(measure.column)
-        return self._query(measure)
+        return measure
 
     def _query(self, measure: Measure) -> Query:
-        return Query(self, Question(self.table, measure))
+        return Query.of(self, (measure,))
 
     # The ledger.
 
@@ -283,6 +306,14 @@ class Dataset:
             return str(contract.folder / f"{contract.stem}.ledger.db")
         where = contract.text_of("budget", "ledger")
         return where if is_address(where) else str(contract.folder / Path(where).expanduser())
+
+
+def _alone(query: Query) -> tuple[Measure, ...]:
+    """Return the measures of a query that says nothing else."""
+    found = tuple(question.measure for question in query.questions)
+    if query != Query.of(query.dataset, found):
+        raise InvalidQuestion("together takes measures of all rows; say where and by what groups afterwards")
+    return found
 
 
 def _amount(contract: Contract, key: str) -> int:

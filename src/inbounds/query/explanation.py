@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from html import escape
@@ -13,20 +14,22 @@ import sqlglot
 from inbounds.bounds.notation import write_end
 from inbounds.display.table import Column, Table
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.query.answering import QuantileByRank, Ratio
 from inbounds.query.plan import Plan
+from inbounds.query.quantile_answering import QuantileByRank
+from inbounds.query.question import sql_of
+from inbounds.query.ratio import Ratio
 from inbounds.query.row_limit import NO_LIMIT, row_limit
 
 WIDTH = 80
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """The plan for a question; as text, in words."""
+class ExplainedPart:
+    """How one part of a question will be answered: measures that share epsilon."""
 
-    question: str
+    measures: str
     epsilon: Fraction
-    """What everything together costs."""
+    """What this part costs."""
     answers: int
     """How many numbers will be released."""
     sensitivity: Fraction
@@ -36,54 +39,92 @@ class Explanation:
     mechanism: str
     expected_noise: str
     """How far off the noise will put an answer; what the row limit and the bounds cut off is not in it."""
-    row_limit: str
-    """Whether a row limit is in force, and what it does to the answers."""
     statement: str
     words: dict[str, str] = field(repr=False)
     """What the text says in place of a bare number or name."""
 
     @classmethod
-    def of(cls, plan: Plan, dialect: str) -> Explanation:
+    def of(cls, plan: Plan, dialect: str) -> ExplainedPart:
         """Explain a plan."""
         return cls(
-            question=str(plan.question),
+            measures=str(plan.question.measure),
             epsilon=plan.epsilon,
-            answers=len(plan.cells),
+            answers=len(plan.rows) * len(plan.question.measure.answer_names),
             sensitivity=plan.answering.sensitivity,
             guarantee=plan.answering.guarantee,
             bounds=plan.answering.bounds.brief(),
             mechanism=plan.answering.mechanism(),
             expected_noise=plan.answering.expected_noise(),
-            row_limit=row_limit(plan.question) or NO_LIMIT,
             statement=sqlglot.parse_one(plan.sql, dialect=dialect).sql(dialect=dialect, pretty=True),
-            words={
-                "epsilon": f"{write_end(plan.epsilon)} for everything together",
-                "answers": _answers(plan),
-                "sensitivity": _sensitivity(plan),
-                "guarantee": _guarantee(plan),
-            },
+            words={"answers": _answers(plan), "sensitivity": _sensitivity(plan), "guarantee": _guarantee(plan)},
         )
 
     def data(self) -> dict[str, Any]:
-        """Return the explanation as a dictionary: numbers as numbers, names as names, and the rest as text."""
+        """Return it as a dictionary: numbers as numbers, names as names, and the rest as text."""
         return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "words"}
 
-    def _told(self) -> dict[str, str]:
+    def told(self) -> dict[str, str]:
         """Return what is said, by what it is called, without the statement."""
-        told = {**self.data(), **self.words}
-        return {name.replace("_", " "): str(text) for name, text in told.items() if name != "statement"}
+        said = {**self.data(), **self.words}
+        left_out = ("measures", "epsilon", "statement")
+        return {name.replace("_", " "): str(text) for name, text in said.items() if name not in left_out}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The plan for a question, part by part; as text, in words."""
+
+    question: str
+    epsilon: Fraction
+    """What everything together costs."""
+    row_limit: str
+    """Whether a row limit is in force, and what it does to the answers."""
+    parts: tuple[ExplainedPart, ...]
+
+    @classmethod
+    def of(cls, plans: Sequence[Plan], dialect: str) -> Explanation:
+        """Explain the plans of a question."""
+        questions = [plan.question for plan in plans]
+        cost = sum((plan.epsilon for plan in plans), Fraction(0))
+        parts = tuple(ExplainedPart.of(plan, dialect) for plan in plans)
+        return cls(sql_of(questions), cost, row_limit(questions) or NO_LIMIT, parts)
+
+    @property
+    def statement(self) -> str:
+        """The statements that will run, one after another."""
+        return ";\n".join(part.statement for part in self.parts)
+
+    def data(self) -> dict[str, Any]:
+        """Return the explanation as a dictionary, with its parts as dictionaries in a list."""
+        return {**vars(self), "parts": [part.data() for part in self.parts]}
+
+    def _told(self) -> list[dict[str, str]]:
+        """Return what is said, by what it is called: of all together, then of each part, without statements."""
+        cost = f"{write_end(self.epsilon)} for everything together"
+        head = {"question": self.question, "epsilon": cost}
+        if len(self.parts) == 1:
+            return [{**head, **self.parts[0].told(), "row limit": self.row_limit}]
+        told = [{**head, "row limit": self.row_limit}]
+        for number, part in enumerate(self.parts, 1):
+            title = {f"part {number}": part.measures, "epsilon": f"{write_end(part.epsilon)} for this part"}
+            told.append({**title, **part.told()})
+        return told
 
     def __str__(self) -> str:
-        told = [fill(f"{name:<16}{text}", WIDTH, subsequent_indent=" " * 16) for name, text in self._told().items()]
-        return "\n".join([*told, f"statement\n{self.statement}"])
+        blocks = [
+            "\n".join(fill(f"{name:<16}{text}", WIDTH, subsequent_indent=" " * 16) for name, text in block.items())
+            for block in self._told()
+        ]
+        return "\n\n".join(blocks) + f"\nstatement\n{self.statement}"
 
     def _repr_html_(self) -> str:
-        table = Table([Column("", left=True), Column("", left=True)], [[*pair] for pair in self._told().items()])
-        return f"{table.html()}<pre>{escape(self.statement)}</pre>"
+        columns = [Column("", left=True), Column("", left=True)]
+        tables = (Table(columns, [[*pair] for pair in block.items()]).html() for block in self._told())
+        return f"{''.join(tables)}<pre>{escape(self.statement)}</pre>"
 
 
 def _answers(plan: Plan) -> str:
-    count = len(plan.cells)
+    count = len(plan.rows) * len(plan.question.measure.answer_names)
     if count == 1:
         return "1"
     if plan.question.table.rows_are_units:

@@ -27,6 +27,11 @@ class _OfRows:
         return self.title
 
     @property
+    def answer_names(self) -> tuple[str, ...]:
+        """What the columns of its answers are called, if it has several."""
+        return (self.answer_name,)
+
+    @property
     def under_limit(self) -> str:
         """What becomes of it where units with too many rows are weighed down."""
         return f"So those with more rows count for less here than in a {self.title} over all rows."
@@ -91,6 +96,27 @@ class Mean(_OfColumn):
 
 
 @dataclass(frozen=True)
+class Totals(_OfColumn):
+    """Rows, sum and mean of a column, two or three of them, from the same two sums: they never contradict each other.
+
+    All of them are about the rows in which the column is not missing.
+    """
+
+    column: str
+    of: tuple[Count | Sum | Mean, ...]
+    title = "total"
+    under_limit = "So these are counts, sums and means of weighed rows, which can be far from those of all rows."
+
+    @property
+    def answer_names(self) -> tuple[str, ...]:
+        """What the columns of its answers are called."""
+        return tuple(one.answer_name for one in self.of)
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.of))
+
+
+@dataclass(frozen=True)
 class Proportion(_OfRows):
     """For which part of the rows a condition is true."""
 
@@ -120,6 +146,29 @@ class Quantile(_OfColumn):
         return f"PERCENTILE_DISC({literal(self.level)}) WITHIN GROUP (ORDER BY {quoted(self.column)})"
 
 
+@dataclass(frozen=True)
+class Quantiles(_OfColumn):
+    """Several quantiles of a column, in the order of their levels: none is released below the one before."""
+
+    column: str
+    levels: tuple[Fraction, ...]
+    title = "quantile"
+    has_noise = False
+
+    @property
+    def answer_names(self) -> tuple[str, ...]:
+        """What the columns of its answers are called: by their levels."""
+        return tuple(f"quantile_{as_decimal_text(level)}_{self.column}" for level in self.levels)
+
+    def __str__(self) -> str:
+        return f"QUANTILES({quoted(self.column)}, {', '.join(map(literal, self.levels))})"
+
+
+def as_decimal_text(level: Fraction) -> str:
+    """Return a level as people write it."""
+    return f"{float(level):g}"
+
+
 def refuse_level(level: Fraction) -> str | None:
     """Return why something cannot be the level of a quantile, or None if it can."""
     if 0 < level < 1 and level.denominator <= FINEST:
@@ -130,4 +179,4 @@ def refuse_level(level: Fraction) -> str | None:
     )
 
 
-Measure = Count | CountUnits | Sum | Mean | Proportion | Quantile
+Measure = Count | CountUnits | Sum | Mean | Totals | Proportion | Quantile | Quantiles

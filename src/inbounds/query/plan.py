@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -10,16 +10,18 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.privacy.claim import checked_epsilon
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.query.answering import Answering, OneNumber, QuantileByRank, Ratio, grain_of
+from inbounds.query.answering import Answering, OneNumber, grain_of
 from inbounds.query.column import Numbers
 from inbounds.query.column_types import checked_kinds
 from inbounds.query.condition import Condition
 from inbounds.query.engines.engine import Engine
 from inbounds.query.group import cells
-from inbounds.query.measure import Count, CountUnits, Mean, Proportion, Quantile, Sum
+from inbounds.query.measure import Count, CountUnits, Mean, Proportion, Quantile, Sum, Totals
 from inbounds.query.mechanism_choice import choose
+from inbounds.query.quantile_answering import QuantileByRank
 from inbounds.query.quantile_law import Buckets
 from inbounds.query.question import Question
+from inbounds.query.ratio import Ratio, TotalsOfColumn
 from inbounds.query.ratio_noise import RatioNoise
 from inbounds.query.row_weights import RowWeights
 from inbounds.query.statement.builder import statement
@@ -46,13 +48,18 @@ class Plan:
     """The statement that will run."""
 
     @property
+    def rows(self) -> list[tuple[int | None, ...]]:
+        """The rows of the answer: the codes of their groups, None where a group is added up."""
+        return self.question.rows
+
+    @property
     def cells(self) -> list[tuple[int, ...]]:
-        """Every combination of groups, in the order of the contract."""
-        return cells(self.question.groups)
+        """Every combination of groups that the statement tells apart, in the order of the contract."""
+        return cells(self.request.groups)
 
     def totals(self, rows: list[tuple[int, ...]]) -> list[list[int]]:
-        """Return the totals of every group, zeros where a statement gave no row."""
-        depth, width = len(self.question.groups), self._width
+        """Return the totals of every cell, zeros where a statement gave no row."""
+        depth, width = len(self.request.groups), self._width
         found: dict[tuple[int, ...], list[int]] = {cell: [0] * width for cell in self.cells}
         for row in rows:
             if None not in row[:depth]:  # else it is of no group
@@ -61,10 +68,12 @@ class Plan:
 
     @property
     def _width(self) -> int:
-        return self.answering.buckets.count if isinstance(self.answering, QuantileByRank) else len(self.request.totals)
+        if self.request.bucket and isinstance(self.request.value, Numbers):
+            return Buckets(self.request.value, self.request.bucket).count
+        return len(self.request.totals)
 
     def _add(self, totals: list[int], numbers: list[int]) -> None:
-        if isinstance(self.answering, QuantileByRank):
+        if self.request.bucket:
             totals[numbers[0]] += numbers[1]
         elif self.request.unit is None:
             rows, steps = numbers[0], numbers[1] if len(numbers) > 1 else 0
@@ -98,6 +107,8 @@ class _Planner:
                 answering, request = self._sum(measure)
             case Mean() as measure:
                 answering, request = self._mean(measure)
+            case Totals() as measure:
+                answering, request = self._totals(measure)
             case Proportion() as measure:
                 answering, request = self._proportion(measure)
             case Quantile() as measure:
@@ -165,19 +176,40 @@ class _Planner:
 
     def _sum(self, measure: Sum) -> tuple[Answering, Request]:
         column = self._no_dates(measure.column, "sum")
-        table, grain = self.question.table, grain_of(column)
+        grain = self._grain(column)
         total = Total(int(column.low / grain), int(column.step / grain))
         most = max(abs(column.low), abs(column.high))
-        if most / grain > MOST_GRAINS:
+        request = self._request((total,), int(most / grain), value=column)
+        return self._one_number(request, self._sums(column), grain, self.question.table.limit * most), request
+
+    def _grain(self, column: Numbers) -> Fraction:
+        grain = grain_of(column)
+        if max(abs(column.low), abs(column.high)) / grain > MOST_GRAINS:
             raise InvalidQuestion(
                 f"values of {column.name} are too fine to be added up; give its bounds a coarser step"
             )
-        request = self._request((total,), int(most / grain), value=column)
+        return grain
+
+    def _sums(self, column: Numbers) -> Bounds:
+        """Return the possible sums of a column: of no row up to all rows that can count, if that is known."""
+        table = self.question.table
         everyone = None if table.units is None else table.units * table.limit
         low, high = min(column.low, Fraction(0)), max(column.high, Fraction(0))
         ends = [Fraction(0) if end == 0 else None if everyone is None else end * everyone for end in (low, high)]
-        bounds = Bounds(ends[0], ends[1], step=None if column.bounds.step is None else grain)
-        return self._one_number(request, bounds, grain, table.limit * most), request
+        return Bounds(ends[0], ends[1], step=None if column.bounds.step is None else grain_of(column))
+
+    def _totals(self, measure: Totals) -> tuple[Answering, Request]:
+        """Answer with the two sums behind a mean, which tell the count and the sum as well."""
+        dates = any(isinstance(one, Sum) for one in measure.of)
+        column = self._no_dates(measure.column, "sum") if dates else self.question.table.numbers(measure.column)
+        if dates:
+            self._grain(column)
+        request = self._request((Total(0, 1), Total(column.steps, -1)), column.steps, value=column)
+        ratio = self._ratio(request, column.step, column.low, column.high, _hull(column))
+        counts = self._counts(self.question.table.limit)
+        sums = counts if column.is_dates else self._sums(column)
+        shared = {part.name: getattr(ratio, part.name) for part in fields(ratio)}
+        return TotalsOfColumn(**shared, of=measure.of, counts=counts, sums=sums), request
 
     def _mean(self, measure: Mean) -> tuple[Answering, Request]:
         column = self.question.table.numbers(measure.column)

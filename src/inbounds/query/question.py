@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
@@ -22,7 +24,7 @@ from inbounds.query.condition import (
     joined,
     quoted,
 )
-from inbounds.query.group import MOST_CELLS, Group, by_key
+from inbounds.query.group import MOST_CELLS, Group, by_key, cells
 from inbounds.query.measure import Count, Measure
 from inbounds.query.sql.conditions import read_condition
 
@@ -38,6 +40,10 @@ class Question:
     measure: Measure
     condition: Condition | None = None
     groups: tuple[Group, ...] = ()
+    sets: tuple[tuple[int, ...], ...] | None = None
+    """Which of the groups are told apart in each of several groupings, by place; None for all of them at once."""
+    alone: bool = False
+    """Whether each cell is answered by itself, and nothing makes cells add up."""
 
     def where(self, condition: Condition | str) -> Question:
         """Return the question about fewer rows: a condition, or its text as in SQL."""
@@ -53,31 +59,69 @@ class Question:
             groups.append(by_key(self.table.column(name)))
         return replace(self, groups=check_groups(tuple(groups)))
 
+    def with_sets(self, sets: Iterable[Iterable[str]]) -> Question:
+        """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total."""
+        named = [tuple(one) for one in sets]
+        new = [name for name in dict.fromkeys(name for one in named for name in one) if name not in self._names]
+        asked = self.by(*new) if new else self
+        bins = [place for place, group in enumerate(asked.groups) if group.has_bins]  # no set of names holds them
+        places = {name: place for place, name in enumerate(asked._names)}
+        found = dict.fromkeys(tuple(sorted({*bins, *(places[name] for name in one)})) for one in named)
+        return replace(asked, sets=tuple(found))
+
+    def with_totals(self) -> Question:
+        """Return the question with the totals of a table: over each column by itself, and over everything."""
+        if not self.groups:
+            raise InvalidQuestion("totals go with groups, and there are none; group by a column first")
+        every = tuple(range(len(self.groups)))
+        return replace(self, sets=tuple(dict.fromkeys((every, *((place,) for place in every), ()))))
+
+    @property
+    def _names(self) -> list[str]:
+        return [group.column.name for group in self.groups]
+
     @property
     def cells(self) -> int:
-        """How many groups are answered."""
-        count = 1
-        for group in self.groups:
-            count *= group.size
-        return count
+        """How many cells there are: combinations of all groups."""
+        return prod(group.size for group in self.groups)
+
+    @property
+    def rows(self) -> list[tuple[int | None, ...]]:
+        """The rows of the answer, set by set: the code of each group that is told apart, None where it is added up."""
+        every = tuple(range(len(self.groups)))
+        found: list[tuple[int | None, ...]] = []
+        for told in (every,) if self.sets is None else self.sets:
+            codes = dict(zip(told, range(len(told)), strict=True))
+            found += [
+                tuple(cell[codes[place]] if place in codes else None for place in every)
+                for cell in cells(tuple(self.groups[place] for place in told))
+            ]
+        return found
 
     def __str__(self) -> str:
         """Return the question in SQL: equal questions give equal texts."""
-        measured, columns = str(self.measure), self.groups
-        if columns and columns[0].has_bins and isinstance(self.measure, Count):  # a histogram counts
-            measured, columns = str(columns[0]), columns[1:]
-        keys = ", ".join(map(str, columns))
-        text = f"SELECT {keys + ', ' if keys else ''}{measured} FROM {quoted(self.table.name)}"
-        if self.condition is not None:
-            text += f" WHERE {self.condition}"
-        return text + (f" GROUP BY {keys}" if keys else "")
+        return sql_of((self,))
+
+
+def sql_of(questions: Sequence[Question]) -> str:
+    """Return several questions about the same rows and groups as one, in SQL."""
+    first = questions[0]
+    measured, columns = ", ".join(str(one.measure) for one in questions), first.groups
+    if columns and columns[0].has_bins and isinstance(first.measure, Count):  # a histogram counts
+        measured, columns = str(columns[0]), columns[1:]
+    keys = ", ".join(map(str, columns))
+    text = f"SELECT {keys + ', ' if keys else ''}{measured} FROM {quoted(first.table.name)}"
+    if first.condition is not None:
+        text += f" WHERE {first.condition}"
+    if first.sets is not None:
+        sets = (", ".join(str(first.groups[i]) for i in one if first.groups[i] in columns) for one in first.sets)
+        return f"{text} GROUP BY GROUPING SETS ({', '.join(f'({one})' for one in sets)})"
+    return text + (f" GROUP BY {keys}" if keys else "")
 
 
 def check_groups(groups: tuple[Group, ...]) -> tuple[Group, ...]:
     """Refuse more groups than can be answered."""
-    count = 1
-    for group in groups:
-        count *= group.size
+    count = prod(group.size for group in groups)
     if count > MOST_CELLS:
         raise InvalidQuestion(f"a question may have at most {MOST_CELLS} groups, got {count}; group by fewer columns")
     return groups

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from inbounds.query.question import Question
 
 NO_LIMIT = "none: each row is a unit of its own"
 
-NOT_IN_NOISE = "The expected noise does not include that."
+NOT_IN_NOISE = "Neither the expected noise nor an interval includes that."
 
 ASK = "Ask the custodian how many rows are beyond the limit."
 
 
-def row_limit(question: Question) -> str | None:
+def row_limit(questions: Sequence[Question]) -> str | None:
     """Say that a row limit is in force, and what it does; None where each row is a unit of its own."""
-    if question.table.rows_are_units:
+    if questions[0].table.rows_are_units:
         return None
-    if question.measure.counts_units and question.cells <= question.table.limit:
-        return _nothing_cut(question)
-    cut = _cut_groups(question) if question.measure.counts_units else _cut_rows(question)
-    noise = f" {NOT_IN_NOISE}" if question.measure.has_noise else ""
-    return f"A row limit is in force (contribution bound): {cut} {question.measure.under_limit}{noise} {ASK}"
+    uncut = [question for question in questions if _takes_nothing(question)]
+    limited = [question for question in questions if question not in uncut]
+    told = [_nothing_cut(question) for question in uncut]
+    if limited:
+        cuts = dict.fromkeys(_cut_groups(one) if one.measure.counts_units else _cut_rows(one) for one in limited)
+        told += ["A row limit is in force (contribution bound): " + " ".join(cuts)]
+        told += dict.fromkeys(one.measure.under_limit for one in limited)
+        told += [NOT_IN_NOISE] if any(one.measure.has_noise for one in limited) else []
+        told.append(ASK)
+    return " ".join(told)
+
+
+def _takes_nothing(question: Question) -> bool:
+    return question.measure.counts_units and question.cells <= question.table.limit
 
 
 def _nothing_cut(question: Question) -> str:

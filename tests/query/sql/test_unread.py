@@ -121,7 +121,9 @@ def test_an_argument_too_many_is_refused(visits: Dataset, measure: str, marked: 
         ("SUM(age > 60)", r"SUM takes a column, got age > 60; a proportion is written PROPORTION"),
         ("MEDIAN((age > 3))", r"MEDIAN takes a column, got \(age > 3\); a proportion is written PROPORTION"),
         ("AVG(age * 2)", r"AVG takes a column, got age \* 2; name a column"),
-        ("COUNT(*), AVG(age)", r"one measure a question, got a second"),
+        ("COUNT(age), AVG(age)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
+        ("AVG(age), AVG(age)", r"this measure is asked for twice"),
+        ("HISTOGRAM(age, 3), AVG(age)", r"HISTOGRAM stands alone in a question"),
     ],
 )
 def test_a_refusal_blames_what_is_wrong(visits: Dataset, selected: str, told: str) -> None:

@@ -18,7 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inbounds.query import Dataset, Query, column
-from inbounds.query.answering import OneNumber, QuantileByRank, Ratio
+from inbounds.query.answering import OneNumber
+from inbounds.query.quantile_answering import QuantileByRank
+from inbounds.query.ratio import Ratio
 from tests.helpers import oracle
 from tests.helpers.places import InDuckDB, InParquet, Place, distance, planned, totals_of
 

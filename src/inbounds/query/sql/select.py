@@ -1,4 +1,4 @@
-"""A SELECT: one measure of the rows of a table, for each of some keys."""
+"""A SELECT: measures of the rows of a table, for each of some keys."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from inbounds.errors import InvalidQuestion
 from inbounds.query.condition import And, Condition, joined
 from inbounds.query.measure import Measure
 from inbounds.query.sql.conditions import condition
+from inbounds.query.sql.groupings import Grouped, read_groupings
 from inbounds.query.sql.measures import Measured, read_measure, refuse_no_measure
 from inbounds.query.sql.text import PlainCalls, SqlText, kind
-from inbounds.query.sql.values import is_number, read_column
+from inbounds.query.sql.values import read_column
 
 CLAUSES = ("expressions", "from_", "where", "group")
+
+MOST_MEASURES = 20
+"""A question may have so many measures: each has a part of epsilon."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +27,9 @@ class Selected:
     """What a SELECT asks, in nodes."""
 
     table: str
-    measure: Measure
+    measures: tuple[Measure, ...]
     condition: Condition | None
-    keys: tuple[str, ...]
+    grouped: Grouped
     histogram: tuple[str, int | None] | None
     """The column of a histogram and how many bins, if that is asked for."""
 
@@ -54,11 +58,12 @@ def _select(text: SqlText, tree: exp.Expr) -> Selected:
             text.refuse(node, f"{told} is not supported; leave it out")
     text.take(tree, *CLAUSES)
     table = _table(text, tree)
-    keys = _keys(text, tree.args.get("group"))
-    found = _measured(text, tree, keys)
-    conditions = [*_where(text, tree.args.get("where")), *found.conditions]
+    grouped = read_groupings(text, tree.args.get("group"))
+    found = _measured(text, tree, grouped.keys)
+    conditions = [*_where(text, tree.args.get("where")), *(one for each in found for one in each.conditions)]
     kept = joined(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
-    return Selected(table, found.measure, kept, keys, found.histogram)
+    measures = tuple(one.measure for one in found)
+    return Selected(table, measures, kept, grouped, found[0].histogram)
 
 
 def _where(text: SqlText, clause: exp.Expr | None) -> tuple[Condition, ...]:
@@ -83,26 +88,8 @@ def _table(text: SqlText, tree: exp.Select) -> str:
     return text.table
 
 
-def _keys(text: SqlText, group: exp.Expr | None) -> tuple[str, ...]:
-    if group is None:
-        return ()
-    if not group.expressions or any(value for name, value in group.args.items() if name != "expressions"):
-        text.refuse(group, "GROUP BY takes columns, nothing else; leave the rest out")
-    text.take(group, "expressions")
-    for key in group.expressions:
-        if is_number(key):
-            text.refuse(key, f"GROUP BY takes columns, got {kind(key)}; write the column's name")
-        if not isinstance(key, exp.Column):
-            text.refuse(
-                key,
-                f"GROUP BY takes columns, got {kind(key)}; group by a column of the contract, or ask for "
-                "HISTOGRAM(column, bins)",
-            )
-    return tuple(read_column(text, key) for key in group.expressions)
-
-
-def _measured(text: SqlText, tree: exp.Select, keys: tuple[str, ...]) -> Measured:
-    """Read the one thing selected that is no key."""
+def _measured(text: SqlText, tree: exp.Select, keys: tuple[str, ...]) -> list[Measured]:
+    """Read what is selected and is no key."""
     found = []
     for selected in tree.expressions:
         this = _unnamed(text, selected)
@@ -117,9 +104,27 @@ def _measured(text: SqlText, tree: exp.Select, keys: tuple[str, ...]) -> Measure
         raise InvalidQuestion("SELECT needs a measure, such as COUNT(*) or AVG(column); add one")
     for node in found:
         refuse_no_measure(text, node)
-    if len(found) > 1:
-        text.refuse(found[1], "one measure a question, got a second; ask for it in a question of its own")
-    return read_measure(text, found[0])
+    if len(found) > MOST_MEASURES:
+        text.refuse(found[MOST_MEASURES], f"a question may have at most {MOST_MEASURES} measures; ask for fewer")
+    read = [read_measure(text, node) for node in found]
+    if len(read) > 1:
+        _refuse_not_together(text, found, read)
+    return read
+
+
+def _refuse_not_together(text: SqlText, nodes: list[exp.Expr], found: list[Measured]) -> None:
+    """Refuse what would be about other rows than the measures beside it, and what is asked for twice."""
+    for i, (node, one) in enumerate(zip(nodes, found, strict=True)):
+        if one.histogram is not None:
+            text.refuse(node, "HISTOGRAM stands alone in a question; ask for it in a question of its own")
+        if one.conditions:
+            text.refuse(
+                node,
+                "beside other measures, rows can only be counted with COUNT(*); write that, or ask for it in a "
+                "question of its own",
+            )
+        if one in found[:i]:
+            text.refuse(node, "this measure is asked for twice; leave it out here")
 
 
 def _unnamed(text: SqlText, selected: exp.Expr) -> exp.Expr:

@@ -1,0 +1,79 @@
+"""Quantiles: values drawn by rank from all possible values of a column, several of them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log
+
+from inbounds.bounds import Bounds
+from inbounds.display.progress import Progress
+from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.query.answering import Answered, Answering, told, written
+from inbounds.query.column import Numbers
+from inbounds.query.quantile_law import Buckets, QuantileLaw, rank_misses
+from inbounds.sampling.entropy import Entropy, system
+
+
+@dataclass(frozen=True)
+class QuantileByRank(Answering):
+    """A quantile: one draw from all possible values, by rank."""
+
+    column: Numbers
+    level: Fraction
+    epsilon: Fraction
+    limit: int
+    """How many rows of a unit count."""
+    one: int
+    """What a row that counts in full weighs."""
+    guarantee: GuaranteeName
+
+    @property
+    def sensitivity(self) -> Fraction:  # type: ignore[override]
+        """The most that a unit can move a rank, up or down."""
+        return self.limit * max(self.level, 1 - self.level)
+
+    @property
+    def bounds(self) -> Bounds:  # type: ignore[override]
+        """The possible values of the column."""
+        return self.column.bounds
+
+    @property
+    def buckets(self) -> Buckets:
+        """How values are told apart."""
+        return Buckets.of(self.column)
+
+    def answer_all(
+        self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
+    ) -> list[tuple[Answered, ...]]:
+        """Return a possible value for each group, by how many rows are below and above."""
+        return [(self.answer(one, entropy),) for one in told(totals, report)]
+
+    def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
+        """Return a possible value for one group."""
+        rate = self.epsilon / (2 * self.sensitivity * self.level.denominator * self.one)
+        law = QuantileLaw(self.buckets, rank_misses(totals, self.level), rate)
+        return Answered(written(self.bounds, law.draw(entropy)), None)
+
+    def mechanism(self) -> str:
+        """Say which mechanism answers, and why."""
+        return f"the exponential mechanism over {values_of(self.buckets)}: the nearer in rank, the likelier"
+
+    def expected_noise(self) -> str:
+        """Say how far off the noise will put an answer, before anything is asked."""
+        rows = 2 * float(self.sensitivity) / float(self.epsilon) * log(20 * self.column.points)
+        return f"with 95 % probability at most {rows:.4g} rows off in rank{told_apart(self.buckets)}"
+
+
+def values_of(buckets: Buckets) -> str:
+    """Say how many possible values there are, and how they are told apart."""
+    apart = "each of them" if buckets.width == 1 else f"told apart by {buckets.count} buckets"
+    return f"{buckets.column.points} possible values, {apart}"
+
+
+def told_apart(buckets: Buckets) -> str:
+    """Say how finely values are told apart, if not to the step."""
+    if buckets.width == 1:
+        return ""
+    return f", and values are told apart to {float(buckets.width * buckets.column.step):.3g}"

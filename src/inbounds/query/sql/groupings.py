@@ -1,0 +1,95 @@
+"""GROUP BY: columns, and the sets of them that ROLLUP, CUBE and GROUPING SETS ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, product
+
+from sqlglot import exp
+
+from inbounds.query.sql.text import SqlText, kind
+from inbounds.query.sql.values import is_number, read_column
+
+Names = tuple[str, ...]
+
+MOST_SETS = 64
+"""A question may ask for so many sets of columns."""
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """The columns of a GROUP BY in the order in which they are named, and the sets of them, None if it has but one."""
+
+    keys: Names = ()
+    sets: tuple[Names, ...] | None = None
+
+
+def read_groupings(text: SqlText, group: exp.Expr | None) -> Grouped:
+    """Read a GROUP BY clause."""
+    if group is None:
+        return Grouped()
+    if not group.expressions or any(value for name, value in group.args.items() if name != "expressions"):
+        text.refuse(group, "GROUP BY takes columns, ROLLUP, CUBE or GROUPING SETS, nothing else; leave the rest out")
+    text.take(group, "expressions")
+    parts = [_sets(text, part) for part in group.expressions]
+    sets = tuple(dict.fromkeys(_joined(chosen) for chosen in product(*parts)))
+    if len(sets) > MOST_SETS:
+        text.refuse(group, f"a question may ask for at most {MOST_SETS} groupings, got {len(sets)}; name fewer columns")
+    keys = tuple(dict.fromkeys(name for part in parts for one in part for name in one))
+    if all(isinstance(part, exp.Column) for part in group.expressions):
+        return Grouped(tuple(name for part in parts for one in part for name in one))
+    return Grouped(keys, sets)
+
+
+def _sets(text: SqlText, part: exp.Expr) -> list[Names]:
+    """Return the sets of columns that one part of a GROUP BY asks for."""
+    if isinstance(part, exp.Rollup):
+        named = _members(text, part)
+        return [_joined(named[:length]) for length in range(len(named), -1, -1)]
+    if isinstance(part, exp.Cube):
+        named = _members(text, part)
+        lengths = range(len(named), -1, -1)
+        return [_joined(chosen) for length in lengths for chosen in combinations(named, length)]
+    if isinstance(part, exp.GroupingSets):
+        text.take(part, "expressions")
+        return [one for member in part.expressions for one in _member_sets(text, member)]
+    return [(_column(text, part),)]
+
+
+def _member_sets(text: SqlText, member: exp.Expr) -> list[Names]:
+    """Return what a member of GROUPING SETS asks for: a set of columns, or all those of a ROLLUP or CUBE in it."""
+    if isinstance(member, exp.Rollup | exp.Cube | exp.GroupingSets):
+        return _sets(text, member)
+    return [_member(text, member)]
+
+
+def _members(text: SqlText, part: exp.Expr) -> list[Names]:
+    text.take(part, "expressions")
+    return [_member(text, member) for member in part.expressions]
+
+
+def _member(text: SqlText, member: exp.Expr) -> Names:
+    """Return a column, or several in parentheses."""
+    if isinstance(member, exp.Paren):
+        text.take(member, "this")
+        return (_column(text, member.this),)
+    if isinstance(member, exp.Tuple):
+        text.take(member, "expressions")
+        return tuple(_column(text, one) for one in member.expressions)
+    return (_column(text, member),)
+
+
+def _joined(sets: tuple[Names, ...] | list[Names]) -> Names:
+    return tuple(dict.fromkeys(name for one in sets for name in one))
+
+
+def _column(text: SqlText, key: exp.Expr) -> str:
+    if is_number(key):
+        text.refuse(key, f"GROUP BY takes columns, got {kind(key)}; write the column's name")
+    if not isinstance(key, exp.Column):
+        text.refuse(
+            key,
+            f"GROUP BY takes columns, got {kind(key)}; group by a column of the contract, or ask for "
+            "HISTOGRAM(column, bins)",
+        )
+    return read_column(text, key)
