@@ -10,6 +10,7 @@ from inbounds.errors import (
     InvalidParameter,
     LatticeTooFine,
     NotPrivate,
+    ProjectionFailed,
 )
 
 if _TYPE_CHECKING:
@@ -38,6 +39,7 @@ __all__ = [
     "Mechanism",
     "NotPrivate",
     "Optimal",
+    "ProjectionFailed",
     "Recommendation",
     "Remapped",
     "certify",

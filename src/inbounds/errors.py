@@ -6,6 +6,7 @@
     ├── InvalidAnswer        a true answer of a kind that cannot be released
     ├── LatticeTooFine       a step so small that the lattice needs more than 62 bits
     ├── NotPrivate           a privacy claim that was refuted or could not be proved
+    ├── ProjectionFailed     measurements of a table that could not be made into a possible one
     ├── QueryError           about questions to tables
     │   ├── InvalidContract      the description of a table makes no sense, or does not fit the table
     │   ├── InvalidQuestion      a question outside the grammar, or one that does not fit the contract
@@ -16,7 +17,7 @@
         ├── LedgerUnavailable    the ledger cannot be read or written
         └── LedgerBroken         the ledger was altered
 
-The first six are exported by `inbounds`, those about tables and `BudgetExceeded` by `inbounds.query`, those about
+The first seven are exported by `inbounds`, those about tables and `BudgetExceeded` by `inbounds.query`, those about
 ledgers by `inbounds.ledger`.
 
 Each message names the rule, what the caller passed and the remedy, in words for whoever calls from Python and for
@@ -63,6 +64,10 @@ class NotPrivate(InboundsError):
 
     def __reduce__(self) -> tuple[type[NotPrivate], tuple[str, Certificate]]:
         return NotPrivate, (str(self), self.certificate)
+
+
+class ProjectionFailed(InboundsError):
+    """No possible table was found for what was measured; the measurements are as good as before."""
 
 
 class QueryError(InboundsError):
