@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from inbounds.display.table import Column, Table
-from inbounds.query import frame_export
+from inbounds.display import frame_export
 from inbounds.query.answering import Answered
 from inbounds.query.plan import Plan
 from inbounds.query.row_limit import row_limit

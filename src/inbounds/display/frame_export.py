@@ -1,4 +1,4 @@
-"""Private answers as a table of pandas, polars or Arrow, each imported only when it is asked for."""
+"""Tables of private answers as those of pandas, polars or Arrow, each imported only when it is asked for."""
 
 from __future__ import annotations
 

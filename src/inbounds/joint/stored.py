@@ -1,0 +1,81 @@
+"""Measurements as plain values that JSON can hold, and back: what is kept so that nothing has to be paid twice."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inbounds.errors import InvalidParameter
+from inbounds.joint.axis import Axis, Level
+from inbounds.joint.facts import Facts
+from inbounds.joint.layout import Grouping, Layout
+from inbounds.joint.measuring import Measured
+from inbounds.joint.plan import JointPlan
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VERSION = 1
+
+
+def stored(measured: Measured) -> dict[str, Any]:
+    """Return measurements, and what they were made with, as lists, texts and numbers."""
+    plan = measured.plan
+    return {
+        "version": VERSION,
+        "axes": [_stored_axis(axis) for axis in plan.layout.axes],
+        "epsilon": str(plan.epsilon),
+        "split": [[list(grouping), str(part)] for grouping, part in plan.split.items()],
+        "sensitivity": str(plan.sensitivity),
+        "grain": str(plan.grain),
+        "nonnegative": plan.nonnegative,
+        "known": [
+            [list(grouping), values.ravel().tolist(), known.ravel().tolist()]
+            for grouping, (values, known) in plan.facts.known.items()
+        ],
+        "most": plan.facts.most,
+        "measured": [values.ravel().tolist() for values in measured.grains.values()],
+    }
+
+
+def restored(kept: dict[str, Any]) -> Measured:
+    """Return measurements that were stored."""
+    try:
+        if kept["version"] != VERSION:
+            raise ValueError
+        return _restored(kept)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise InvalidParameter(
+            "stored measurements must be as they were written, by this version or an older one, got others; take them "
+            "from where they were kept"
+        ) from None
+
+
+def _restored(kept: dict[str, Any]) -> Measured:
+    layout = Layout(tuple(_restored_axis(*axis) for axis in kept["axes"]))
+    known = {
+        tuple(grouping): (_array(layout, grouping, values), _array(layout, grouping, is_known, np.bool_))
+        for grouping, values, is_known in kept["known"]
+    }
+    split = {tuple(grouping): Fraction(part) for grouping, part in kept["split"]}
+    epsilon = Fraction(kept["epsilon"])
+    if sum(split.values()) != epsilon:
+        raise ValueError
+    numbers = Fraction(kept["sensitivity"]), Fraction(kept["grain"])
+    plan = JointPlan(layout, epsilon, split, *numbers, Facts(layout, known, kept["most"]), bool(kept["nonnegative"]))
+    pairs = zip(split, kept["measured"], strict=True)
+    return Measured(plan, {grouping: _array(layout, grouping, values) for grouping, values in pairs})
+
+
+def _array(layout: Layout, grouping: Grouping, values: list[Any], kind: Any = np.int64) -> NDArray[Any]:
+    return np.array(values, dtype=kind).reshape(layout.sizes(tuple(grouping)))
+
+
+def _stored_axis(axis: Axis) -> list[Any]:
+    return [axis.name, axis.size, [[level.name, list(level.parents)] for level in axis.levels]]
+
+
+def _restored_axis(name: str | int, size: int, levels: list[Any]) -> Axis:
+    return Axis(name, size, tuple(Level(one, tuple(parents)) for one, parents in levels))
