@@ -13,12 +13,12 @@ import numpy as np
 
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
-from inbounds.joint.knowledge import known_groups
+from inbounds.joint.knowledge import added_up, known_groups
 from inbounds.joint.layout import Grouping
 from inbounds.joint.measuring import Measured
-from inbounds.joint.nesting import added_up, parents
 from inbounds.joint.noise_sum import reach
 from inbounds.joint.plan import JointPlan
+from inbounds.joint.tree import parents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

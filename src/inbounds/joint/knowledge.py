@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.joint.layout import Grouping
-from inbounds.joint.nesting import added_up, parents
+from inbounds.joint.tree import parents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +33,13 @@ def known_groups(facts: Facts, grouping: Grouping) -> Known:
             values = np.where(whole & ~known, added_up(np.where(mask, flat, 0), places, size), values)
             known |= whole
     return values, known
+
+
+def added_up(values: NDArray[np.int64], places: NDArray[np.intp], groups: int) -> NDArray[np.int64]:
+    """Return the sums of whole numbers over the groups that they lie in, exactly."""
+    found = np.zeros(groups, dtype=np.int64)
+    np.add.at(found, places, values)
+    return found
 
 
 def is_public(facts: Facts, grouping: Grouping) -> bool:

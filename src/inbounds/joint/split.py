@@ -20,7 +20,7 @@ FACTORS = (2.0, 1.4, 1.2, 1.1, 1.05, 1.02)
 MOST_SWEEPS = 20
 """Sweeps over all groupings with one factor; two or three are usual."""
 
-FLOOR = 0.5
+FLOOR = 0.75
 """Each grouping has at least this much of what it would have if groupings did not help each other: a grouping that is
 hardly measured inherits the bias of cells that are made non-negative, which no prediction of noise can see."""
 

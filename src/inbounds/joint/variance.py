@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from inbounds.joint.axis import Axis
+from inbounds.joint.chains import chains
 from inbounds.joint.knowledge import known_groups
 from inbounds.joint.layout import Grouping
-from inbounds.joint.nesting import in_a_chain, parents
+from inbounds.joint.tree import parents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +61,7 @@ def prediction(facts: Facts, measured: Sequence[Grouping], asked: Sequence[Group
     every = [*measured, *asked, *facts.known]
     finest = max(measured, key=facts.layout.groups)
     coarser = [grouping for grouping in every if facts.layout.is_within(finest, grouping)]
-    if set(asked) <= set(coarser) and in_a_chain(facts.layout, every) is not None:
+    if set(asked) <= set(coarser) and len(chains(facts.layout, every)) == 1:
         return ByChain(facts, measured, asked)
     return smooth_prediction(facts, measured, asked)
 
@@ -79,8 +80,7 @@ class ByChain(Prediction):
     @cached_property
     def _chain(self) -> list[Grouping]:
         """The groupings from the finest that is measured to the coarsest."""
-        ordered = in_a_chain(self.layout, [*self.measured, *self.asked, *self.facts.known])
-        assert ordered is not None
+        (ordered,) = chains(self.layout, [*self.measured, *self.asked, *self.facts.known])
         finest = min(ordered.index(grouping) for grouping in self.measured)
         return ordered[finest:]
 
