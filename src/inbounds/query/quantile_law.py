@@ -84,57 +84,71 @@ class Buckets:
         return self.column.value(self.spans[span][0] + number - self._numbered[span])
 
 
-class QuantileLaw:
-    """The exact law, for given misses of the buckets."""
+class RankLaw:
+    """The exact law of a number, for given misses of the buckets that numbers lie in."""
 
-    def __init__(self, buckets: Buckets, misses: tuple[int, ...], rate: Fraction) -> None:
-        self.buckets = buckets
-        least = min(misses)
-        self.misses = tuple(miss - least for miss in misses)
+    def __init__(self, before: tuple[int, ...], misses: tuple[int, ...], rate: Fraction) -> None:
+        self.before = before
+        """How many numbers lie in buckets before each, and in all."""
+        self.least = min(misses)
+        self.misses = tuple(miss - self.least for miss in misses)
         self.rate = rate
         """How much the logarithm of a probability falls for each unit missed."""
         self._by_bits: dict[int, tuple[list[arb], list[arb]]] = {}
 
-    def draw(self, entropy: Entropy) -> Fraction:
-        """Return a possible value with exactly its probability."""
-        return self.buckets.value(draw(self, entropy))
-
     def below(self, index: int, bits: int) -> arb:
-        """Return a ball around the probability of the values numbered up to `index`."""
-        before = self.buckets.before
+        """Return a ball around the probability of the numbers up to `index`."""
         if index < 0:
             return arb(0)
-        if index >= before[-1] - 1:
+        if index >= self.before[-1] - 1:
             return arb(1)
         weights, sums = self._balls(bits)
-        bucket = bisect_right(before, index) - 1
-        return (sums[bucket] + weights[bucket] * (index + 1 - before[bucket])) / sums[-1]
+        bucket = bisect_right(self.before, index) - 1
+        return (sums[bucket] + weights[bucket] * (index + 1 - self.before[bucket])) / sums[-1]
 
     def guess(self, probability: float, _rest: float) -> int:
         """Return about the least number up to which there is this probability."""
-        sums = self._doubles
+        sums, before = self._doubles, self.before
         bucket = min(int(np.searchsorted(sums, probability * sums[-1])), len(sums) - 1)
-        before = self.buckets.before
         into = probability * sums[-1] - (sums[bucket - 1] if bucket else 0.0)
         size, mass = before[bucket + 1] - before[bucket], sums[bucket] - (sums[bucket - 1] if bucket else 0.0)
         return before[bucket] + (min(int(into / mass * size), size - 1) if mass > 0 and size else 0)
 
     @cached_property
     def _doubles(self) -> NDArray[np.float64]:
-        """The weight of all values up to each bucket, in doubles."""
-        logs = np.array([float(miss * self.rate) for miss in self.misses])
-        return np.cumsum(np.diff(np.array(self.buckets.before, dtype=float)) * np.exp(-logs))
+        """The weight of all numbers up to each bucket, in doubles."""
+        return np.cumsum(np.diff(np.array(self.before, dtype=float)) * np.exp(self._logs()))
 
     def _balls(self, bits: int) -> tuple[list[arb], list[arb]]:
-        """Return balls around the weight of one value of each bucket, and of all values in the buckets before each."""
+        """Return balls around the weight of one number of each bucket, and of all numbers in buckets before each."""
         if bits not in self._by_bits:
-            rate, before = ball(self.rate), self.buckets.before
-            weights = [(-rate * fmpz(miss)).exp() for miss in self.misses]
+            weights = self._weights()
             in_buckets = (
-                weight * (end - start) for weight, (start, end) in zip(weights, pairwise(before), strict=True)
+                weight * (end - start) for weight, (start, end) in zip(weights, pairwise(self.before), strict=True)
             )
             self._by_bits[bits] = weights, list(accumulate(in_buckets, initial=arb(0)))
         return self._by_bits[bits]
+
+    def _logs(self) -> NDArray[np.float64]:
+        """Return the logarithm of the weight of one number of each bucket, in doubles."""
+        return -np.array([float(miss * self.rate) for miss in self.misses])
+
+    def _weights(self) -> list[arb]:
+        """Return balls around the weight of one number of each bucket."""
+        rate = ball(self.rate)
+        return [(-rate * fmpz(miss)).exp() for miss in self.misses]
+
+
+class QuantileLaw(RankLaw):
+    """The exact law of a possible value, for given misses of the buckets."""
+
+    def __init__(self, buckets: Buckets, misses: tuple[int, ...], rate: Fraction) -> None:
+        super().__init__(buckets.before, misses, rate)
+        self.buckets = buckets
+
+    def draw(self, entropy: Entropy) -> Fraction:
+        """Return a possible value with exactly its probability."""
+        return self.buckets.value(draw(self, entropy))
 
 
 def rank_misses(rows: list[int], level: Fraction) -> tuple[int, ...]:
