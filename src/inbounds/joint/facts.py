@@ -74,10 +74,10 @@ class Facts:
         """Return whether all of a grouping is known."""
         return grouping in self.known and bool(np.all(self.known[grouping][1]))
 
-    def with_total(self, total: int) -> Facts:
-        """Return these facts and the total."""
-        value = np.asarray(total, dtype=np.int64), np.asarray(True)
-        return Facts(self.layout, {**self.known, self.layout.total: value}, None)
+    def knowing(self, grouping: Grouping, values: NDArray[np.int64]) -> Facts:
+        """Return these facts and all the values of a grouping."""
+        shaped = np.asarray(values, dtype=np.int64).reshape(self.layout.sizes(grouping))
+        return Facts(self.layout, {**self.known, grouping: (shaped, np.ones(shaped.shape, dtype=np.bool_))}, self.most)
 
     def chains(self) -> list[list[Grouping]]:
         """Return the known groupings in chains, at least one, without the cells and the total."""

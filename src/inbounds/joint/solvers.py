@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,11 @@ MOST_FLOW = 1 << 30
 
 Bounds = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 """The least and the greatest value of each group of a grouping, flat."""
+
+
+def solver_is_installed() -> bool:
+    """Return whether these programs can be solved here."""
+    return find_spec("scipy") is not None
 
 
 def greatest_flow(
