@@ -14,7 +14,9 @@ from inbounds.display import frame_export
 from inbounds.display.table import Table
 from inbounds.errors import InvalidParameter
 from inbounds.joint.axis import Name
+from inbounds.joint.estimate import Estimate
 from inbounds.joint.interval import intervals
+from inbounds.joint.knowledge import is_public
 from inbounds.joint.layout import Grouping, Layout
 from inbounds.joint.measuring import Measured
 from inbounds.joint.solving import solve
@@ -36,9 +38,9 @@ SECONDS = 60.0
 class JointRelease:
     """A private table whose cells are whole numbers, not negative, and add up to everything that is shown of it.
 
-    Cells and their sums are least squares from what was measured, and made possible; they lean away from zero a
-    little where many cells are small.  `measured` is what was measured: right on average, and often impossible.
-    Intervals are made of that.
+    Cells and their sums are least squares from what was measured, made possible: sums over many small cells that were
+    not measured come out too high.  `measured` is what was measured: right on average, and often impossible.  Intervals
+    are made of that.
 
     A grouping is named by its axes, or by levels of them: `("region", "sex")`, `()` for the total.
     """
@@ -56,11 +58,11 @@ class JointRelease:
     @classmethod
     def of(cls, measured: Measured, *, seconds: float = SECONDS) -> JointRelease:
         """Make a table of measurements.  Costs nothing, however often it is done."""
-        plan = measured.plan
+        plan, near = measured.plan, Estimate.of(measured)
         solved = solve(
             plan.layout,
-            measured.as_floats(),
-            plan.weights,
+            near.values,
+            near.weights,
             plan.measured,
             plan.facts,
             nonnegative=plan.nonnegative,
@@ -198,7 +200,8 @@ class JointRelease:
         return found
 
     def _has_interval(self, grouping: Grouping) -> bool:
-        return any(self.layout.is_within(one, grouping) for one in (*self.source.plan.split, *self.source.plan.facts.known))
+        plan = self.source.plan
+        return any(self.layout.is_within(one, grouping) for one in plan.split) or is_public(plan.facts, grouping)
 
     # What is kept.
 

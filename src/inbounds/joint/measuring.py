@@ -41,8 +41,7 @@ class Measured:
         """Return what was measured in steps: whole numbers if a grain is a step, else doubles."""
         if self.plan.grain == 1:
             return self.grains[grouping]
-        found: NDArray[np.float64] = self.grains[grouping] * float(self.plan.grain)
-        return found
+        return self.grains[grouping].astype(np.float64) * float(self.plan.grain)
 
     def as_floats(self) -> dict[Grouping, NDArray[np.float64]]:
         """Return everything in steps, as doubles: what is projected."""

@@ -1,8 +1,9 @@
 """How far a sum of independent noises goes: what the interval of a sum of measured groups is made of.
 
-One noise is two-sided geometric: `k` has a probability in proportion to `exp(-rate |k|)`.  With `s = sinh(rate / 2)` its
-characteristic function is `1 / (1 + (sin(t/2) / s)^2)`, and its moment generating function `1 / (1 - (sinh(t/2) / s)^2)`
-for `t < rate`.  That of a sum of `n` is the n-th power (docs/joint.md, "Intervals").
+One noise is two-sided geometric: `k` has a probability in proportion to `exp(-rate |k|)`.  With `s = sinh(rate / 2)`
+its characteristic function is `1 / (1 + (sin(t/2) / s)^2)`, and its moment generating function, for `t < rate`, is
+`1 / (1 - (sinh(t/2) / s)^2)`.  Those of a sum of `n` are the n-th powers.  What follows from them is proved in
+docs/proofs.md, "How far a sum of noises goes".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What will be measured of a table, at which epsilon each, and how far off it will be: all before a look at the data."""
+"""What will be measured of a table, at which epsilon each, and how far off it will be: before any look at the data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NORMAL = math.sqrt(2 / math.pi)
 """The mean distance from zero of normal noise with a variance of 1."""
 
 MOST_NODES = 20_000
-"""A tree with more groupings than this above its leaves is split as if all nodes of a level had equally many children."""
+"""A tree with more nodes than this above its leaves is split as if all nodes of a level had equally many children."""
 
 WHOLE_LINE = Bounds(None, None, step=1)
 FROM_ZERO = Bounds(0, None, step=1)
@@ -113,7 +113,7 @@ class JointPlan:
 
     @property
     def weights(self) -> dict[Grouping, float]:
-        """How much each measured grouping counts in least squares: as the inverse of its variance, the greatest as 1."""
+        """How much each measured grouping counts in least squares: by its inverse variance, the greatest as 1."""
         most = max(self.split.values())
         return {grouping: float((part / most) ** 2) for grouping, part in self.split.items()}
 
@@ -169,7 +169,9 @@ def _errors(
     predicted: Prediction, noise: Mapping[Grouping, float], ratios: Mapping[Grouping, float], asked: Sequence[Grouping]
 ) -> list[float]:
     spreads = predicted.spreads([noise[grouping] for grouping in predicted.measured])
-    return [_mean_error(one, noise.get(g, math.inf), ratios.get(g, NORMAL)) for g, one in zip(asked, spreads, strict=True)]
+    return [
+        _mean_error(one, noise.get(g, math.inf), ratios.get(g, NORMAL)) for g, one in zip(asked, spreads, strict=True)
+    ]
 
 
 def _mean_error(spread: Spread, own: float, ratio: float) -> float:
@@ -209,7 +211,9 @@ def _check_sizes(sensitivity: Fraction, grain: Fraction) -> None:
             "together"
         )
     if grain <= 0 or grain.numerator != 1:
-        raise InvalidParameter(f"a step must be a whole number of grains, got a grain of {shown(grain)}; divide it evenly")
+        raise InvalidParameter(
+            f"a step must be a whole number of grains, got a grain of {shown(grain)}; divide it evenly"
+        )
 
 
 def _check_groupings(layout: Layout, groupings: Sequence[Grouping]) -> None:

@@ -40,10 +40,11 @@ def release(  # noqa: PLR0913  what is asked for, what is public, and how it is 
     * `axes`: names for the axes, and coarser levels of their keys, which then can be named in groupings.
     * `known`: **public facts, which are not protected.**  `{(): 10_000}` is a total that everyone knows,
       `{(0,): [10, 20]}` that of every row, `{(0,): {1: 20}}` that of one.  Take them from what is published, never from
-      `counts`: the table is made to agree with them exactly, so that whoever sees it learns them.
+      `counts`: the table is made to agree with them exactly, so that whoever sees it learns them.  With a public total
+      neighbours are tables in which one unit stands in place of another, which is twice the sensitivity.
     * `zeros`: **public, too**: true for each cell that cannot hold anything, such as men on a maternity ward.
     * `sensitivity`: the most that one unit (a person, a row) changes all cells together.
-    * `split`: how epsilon is divided over the groupings, `{(0, 1): 0.08, (): 0.02}`; by predicted error if there is none.
+    * `split`: how epsilon is divided over the groupings, `{(0, 1): 0.08, (): 0.02}`; by predicted error without one.
     * `seconds`: after that time a quicker projection answers, which adds up as well.
 
     What is wrong with any of these is refused before anything is measured.  What the counts are is never looked at.

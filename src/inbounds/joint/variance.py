@@ -21,7 +21,7 @@ from inbounds.joint.axis import Axis
 from inbounds.joint.chains import chains
 from inbounds.joint.knowledge import known_groups
 from inbounds.joint.layout import Grouping
-from inbounds.joint.tree import parents
+from inbounds.joint.tree import added_up, parents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,7 +98,7 @@ class ByChain(Prediction):
         whole = float(self._unknown[0].sum())
         if not self._parents:
             return np.array([whole])
-        return np.bincount(self._parents[0], self._unknown[0], minlength=len(self._unknown[1]))
+        return added_up(self._unknown[0].astype(np.float64), self._parents[0], len(self._unknown[1]))
 
     def spreads(self, noise: Sequence[float]) -> list[Spread]:
         """Return the variances of all groupings that are asked for, if the measured ones have this noise."""
@@ -116,7 +116,7 @@ class ByChain(Prediction):
                 together = 1 / (1 / np.maximum(below, LEAST) + 1 / own[level])
             both.append(np.where(self._unknown[level] & (below > 0), together, 0.0))
             if level + 1 < len(self._chain):
-                sums.append(np.bincount(self._parents[level], both[-1], minlength=len(self._unknown[level + 1])))
+                sums.append(added_up(both[-1], self._parents[level], len(self._unknown[level + 1])))
         return leaf, sums, both
 
     def _down(self, leaf: float, sums: list[Floats], both: list[Floats]) -> list[Spread]:

@@ -9,8 +9,8 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from inbounds.display.table import Column, Table
 from inbounds.display import frame_export
+from inbounds.display.table import Column, Table
 from inbounds.query.answering import Answered
 from inbounds.query.plan import Plan
 from inbounds.query.row_limit import row_limit

@@ -1,0 +1,44 @@
+"""What the table should come near to: least squares first, and only then what is possible.
+
+Non-negative least squares in one go lets every cell near zero push its groups up: among 2,000 cells, most of them
+empty, a total that was measured to within 80 comes out 1,200 too high.  So the measurements are first reconciled
+without regard to signs, which is unbiased.  The table is then made possible near that, with every grouping weighed by
+the number of its cells as well: cells give way before their sums do (docs/decisions/0035-signs-last.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.joint.layout import Grouping
+from inbounds.joint.measuring import Measured
+from inbounds.joint.projection import project
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Values of every measured grouping that agree with each other, and how much each counts from here on."""
+
+    values: dict[Grouping, NDArray[np.float64]]
+    weights: dict[Grouping, float]
+
+    @classmethod
+    def of(cls, measured: Measured) -> Estimate:
+        """Reconcile measurements by least squares, without regard to signs."""
+        plan, layout = measured.plan, measured.plan.layout
+        values, weights = measured.as_floats(), plan.weights
+        if len(values) == 1 or not plan.nonnegative:
+            return cls(values, weights)
+        cells = project(layout, values, weights, plan.facts, nonnegative=False).reshape(layout.shape)
+        heavier = {grouping: weight * layout.cells / layout.groups(grouping) for grouping, weight in weights.items()}
+        most = max(heavier.values())
+        return cls(
+            {grouping: np.asarray(layout.sum(cells, grouping), dtype=np.float64) for grouping in values},
+            {grouping: weight / most for grouping, weight in heavier.items()},
+        )
