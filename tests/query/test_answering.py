@@ -184,7 +184,7 @@ def test_rounding_a_release_moves_it_by_half_a_step_at_most(value: Fraction, tex
 def test_releases_are_exact_fractions_on_the_lattice() -> None:
     """A release is computed in fractions, not in floats: it is exactly on the mechanism's lattice."""
     with Playground(contract(COLUMNS, limit=3), TYPES) as playground:
-        answering = playground.dataset.sum("tenth").by("place").plan(1).answering
+        answering = playground.dataset.sum("tenth").by("place").alone().plan(1).answering
     assert isinstance(answering, OneNumber)
     truth = answering.grain * (2**60 + 1)
     for _ in range(100):

@@ -40,7 +40,7 @@ COLUMNS = f"[columns.place]\nkeys = {list(CELLS)}\n"
 def audited() -> Iterator[tuple[Plan, dict[str, list[list[int]]]]]:
     """A plan for a grouped count, and its totals on two neighbouring tables."""
     with Playground(contract(COLUMNS, limit=ROWS), "who BIGINT, place VARCHAR") as playground:
-        plan = playground.dataset.count().by("place").plan(EPSILON)
+        plan = playground.dataset.count().by("place").alone().plan(EPSILON)
         unit = [(1, cell) for cell in CELLS for _ in range(ROWS // len(CELLS))]
         totals = {"without": playground.totals(plan, []), "with": playground.totals(plan, unit)}
         yield plan, totals

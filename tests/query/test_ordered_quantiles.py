@@ -18,9 +18,9 @@ from inbounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.balls import lock, lower, upper, workprec
 from inbounds.query import ordered_quantiles
-from inbounds.query.answering import QuantileByRank
 from inbounds.query.column import Numbers
 from inbounds.query.ordered_quantiles import Branch, OrderedQuantiles, Range
+from inbounds.query.quantile_answering import QuantileByRank
 from inbounds.query.quantile_law import Buckets, QuantileLaw, RankLaw, rank_misses
 from inbounds.sampling.entropy import system
 from tests.helpers.chi_square import FLOOR, p_value

@@ -160,7 +160,7 @@ def test_the_standard_guarantee_does_not_add_up(epsilon: Fraction, least: float)
 def test_a_planned_count_of_groups_loses_epsilon(limit: int) -> None:
     """By the very mechanism that a plan draws from, all ways to spread a unit's rows lose at most epsilon."""
     with Playground(contract(COLUMNS, limit=limit), TYPES) as playground:
-        plan = playground.dataset.count().by("place").plan(1)
+        plan = playground.dataset.count().by("place").alone().plan(1)
     answering = plan.answering
     assert isinstance(answering, OneNumber)
     fine = answering.choice.mechanism.step

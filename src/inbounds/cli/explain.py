@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import re
 from textwrap import wrap
+from typing import Annotated
+
+import typer
 
 from inbounds.cli.extras import open_dataset
-from inbounds.cli.options import AsJson, Cost, DatasetFile, Pooling, Sql, chosen_part, number
+from inbounds.cli.options import (
+    Alone,
+    AsJson,
+    Cost,
+    DatasetFile,
+    LedgerPlace,
+    Pooling,
+    Sql,
+    Weights,
+    chosen_part,
+    chosen_weights,
+    number,
+)
 from inbounds.cli.output import show
 from inbounds.display.text import WIDTH
+
+Owner = Annotated[
+    str | None, typer.Option("--analyst", metavar="NAME", help="Say whether answers that NAME has tell it for free.")
+]
 
 _QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*\"""")
 
@@ -16,7 +35,17 @@ _HIDDEN = {ord(" "): 0xE000, ord("\n"): 0xE001}
 """What stands for the blanks of quoted texts while lines are folded at the others."""
 
 
-def command(sql: Sql, dataset: DatasetFile, epsilon: Cost, pooling: Pooling = None, as_json: AsJson = False) -> None:
+def command(  # noqa: PLR0913, PLR0917  each is an option of the command
+    sql: Sql,
+    dataset: DatasetFile,
+    epsilon: Cost,
+    pooling: Pooling = None,
+    alone: Alone = False,
+    weights: Weights = None,
+    analyst: Owner = None,
+    ledger: LedgerPlace = None,
+    as_json: AsJson = False,
+) -> None:
     """Say what query would do, without doing it.
 
     Nothing is spent, and no row is read.
@@ -27,8 +56,9 @@ def command(sql: Sql, dataset: DatasetFile, epsilon: Cost, pooling: Pooling = No
           "SELECT COUNT(*) FROM visits WHERE age >= 65"
     """
     cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
-    with open_dataset(dataset) as asked:
-        explanation = asked.sql(sql).explain(cost, pooling=fixed)
+    with open_dataset(dataset, ledger) as asked:
+        question = asked.sql(sql).alone() if alone else asked.sql(sql)
+        explanation = question.explain(cost, pooling=fixed, weights=chosen_weights(weights), analyst=analyst)
     told = str(explanation).replace(explanation.statement, folded(explanation.statement))
     show(explanation.data(), told, as_json=as_json)
 

@@ -38,6 +38,13 @@ Pooling = Annotated[
         "[default: whatever has the least error]",
     ),
 ]
+Alone = Annotated[
+    bool, typer.Option("--alone", help="Answer each group by itself: less noise in each, and sums that drift.")
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBERS", help="How several measures divide epsilon, like 2,1,1.  [default: equally]"),
+]
 Trusted = Annotated[bool, typer.Option("--trusted", help="You vouch that the true answer is within the bounds.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 DatasetFile = Annotated[str, typer.Option("--dataset", metavar="FILE", help="The contract of the table, a TOML file.")]
@@ -66,6 +73,11 @@ def part(text: str, name: str) -> Decimal:
     if not 0 <= found <= 1:
         raise InvalidParameter(f"{name} must be from 0 to 1, got {shown(text)}; 0 normalises, 1 clamps to the ends")
     return found
+
+
+def chosen_weights(text: str | None) -> list[Decimal] | None:
+    """Read numbers with commas between them, if there are any."""
+    return None if text is None else [number(one, "--weights") for one in text.split(",")]
 
 
 def chosen_part(text: str | None, name: str) -> Decimal | None:

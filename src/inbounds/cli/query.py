@@ -11,15 +11,28 @@ import typer
 
 from inbounds.cli.extras import open_dataset
 from inbounds.cli.new_ledger import tell_of_new
-from inbounds.cli.options import AsJson, Cost, DatasetFile, LedgerPlace, Pooling, Sql, chosen_part, number
+from inbounds.cli.options import (
+    Alone,
+    AsJson,
+    Cost,
+    DatasetFile,
+    LedgerPlace,
+    Pooling,
+    Sql,
+    Weights,
+    chosen_part,
+    chosen_weights,
+    number,
+)
 from inbounds.cli.output import pairs, show
-from inbounds.errors import InboundsError, LedgerUnavailable
+from inbounds.errors import InboundsError, InvalidQuestion, LedgerUnavailable
 
 if TYPE_CHECKING:
     from inbounds.ledger.receipt import Balance
-    from inbounds.query import Answer, Dataset
+    from inbounds.query import Answer, Dataset, Query
 
 Analyst = Annotated[str, typer.Option(metavar="NAME", help="Who asks; the cost is charged to this name.")]
+Confidence = Annotated[str, typer.Option(metavar="NUMBER", help="Of the intervals, above 0 and below 1.")]
 RequestId = Annotated[
     str | None, typer.Option(metavar="ID", help="Ask again with the same id to get the same answer, free.")
 ]
@@ -32,12 +45,16 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     analyst: Analyst,
     request_id: RequestId = None,
     pooling: Pooling = None,
+    alone: Alone = False,
+    weights: Weights = None,
+    confidence: Confidence = "0.95",
     ledger: LedgerPlace = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question of a table, in SQL.
 
-    The cost is recorded in the ledger before the table is read.
+    The cost is recorded in the ledger before the table is read. For an epsilon of 0 you get what follows from answers
+    that you have already, if it does.
 
     \b
     Example:
@@ -45,16 +62,33 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
           "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"
     """
     cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
+    sure = number(confidence, "--confidence")
     request = uuid4().hex if request_id is None else request_id
+    shares = chosen_weights(weights)
     with open_dataset(dataset, ledger) as asked:
-        question = asked.sql(sql)
+        question = asked.sql(sql).alone() if alone else asked.sql(sql)
         with _remembering(request):
-            answer = question.ask(cost, analyst=analyst, request_id=request, pooling=fixed)
+            if cost == 0:
+                answer = _owned(question, analyst)
+            else:
+                answer = question.ask(
+                    cost, analyst=analyst, request_id=request, pooling=fixed, weights=shares, confidence=float(sure)
+                )
             budget = _budget(asked, analyst)
             created = tell_of_new(asked.ledger, as_json=as_json)
             text = f"{answer}\n\n{pairs(_paid(epsilon, analyst, budget, answer))}"
             if not show(_data(answer, budget, created=created), text, as_json=as_json):
                 _tell(request)
+
+
+def _owned(question: Query, analyst: str) -> Answer:
+    """Return what follows from answers that the analyst has."""
+    found = question.owned(analyst)
+    if found is None:
+        raise InvalidQuestion(
+            f"epsilon must be above 0, got 0: no answer that {analyst} has tells this one; give an epsilon"
+        )
+    return found
 
 
 def _budget(asked: Dataset, analyst: str) -> dict[str, Balance]:

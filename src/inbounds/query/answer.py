@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -13,6 +13,7 @@ from inbounds.display import frame_export
 from inbounds.display.table import Column, Table
 from inbounds.query.answering import Answered
 from inbounds.query.plan import Plan
+from inbounds.query.question import Question
 from inbounds.query.row_limit import row_limit
 
 WIDEST = Answered(-(10**60), -1.2345678901234567e-300, (-(10**60), -(10**60)))
@@ -47,6 +48,8 @@ class Answer:
     intervals: tuple[tuple[Interval | None, ...], ...] = ()
     """Where each answer without noise lies, with `confidence`, judged by what was released; None for quantiles."""
     confidence: float = 0.95
+    asked: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    """What a table that adds up is an answer to, for whoever asks for a sum or a part of it later."""
 
     @property
     def value(self) -> Any:
@@ -118,14 +121,15 @@ class Answer:
 
     def dump(self) -> str:
         """Write what a ledger keeps of the answer."""
-        kept = {
+        kept: dict[str, Any] = {
             "columns": self.columns,
             "rows": [[_plain(cell) for cell in row] for row in self.rows],
             "noise": self.noise,
-            "intervals": [[one if one is None else [_plain(end) for end in one] for one in row]
-                          for row in self.intervals],
+            "intervals": [[_plain_ends(one) for one in row] for row in self.intervals],
             "confidence": self.confidence,
-        }  # fmt: skip
+        }
+        if self.asked is not None:
+            kept["asked"] = self.asked
         return json.dumps(kept, separators=(",", ":"))
 
     @classmethod
@@ -145,7 +149,8 @@ class Answer:
             for row in kept.get("intervals", [])
         )
         columns, confidence = tuple(kept["columns"]), kept.get("confidence", 0.95)
-        return cls(columns, rows, noise, epsilon, request_id, row_limit, intervals, confidence)
+        asked = kept.get("asked")
+        return cls(columns, rows, noise, epsilon, request_id, row_limit, intervals, confidence, asked)
 
     @classmethod
     def of(
@@ -167,15 +172,15 @@ class Answer:
             intervals.append(tuple(one.interval for one in found))
         cost = sum((plan.epsilon for plan in plans), Fraction(0))
         limit = row_limit([plan.question for plan in plans])
-        columns = columns_of(plans, places)
+        columns = columns_of([plan.question for plan in plans], places)
         return cls(columns, tuple(rows), tuple(noise), cost, request_id, limit, tuple(intervals), confidence)
 
 
-def columns_of(plans: Sequence[Plan], places: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+def columns_of(questions: Sequence[Question], places: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     """Return what the columns of an answer are called, each by a name of its own."""
-    found = tuple(group.column.name for group in plans[0].question.groups)
+    found = tuple(group.column.name for group in questions[0].groups)
     for which, column in places:
-        found = (*found, unlike(plans[which].question.measure.answer_names[column], found))
+        found = (*found, unlike(questions[which].measure.answer_names[column], found))
     return found
 
 
@@ -201,6 +206,10 @@ def _shown(cell: Any) -> str:
 
 def _plain(cell: Any) -> Any:
     return {"date": cell.isoformat()} if isinstance(cell, date) else cell
+
+
+def _plain_ends(ends: Interval | None) -> list[Any] | None:
+    return None if ends is None else [_plain(end) for end in ends]
 
 
 def _read(cell: Any) -> Any:

@@ -10,16 +10,18 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from inbounds.display.progress import Progress, reporting
-from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion
+from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion, LedgerConflict
 from inbounds.exact.rational import as_written, shown
 from inbounds.ledger.amount import fraction, units
 from inbounds.ledger.names import LONGEST_TEXT
 from inbounds.privacy.claim import checked_epsilon
-from inbounds.query.answer import Answer
+from inbounds.query.answer import Answer, columns_of
 from inbounds.query.answering import Answered
 from inbounds.query.condition import Condition
 from inbounds.query.explanation import Explanation
+from inbounds.query.joint_table import JointTable
 from inbounds.query.measure import Measure
+from inbounds.query.owned import Asked, derived
 from inbounds.query.plan import Plan
 from inbounds.query.question import Question, sql_of
 from inbounds.query.row_limit import row_limit
@@ -102,9 +104,17 @@ class Query:
             for number in range(len(self.questions))
         ]
 
-    def explain(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> Explanation:
-        """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement."""
-        return Explanation.of(self.plans(epsilon, pooling=pooling, weights=weights), self.dataset.engine.dialect.name)
+    def explain(
+        self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None, analyst: str | None = None
+    ) -> Explanation:
+        """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement.
+
+        With `analyst`: also whether the answer follows for free from what that analyst owns.
+        """
+        plans = self.plans(epsilon, pooling=pooling, weights=weights)
+        found = None if analyst is None else self.owned(analyst)
+        owned = None if found is None else f"{analyst} owns this already, as a sum or a part of {found.request_id}"
+        return Explanation.of(plans, self.dataset.engine.dialect.name, owned)
 
     def ask(
         self,
@@ -148,7 +158,7 @@ class Query:
             except EngineFailed as failure:
                 raise EngineFailed(failure.kind, receipt.request_id) from None
             made = Answer.of(planned, self.places, answered, receipt.request_id, sure)
-            text = account.answered(receipt, made.dump())
+            text = account.answered(receipt, replace(made, asked=self._adds_up(planned)).dump())
         else:
             text = receipt.answer
         return Answer.load(text, _cost(epsilon), receipt.request_id, row_limit(self.questions))
@@ -157,6 +167,33 @@ class Query:
         report("running the statement")
         totals = planned.totals(self.dataset.engine.run(planned.sql))
         return planned.answering.answer_all(totals, confidence, report)
+
+    def _adds_up(self, planned: Sequence[Plan]) -> dict[str, Any] | None:
+        """Return what is asked if the answer is one table that adds up, so that its sums and parts are free later."""
+        if len(planned) > 1 or not isinstance(planned[0].answering, JointTable):
+            return None
+        return Asked.of(self.dataset.contract.text, planned[0].question).data()
+
+    def owned(self, analyst: str) -> Answer | None:
+        """Return the answer that follows from what an analyst owns already, for nothing; None if none does.
+
+        It is a sum or a part of a table that was released together and adds up; the data are not looked at.
+        """
+        if len(self.questions) > 1:
+            return None
+        try:
+            with self.dataset.unchecked_ledger() as ledger:
+                entries = ledger.statement(self.dataset.name, analyst).entries
+        except (InvalidParameter, LedgerConflict):  # there is no ledger yet, or it does not know the dataset
+            return None
+        kept = [(entry.request_id, entry.text) for entry in entries if entry.kind == "answer"]
+        found = derived(self.dataset.contract.text, self.questions[0], kept)
+        if found is None:
+            return None
+        names = columns_of(self.questions, self.places)
+        limit = row_limit(self.questions)
+        facts = (found.noise, Fraction(0), found.request_id, limit, found.intervals, found.confidence)
+        return Answer(names, found.rows, *facts)
 
     def __str__(self) -> str:
         """Return what is asked, in SQL."""

@@ -139,6 +139,10 @@ class Keys:
 
     name: str
     keys: tuple[Key, ...]
+    within: str | None = None
+    """The column whose keys these lie in, if the contract says so."""
+    parents: tuple[int, ...] = ()
+    """The code of the key there, for each key."""
 
     def code(self, given: object) -> int:
         """Return the place of a key in the list."""

@@ -7,7 +7,7 @@ visits.sql("SELECT clinic, AVG(age) FROM visits GROUP BY clinic").explain(0.5)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cached_property
@@ -29,6 +29,7 @@ from inbounds.query.contract import Contract
 from inbounds.query.engines.engine import Engine
 from inbounds.query.group import by_bins
 from inbounds.query.measure import (
+    MOST_LEVELS,
     Count,
     CountUnits,
     Mean,
@@ -185,6 +186,13 @@ class Dataset:
         if (problem := refuse_level(found)) is not None:
             raise InvalidQuestion(problem)
         return self._query(Quantile(self.table.numbers(column).name, found))
+
+    def quantiles(self, column: str, levels: Iterable[Any]) -> Query:
+        """Ask for several quantiles of a column, for example [0.1, 0.5, 0.9]; none is released below the one before."""
+        found = [self.quantile(column, level).question.measure for level in levels]
+        if not 1 <= len(found) <= MOST_LEVELS or len(set(found)) < len(found):
+            raise InvalidQuestion(f"quantiles takes from 1 to {MOST_LEVELS} different levels, got others; give such")
+        return Query.of(self, tuple(found))
 
     def histogram(self, column: str, bins: int | list[Any] | None = None) -> Query:
         """Ask how many rows are in each bin of a column: so many bins, or those that begin at the values given.

@@ -15,7 +15,7 @@ from inbounds.bounds.notation import write_end
 from inbounds.display.table import Column, Table
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.plan import Plan
-from inbounds.query.quantile_answering import QuantileByRank
+from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
 from inbounds.query.question import sql_of
 from inbounds.query.ratio import Ratio
 from inbounds.query.row_limit import NO_LIMIT, row_limit
@@ -80,14 +80,16 @@ class Explanation:
     row_limit: str
     """Whether a row limit is in force, and what it does to the answers."""
     parts: tuple[ExplainedPart, ...]
+    owned: str | None = None
+    """Whether the answer follows for free from what the analyst owns, if that was asked."""
 
     @classmethod
-    def of(cls, plans: Sequence[Plan], dialect: str) -> Explanation:
+    def of(cls, plans: Sequence[Plan], dialect: str, owned: str | None = None) -> Explanation:
         """Explain the plans of a question."""
         questions = [plan.question for plan in plans]
         cost = sum((plan.epsilon for plan in plans), Fraction(0))
         parts = tuple(ExplainedPart.of(plan, dialect) for plan in plans)
-        return cls(sql_of(questions), cost, row_limit(questions) or NO_LIMIT, parts)
+        return cls(sql_of(questions), cost, row_limit(questions) or NO_LIMIT, parts, owned)
 
     @property
     def statement(self) -> str:
@@ -102,6 +104,8 @@ class Explanation:
         """Return what is said, by what it is called: of all together, then of each part, without statements."""
         cost = f"{write_end(self.epsilon)} for everything together"
         head = {"question": self.question, "epsilon": cost}
+        if self.owned is not None:
+            head["free"] = f"{self.owned}: ask for an epsilon of 0"
         if len(self.parts) == 1:
             return [{**head, **self.parts[0].told(), "row limit": self.row_limit}]
         told = [{**head, "row limit": self.row_limit}]
@@ -135,7 +139,7 @@ def _answers(plan: Plan) -> str:
 def _sensitivity(plan: Plan) -> str:
     table, answering = plan.question.table, plan.answering
     who = "one row" if table.rows_are_units else f"all rows of one {table.unit}, weighed as at most {table.limit}"
-    if isinstance(answering, QuantileByRank):
+    if isinstance(answering, QuantileByRank | QuantilesInOrder):
         return f"{float(answering.sensitivity):g} in rank, by {who}"
     if isinstance(answering, Ratio):
         return f"{float(answering.sensitivity):g} in both sums together, by {who}"

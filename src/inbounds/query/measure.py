@@ -11,6 +11,9 @@ from inbounds.query.condition import Condition, literal, quoted
 FINEST = 10**6
 """A quantile's level has at most this denominator."""
 
+MOST_LEVELS = 99
+"""A question may ask for so many quantiles of a column."""
+
 
 class _OfRows:
     """What measures share, unless they say otherwise; each has a title, which its answers are called by."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,12 +15,13 @@ from inbounds.query.column import Numbers
 from inbounds.query.column_types import checked_kinds
 from inbounds.query.condition import Condition
 from inbounds.query.engines.engine import Engine
-from inbounds.query.group import cells
-from inbounds.query.measure import Count, CountUnits, Mean, Proportion, Quantile, Sum, Totals
+from inbounds.query.joint_planning import finest_groups, joint_table
+from inbounds.query.measure import Count, CountUnits, Mean, Proportion, Quantile, Quantiles, Sum, Totals
 from inbounds.query.mechanism_choice import choose
-from inbounds.query.quantile_answering import QuantileByRank
+from inbounds.query.ordered_quantiles import OrderedQuantiles
+from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
 from inbounds.query.quantile_law import Buckets
-from inbounds.query.question import Question
+from inbounds.query.question import Question, possible_cells
 from inbounds.query.ratio import Ratio, TotalsOfColumn
 from inbounds.query.ratio_noise import RatioNoise
 from inbounds.query.row_weights import RowWeights
@@ -55,15 +56,15 @@ class Plan:
     @property
     def cells(self) -> list[tuple[int, ...]]:
         """Every combination of groups that the statement tells apart, in the order of the contract."""
-        return cells(self.request.groups)
+        return possible_cells(self.question.table, self.request.groups)
 
     def totals(self, rows: list[tuple[int, ...]]) -> list[list[int]]:
         """Return the totals of every cell, zeros where a statement gave no row."""
         depth, width = len(self.request.groups), self._width
         found: dict[tuple[int, ...], list[int]] = {cell: [0] * width for cell in self.cells}
         for row in rows:
-            if None not in row[:depth]:  # else it is of no group
-                self._add(found[tuple(map(int, row[:depth]))], [int(number or 0) for number in row[depth:]])
+            if None not in row[:depth] and (cell := tuple(map(int, row[:depth]))) in found:  # else it is of no group
+                self._add(found[cell], [int(number or 0) for number in row[depth:]])
         return list(found.values())
 
     @property
@@ -98,6 +99,11 @@ class _Planner:
 
     def plan(self) -> Plan:
         checked_epsilon(self.epsilon)
+        if self.question.sets is not None and not isinstance(self.question.measure, Count | CountUnits | Sum):
+            raise InvalidQuestion(
+                f"totals are made of counts and sums, and a {self.question.measure.title} has none; ask for COUNT(*) "
+                "and SUM(column), or group by columns alone"
+            )
         match self.question.measure:
             case Count():
                 answering, request = self._count()
@@ -113,6 +119,8 @@ class _Planner:
                 answering, request = self._proportion(measure)
             case Quantile() as measure:
                 answering, request = self._quantile(measure)
+            case Quantiles() as measure:
+                answering, request = self._quantiles(measure)
         rendered = self.engine.dialect.render(statement(request, self.engine.relation(), self.engine.dialect))
         return Plan(self.question, self.epsilon, answering, request, rendered)
 
@@ -163,12 +171,43 @@ class _Planner:
     def _count(self) -> tuple[Answering, Request]:
         request = self._request((WHOLE_ROWS,), 1)
         limit = self.question.table.limit
-        return self._one_number(request, self._counts(limit), Fraction(1), Fraction(limit)), request
+        return self._number_or_table(request, self._counts(limit), Fraction(1), Fraction(limit))
 
     def _units(self) -> tuple[Answering, Request]:
-        limit = 1 if self._one_group else min(self.question.table.limit, self.question.cells)
+        """Count units; in a table with totals each of them counts once in all, shared over its groups."""
+        once = self._one_group or self.question.sets is not None
+        limit = 1 if once else min(self.question.table.limit, self.question.cells)
         request = self._request((WHOLE_ROWS,), 1, distinct=not self.question.table.rows_are_units, limit=limit)
-        return self._one_number(request, self._counts(1), Fraction(1), Fraction(limit)), request
+        if self.question.sets is None:
+            return self._one_number(request, self._counts(1), Fraction(1), Fraction(limit)), request
+        return self._table(request, self._counts(1), Fraction(1), Fraction(limit))
+
+    def _number_or_table(
+        self, request: Request, bounds: Bounds, grain: Fraction, sensitivity: Fraction
+    ) -> tuple[Answering, Request]:
+        """Answer with a number by itself, or with a table that adds up where there are groups, unless asked not to."""
+        question = self.question
+        alone = not question.groups or question.alone or self.pooling is not None
+        if alone and question.sets is None:
+            return self._one_number(request, bounds, grain, sensitivity), request
+        return self._table(request, bounds, grain, sensitivity)
+
+    def _table(
+        self, request: Request, bounds: Bounds, grain: Fraction, sensitivity: Fraction
+    ) -> tuple[Answering, Request]:
+        if self.pooling is not None:
+            raise InvalidQuestion("pooling does not apply to a table with totals; leave it out")
+        fine = grain / request.weights.one
+        answering = joint_table(
+            self.question,
+            self.epsilon,
+            sensitivity=sensitivity,
+            bounds=bounds,
+            step=fine if bounds.step is None else bounds.step,
+            grain=fine,
+            most=None if isinstance(self.question.measure, Sum) or bounds.greatest is None else int(bounds.greatest),
+        )
+        return answering, replace(request, groups=finest_groups(self.question))
 
     def _counts(self, each: int) -> Bounds:
         units = self.question.table.units
@@ -180,7 +219,7 @@ class _Planner:
         total = Total(int(column.low / grain), int(column.step / grain))
         most = max(abs(column.low), abs(column.high))
         request = self._request((total,), int(most / grain), value=column)
-        return self._one_number(request, self._sums(column), grain, self.question.table.limit * most), request
+        return self._number_or_table(request, self._sums(column), grain, self.question.table.limit * most)
 
     def _grain(self, column: Numbers) -> Fraction:
         grain = grain_of(column)
@@ -259,15 +298,25 @@ class _Planner:
         return self._one_number(request, Bounds(0, 1, step=part), part, part), request
 
     def _quantile(self, measure: Quantile) -> tuple[Answering, Request]:
-        if self.pooling is not None:
-            raise InvalidQuestion("pooling does not apply to a quantile, which is drawn by rank; leave it out")
-        column = self.question.table.numbers(measure.column)
-        request = self._request((WHOLE_ROWS,), 1, value=column, bucket=Buckets.of(column).width)
-        if self.question.cells * Buckets.of(column).count > MOST_BUCKETS_OF_ALL:
-            raise InvalidQuestion(f"quantiles for {self.question.cells} groups are too many; ask for fewer groups")
+        column, request = self._by_bucket(measure)
         limit, one = self.question.table.limit, request.weights.one
         guarantee: GuaranteeName = "standard" if self._one_group else "distance"
         return QuantileByRank(column, measure.level, self.epsilon, limit, one, guarantee), request
+
+    def _quantiles(self, measure: Quantiles) -> tuple[Answering, Request]:
+        column, request = self._by_bucket(measure)
+        limit, one = self.question.table.limit, request.weights.one
+        law = OrderedQuantiles(Buckets.of(column), measure.levels, self.epsilon, limit, one)
+        return QuantilesInOrder(law, "distance"), request
+
+    def _by_bucket(self, measure: Quantile | Quantiles) -> tuple[Numbers, Request]:
+        """Return the column of quantiles, and a request for its rows by value."""
+        if self.pooling is not None:
+            raise InvalidQuestion("pooling does not apply to a quantile, which is drawn by rank; leave it out")
+        column = self.question.table.numbers(measure.column)
+        if self.question.cells * Buckets.of(column).count > MOST_BUCKETS_OF_ALL:
+            raise InvalidQuestion(f"quantiles for {self.question.cells} groups are too many; ask for fewer groups")
+        return column, self._request((WHOLE_ROWS,), 1, value=column, bucket=Buckets.of(column).width)
 
     def _no_dates(self, name: str, what: str) -> Numbers:
         column = self.question.table.numbers(name)

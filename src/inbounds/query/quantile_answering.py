@@ -12,6 +12,7 @@ from inbounds.display.progress import Progress
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answering import Answered, Answering, told, written
 from inbounds.query.column import Numbers
+from inbounds.query.ordered_quantiles import OrderedQuantiles
 from inbounds.query.quantile_law import Buckets, QuantileLaw, rank_misses
 from inbounds.sampling.entropy import Entropy, system
 
@@ -64,6 +65,49 @@ class QuantileByRank(Answering):
         """Say how far off the noise will put an answer, before anything is asked."""
         rows = 2 * float(self.sensitivity) / float(self.epsilon) * log(20 * self.column.points)
         return f"with 95 % probability at most {rows:.4g} rows off in rank{told_apart(self.buckets)}"
+
+
+@dataclass(frozen=True)
+class QuantilesInOrder(Answering):
+    """Several quantiles of a column: none is released below the one before."""
+
+    law: OrderedQuantiles
+    guarantee: GuaranteeName
+
+    @property
+    def sensitivity(self) -> Fraction:  # type: ignore[override]
+        """The most that a unit can move a rank, up or down."""
+        return self.law.limit * max(max(level, 1 - level) for level in self.law.levels)
+
+    @property
+    def bounds(self) -> Bounds:  # type: ignore[override]
+        """The possible values of the column."""
+        return self.law.buckets.column.bounds
+
+    def answer_all(
+        self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
+    ) -> list[tuple[Answered, ...]]:
+        """Return possible values in order, for each group."""
+        return [
+            tuple(Answered(written(self.bounds, value), None) for value in self.law.draw(one, entropy))
+            for one in told(totals, report)
+        ]
+
+    def mechanism(self) -> str:
+        """Say which mechanism answers, and why."""
+        return (
+            f"{len(self.law.levels)} quantiles in order by the exponential mechanism over "
+            f"{values_of(self.law.buckets)}: the middle one first, then those on either side of it, each at epsilon "
+            f"{float(self.law.epsilon_each):.3g} or more"
+        )
+
+    def expected_noise(self) -> str:
+        """Say how far off the noise will put an answer, before anything is asked."""
+        rows = max(self.law.rank_error(0.95))
+        return (
+            f"with 95 % probability all of them are at most {rows:.4g} rows off in rank, if no value has more than "
+            f"{2**self.law.halvings:,} rows{told_apart(self.law.buckets)}; usually far less"
+        )
 
 
 def values_of(buckets: Buckets) -> str:

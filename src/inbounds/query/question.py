@@ -25,11 +25,16 @@ from inbounds.query.condition import (
     quoted,
 )
 from inbounds.query.group import MOST_CELLS, Group, by_key, cells
+from inbounds.query.hierarchy import ancestors
 from inbounds.query.measure import Count, Measure
 from inbounds.query.sql.conditions import read_condition
 
 if TYPE_CHECKING:
     from inbounds.query.table import Table
+
+
+Codes = tuple[int | None, ...]
+"""The codes of a row's groups, None where a group is added up."""
 
 
 @dataclass(frozen=True)
@@ -86,17 +91,22 @@ class Question:
         return prod(group.size for group in self.groups)
 
     @property
-    def rows(self) -> list[tuple[int | None, ...]]:
+    def rows(self) -> list[Codes]:
         """The rows of the answer, set by set: the code of each group that is told apart, None where it is added up."""
-        every = tuple(range(len(self.groups)))
-        found: list[tuple[int | None, ...]] = []
-        for told in (every,) if self.sets is None else self.sets:
-            codes = dict(zip(told, range(len(told)), strict=True))
-            found += [
-                tuple(cell[codes[place]] if place in codes else None for place in every)
-                for cell in cells(tuple(self.groups[place] for place in told))
-            ]
-        return found
+        return [row for told in self.told_apart for row in self.rows_of(told)]
+
+    @property
+    def told_apart(self) -> tuple[tuple[int, ...], ...]:
+        """The sets of groups that are told apart, by place: those that were asked for, or all groups at once."""
+        return (tuple(range(len(self.groups))),) if self.sets is None else self.sets
+
+    def rows_of(self, told: tuple[int, ...]) -> list[Codes]:
+        """Return the rows of one set."""
+        codes = {place: i for i, place in enumerate(told)}
+        return [
+            tuple(cell[codes[place]] if place in codes else None for place in range(len(self.groups)))
+            for cell in possible_cells(self.table, tuple(self.groups[place] for place in told))
+        ]
 
     def __str__(self) -> str:
         """Return the question in SQL: equal questions give equal texts."""
@@ -117,6 +127,19 @@ def sql_of(questions: Sequence[Question]) -> str:
         sets = (", ".join(str(first.groups[i]) for i in one if first.groups[i] in columns) for one in first.sets)
         return f"{text} GROUP BY GROUPING SETS ({', '.join(f'({one})' for one in sets)})"
     return text + (f" GROUP BY {keys}" if keys else "")
+
+
+def possible_cells(table: Table, groups: tuple[Group, ...]) -> list[tuple[int, ...]]:
+    """Return every combination of groups that can be: a key that lies within another goes with that one only."""
+    places = {group.column.name: place for place, group in enumerate(groups)}
+    within = [
+        (places[group.column.name], places[name], codes)
+        for group in groups
+        for name, codes in ancestors(table.columns, group.column)
+        if name in places
+    ]
+    found = cells(groups)
+    return [cell for cell in found if all(codes[cell[child]] == cell[parent] for child, parent, codes in within)]
 
 
 def check_groups(groups: tuple[Group, ...]) -> tuple[Group, ...]:

@@ -30,10 +30,12 @@ def row_limit(questions: Sequence[Question]) -> str | None:
 
 
 def _takes_nothing(question: Question) -> bool:
-    return question.measure.counts_units and question.cells <= question.table.limit
+    return question.measure.counts_units and (question.sets is not None or question.cells <= question.table.limit)
 
 
 def _nothing_cut(question: Question) -> str:
+    if question.sets is not None:
+        return f"Each {question.table.unit} counts once in all, shared over the groups that it has rows in."
     where = "in each group that it has rows in" if question.groups else "however many rows it has"
     return f"The row limit takes nothing away here: each {question.table.unit} counts once, {where}."
 

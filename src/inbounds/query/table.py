@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from inbounds.bounds import Bounds
@@ -13,6 +13,8 @@ from inbounds.ledger.names import check_name
 from inbounds.query.column import Column, Keys, Numbers, refuse_column
 from inbounds.query.condition import quoted
 from inbounds.query.contract import Contract
+from inbounds.query.hierarchy import with_parents
+from inbounds.query.known import Known
 
 ROW = "row"
 """The unit of a table each of whose rows is a different person."""
@@ -24,7 +26,7 @@ MOST_LIMIT = 2**20
 """A unit may count for so many rows at most."""
 
 DATASET_KEYS = ("name", "source", "table", "delimiter", "unit", "max_rows_per_unit", "units")
-COLUMN_KEYS = ("bounds", "keys", "weekdays", "closed")
+COLUMN_KEYS = ("bounds", "keys", "weekdays", "closed", "within", "map")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,20 +41,23 @@ class Table:
     columns: Mapping[str, Column]
     units: int | None = None
     """How many units there are, if that is public."""
+    known: Known = field(default_factory=Known)
+    """What else is public of the numbers of rows."""
 
     @classmethod
     def of(cls, contract: Contract) -> Table:
         """Read the table that a contract describes."""
-        contract.refuse_unknown(("dataset", "columns", "budget"))
+        contract.refuse_unknown(("dataset", "columns", "budget", "known"))
         contract.refuse_unknown(DATASET_KEYS, "dataset")
         unit = contract.text_of("dataset", "unit")
-        columns = {name: _column(contract, name) for name in contract.table("columns")}
+        columns = with_parents(contract, {name: _column(contract, name) for name in contract.table("columns")})
         if not columns:
             raise contract.refuse("[columns] is empty; describe at least one column", "columns")
         if unit != ROW and unit in columns:
             raise contract.refuse(f"the unit {unit!r} cannot be a column to ask about; leave it out", "columns", unit)
         units = contract.whole_of("dataset", "units") if contract.has("dataset", "units") else None
-        return cls(_name(contract), unit, _limit(contract, unit), columns, units)
+        known = Known.of(contract, columns, rows_are_units=unit == ROW)
+        return cls(_name(contract), unit, _limit(contract, unit), columns, units, known)
 
     @property
     def rows_are_units(self) -> bool:

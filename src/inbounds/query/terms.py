@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,8 @@ def terms_of(contract: Contract, table: Table, *, framed: bool, ledger: Path | N
                 value = str(contract.value("dataset", key))
                 found[key] = told_apart(_seen_from(ledger, contract, value) if key == "source" else value)
     found.update({f"column {name}": _described(contract, column) for name, column in table.columns.items()})
+    if contract.has("known"):
+        found["public facts"] = _cut(json.dumps(contract.value("known"), sort_keys=True, default=str), LONGEST)
     return Terms.of(found)
 
 
@@ -57,7 +60,8 @@ def _seen_from(ledger: Path | None, contract: Contract, source: str) -> str:
 def _described(contract: Contract, column: Column) -> str:
     """Return what the contract says of a column: its keys or its bounds, and a calendar's weekdays and closed days."""
     if isinstance(column, Keys):
-        return _cut(f"keys {', '.join(map(repr, column.keys))}", LONGEST)
+        within = f", within {column.within} by {column.parents}" if column.within else ""
+        return _cut(f"keys {', '.join(map(repr, column.keys))}{within}", LONGEST)
     given = contract.table("columns", column.name)
     if not {"weekdays", "closed"} & given.keys():
         return _cut(repr(column.bounds), LONGEST)

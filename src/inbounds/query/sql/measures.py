@@ -12,7 +12,17 @@ from fractions import Fraction
 from sqlglot import exp
 
 from inbounds.query.condition import Condition, Missing, Not
-from inbounds.query.measure import Count, CountUnits, Mean, Measure, Proportion, Quantile, Sum, refuse_level
+from inbounds.query.measure import (
+    MOST_LEVELS,
+    Count,
+    CountUnits,
+    Mean,
+    Measure,
+    Proportion,
+    Quantile,
+    Sum,
+    refuse_level,
+)
 from inbounds.query.sql.conditions import condition
 from inbounds.query.sql.text import SqlText, kind
 from inbounds.query.sql.values import is_number, read_column, read_constant
@@ -27,6 +37,8 @@ class Measured:
     measure: Measure
     conditions: tuple[Condition, ...] = ()
     histogram: tuple[str, int | None] | None = None
+    others: tuple[Measure, ...] = ()
+    """What the same call asks for besides: the other quantiles of a list."""
 
 
 def read_measure(text: SqlText, node: exp.Expr) -> Measured:
@@ -87,6 +99,16 @@ def _median(text: SqlText, call: exp.Expr) -> Measured:
 def _quantile(text: SqlText, call: exp.Expr) -> Measured:
     this, *level = text.arguments(call, 2, "QUANTILE(age, 0.9)")
     return Measured(Quantile(_column(text, call, this), _level(text, level[0] if level else None)))
+
+
+def _quantiles(text: SqlText, call: exp.Expr) -> Measured:
+    """Read several quantiles of a column, as so many measures."""
+    this, *levels = text.arguments(call, 1 + MOST_LEVELS, "QUANTILES(age, 0.25, 0.5, 0.75)")
+    column = _column(text, call, this)
+    if not levels:
+        text.refuse(call, "QUANTILES takes a column and levels; write it like QUANTILES(age, 0.25, 0.5, 0.75)")
+    first, *others = (Quantile(column, _level(text, level)) for level in levels)
+    return Measured(first, others=tuple(others))
 
 
 def _percentile(text: SqlText, node: exp.WithinGroup) -> Measured:
@@ -151,6 +173,7 @@ MEASURES: dict[str, Callable[[SqlText, exp.Expr], Measured]] = {
     "AVG": _average,
     "MEDIAN": _median,
     "QUANTILE": _quantile,
+    "QUANTILES": _quantiles,
     "PROPORTION": _proportion,
     "HISTOGRAM": _histogram,
 }

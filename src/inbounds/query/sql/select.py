@@ -62,7 +62,7 @@ def _select(text: SqlText, tree: exp.Expr) -> Selected:
     found = _measured(text, tree, grouped.keys)
     conditions = [*_where(text, tree.args.get("where")), *(one for each in found for one in each.conditions)]
     kept = joined(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
-    measures = tuple(one.measure for one in found)
+    measures = tuple(measure for one in found for measure in (one.measure, *one.others))
     return Selected(table, measures, kept, grouped, found[0].histogram)
 
 
@@ -107,7 +107,7 @@ def _measured(text: SqlText, tree: exp.Select, keys: tuple[str, ...]) -> list[Me
     if len(found) > MOST_MEASURES:
         text.refuse(found[MOST_MEASURES], f"a question may have at most {MOST_MEASURES} measures; ask for fewer")
     read = [read_measure(text, node) for node in found]
-    if len(read) > 1:
+    if len(read) > 1 or read[0].others:
         _refuse_not_together(text, found, read)
     return read
 
@@ -123,7 +123,9 @@ def _refuse_not_together(text: SqlText, nodes: list[exp.Expr], found: list[Measu
                 "beside other measures, rows can only be counted with COUNT(*); write that, or ask for it in a "
                 "question of its own",
             )
-        if one in found[:i]:
+        measures = (one.measure, *one.others)
+        before = {measure for other in found[:i] for measure in (other.measure, *other.others)}
+        if len(set(measures)) < len(measures) or before.intersection(measures):
             text.refuse(node, "this measure is asked for twice; leave it out here")
 
 
