@@ -19,7 +19,7 @@ from typing import Any
 from inbounds.query.column import Column, Keys, Numbers
 from inbounds.query.condition import And, Compare, Condition, In, Missing, Not, Or
 from inbounds.query.group import Group
-from inbounds.query.measure import Count, CountUnits, Mean, Proportion, Quantile, Sum
+from inbounds.query.measure import Cdf, Count, CountUnits, Mean, Proportion, Quantile, Sum
 from inbounds.query.question import Question
 
 Row = Mapping[str, Any]
@@ -117,7 +117,7 @@ class _Oracle:
     def parts(self, row: Row) -> list[int] | None:
         """Return what a row adds to the totals, None if what is asked of it is missing."""
         measure = self.question.measure
-        if isinstance(measure, Count | CountUnits):
+        if isinstance(measure, Count | CountUnits | Cdf):
             return [1]
         if isinstance(measure, Proportion):
             return self.linear(int(self.truth(measure.condition, row) is True))
@@ -128,7 +128,7 @@ class _Oracle:
         measure, table = self.question.measure, self.question.table
         public = table.units is not None and table.limit == 1
         public = public and self.question.condition is None and not self.question.groups
-        if isinstance(measure, Count | CountUnits):
+        if isinstance(measure, Count | CountUnits | Cdf):
             return [1]
         if isinstance(measure, Proportion):
             return [index] if public else [index, 1 - index]

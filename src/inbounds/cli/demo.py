@@ -70,24 +70,30 @@ def tell(folder: Path, kept: str | None = None) -> tuple[dict[str, Any], str]:
 def _asked(visits: Dataset, folder: Path, number: int, ask: Ask) -> list[dict[str, Any]]:
     answer = visits.sql(ask.sql()).ask(ask.epsilon, analyst=ANALYST, request_id=f"demo-{number}")
     truths, counts = ({row[:-1]: row[-1] for row in true_rows(folder, sql)} for sql in (ask.sql(), ask.sql("COUNT(*)")))
-    found = []
+    found: list[dict[str, Any]] = []
     for *group, value in answer.rows:
         truth = truths.get(tuple(group), 0)
         plain = ask.plain(truth, counts.get(tuple(group), 0), ask.epsilon)
+        possible = _adds_up(found) if group == [None] else {}
         found.append(
             {
                 "number": number,
                 "sql": ask.sql(),
                 "epsilon": ask.epsilon,
-                "group": ", ".join(map(str, group)),
+                "group": ", ".join("(all)" if key is None else str(key) for key in group),
                 "truth": truth,
                 "plain": plain,
-                "plain_possible": ask.possible(plain),
+                "plain_possible": ask.possible(plain) and plain == possible.get("plain", plain),
                 "in_bounds": value,
-                "in_bounds_possible": ask.possible(value),
+                "in_bounds_possible": ask.possible(value) and value == possible.get("in_bounds", value),
             }
         )
     return found
+
+
+def _adds_up(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what a total must be: the sum of the rows above it."""
+    return {way: sum(row[way] for row in rows) for way in ("plain", "in_bounds")}
 
 
 def _one_more(visits: Dataset) -> str:
@@ -106,7 +112,8 @@ def _impossible(rows: list[dict[str, Any]], way: str) -> int:
 def _story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) -> str:
     lines = [
         "Ten questions to a made-up clinic. It is closed on weekends, from 3 to 14 August",
-        "and on 25 December 2026. * marks an answer that everyone knows is impossible.",
+        "and on 25 December 2026. * marks an answer that everyone knows is impossible:",
+        "below zero, above 100 %, on a closed day, or a total that is not the sum.",
         "",
         f"{'':<38}{'truth':>13}{'plain noise':>15}{'inbounds':>13}",
     ]

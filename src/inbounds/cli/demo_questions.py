@@ -30,13 +30,15 @@ class Ask:
     by: str | None = None
     percent: int | None = None
     """What to multiply with for per cent, if it is such."""
+    totals: bool = False
+    """Whether the total is asked for too; everyone knows what it must be: the sum of the others."""
 
     def sql(self, measure: str | None = None) -> str:
         """Return the question, or the same about something else."""
         parts = [
             "SELECT " + ("" if self.by is None else f"{self.by}, ") + (measure or self.measure) + " FROM visits",
             "" if self.where is None else f"WHERE {self.where}",
-            "" if self.by is None else f"GROUP BY {self.by}",
+            "" if self.by is None else f"GROUP BY ROLLUP({self.by})" if self.totals else f"GROUP BY {self.by}",
         ]
         return " ".join(part for part in parts if part)
 
@@ -74,7 +76,7 @@ def between(low: int, high: int | None = None) -> Callable[[Any], bool]:
 QUESTIONS = (
     Ask("rare findings", "COUNT(*)", 0.2, whole_noise(LIMIT), between(0), "finding = 'rare'"),
     Ask("", "COUNT(*)", 0.3, whole_noise(LIMIT), between(0), "finding = 'rare'", "clinic"),
-    Ask("", "COUNT(*)", 0.3, whole_noise(LIMIT), between(0), None, "clinic"),
+    Ask("", "COUNT(*)", 0.3, whole_noise(LIMIT), between(0), None, "clinic", totals=True),
     Ask("patients", "COUNT(DISTINCT patient)", 0.2, whole_noise(1), between(0), "age >= 86"),
     Ask("", "AVG(satisfied)", 0.4, mean_noise(100), between(0, 100), None, "clinic", 1),
     Ask("", "PROPORTION(minutes <= 60)", 0.3, mean_noise(1), between(0, 1), None, "clinic", 100),

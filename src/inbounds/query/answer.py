@@ -162,7 +162,7 @@ class Answer:
         confidence: float,
     ) -> Answer:
         """Put private answers beside what their groups are called."""
-        labels = [group.labels for group in plans[0].question.groups]
+        labels = plans[0].question.labels
         rows, noise, intervals = [], [], []
         for at, codes in enumerate(plans[0].rows):
             found = [answered[which][at][column] for which, column in places]

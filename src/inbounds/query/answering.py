@@ -147,6 +147,11 @@ def around(bounds: Bounds, low: float, high: float) -> Interval:
     return written(bounds, ends[0]), written(bounds, ends[1])
 
 
+def within_64_bits(total: int) -> int:
+    """Return a total as 64 bits hold it: what is beyond goes to the end on its side, and no two come farther apart."""
+    return max(-(2**62), min(2**62, total))
+
+
 def on_step(bounds: Bounds, value: Fraction) -> Fraction:
     """Return the point of the bounds' lattice nearest to a release: what has been released may be rounded."""
     if bounds.step is None:

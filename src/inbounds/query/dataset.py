@@ -30,6 +30,7 @@ from inbounds.query.engines.engine import Engine
 from inbounds.query.group import by_bins
 from inbounds.query.measure import (
     MOST_LEVELS,
+    Cdf,
     Count,
     CountUnits,
     Mean,
@@ -44,7 +45,7 @@ from inbounds.query.plan import Plan, plan
 from inbounds.query.question import Question, checked
 from inbounds.query.source import open_source
 from inbounds.query.sql.conditions import read_condition
-from inbounds.query.sql.select import read_select
+from inbounds.query.sql.select import Selected, read_select
 from inbounds.query.table import Table
 from inbounds.query.terms import terms_of
 
@@ -207,6 +208,14 @@ class Dataset:
         question = Question(self.table, Count(), groups=(by_bins(found, bins),))
         return Query(self, (question,))
 
+    def cdf(self, column: str, bins: int | list[Any] | None = None) -> Query:
+        """Ask which part of the rows is at or below each value of a column: shares from 0 to 1 that never fall.
+
+        Values are told apart by bins, as in `histogram`; each is called by its greatest value.
+        """
+        found = self.table.numbers(column)
+        return Query(self, (Question(self.table, Cdf(), groups=(by_bins(found, bins),)),))
+
     def sql(self, text: str) -> Query:
         """Ask in SQL; see `inbounds.query.sql` for what is answered."""
         read = read_select(text, self.table.unit)
@@ -215,7 +224,7 @@ class Dataset:
                 f"FROM must name the dataset {self.name!r}, got {shown(read.table)}; a contract has one table"
             )
         measures = tuple(self._checked(one) for one in read.measures)
-        query = Query.of(self, measures) if read.histogram is None else self.histogram(*read.histogram)
+        query = Query.of(self, measures) if read.histogram is None else self._binned(measures[0], read)
         if read.condition is not None:
             query = query.where(read.condition)
         if read.grouped.keys:
@@ -231,6 +240,15 @@ class Dataset:
                 self._plans.clear()
             found = self._plans[key] = plan(question, epsilon, self.engine, pooling)
         return found
+
+    def _binned(self, measure: Measure, read: Selected) -> Query:
+        """Return the histogram or the cumulative distribution that was read from SQL."""
+        assert read.histogram is not None
+        if not isinstance(measure, Cdf):
+            return self.histogram(*read.histogram)
+        if read.grouped.keys:
+            raise InvalidQuestion("CDF is of all rows at once; leave GROUP BY out, and name the group in WHERE")
+        return self.cdf(*read.histogram)
 
     def together(self, *queries: Query) -> Query:
         """Ask for several measures at once, such as `together(visits.count(), visits.mean("age")).by("clinic")`.

@@ -47,6 +47,20 @@ class Group:
         ends = [*self.starts[1:], self.column.steps + 1]
         return [self._label(self.column, start, end - 1) for start, end in zip(self.starts, ends, strict=True)]
 
+    @property
+    def tops(self) -> list[Any]:
+        """The greatest value of each bin of numbers."""
+        assert isinstance(self.column, Numbers)
+        ends = [*self.starts[1:], self.column.steps + 1]
+        return [as_value(self.column, self.column.value(self._last(self.column, end - 1))) for end in ends]
+
+    @staticmethod
+    def _last(column: Numbers, step: int) -> int:
+        """Return the last possible step up to one, which may lie in a gap."""
+        first = column.first
+        spans = [(low - first, high - first) for low, high in column.lattice.spans]
+        return max(min(step, high) for low, high in spans if low <= step)
+
     def _label(self, column: Numbers, first: int, last: int) -> Any:
         low, high = as_value(column, column.value(first)), as_value(column, column.value(last))
         if first == last:
@@ -74,13 +88,18 @@ class Group:
 
     def __str__(self) -> str:
         """Return the column, or the histogram: how many bins if they are equal, else the values at which they begin."""
+        return quoted(self.column.name) if isinstance(self.column, Keys) or self._by_value else self.call("HISTOGRAM")
+
+    def call(self, function: str) -> str:
+        """Return a function of these bins of numbers, in SQL."""
+        assert isinstance(self.column, Numbers)
         name = quoted(self.column.name)
-        if isinstance(self.column, Keys) or self._by_value:
-            return name
+        if self._by_value:
+            return f"{function}({name})"
         if self.is_equal:
-            return f"HISTOGRAM({name}, {self.size})"
+            return f"{function}({name}, {self.size})"
         begins = (self.column.bounds.as_answer(self.column.value(start)) for start in self.starts)
-        return f"HISTOGRAM({name}, [{', '.join(map(literal, begins))}])"
+        return f"{function}({name}, [{', '.join(map(literal, begins))}])"
 
     @property
     def _by_value(self) -> bool:

@@ -17,7 +17,7 @@ from inbounds.joint.layout import Grouping
 from inbounds.joint.measuring import measure
 from inbounds.joint.plan import JointPlan
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.query.answering import Answered, Answering, Interval, Value, written
+from inbounds.query.answering import Answered, Answering, Interval, Value, within_64_bits, written
 from inbounds.sampling.entropy import Entropy, system
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class JointTable(Answering):
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
     ) -> list[tuple[Answered, ...]]:
         """Return the rows of every grouping."""
-        cells = np.array([_within_64_bits(total) * self.sign for (total,) in totals], dtype=np.int64)
+        cells = np.array([within_64_bits(total) * self.sign for (total,) in totals], dtype=np.int64)
         report(f"measuring {len(self.plan.measured)} groupings of {len(cells)} cells")
         measured = measure(self.plan, cells.reshape(self.plan.layout.shape), entropy)
         report("making a table that adds up")
@@ -98,7 +98,3 @@ class JointTable(Answering):
         if total not in {rows.grouping for rows in self.rows}:
             told["the sum of all"] = self.plan.error(total) * float(self.step)
         return ", ".join(f"{error:.4g} in {title}" for title, error in told.items()) + ", on average, as predicted"
-
-
-def _within_64_bits(total: int) -> int:
-    return max(-(2**62), min(2**62, total))

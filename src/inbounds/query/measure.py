@@ -167,6 +167,17 @@ class Quantiles(_OfColumn):
         return f"QUANTILES({quoted(self.column)}, {', '.join(map(literal, self.levels))})"
 
 
+@dataclass(frozen=True)
+class Cdf(_OfRows):
+    """Which part of the rows is at or below each value of a column, bin by bin."""
+
+    title = "share"
+    has_noise = False
+
+    def __str__(self) -> str:
+        return "CDF"
+
+
 def as_decimal_text(level: Fraction) -> str:
     """Return a level as people write it."""
     return f"{float(level):g}"
@@ -182,4 +193,4 @@ def refuse_level(level: Fraction) -> str | None:
     )
 
 
-Measure = Count | CountUnits | Sum | Mean | Totals | Proportion | Quantile | Quantiles
+Measure = Count | CountUnits | Sum | Mean | Totals | Proportion | Quantile | Quantiles | Cdf

@@ -116,7 +116,7 @@ def _summed(
 
 
 def _rows(question: Question, owned: Answer, by_key: Mapping[tuple[Any, ...], list[int]]) -> Derived:
-    labels = [group.labels for group in question.groups]
+    labels = question.labels
     rows, noise, intervals = [], [], []
     for codes in question.rows:
         key = tuple(None if code is None else labels[i][code] for i, code in enumerate(codes))

@@ -11,12 +11,13 @@ from inbounds.errors import InvalidQuestion
 from inbounds.privacy.claim import checked_epsilon
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answering import Answering, OneNumber, grain_of
+from inbounds.query.cdf import CumulativeShares
 from inbounds.query.column import Numbers
 from inbounds.query.column_types import checked_kinds
 from inbounds.query.condition import Condition
 from inbounds.query.engines.engine import Engine
 from inbounds.query.joint_planning import finest_groups, joint_table
-from inbounds.query.measure import Count, CountUnits, Mean, Proportion, Quantile, Quantiles, Sum, Totals
+from inbounds.query.measure import Cdf, Count, CountUnits, Mean, Proportion, Quantile, Quantiles, Sum, Totals
 from inbounds.query.mechanism_choice import choose
 from inbounds.query.ordered_quantiles import OrderedQuantiles
 from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
@@ -107,6 +108,8 @@ class _Planner:
         match self.question.measure:
             case Count():
                 answering, request = self._count()
+            case Cdf():
+                answering, request = self._shares()
             case CountUnits():
                 answering, request = self._units()
             case Sum() as measure:
@@ -208,6 +211,14 @@ class _Planner:
             most=None if isinstance(self.question.measure, Sum) or bounds.greatest is None else int(bounds.greatest),
         )
         return answering, replace(request, groups=finest_groups(self.question))
+
+    def _shares(self) -> tuple[Answering, Request]:
+        """Answer with the rows of all bins, added up from the least value on."""
+        if self.pooling is not None:
+            raise InvalidQuestion("pooling does not apply to a cumulative distribution; leave it out")
+        request = self._request((WHOLE_ROWS,), 1)
+        limit, grain = Fraction(self.question.table.limit), Fraction(1, request.weights.one)
+        return CumulativeShares.of(self.question.cells, self.epsilon, limit, grain), request
 
     def _counts(self, each: int) -> Bounds:
         units = self.question.table.units

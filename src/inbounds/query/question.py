@@ -26,7 +26,7 @@ from inbounds.query.condition import (
 )
 from inbounds.query.group import MOST_CELLS, Group, by_key, cells
 from inbounds.query.hierarchy import ancestors
-from inbounds.query.measure import Count, Measure
+from inbounds.query.measure import Cdf, Count, Measure
 from inbounds.query.sql.conditions import read_condition
 
 if TYPE_CHECKING:
@@ -108,6 +108,11 @@ class Question:
             for cell in possible_cells(self.table, tuple(self.groups[place] for place in told))
         ]
 
+    @property
+    def labels(self) -> list[list[Any]]:
+        """What the groups of each column are called; in a cumulative distribution, by their greatest value."""
+        return [group.tops if isinstance(self.measure, Cdf) else group.labels for group in self.groups]
+
     def __str__(self) -> str:
         """Return the question in SQL: equal questions give equal texts."""
         return sql_of((self,))
@@ -117,7 +122,9 @@ def sql_of(questions: Sequence[Question]) -> str:
     """Return several questions about the same rows and groups as one, in SQL."""
     first = questions[0]
     measured, columns = ", ".join(str(one.measure) for one in questions), first.groups
-    if columns and columns[0].has_bins and isinstance(first.measure, Count):  # a histogram counts
+    if isinstance(first.measure, Cdf):
+        measured, columns = columns[0].call("CDF"), columns[1:]
+    elif columns and columns[0].has_bins and isinstance(first.measure, Count):  # a histogram counts
         measured, columns = str(columns[0]), columns[1:]
     keys = ", ".join(map(str, columns))
     text = f"SELECT {keys + ', ' if keys else ''}{measured} FROM {quoted(first.table.name)}"

@@ -6,7 +6,7 @@ To add a measure, write a reader of its call and enter it in `MEASURES`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -14,6 +14,7 @@ from sqlglot import exp
 from inbounds.query.condition import Condition, Missing, Not
 from inbounds.query.measure import (
     MOST_LEVELS,
+    Cdf,
     Count,
     CountUnits,
     Mean,
@@ -129,11 +130,15 @@ def _proportion(text: SqlText, call: exp.Expr) -> Measured:
 
 
 def _histogram(text: SqlText, call: exp.Expr) -> Measured:
-    this, *bins = text.arguments(call, 2, "HISTOGRAM(age, 12)")
+    this, *bins = text.arguments(call, 2, f"{call.name.upper()}(age, 12)")
     number = read_constant(text, bins[0]) if bins else None
     if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
         text.refuse(bins[0], "the number of bins must be a whole number; write it like 10")
     return Measured(Count(), histogram=(read_column(text, this), number))
+
+
+def _cdf(text: SqlText, call: exp.Expr) -> Measured:
+    return replace(_histogram(text, call), measure=Cdf())
 
 
 def _column(text: SqlText, call: exp.Expr, this: exp.Expr) -> str:
@@ -176,6 +181,7 @@ MEASURES: dict[str, Callable[[SqlText, exp.Expr], Measured]] = {
     "QUANTILES": _quantiles,
     "PROPORTION": _proportion,
     "HISTOGRAM": _histogram,
+    "CDF": _cdf,
 }
 
 PERCENTILES = ("PERCENTILE_CONT", "PERCENTILE_DISC")

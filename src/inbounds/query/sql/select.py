@@ -116,7 +116,7 @@ def _refuse_not_together(text: SqlText, nodes: list[exp.Expr], found: list[Measu
     """Refuse what would be about other rows than the measures beside it, and what is asked for twice."""
     for i, (node, one) in enumerate(zip(nodes, found, strict=True)):
         if one.histogram is not None:
-            text.refuse(node, "HISTOGRAM stands alone in a question; ask for it in a question of its own")
+            text.refuse(node, f"{node.name.upper()} stands alone in a question; ask for it in a question of its own")
         if one.conditions:
             text.refuse(
                 node,
