@@ -11,7 +11,7 @@ from inbounds import plot
 from inbounds.choosing.comparison import Comparison
 from inbounds.choosing.recommendation import Recommendation
 from inbounds.cli.atomic_file import replacing
-from inbounds.plot.curves import matplotlib_or_error
+from inbounds.plot.style import matplotlib_or_error
 
 RIVALS = 4
 """How many mechanisms the picture of errors shows."""

@@ -1,5 +1,9 @@
-"""Pictures of mechanisms: what they release, how far off that is, and what it costs.  Needs `inbounds[plot]`."""
+"""Pictures of mechanisms and of private tables: what is released, how far off that is, and what it costs.
+
+Needs `inbounds[plot]`.
+"""
 
 from inbounds.plot.pictures import against_epsilon, densities, errors, loss
+from inbounds.plot.tables import bars, boxes
 
-__all__ = ["against_epsilon", "densities", "errors", "loss"]
+__all__ = ["against_epsilon", "bars", "boxes", "densities", "errors", "loss"]

@@ -21,6 +21,7 @@ from inbounds.bounds.days import EPOCH
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.plot.style import matplotlib_or_error
 from inbounds.privacy.claim import Promise
 
 if TYPE_CHECKING:
@@ -258,17 +259,3 @@ def broken(pieces: Pieces) -> tuple[Floats, Floats]:
         np.concatenate([part for piece in column for part in (piece, gap)]) for column in zip(*pieces, strict=True)
     )
     return xs[:-1], ys[:-1]
-
-
-def matplotlib_or_error() -> Any:
-    """Return matplotlib, which only pictures need."""
-    try:
-        import matplotlib as library  # noqa: PLC0415  only whoever draws needs it
-        import matplotlib.collections  # noqa: PLC0415
-        import matplotlib.dates  # noqa: PLC0415
-        import matplotlib.figure  # noqa: PLC0415
-        import matplotlib.ticker  # noqa: PLC0415
-        import matplotlib.transforms  # noqa: PLC0415
-    except ImportError as missing:
-        raise ImportError("pictures need matplotlib; install it with: pip install 'inbounds[plot]'") from missing
-    return library

@@ -29,13 +29,13 @@ from inbounds.plot.curves import (
     View,
     broken,
     curve,
-    matplotlib_or_error,
     plain_curve,
     plain_stairs,
     probability_of,
     sampled,
     stairs,
 )
+from inbounds.plot.style import BAND, COLOURS, GREY, SHADE, matplotlib_or_error, panel
 from inbounds.privacy.claim import Promise
 from inbounds.published.croft2022.adaptive import AdaptiveLaplace
 
@@ -47,11 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = ["against_epsilon", "densities", "errors", "loss"]
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Of Okabe and Ito, for readers who see colours differently; lines differ in style and width too."""
 STYLES = ("-", (0, (7, 1.5)), "-.", (0, (1, 1)), (0, (7, 1.5, 1, 1.5, 1, 1.5)))
 MARKERS = "osD^vPX"
-GREY, SHADE, BAND = "0.35", "0.9", "#D6E8F3"
 
 MOST_STAIRS = 300
 """Up to so many steps in a picture, each of them is drawn; more of them are drawn as a curve."""
@@ -85,7 +82,7 @@ def densities(mechanism: Mechanism, values: Any, *, plain: bool = True, axes: Ax
     is_stairs = axis.bounds.step is not None and view.last - view.first < MOST_STAIRS
     shape = stairs if is_stairs else curve
     shapes = [shape(axis, runs, mark, probability_of(mechanism, axis, mark)) for mark in marks]
-    axes = _panel(axes)
+    axes = panel(axes)
     thin = {"linewidth": 1} if view.last - view.first > MOST_THICK and is_stairs else {}
     for number, (value, mark, found) in enumerate(zip(asked, marks, shapes, strict=True)):
         axes.plot(*broken(found.pieces), label=f"true answer {_written(value)}", **_style(number) | thin)
@@ -122,7 +119,7 @@ def errors(*mechanisms: Mechanism, window: Window | None = None, axes: Axes | No
     chosen = stated_window(bounds, widest) if window is None else window
     runs = [axis.runs(*indices_of(chosen, bounds, axis.lattice)) for axis in answer_axes]
     is_marked = sum(high - low + 1 for low, high in runs[0]) <= MOST_MARKED
-    axes, top = _panel(axes), 0.0
+    axes, top = panel(axes), 0.0
     for number, (mechanism, axis, name) in enumerate(zip(mechanisms, answer_axes, _names(mechanisms), strict=True)):
         pieces = [
             (axis.places(indices), np.array([mechanism.error(axis.value(index)) for index in indices]))
@@ -196,7 +193,7 @@ def loss(adaptive: AdaptiveLaplace, *, axes: Axes | None = None) -> Figure:
     outputs = sampled([(0, math.ceil(BEYOND * broken))], *pair, broken, broken - 1)[0]
     ratios = _log_ratios(adaptive, np.array(outputs, dtype=np.float64), *pair)
     epsilon = float(adaptive.label.epsilon)
-    axes = _panel(axes)
+    axes = panel(axes)
     axes.axhspan(-epsilon, epsilon, color=BAND, zorder=0, label="from −ε to ε", gid="band")
     first, second = (_written(value) for value in adaptive.certificate.worst_pair)
     places = axis.places([border + sign * output for output in outputs])
@@ -257,13 +254,6 @@ def _draw_spikes(axes: Axes, axis: AnswerAxis, spikes: Sequence[Sequence[Spike]]
 def _style(number: int, *, marked: bool = False) -> dict[str, Any]:
     style = {"color": COLOURS[number % len(COLOURS)], "linestyle": STYLES[number % len(STYLES)], "linewidth": 2}
     return style | ({"marker": MARKERS[number % len(MARKERS)], "markersize": 5} if marked else {})
-
-
-def _panel(axes: Axes | None) -> Axes:
-    library = matplotlib_or_error()
-    if axes is not None:
-        return axes
-    return library.figure.Figure(figsize=(8, 5), dpi=100, layout="constrained").add_subplot()
 
 
 def _set_x(axes: Axes, axis: AnswerAxis, view: View, name: str) -> None:

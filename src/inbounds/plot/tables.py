@@ -1,0 +1,100 @@
+"""Pictures of private tables: bars with intervals, and boxes of quantiles.  They show what was released, no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any, Protocol
+
+from inbounds.errors import InvalidParameter
+from inbounds.plot.style import COLOURS, GREY, matplotlib_or_error, panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BOX = 5
+"""A box is drawn from so many quantiles."""
+
+PARTS = ("whislo", "q1", "med", "q3", "whishi")
+"""What matplotlib calls them, from the least to the greatest."""
+
+MOST_BARS = 60
+"""More bars than this cannot be told apart."""
+
+
+class Shown(Protocol):
+    """A private answer: what its columns are called, its rows, and the intervals around what was measured."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns grouped by, then what was measured."""
+
+    @property
+    def rows(self) -> tuple[tuple[Any, ...], ...]:
+        """One row for each group."""
+
+    @property
+    def intervals(self) -> tuple[tuple[tuple[Any, Any] | None, ...], ...]:
+        """An interval for each measure of each row."""
+
+
+def boxes(answer: Shown, *, axes: Axes | None = None) -> Figure:
+    """Draw a box for each group of an answer to five quantiles: whiskers, box and median, in their order.
+
+    Ask for them like `QUANTILES(age, 0.1, 0.25, 0.5, 0.75, 0.9)`.
+    """
+    if not answer.rows or len(answer.rows[0]) < BOX or len(answer.intervals[0]) != BOX:
+        raise InvalidParameter(f"a box is made of {BOX} quantiles, got another answer; ask for {BOX} of a column")
+    drawn = panel(axes)
+    days = isinstance(answer.rows[0][-1], date)
+    statistics = [
+        {"label": _label(row[:-BOX]), **dict(zip(PARTS, (_height(value) for value in row[-BOX:]), strict=True))}
+        for row in answer.rows
+    ]
+    style = {"color": COLOURS[0], "linewidth": 1.6}
+    drawn.bxp(
+        statistics,
+        showfliers=False,
+        boxprops=style,
+        whiskerprops=style,
+        capprops=style,
+        medianprops={"color": COLOURS[1], "linewidth": 2.2},
+    )
+    if days:
+        drawn.yaxis_date()
+    drawn.set_ylabel(answer.columns[-1].split("_", 2)[-1])
+    return _figure(drawn)
+
+
+def bars(answer: Shown, *, axes: Axes | None = None) -> Figure:
+    """Draw a bar for each row of an answer with one measure, and the interval around it as a line.
+
+    An interval is made of the raw measurement, so that a bar of a table that adds up may end outside of it.
+    """
+    if not 1 <= len(answer.rows) <= MOST_BARS or len(answer.intervals[0]) != 1:
+        raise InvalidParameter(
+            f"bars are drawn for one measure of up to {MOST_BARS} groups, got another answer; ask for fewer"
+        )
+    drawn = panel(axes)
+    places = range(len(answer.rows))
+    drawn.bar(places, [row[-1] for row in answer.rows], color=COLOURS[0], width=0.7)
+    for place, (interval,) in zip(places, answer.intervals, strict=True):
+        if interval is not None:
+            drawn.plot([place, place], list(interval), color=GREY, linewidth=1.4, marker="_", markersize=8)
+    drawn.set_xticks(list(places), [_label(row[:-1]) for row in answer.rows], rotation=30, ha="right")
+    drawn.set_ylabel(answer.columns[-1])
+    return _figure(drawn)
+
+
+def _height(value: Any) -> Any:
+    return matplotlib_or_error().dates.date2num(value) if isinstance(value, date) else value
+
+
+def _label(keys: Sequence[Any]) -> str:
+    return ", ".join("(all)" if key is None else str(key) for key in keys)
+
+
+def _figure(drawn: Axes) -> Figure:
+    drawn.spines[["top", "right"]].set_visible(False)
+    return drawn.figure  # type: ignore[return-value]  # a panel's, not a sub-figure's
