@@ -67,7 +67,12 @@ class NotPrivate(InboundsError):
 
 
 class ProjectionFailed(InboundsError):
-    """No possible table was found for what was measured; the measurements are as good as before."""
+    """No possible table was found for what was measured; the measurements are as good as before.
+
+    `measurements` is what `JointRelease.load` reads, and makes a table of for free; None where nothing was measured.
+    """
+
+    measurements: str | None = None
 
 
 class QueryError(InboundsError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import product
 
 import numpy as np
@@ -114,6 +115,8 @@ def test_margins_of_separate_axes_need_no_solver(monkeypatch: pytest.MonkeyPatch
 
 def test_without_a_solver_the_refusal_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who has no solver is told of the extra that brings one."""
-    monkeypatch.setitem(__import__("sys").modules, "scipy.sparse", None)
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    facts = _facts((2, 2), {(0, None): [1, 1], (None, 0): [1, 1]})
+    cell = np.zeros((2, 2), dtype=np.int64), np.eye(2, dtype=bool)
     with pytest.raises(InvalidParameter, match="extra joint"):
-        _facts((2, 2), {(0, None): [1, 1], (None, 0): [1, 1], (0, 0): [[1, 0], [0, 1]]}).check(nonnegative=True)
+        Facts(facts.layout, {**facts.known, (0, 0): cell}).check(nonnegative=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import inbounds.joint
-from inbounds import InvalidParameter, joint
+from inbounds import InvalidParameter, ProjectionFailed, joint
 from inbounds.joint import Axis, JointRelease, Level, release
 
 DISTRICTS = Axis("district", 5, (Level("region", (0, 0, 1, 1, 1)),))
@@ -80,7 +80,7 @@ def test_public_facts_are_true_in_the_table() -> None:
 def test_a_table_prints_with_totals_on_80_columns() -> None:
     """However large a table is, it is shown on 80 columns, and what is shown adds up to its totals."""
     for shape in [(3,), (2000,), (4, 3), (60, 50), (3, 4, 5), (2, 30, 40), ()]:
-        table = release(zipf(*shape) * 1000, 1, groupings=[range(len(shape)), ()])
+        table = release(zipf(*shape) * 1000, 1, groupings=[range(len(shape)), *([()] if shape else [])])
         lines = str(table).splitlines()
         assert max(map(len, lines)) <= 80
         rows = lines[2 : lines.index("")]
@@ -126,7 +126,17 @@ def test_a_table_is_kept_and_read_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"version": 99}, {"epsilon": "2"}, {"measured": [[1]]}, {"axes": []}, {"split": 5}, None]
+    "change",
+    [
+        {"version": 99},
+        {"epsilon": "2"},
+        {"measured": [[1]]},
+        {"axes": []},
+        {"split": 5},
+        {"cells": [1]},
+        {"kept": 5},
+        None,
+    ],
 )
 def test_what_was_not_written_is_not_read(change: Any) -> None:
     """A text that no table wrote is refused."""
@@ -139,7 +149,7 @@ def test_cells_that_break_a_fact_are_not_read() -> None:
     """A kept table is verified again: one with a changed cell is refused."""
     kept = json.loads(people(known={"sex": [180, 190]}).dump())
     kept["cells"][0] += 1
-    with pytest.raises(inbounds.errors.ProjectionFailed):
+    with pytest.raises(ProjectionFailed):
         JointRelease.load(json.dumps(kept))
 
 
@@ -212,7 +222,7 @@ def test_bad_input_is_refused_before_anything_is_measured(
     given: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What makes no sense is refused with the rule and the remedy, and no random byte is drawn for it."""
-    monkeypatch.setattr("inbounds.joint.releasing.measure", lambda *_: pytest.fail("measured"))
+    monkeypatch.setattr("inbounds.joint.measuring._measured", lambda *_: pytest.fail("measured"))
     with pytest.raises(InvalidParameter, match=message) as refused:
         release(**{**GOOD, **given})
     assert ";" in str(refused.value)
@@ -223,3 +233,30 @@ def test_counts_do_not_decide_about_errors() -> None:
     for counts in ([-5, -5, -5], [2**63 - 1, 0, 0], [-(2**63), 1, 2**62]):
         table = release(np.array(counts), 1, groupings=[(0,), ()])
         assert table.cells.min() >= 0
+
+
+def test_measurements_outlive_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If no table is found, the error holds what was paid for, pickled too, and a table can be made of it later."""
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise ProjectionFailed("no table; take more time")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("inbounds.joint.joint_release.solve", fails)
+        with pytest.raises(ProjectionFailed) as failed:
+            people()
+    kept = pickle.loads(pickle.dumps(failed.value)).measurements
+    assert JointRelease.load(kept).cells.shape == (5, 2)
+    assert set(json.loads(kept)) < set(json.loads(people().dump()))
+
+
+def test_least_squares_that_take_too_long_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past its time the reconciling gives way, and the measurements themselves are what the table comes near to."""
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise ProjectionFailed("no time; take more")
+
+    monkeypatch.setattr("inbounds.joint.estimate.project", fails)
+    table = people()
+    assert table.cells.min() >= 0
+    assert abs(table.cells.sum() - PEOPLE.sum()) < 200

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from inbounds.errors import ProjectionFailed
 from inbounds.joint import solving
@@ -73,13 +74,8 @@ def _fails(*_: object, **__: object) -> None:
 def test_a_table_that_is_not_possible_never_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     """If rounding went wrong there would be an error and no table."""
     layout = Layout.plain((2, 2))
-    total: dict[
-        Grouping,
-        tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], np.ndarray[tuple[int, ...], np.dtype[np.bool_]]],
-    ]
-    total = {(None, None): (np.asarray(5, dtype=np.int64), np.asarray(True))}
-    facts = Facts(layout, total)
-    measured = {(0, 0): np.full((2, 2), 7.0)}
+    facts = Facts.none(layout).knowing(layout.total, np.asarray(5))
+    measured: dict[Grouping, NDArray[np.float64]] = {(0, 0): np.full((2, 2), 7.0)}
     monkeypatch.setattr(solving, "rounded", lambda *_, **__: solving.Solved(np.zeros((2, 2), dtype=np.int64), (), ""))
     with pytest.raises(ProjectionFailed, match="agree with all that is known"):
         solve(layout, measured, {(0, 0): 1.0}, [(0, 0)], facts)

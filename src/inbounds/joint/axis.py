@@ -7,6 +7,7 @@ Axis("district", 5, (Level("region", (0, 0, 1, 1, 1)),))
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
@@ -21,7 +22,7 @@ class Level:
     name: Name
     parents: tuple[int, ...]
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many keys this level has."""
         return max(self.parents) + 1

@@ -95,9 +95,8 @@ class Facts:
                     )
         found = self.chains()
         limits = [Limits.of(Tree.of(self.layout, chain), self, nonnegative) for chain in found]
-        least = max(int(limit.least[-1][0]) for limit in limits)
-        is_fixed = any(limit.is_fixed[-1][0] for limit in limits)
-        if self.most is not None and (nonnegative or is_fixed) and least > self.most:
+        totals = [int(limit.least[-1][0]) for limit in limits if nonnegative or limit.is_fixed[-1][0]]
+        if self.most is not None and max(totals, default=0) > self.most:
             raise InvalidParameter(
                 f"known values must add up to at most the greatest total, got more than {self.most}; "
                 "correct one of them"

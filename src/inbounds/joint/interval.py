@@ -100,8 +100,8 @@ def _ends(measured: Measured, source: _Source, grouping: Grouping, confidence: f
 
 def _within_total(plan: JointPlan, low: Whole, high: Whole, known: NDArray[np.bool_]) -> tuple[Whole, Whole]:
     """Bring intervals to where a public total lets a group be: no part is more than the whole."""
-    total = plan.facts.known.get(plan.layout.total)
-    greatest = plan.facts.most if total is None else int(total[0])
+    total, is_known = known_groups(plan.facts, plan.layout.total)
+    greatest = int(total[0]) if is_known[0] else plan.facts.most
     if greatest is None or not plan.nonnegative:
         return low, high
     most = np.where(known, high, min(greatest * plan.grain.denominator, 2**62))

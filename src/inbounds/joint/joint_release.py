@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 SECONDS = 60.0
 """How long a projection may take before a quicker one answers."""
 
+FIRST = 0.3
+"""The share of that time in which measurements are reconciled, before signs are looked at."""
+
 
 @dataclass(frozen=True, eq=False)
 class JointRelease:
@@ -58,7 +61,7 @@ class JointRelease:
     @classmethod
     def of(cls, measured: Measured, *, seconds: float = SECONDS) -> JointRelease:
         """Make a table of measurements.  Costs nothing, however often it is done."""
-        plan, near = measured.plan, Estimate.of(measured)
+        plan, near = measured.plan, Estimate.of(measured, seconds * FIRST)
         solved = solve(
             plan.layout,
             near.values,
@@ -66,7 +69,7 @@ class JointRelease:
             plan.measured,
             plan.facts,
             nonnegative=plan.nonnegative,
-            seconds=seconds,
+            seconds=seconds * (1 - FIRST),
         )
         return cls(measured, solved.cells, tuple(solved.kept), solved.method)
 
@@ -217,14 +220,18 @@ class JointRelease:
 
     @classmethod
     def load(cls, text: str) -> JointRelease:
-        """Read what `dump` wrote; that the cells are possible, and what the facts say, is checked again."""
+        """Read what `dump` wrote; that the cells are possible, and what the facts say, is checked again.
+
+        Of measurements alone, as an error may hold them, a table is made.
+        """
+        source, rest = restored(text)
+        if not rest:
+            return cls.of(source)
         try:
-            kept = json.loads(text)
-            source = restored(kept)
-            cells = np.array(kept["cells"], dtype=np.int64).reshape(source.plan.layout.shape)
-            groupings = tuple(tuple(grouping) for grouping in kept["kept"])
-            method = str(kept["method"])
-        except (KeyError, TypeError, json.JSONDecodeError) as broken:
-            raise InvalidParameter("a stored table must be as it was written, got another text; take one") from broken
+            cells = np.array(rest["cells"], dtype=np.int64).reshape(source.plan.layout.shape)
+            groupings = tuple(tuple(grouping) for grouping in rest["kept"])
+            method = str(rest["method"])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise InvalidParameter("a stored table must be as it was written, got another; take one that is") from None
         verify(source.plan.layout, cells, source.plan.facts, nonnegative=source.plan.nonnegative)
         return cls(source, cells, groupings, method)

@@ -85,8 +85,9 @@ class Layout:
         return tuple(found)
 
     def _place(self, name: Name) -> tuple[int, int]:
+        given: object = name
         for place, axis in enumerate(self.axes):
-            if (level := axis.level(name)) is not None:
+            if isinstance(given, str | int) and (level := axis.level(given)) is not None:
                 return place, level
         known = ", ".join(repr(axis.name_of(i)) for axis in self.axes for i in range(len(axis.levels) + 1))
         raise InvalidParameter(f"a grouping names axes or their levels, got {shown(name)}; known are {known}")

@@ -180,8 +180,9 @@ def _mean_error(spread: Spread, own: float, ratio: float) -> float:
     Least squares take a group's own measurement with a weight of its variance afterwards over that before, which is
     also its share in what noise is left.  The more of it is one geometric noise, the less it is like a normal one.
     """
-    shares = np.minimum(spread.variances / own, 1.0) if own > 0 else np.ones(len(spread.variances))
-    errors = np.sqrt(spread.variances) * (NORMAL + (ratio - NORMAL) * shares**2)
+    found = spread.variances
+    shares = np.minimum(found / own, 1.0) if 0 < own < math.inf else np.full(len(found), float(own == 0))
+    errors = np.sqrt(found) * (NORMAL + (ratio - NORMAL) * shares**2)
     return float(errors @ spread.counts / spread.counts.sum())
 
 

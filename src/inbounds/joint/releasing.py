@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from inbounds.errors import InvalidParameter
+from inbounds.errors import InvalidParameter, ProjectionFailed
 from inbounds.exact.rational import Number, as_written
 from inbounds.joint.axis import Axis
 from inbounds.joint.joint_release import SECONDS, JointRelease
 from inbounds.joint.known import read_facts, read_split
 from inbounds.joint.layout import Grouping, Layout
-from inbounds.joint.measuring import checked_cells, measure
+from inbounds.joint.measuring import Measured, measure
 from inbounds.joint.plan import JointPlan
+from inbounds.joint.stored import stored
 from inbounds.privacy.claim import checked_epsilon
 
 
@@ -58,8 +60,16 @@ def release(  # noqa: PLR0913  what is asked for, what is public, and how it is 
         facts=read_facts(layout, known, zeros),
         split=None if split is None else _split(layout, split),
     )
-    checked_cells(plan, counts)
-    return JointRelease.of(measure(plan, counts), seconds=seconds)
+    return made_of(measure(plan, counts), seconds)
+
+
+def made_of(measured: Measured, seconds: float) -> JointRelease:
+    """Make a table; should none be found, the error holds the measurements, for they were paid for."""
+    try:
+        return JointRelease.of(measured, seconds=seconds)
+    except ProjectionFailed as failed:
+        failed.measurements = json.dumps(stored(measured))
+        raise
 
 
 def _layout(counts: Any, axes: Sequence[Axis] | None) -> Layout:

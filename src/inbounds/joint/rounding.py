@@ -1,8 +1,9 @@
 """A table in whole numbers that keeps its sums.
 
 One chain of groupings is a tree, and rounded from the root down.  Two chains are a network, where a flow in whole
-numbers moves every cell and every sum by less than 1.  With more chains there need not be such a table: a solver looks for one,
-and if it finds none, sums are held chain after chain as long as that is possible.  Facts are held in any case.
+numbers moves every cell and every sum by less than 1.  With more chains there need not be such a table: a solver
+looks for one, and if it finds none, sums are held chain after chain as long as that is possible.  Facts are
+held in any case.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from inbounds.joint.facts import Facts
     from inbounds.joint.layout import Grouping, Layout
 
-MOST_PROGRAM = 20_000
+MOST_PROGRAM = 50_000
 """How many cells a program in whole numbers is tried on before anything else."""
 
 PROGRAM_SECONDS = 10.0
@@ -108,12 +109,15 @@ class _Job:
         """Round along chains, those of facts first; None if some fact could not be held."""
         held = self.facts
         up: list[Grouping] = []
-        for chain in self._in_turn(groupings):
+        in_turn = self._in_turn(groupings)
+        for place, chain in enumerate(in_turn):
             if not up:
                 up = chain
                 continue
             middle = meet(chain[0], up[0])
-            sums = self._crossed(chain, up, held, middle)
+            # Where a chain is still to come it is rounded first, so that what it cannot keep is not far off.
+            near = self._near(in_turn[place + 1] if place + 1 < len(in_turn) else up, held, middle)
+            sums = self._crossed(chain, up, held, middle, near)
             if sums is not None:
                 held, up = held.knowing(middle, sums), [middle]
             elif any(grouping in self.facts.known for grouping in chain):
@@ -121,8 +125,11 @@ class _Job:
         return round_tree(Tree.of(self.layout, up), self.cells, held, self.nonnegative)
 
     def _in_turn(self, groupings: list[Grouping]) -> list[list[Grouping]]:
-        """Return the groupings in chains: those of facts, with what else fits in, and then the others."""
+        """Return the groupings in two chains, or else in those of facts, with what else fits in, and then others."""
         left = [g for g in groupings if g not in (self.layout.finest, self.layout.total)]
+        fewest = chains(self.layout, left)
+        if len(fewest) <= 2:
+            return fewest
         found = []
         for chain in self.facts.chains():
             longer = extended(self.layout, chain, left)
@@ -130,8 +137,17 @@ class _Job:
             left = [grouping for grouping in left if grouping not in longer]
         return [chain for chain in found + chains(self.layout, left) if chain]
 
+    def _near(self, chain: list[Grouping], facts: Facts, middle: Grouping) -> NDArray[np.int64]:
+        whole = round_tree(Tree.of(self.layout, chain), self.cells, facts, self.nonnegative)
+        return self.layout.sum(whole, middle).ravel()
+
     def _crossed(
-        self, down: list[Grouping], up: list[Grouping], facts: Facts, middle: Grouping
+        self,
+        down: list[Grouping],
+        up: list[Grouping],
+        facts: Facts,
+        middle: Grouping,
+        near: NDArray[np.int64],
     ) -> NDArray[np.int64] | None:
         """Return whole sums of the meet of two chains that keep their sums, or else as nearly as there are any."""
         is_needed = any(grouping in self.facts.known for grouping in down)
@@ -146,7 +162,7 @@ class _Job:
                 upper = np.maximum(lower, upper)
             fixed, value = limits.is_fixed[place], limits.least[place]
             bounds[middle] = np.where(fixed, value, lower), np.where(fixed, value, upper)
-            sums = flow(self.layout, down, up, bounds)
+            sums = flow(self.layout, down, up, bounds, near)
             if sums is not None:
                 return sums
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,33 +20,39 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
+FIELDS = ("version", "axes", "epsilon", "split", "sensitivity", "grain", "nonnegative", "known", "most", "measured")
+"""What is stored of measurements."""
+
 
 def stored(measured: Measured) -> dict[str, Any]:
     """Return measurements, and what they were made with, as lists, texts and numbers."""
     plan = measured.plan
-    return {
-        "version": VERSION,
-        "axes": [_stored_axis(axis) for axis in plan.layout.axes],
-        "epsilon": str(plan.epsilon),
-        "split": [[list(grouping), str(part)] for grouping, part in plan.split.items()],
-        "sensitivity": str(plan.sensitivity),
-        "grain": str(plan.grain),
-        "nonnegative": plan.nonnegative,
-        "known": [
+    values = (
+        VERSION,
+        [_stored_axis(axis) for axis in plan.layout.axes],
+        str(plan.epsilon),
+        [[list(grouping), str(part)] for grouping, part in plan.split.items()],
+        str(plan.sensitivity),
+        str(plan.grain),
+        plan.nonnegative,
+        [
             [list(grouping), values.ravel().tolist(), known.ravel().tolist()]
             for grouping, (values, known) in plan.facts.known.items()
         ],
-        "most": plan.facts.most,
-        "measured": [values.ravel().tolist() for values in measured.grains.values()],
-    }
+        plan.facts.most,
+        [values.ravel().tolist() for values in measured.grains.values()],
+    )
+    return dict(zip(FIELDS, values, strict=True))
 
 
-def restored(kept: dict[str, Any]) -> Measured:
-    """Return measurements that were stored."""
+def restored(text: str) -> tuple[Measured, dict[str, Any]]:
+    """Return measurements that were stored as JSON, and whatever was stored beside them."""
     try:
+        kept = json.loads(text)
         if kept["version"] != VERSION:
             raise ValueError
-        return _restored(kept)
+        found = _restored(kept)
+        return found, {name: value for name, value in kept.items() if name not in FIELDS}
     except (KeyError, TypeError, ValueError, OverflowError):
         raise InvalidParameter(
             "stored measurements must be as they were written, by this version or an older one, got others; take them "
