@@ -31,7 +31,7 @@ GAP = 1e-8
 """A search ends when the error is at most this share above what is possible."""
 
 ROUGH = 1e-4
-"""Searches whose only use is to start another one may end here."""
+"""Searches whose only use is to start another one, or on rows wider than a step, may end here."""
 
 STEP = 0.2
 """How far from the best prices towards those of the last round rays are looked up."""

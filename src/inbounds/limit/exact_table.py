@@ -98,27 +98,33 @@ def _with_spread(probabilities: Floats, spread: int) -> ExactTable:
 def greatest_ratio(table: ExactTable, adjacent: Bools) -> Ratio:
     """Return the greatest ratio of two entries of a column in adjacent rows, exactly; 1 if no rows are adjacent.
 
-    Doubles find the few that may be the greatest; which one is, integers decide.
+    Doubles find those that may be the greatest; which one is, integers decide.
     """
     weights = table.weights
     doubles = np.array(weights, dtype=np.float64)
-    best = Ratio(Fraction(1), 0, 0, 0)
-    greatest = 0.0
-    found: list[tuple[float, int, int, int]] = []
-    for row in range(len(weights)):
-        others = np.flatnonzero(adjacent[row])
-        if not len(others):
-            continue
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = doubles[row] / doubles[others]
-        ratios = np.where(np.isnan(ratios), 1.0, ratios)  # neither ever happens
-        top = float(ratios.max())
-        greatest = max(greatest, top)
-        for other, column in zip(*np.nonzero(ratios >= top * (1 - DOUBT)), strict=True):
-            found.append((float(ratios[other, column]), row, int(others[other]), int(column)))
-    for ratio, row, other, column in found:
-        if ratio >= greatest * (1 - DOUBT):
+    tops = np.array([_ratios(doubles, adjacent, row).max(initial=0.0) for row in range(len(weights))])
+    enough = float(tops.max(initial=0.0)) * (1 - DOUBT)
+    numbers: dict[int, int] = {}
+    kinds = np.array([[numbers.setdefault(weight, len(numbers)) for weight in row] for row in weights])
+    best, seen = Ratio(Fraction(1), 0, 0, 0), set[int]()
+    for row in np.flatnonzero(tops >= enough).tolist():
+        others, columns = np.nonzero(_ratios(doubles, adjacent, row) >= enough)
+        others = np.flatnonzero(adjacent[row])[others]
+        # Rows that are alike have one ratio millions of times over: each pair of weights is compared once.
+        pairs, first = np.unique(kinds[row, columns] * len(numbers) + kinds[others, columns], return_index=True)
+        for place, pair in sorted(zip(first.tolist(), pairs.tolist(), strict=True)):
+            if pair in seen:
+                continue
+            seen.add(pair)
+            other, column = int(others[place]), int(columns[place])
             over, under = weights[row][column], weights[other][column] or NEVER
             if over * best.value.denominator > best.value.numerator * under:
                 best = Ratio(Fraction(over, under), row, other, column)
     return best
+
+
+def _ratios(doubles: Floats, adjacent: Bools, row: int) -> Floats:
+    """Return how many times the entries of adjacent rows the entries of a row are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = doubles[row] / doubles[adjacent[row]]
+    return np.where(np.isnan(ratios), 1.0, ratios)  # neither ever happens

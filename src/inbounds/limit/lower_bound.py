@@ -19,7 +19,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.limit.cell_distribution import CellDistribution
 from inbounds.limit.cells import Cells
-from inbounds.limit.column_generation import solved
+from inbounds.limit.column_generation import GAP, ROUGH, solved
 from inbounds.limit.deadline import Deadline
 from inbounds.limit.extreme_rays import Line
 from inbounds.limit.kernel import ChainKernel
@@ -121,7 +121,7 @@ def _solved(
     if grid.rows < 2 or not costs.any():
         return 0.0
     problem = problem_of(costs, grid.reach, epsilon, minimise)
-    found = solved(problem, tell, deadline)
+    found = solved(problem, tell, deadline, GAP if grid.spacing == 1 else ROUGH)
     return 0.0 if found is None else max(proved_bound(problem, found.prices), 0.0)
 
 

@@ -5,27 +5,35 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-SIZES = (24, 48, 100, 150, 200)
+from inbounds.limit.goal import Minimise
+
+SIZES = (24, 50, 100, 150, 200)
 """About so many rows, one attempt after another: with more, rounding errors and time grow fast."""
 
-LARGE_SIZES = (100, 270, 400)
+LARGE_SIZES = (100, 150, 270, 400)
 """Where epsilon is large, wide rows say little, and programs are easy: far from the truth there is next to nothing."""
 
 LARGE_EPSILON = 2.0
+
+LEAST_STAIRS: dict[Minimise, float] = {"mean": 2.0, "worst": 0.8}
+"""Where epsilon is large, tables whose rows are wider than so much of a stair lose to mechanisms of one scale."""
+
+LEAST_STAIRS_AT_ONE = 1.5
+"""The same for an epsilon between one and that."""
 
 FEW_STEPS = 24
 """A sensitivity of so few steps is not cut into fewer rows than steps, if there is another way."""
 
 
-def rungs(points: int, distance: int, epsilon: float) -> Iterator[int]:
-    """Yield into how many rows a sensitivity is cut, for ever more rows in all."""
-    last = 0
-    for size in SIZES[2 * (epsilon >= LARGE_EPSILON) :]:
-        most = min(distance, size * distance // points)
+def rungs(points: int, distance: int, epsilon: float, minimise: Minimise) -> Iterator[int]:
+    """Yield into how many rows a sensitivity is cut, for ever more rows in all, as far as that can be of use."""
+    last, least = 0, min(_least_rows(epsilon, minimise), distance)
+    for size in SIZES[epsilon >= LARGE_EPSILON :]:
+        most = min(distance, size * distance // max(points - 1, 1))
         if most < 1:
             continue
         found = _aligned(most, distance, epsilon)
-        if found > last:
+        if found > last and found >= least:
             last = found
             yield found
 
@@ -39,14 +47,22 @@ def window_rungs(points: int, distance: int, epsilon: float) -> Iterator[tuple[i
     least = distance if distance <= FEW_STEPS else natural
     last = (0, 0)
     for size in LARGE_SIZES if epsilon >= LARGE_EPSILON else SIZES[epsilon >= 1 :]:
-        windows = max(1, -(-points * least // (size * distance)))
-        most = min(distance, size * distance // (points // windows))
+        windows = max(1, -(-(points - 1) * least // (size * distance)))
+        most = min(distance, size * distance // max(points // windows - 1, 1))
         if most < 1:
             continue
         found = _aligned(most, distance, epsilon), windows
         if found != last:
             last = found
             yield found
+
+
+def _least_rows(epsilon: float, minimise: Minimise) -> float:
+    """Return into how many rows a sensitivity is cut at least."""
+    if epsilon < 1:
+        return 1.0
+    stairs = LEAST_STAIRS[minimise] if epsilon >= LARGE_EPSILON else LEAST_STAIRS_AT_ONE
+    return 1 / (stairs * _stair(epsilon))
 
 
 def _stair(epsilon: float) -> float:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import zip_longest
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -20,7 +22,7 @@ from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.limit.cell_law import CellLaw, adjacent_rows, middles, row_epsilon
 from inbounds.limit.cells import Cells, interpolated, rounded
-from inbounds.limit.column_generation import solved
+from inbounds.limit.column_generation import GAP, ROUGH, solved
 from inbounds.limit.deadline import Deadline
 from inbounds.limit.exact_table import repaired
 from inbounds.limit.family_law import FamilyLaw, families
@@ -51,6 +53,9 @@ if TYPE_CHECKING:
 
 OptimalLaw: TypeAlias = CellLaw | FamilyLaw
 
+Rung: TypeAlias = tuple[Callable[[], None], float]
+"""A program to solve, and how many rows it has to a sensitivity, as a share of the range."""
+
 GOOD = 1e-3
 """A search ends when its error is at most so much above what is possible, relatively."""
 
@@ -69,8 +74,8 @@ MOST_EPSILON = 15
 TAPER_ROWS = 10_000
 """Priors for wide ranges have at most so many rows."""
 
-COARSE_ROWS = 120
-"""Points farther apart than the sensitivity are about so many."""
+COARSE_ROWS = (40, 120)
+"""Points farther apart than the sensitivity are about so many; farther apart than the noise they are of no use."""
 
 
 @dataclass
@@ -124,15 +129,30 @@ class Search:
         if not self._can_solve:
             return
         points, distance, epsilon = self._lattice.width + 1, self.setting.distance, float(self.setting.epsilon)
-        if not self._is_mean and points > COARSE_ROWS * distance:
-            yield self._try_coarse_points
-            yield self._bound_by_coarse_grid
-        upper, lower = list(rungs(points, distance, epsilon)), list(window_rungs(points, distance, epsilon))
-        for place in range(max(len(upper), len(lower))):
-            if place < len(upper):
-                yield partial(self._try_table, upper[place])
-            if place < len(lower):
-                yield partial(self._bound_by_program, *lower[place])
+        for rows in COARSE_ROWS:
+            if not self._is_mean and COARSE_ROWS[-1] < points / distance <= rows / epsilon:
+                yield partial(self._try_coarse_points, rows)
+                yield partial(self._bound_by_coarse_grid, rows)
+        laws: list[Rung] = [
+            (partial(self._try_table, reach), reach) for reach in rungs(points, distance, epsilon, self.minimise)
+        ]
+        limits: list[Rung] = [
+            (partial(self._bound_by_program, reach, windows), reach / windows)
+            for reach, windows in window_rungs(points, distance, epsilon)
+            if windows == 1 or not (laws and self._tables_are_limits)
+        ]
+        yield from (attempt for attempt, _ in self._in_order(laws, limits))
+
+    def _in_order(self, laws: list[Rung], limits: list[Rung]) -> list[Rung]:
+        """Return what to solve in turn: by size, but for the mean, where two programs of one size are two things."""
+        if self._tables_are_limits:
+            return sorted(laws + limits, key=itemgetter(1))  # a table before the same as a limit, which may be saved
+        return [rung for both in zip_longest(laws, limits) for rung in both if rung is not None]
+
+    @property
+    def _tables_are_limits(self) -> bool:
+        """Whether the program for a table also says what nothing is below, or nearly always so."""
+        return self._is_whole and not self._is_mean
 
     @property
     def _can_solve(self) -> bool:
@@ -217,20 +237,21 @@ class Search:
         if kernel is not None:
             self._offer(CellLaw(self.setting, cells, kernel, targets))
 
-    def _try_coarse_points(self) -> None:
+    def _try_coarse_points(self, rows: int) -> None:
         lattice = self._lattice
-        width = -(-lattice.width // COARSE_ROWS)
+        width = -(-lattice.width // rows)
         self._try_points(Cells(lattice.first, width, -(-lattice.width // width) + 1, 1, interpolated=True))
 
     def _solved(self, cells: Cells, costs: Floats, share: float = 0.7) -> TableKernel | None:
         """Return the table with the least error, made exactly private; None if there is none."""
         epsilon = row_epsilon(cells, self.setting.distance, self.setting.epsilon)
         problem = problem_of(costs, cells.reach, epsilon, self.minimise)
-        found = solved(problem, self.tell, self.deadline.share(share))
+        exact = cells.width == 1  # nothing is rounded, so what holds for tables holds for all
+        found = solved(problem, self.tell, self.deadline.share(share), GAP if exact else ROUGH)
         if found is None:
             return None
         bound = proved_bound(problem, found.prices)
-        if cells.width == 1:  # nothing was rounded, so what holds for tables holds for all
+        if exact:
             self.limit = max(self.limit, bound)
         elif self._is_whole and cells.interpolated:
             self._bound_by_points(cells, bound)
@@ -283,9 +304,9 @@ class Search:
             found = worst_bound_by_tapers(self._lattice, grid, self.setting.epsilon)
             self.limit = max(self.limit, found)
 
-    def _bound_by_coarse_grid(self) -> None:
+    def _bound_by_coarse_grid(self, rows: int) -> None:
         """Bound the worst error by points that are neighbours of neighbours of neighbours."""
-        times = -(-self._lattice.width // (COARSE_ROWS * self.setting.distance))
+        times = -(-self._lattice.width // (rows * self.setting.distance))
         spacing = times * self.setting.distance
         self._raise(Grid(spacing, self._lattice.width // spacing + 1, 1, times))
 
