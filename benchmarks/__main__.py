@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import arrays, construction, ledger, scalar, tables, timing_leak
+from benchmarks import arrays, construction, ledger, limit, scalar, tables, timing_leak
 from benchmarks.peer_process import PeerProcess
 from benchmarks.report import Report
 
@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, Callable[..., Report]] = {
     "growth": construction.run_growth,
     "timing-leak": timing_leak.run,
     "evenness": timing_leak.run_evenness,
+    "limit": limit.run,
     "ledger": ledger.run,
     "tables": tables.run,
 }

@@ -276,6 +276,16 @@ def test_who_minimises_the_mean_gets_the_optimum_and_its_price() -> None:
     assert "lean towards the middle" in found.reason
     assert "times what any mechanism whatever can reach" in found.reason or "No mechanism whatever" in found.reason
     assert found.error < BoundedLaplace(Bounds(0, 2), 1, 0.5, pooling=1).mean_error()
+    assert found.limit is not None
+    assert 1 <= found.error / found.limit < 1.05
+    assert recommend(Bounds(0, 2), 1, 0.5, optimum=False).limit is None
+
+
+def test_a_prior_is_for_bounds_with_ends() -> None:
+    """Where there is an end missing, a prior is refused for that, and not for a window that nobody gave."""
+    for ask in (recommend, compare):
+        with pytest.raises(InvalidParameter, match="a prior needs bounds with both ends"):
+            ask(UPWARDS, 1, 1, prior=([1], [0, 5]))
 
 
 def test_a_prior_decides_which_errors_count() -> None:

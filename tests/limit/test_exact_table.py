@@ -85,3 +85,19 @@ def test_what_is_impossible_for_one_answer_only_keeps_no_epsilon() -> None:
     near = ~np.eye(2, dtype=bool)
     told = ExactTable(((TOTAL, 0), (0, TOTAL)))
     assert greatest_ratio(told, near).value > 2**2000
+
+
+def test_rows_that_are_alike_are_compared_once() -> None:
+    """However often the same two weights stand in adjacent rows, integers decide about them once."""
+    compared = 0
+
+    class Weight(int):
+        def __mul__(self, other: int) -> int:
+            nonlocal compared
+            compared += 1
+            return int(self) * other
+
+    size = 40
+    table = ExactTable(tuple(tuple(Weight(2**40 + place) for place in range(size)) for _ in range(size)))
+    assert greatest_ratio(table, ~np.eye(size, dtype=bool)).value == 1
+    assert 0 < compared <= size

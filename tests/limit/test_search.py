@@ -12,6 +12,7 @@ from inbounds.limit.family_law import FamilyLaw
 from inbounds.limit.goal import Minimise as Goal
 from inbounds.limit.linear_program import LinearProgram
 from inbounds.limit.lower_bound import grid_of, grid_to_ends, mean_bound, worst_bound
+from inbounds.limit.optimality import rounded_up
 from inbounds.mechanisms.setting import Setting
 from tests.helpers.optimum import GOALS, ISLANDS, PATIENT, error_of, made
 
@@ -36,23 +37,21 @@ KNOWN: dict[Goal, list[list[float]]] = {
 }
 """Limits on [0, B] at sensitivity 1 that are known from elsewhere: lines are epsilons, columns are widths B."""
 
-COVERING = [(0.1, 10), (0.5, 1), (1, 5), (2, 50), (5, 2), (0.1, 50), (0.5, 5), (1, 2), (2, 10), (5, 1)]
-"""Each epsilon and each width twice."""
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
-@pytest.mark.parametrize(("epsilon", "width"), COVERING)
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("epsilon", EPSILONS)
 def test_every_range_is_near_the_limit(epsilon: float, width: int, goal: Goal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error is found at most 4 % above a limit, which is no more than that below the known ones."""
-    monkeypatch.setattr(search, "GOOD", 0.04)  # to end the search there, whatever the clock says
+    """An error is found at most 4.5 % above a limit, which is no more than that below the known ones."""
+    monkeypatch.setattr(search, "GOOD", 0.045)  # to end the search there, whatever the clock says
     found = Optimal(Bounds(0, width), 1, epsilon, minimise=goal, time_limit=PATIENT)
     known = KNOWN[goal][EPSILONS.index(epsilon)][WIDTHS.index(width)]
     told = found.optimality
     assert told.limit <= error_of(found, goal) <= told.error * (1 + 1e-12)
     assert told.error == pytest.approx(error_of(found, goal), rel=1e-6)
-    assert told.ratio <= 1.041
-    assert told.limit >= known * 0.96
+    assert told.ratio <= 1.046
+    assert told.limit >= known * 0.955
     assert told.error >= known * 0.999
     assert certify(found).holds
 
@@ -81,6 +80,14 @@ def test_closed_forms_are_exact() -> None:
     assert found.optimality.ratio <= 1 + 1e-8
     assert found.table is None
     assert Optimal(Bounds(0, 10, step=1), 1, 0.5).mean_error() == pytest.approx(1.4173557, abs=5e-8)
+
+
+def test_more_points_than_there_is_time_for_are_bounded_by_windows() -> None:
+    """Where there is no time for the closed form, mechanisms of one scale stand in, beside a limit that is near."""
+    found = Optimal(Bounds(0, 10**7, step=1), 1, 0.01)
+    assert found.table is None
+    assert isinstance(found._law, FamilyLaw)
+    assert found.optimality.ratio <= 1.01
 
 
 def test_a_union_without_a_step_has_an_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +130,9 @@ def test_what_is_said_is_in_the_text(goal: Goal) -> None:
     exact = made(Bounds(0, 12, step=1), 3, 1, goal)
     assert str(exact.optimality).endswith("no mechanism that keeps epsilon can do better")
     early = Optimal(Bounds(0, 44, step=1), 7, 0.2, minimise=goal, time_limit=1e-6)
-    assert f"at most {early.optimality.ratio:.4g} times" in str(early.optimality) or early.optimality.ratio > 100
+    assert (
+        f"at most {rounded_up(early.optimality.ratio)} times" in str(early.optimality) or early.optimality.ratio > 100
+    )
     assert exact.leans == (goal == "mean")
     assert exact.release_count is not None
     assert exact.release_count <= 13

@@ -130,7 +130,8 @@ def compare(  # noqa: PLR0913  each is a choice that the caller may leave to us
     refuse_delta(delta)
     checked_seconds(time_limit)
     with_optimum = is_optimum_wanted(optimum, bounds)
-    stated = window if window is not None else stated_window(bounds, promise.sensitivity / promise.epsilon)
+    needed = window is None and prior is None
+    stated = stated_window(bounds, promise.sensitivity / promise.epsilon) if needed else window
     question = Question(bounds, sensitivity, epsilon)
     with reporting(progress) as report:
         searched = searched_candidates(question, stated, prior, time_limit, report) if with_optimum else ()

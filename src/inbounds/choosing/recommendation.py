@@ -23,6 +23,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, shown
 from inbounds.limit.goal import Minimise, checked_goal
 from inbounds.limit.optimal import TIME_LIMIT, checked_seconds, is_optimum_wanted, refuse_without_optimum
+from inbounds.limit.optimality import rounded_up
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.claim import Promise
@@ -57,6 +58,8 @@ class Recommendation:
     """What was considered, with its error, best first; on many spans, the best of each kind."""
     sample: int | None = None
     """At how many true answers errors were looked at, spread evenly over all of them; None if at all of them."""
+    limit: float | None = None
+    """An error that no mechanism is below which keeps epsilon, proved; None where the optimum was not searched for."""
 
     def __str__(self) -> str:
         return fill(self.reason, WIDTH, break_long_words=False, break_on_hyphens=False)
@@ -122,7 +125,7 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     goal, limit = _goal(minimise, prior), _limit(pooling_limit)
     if not isinstance(even_timing, bool):
         raise InvalidParameter(f"even_timing must be True or False, got {shown(even_timing)}; give one of them")
-    if goal == "mean" and window is None:
+    if goal == "mean" and window is None and prior is None:
         window = stated_window(bounds, promise.plain_scale)
     checked_seconds(time_limit)
     if window is not None:
@@ -156,7 +159,8 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     considered = tuple((one.name, one.error) for one in sorted(decided, key=lambda one: one.error))
     reason = _reason(trials, best, tried, decided)
     sample = None if final.sample is None else len(final.sample)
-    return Recommendation(best.mechanism, best.name, reason, best.error, considered, sample)
+    below = _known_limit(trials, tried)
+    return Recommendation(best.mechanism, best.name, reason, best.error, considered, sample, below)
 
 
 def _best(trials: list[Trial]) -> Trial:
@@ -233,7 +237,7 @@ def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial
         f"{best.name} has the least {objective.minimise} error{over}, {best.error:.4g}, of {_counted(tried)} "
         f"that {', '.join(kept[:-1])} and {kept[-1]}"
     )
-    return text + _beaten(best, decided) + _price(best) + _against_the_limit(trials, best, tried) + "."
+    return text + _beaten(best, decided) + _price(best) + _against_the_limit(best, _known_limit(trials, tried)) + "."
 
 
 def _counted(tried: list[Trial]) -> str:
@@ -255,17 +259,24 @@ def _beaten(best: Trial, trials: list[Trial]) -> str:
     return f": {' and '.join(beaten)}" if beaten else ""
 
 
-def _against_the_limit(trials: Trials, best: Trial, tried: list[Trial]) -> str:
-    """Say how much better any mechanism could be, where that is known; the limit is one for answers not trusted."""
+def _known_limit(trials: Trials, tried: list[Trial]) -> float | None:
+    """Return an error that no mechanism is below, where one was proved: it is one for answers not trusted."""
     objective = trials.final
     everywhere = objective.minimise == "mean" or objective.window is None
-    limits = [one.mechanism.limit for one in tried if one.mechanism.limit and trials.searched == objective.minimise]
-    if not limits or not everywhere or trials.trusted:
+    if not everywhere or trials.trusted or trials.searched != objective.minimise:
+        return None
+    return max((one.mechanism.limit for one in tried if one.mechanism.limit), default=None)
+
+
+def _against_the_limit(best: Trial, limit: float | None) -> str:
+    """Say how much better any mechanism could be, where that is known."""
+    if limit is None:
         return ""
-    ratio = best.error / max(limits)
+    ratio = best.error / limit
     if ratio <= 1 + AS_GOOD:
         return ". No mechanism whatever can do better"
-    return f". That is at most {ratio:.3f} times what any mechanism whatever can reach" if ratio < TELLING else ""
+    most = rounded_up(ratio)
+    return f". That is at most {most} times what any mechanism whatever can reach" if ratio < TELLING else ""
 
 
 def _price(best: Trial) -> str:

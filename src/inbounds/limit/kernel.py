@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Rows = NDArray[np.intp]
+
+Found = TypeVar("Found")
 
 
 class Kernel(ABC):
@@ -75,7 +79,7 @@ class TableKernel(Kernel):
         self._below = _running(self.probabilities)
         self._from_on = _running(self.probabilities[:, ::-1])[:, ::-1]
         self.rises = bool((np.diff(self._below, axis=0) <= 0).all())
-        self._sums: dict[bytes, Floats] = {}
+        self._sums: Remembered[Floats] = Remembered(lambda values: _running(self.probabilities * values))
 
     @cached_property
     def _aliases(self) -> AliasTable:
@@ -108,10 +112,7 @@ class TableKernel(Kernel):
 
     def sums_below(self, values: Floats, rows: Rows, cuts: Rows) -> Floats:
         """Return the sum of probability times value over the outcomes below a cut."""
-        key = values.tobytes()
-        if key not in self._sums:
-            self._sums[key] = _running(self.probabilities * values)
-        return self._sums[key][rows, cuts]
+        return self._sums.of(values)[rows, cuts]
 
 
 def _running(rows: Floats) -> Floats:
@@ -131,7 +132,7 @@ class ChainKernel(Kernel):
         self.noise = noise
         self._rate = float(noise.rate)
         self.fall = math.exp(-self._rate)
-        self._sums: dict[bytes, tuple[Floats, Floats, Floats]] = {}
+        self._sums: Remembered[tuple[Floats, Floats, Floats]] = Remembered(self._decayed)
 
     def draw(self, row: int, entropy: Entropy) -> int:
         """Return one outcome of a row."""
@@ -183,17 +184,34 @@ class ChainKernel(Kernel):
 
     def sums_below(self, values: Floats, rows: Rows, cuts: Rows) -> Floats:
         """Return the sum of probability times value over the outcomes below a cut."""
-        key = values.tobytes()
-        if key not in self._sums:
-            weighed = self._weights * values
-            left, right = decayed(weighed, self.fall), decayed(weighed[::-1], self.fall)[::-1]
-            self._sums[key] = np.append(0.0, left), np.append(right, 0.0), left + right - weighed
-        left, right, total = self._sums[key]
+        left, right, total = self._sums.of(values)
         return np.where(
             cuts <= rows,
             self.power(np.maximum(rows - cuts + 1, 0)) * left[cuts],
             total[rows] - self.power(np.maximum(cuts - rows, 0)) * right[cuts],
         )
+
+    def _decayed(self, values: Floats) -> tuple[Floats, Floats, Floats]:
+        weighed = self._weights * values
+        left, right = decayed(weighed, self.fall), decayed(weighed[::-1], self.fall)[::-1]
+        return np.append(0.0, left), np.append(right, 0.0), left + right - weighed
+
+
+class Remembered(Generic[Found]):
+    """What was computed of the last few arrays, which nobody changes: a look at all their entries would take long."""
+
+    def __init__(self, compute: Callable[[Floats], Found]) -> None:
+        self._compute = compute
+        self._found: deque[tuple[Floats, Found]] = deque(maxlen=4)
+
+    def of(self, values: Floats) -> Found:
+        """Return what is computed of an array, computed once while the same is asked for."""
+        for known, found in list(self._found):
+            if known is values:
+                return found
+        made = self._compute(values)
+        self._found.append((values, made))
+        return made
 
 
 def decayed(values: Floats, fall: float) -> Floats:

@@ -38,12 +38,6 @@ if TYPE_CHECKING:
 
     Tell = Callable[[str], None]
 
-MOST_ROWS = 200
-"""Linear programs have at most so many rows: with more, rounding errors and time grow fast."""
-
-MOST_CHAIN = 1_000_000
-"""The closed form is for at most so many rows."""
-
 TAPERS = (0.5, 2.0, 4.0, 8.0)
 """Over so many scales of the noise a prior rises from nothing at the ends of a range."""
 

@@ -15,6 +15,9 @@ LARGE_SIZES = (100, 150, 270, 400)
 
 LARGE_EPSILON = 2.0
 
+MIDDLE_SIZES = (50, 100, 150, 200, 270)
+"""The same for an epsilon of at least one."""
+
 LEAST_STAIRS: dict[Minimise, float] = {"mean": 2.0, "worst": 0.8}
 """Where epsilon is large, tables whose rows are wider than so much of a stair lose to mechanisms of one scale."""
 
@@ -46,7 +49,7 @@ def window_rungs(points: int, distance: int, epsilon: float) -> Iterator[tuple[i
     natural = max(1, round(1 / _stair(epsilon))) if epsilon >= 1 else 1
     least = distance if distance <= FEW_STEPS else natural
     last = (0, 0)
-    for size in LARGE_SIZES if epsilon >= LARGE_EPSILON else SIZES[epsilon >= 1 :]:
+    for size in LARGE_SIZES if epsilon >= LARGE_EPSILON else SIZES if epsilon < 1 else MIDDLE_SIZES:
         windows = max(1, -(-(points - 1) * least // (size * distance)))
         most = min(distance, size * distance // max(points // windows - 1, 1))
         if most < 1:

@@ -41,7 +41,7 @@ from inbounds.limit.lower_bound import (
     worst_bound_by_tapers,
 )
 from inbounds.limit.posterior import targets_of_chain, targets_of_table
-from inbounds.limit.rungs import rungs, window_rungs
+from inbounds.limit.rungs import FEW_STEPS, rungs, window_rungs
 from inbounds.mechanisms.setting import Setting
 from inbounds.published.ghosh2009 import GeometricNoise
 
@@ -65,8 +65,14 @@ EXACT = 1e-9
 SMALL = 100
 """Up to so many points, every point can be a row."""
 
-MOST_CHAIN = 1_000_000
-"""Closed forms are for at most so many rows."""
+MOST_CHAIN = 10_000_000
+"""Closed forms are for at most so many rows,"""
+
+CHAIN_A_SECOND = 100_000
+"""and for so many for each second that there is."""
+
+CHAIN_WINDOW = 50_000
+"""Where there are more, the limit is that of windows of so many rows."""
 
 MOST_EPSILON = 15
 """Beyond this the errors of a program are lost among the rounding errors of doubles."""
@@ -152,7 +158,7 @@ class Search:
     @property
     def _tables_are_limits(self) -> bool:
         """Whether the program for a table also says what nothing is below, or nearly always so."""
-        return self._is_whole and not self._is_mean
+        return self._is_whole and not self._is_mean and self.setting.distance > FEW_STEPS
 
     @property
     def _can_solve(self) -> bool:
@@ -182,9 +188,10 @@ class Search:
         if not self._is_mean and lattice.width:
             self._bound_by_tapers()
             return
-        if (lattice.width + 1) // distance > MOST_CHAIN:
+        if (lattice.width + 1) // distance > min(MOST_CHAIN, CHAIN_A_SECOND * self.deadline.left):
+            self._bound_by_program(1, -(-(lattice.width + 1) // (CHAIN_WINDOW * distance)))
             return
-        for cells in _choices(lattice, distance, 1):
+        for cells in dict.fromkeys(_choices(lattice, distance, 1)):
             kernel = ChainKernel(cells.rows, GeometricNoise(1, self.setting.epsilon))
             self._offer(CellLaw(self.setting, cells, kernel, targets_of_chain(self.prior, cells, kernel)))
         self._raise(grid_of(lattice.width + 1, distance, 1))
