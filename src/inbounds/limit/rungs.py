@@ -24,6 +24,9 @@ LEAST_STAIRS: dict[Minimise, float] = {"mean": 2.0, "worst": 0.8}
 LEAST_STAIRS_AT_ONE = 1.5
 """The same for an epsilon between one and that."""
 
+MOST_WASTED = 0.1
+"""Tables for a sensitivity that is larger by more than this share of it lose to mechanisms of one scale."""
+
 FEW_STEPS = 24
 """A sensitivity of so few steps is not cut into fewer rows than steps, if there is another way."""
 
@@ -36,7 +39,8 @@ def rungs(points: int, distance: int, epsilon: float, minimise: Minimise) -> Ite
         if most < 1:
             continue
         found = _aligned(most, distance, epsilon)
-        if found > last and found >= least:
+        wasted = -distance % found / distance  # rows are whole numbers of steps, and keep epsilon a little farther
+        if found > last and found >= least and wasted <= MOST_WASTED:
             last = found
             yield found
 
