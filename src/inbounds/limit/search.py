@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -147,13 +146,10 @@ class Search:
             for reach, windows in window_rungs(points, distance, epsilon)
             if windows == 1 or not (laws and self._tables_are_limits)
         ]
-        yield from (attempt for attempt, _ in self._in_order(laws, limits))
-
-    def _in_order(self, laws: list[Rung], limits: list[Rung]) -> list[Rung]:
-        """Return what to solve in turn: by size, but for the mean, where two programs of one size are two things."""
-        if self._tables_are_limits:
-            return sorted(laws + limits, key=itemgetter(1))  # a table before the same as a limit, which may be saved
-        return [rung for both in zip_longest(laws, limits) for rung in both if rung is not None]
+        # The fewest rows first.  Of two programs of one size, a table before a limit where it may save that; else the
+        # limit, for on wide ranges what is missing is mostly the proof.
+        both = laws + limits if self._tables_are_limits else limits + laws
+        yield from (attempt for attempt, _ in sorted(both, key=itemgetter(1)))
 
     @property
     def _tables_are_limits(self) -> bool:
