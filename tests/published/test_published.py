@@ -717,6 +717,22 @@ def test_errors_are_the_sums_over_the_law(name: str, bounds: Bounds) -> None:
     assert made.at_ends() == pytest.approx(table(made, outputs, ends).sum(axis=1).mean(), rel=1e-9)
 
 
+MANY = Bounds.union([(at * at, at * at + at % 5) for at in range(2, 60)], step=1)
+"""Spans of one to five points, dense at first and then ever farther apart."""
+
+
+@pytest.mark.parametrize("name", ["snapped staircase", "folded Laplace", "folded truncated Laplacian"])
+def test_errors_on_many_spans_are_the_sums_over_the_law(name: str) -> None:
+    """However many spans are near each other, and however far the next ones are, errors are sums over all releases."""
+    made, outputs = maker(name)(MANY, 2, 1), points(MANY)
+    errors = [by_hand(made, answer, outputs) for answer in outputs]
+    assert [made.error(answer) for answer in outputs] == pytest.approx(errors, rel=1e-9)
+    assert made.mean_error() == pytest.approx(np.mean(errors), rel=1e-9)
+    assert made.worst_error() == pytest.approx(max(errors), rel=1e-9)
+    ends = sorted({end for span in MANY for end in span})
+    assert made.at_ends() == pytest.approx(table(made, outputs, ends).sum(axis=1).mean(), rel=1e-9)
+
+
 LONG = [Bounds(0, 300, step=1), Bounds.union([(0, 100), (130, 200), (300, 420)], step=1)]
 
 

@@ -212,11 +212,12 @@ def _sum(runs: Runs, curve: Curve, most: int, weights: Floats | None = None) -> 
 
 
 def greatest(answers: TrueAnswers, curve: Curve) -> float:
-    """Return the greatest value of the quantity: nine answers in each run, the best then refined."""
+    """Return the greatest value of the quantity: nine answers in each run, all of a shorter one, the best refined."""
     runs = answers.runs()
     best, run, at = -1.0, 0, 0.0
     for some in _pieces(np.arange(len(runs.span))):
-        places = np.rint((runs.count[some, None] - 1) * np.linspace(0, 1, 9))
+        counts = runs.count[some, None]
+        places = np.rint((counts - 1) * np.linspace(0, 1, int(min(counts.max(), 9))))
         found = runs.values(curve, some, places)
         i, j = np.unravel_index(np.argmax(found), found.shape)
         if found[i, j] > best:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 ELEMENTS = 2**19
 """Numbers to compute with at a time."""
 
+BLOCK = 1
+"""Spans share a table if they are all within so many times the reach of the noise; wider ones have too many pieces."""
+
 MOST_POINTS = 4096
 """On a bounded lattice of up to so many points, a mean looks at each of them."""
 
@@ -203,9 +206,9 @@ class AdditiveDistribution(Distribution):
     ) -> Floats:
         """Return what is found for true answers, in tables around the nearer ends of their spans."""
         excess = np.zeros(below.shape) if excess is None else excess
-        if self._common:  # one table, of what is around the first span and all others
-            below, spans = below + (self.lattice.lows - self.lattice.lows[0])[spans], np.zeros_like(spans)
-            above = np.full(below.shape, np.inf)
+        shared = self._is_shared[spans]
+        below = np.where(shared, below + (self.lattice.lows[spans] - self.lattice.lows[self._firsts[spans]]), below)
+        above, spans = np.where(shared, np.inf, above), self._firsts[spans]
         from_high = above < below
         results: Floats | None = None
         keys = 2 * spans + from_high
@@ -225,10 +228,30 @@ class AdditiveDistribution(Distribution):
         return np.zeros_like(below) if whole_line else np.where(above < below, -above, below)
 
     @cached_property
-    def _common(self) -> bool:
-        """Whether all spans are so near to each other that one table does for all, and doubles hold all distances."""
-        low, high = self.lattice.low_list[0], self.lattice.high_list[-1]
-        return self.lattice.bounded and high - low < min(2**40, 4 * self._noise.reach)
+    def _firsts(self) -> Spans:
+        """For each span the first of its block: neighbours so near to each other that one table does for all."""
+        lows, highs = self.lattice.low_list, self.lattice.high_list
+        firsts, first = [], 0
+        for span, high in enumerate(highs):
+            if high - lows[first] >= self._width_of_block:
+                first = span
+            firsts.append(first)
+        return np.array(firsts)
+
+    @cached_property
+    def _is_shared(self) -> NDArray[np.bool_]:
+        """For each span whether one table does for all of its block, from the low end of the first."""
+        lows, highs = self.lattice.low_list, self.lattice.high_list
+        return np.array([highs[self._last(first)] - lows[first] < self._width_of_block for first in self._firsts])
+
+    @cached_property
+    def _width_of_block(self) -> float:
+        """Wider blocks have more pieces than are worth it; doubles hold all distances."""
+        return min(2.0**40, BLOCK * self._noise.reach)
+
+    def _last(self, first: int) -> int:
+        """Return the last span of the block that begins with a span."""
+        return int(np.searchsorted(self._firsts, first, side="right")) - 1
 
     def _table(self, span: int, from_high: bool) -> Table:
         """Return the pieces around a span, relative to one of its ends, or to zero if it has none."""
@@ -236,7 +259,7 @@ class AdditiveDistribution(Distribution):
         if key not in self._tables:
             low, high = self.lattice.low_list[span], self.lattice.high_list[span]
             origin = 0 if (low, high) == (-FAR, FAR) else high if from_high else low
-            self._tables[key] = self._around(low, self.lattice.high_list[-1] if self._common else high, origin)
+            self._tables[key] = self._around(low, self.lattice.high_list[self._last(span)], origin)
         return self._tables[key]
 
     def _around(self, first: int, last: int, origin: int) -> Table:
