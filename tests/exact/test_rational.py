@@ -183,3 +183,18 @@ def test_a_number_for_people_is_short_and_right(x: Fraction) -> None:
 def test_a_duration_is_shown_in_days(duration: timedelta, text: str) -> None:
     """A message says how many days, not how Python writes them."""
     assert shown(duration) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (Fraction(1, 10**10), "1e-10"),
+        (Fraction(1, 3), "1/3"),
+        (Fraction(1, 2), "1/2"),
+        (Fraction(5), "5"),
+        (Fraction(1, 3 * 10**9), "1/3000000000"),
+    ],
+)
+def test_a_long_fraction_is_shown_as_the_decimal_that_it_is(number: Fraction, text: str) -> None:
+    """Nobody has to count zeros below a line, and no digit is lost."""
+    assert shown(number) == text

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from inbounds import BoundedLaplace, Bounds, InboundsError, Mechanism, Optimal
+from inbounds import BoundedLaplace, Bounds, InboundsError, InvalidParameter, Mechanism, Optimal
 from inbounds.published import (
     AdaptiveLaplace,
     BoundedGaussian,
@@ -137,6 +137,16 @@ def test_a_series_comes_back_as_one(made: Mechanism) -> None:
     assert made.error(frame).tolist() == made.error([1.0, 2.0, 3.0]).tolist()
     for answered in (made.pmf(column, 3.0), made.cdf(3.0, column), made.quantile(0.5, column)):
         assert (answered.name, len(answered)) == ("score", 3)
+
+
+def test_arrays_of_different_lengths_are_refused() -> None:
+    """Two answers and three releases cannot be gone through together; the message has both shapes."""
+    made = BoundedLaplace(COUNTS, 1, 1)
+    for ask in (made.pmf, made.cdf):
+        with pytest.raises(InvalidParameter, match=r"one shape, .* got \(2,\) and \(3,\)"):
+            ask([1, 2], [1, 2, 3])
+    with pytest.raises(InvalidParameter, match="one shape"):
+        made.quantile([0.5, 0.6], [1, 2, 3])
 
 
 def test_kinds_are_kept_in_arrays() -> None:

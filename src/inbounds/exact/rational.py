@@ -26,6 +26,9 @@ LIMIT = 1 << LIMIT_BITS
 # A Decimal of a few bytes can stand for an integer that fills the memory.
 _LIMIT_EXPONENT = 10_000
 
+LONG = 1000
+"""A denominator above this is hard to read."""
+
 LONGEST_DIGITS = 20
 """A number whose text is longer than this is rounded where people read it."""
 
@@ -187,9 +190,16 @@ def shown(value: object) -> str:
     try:
         if isinstance(value, Decimal):
             return cut(str(value).replace("E+", "e").replace("E", "e"))
-        return cut(str(value) if isinstance(value, Fraction) else repr(value))
+        return cut(_fraction(value) if isinstance(value, Fraction) else repr(value))
     except ValueError:  # Python refuses to print integers of thousands of digits
         return f"a vast {type(value).__name__}"
+
+
+def _fraction(number: Fraction) -> str:
+    """Return a fraction as one writes it: a long one as a decimal, if that is the same number."""
+    if number.denominator > LONG and number == Fraction(decimal := repr(round_nearest(number))):
+        return decimal
+    return str(number)
 
 
 def _days(duration: timedelta) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_che
 import numpy as np
 
 from inbounds.answers.array import as_array
-from inbounds.errors import InvalidAnswer
+from inbounds.errors import InvalidAnswer, InvalidParameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ class Asked:
             self.columns: list[Array | tuple[Any]] = [(part,) for part in parts]
             return
         arrays = [as_array(part) if are_many(part) else _alone(part) for part in parts]
-        together = np.broadcast_arrays(*arrays)
+        together = _together(arrays)
         self._shape = together[0].shape
         self.columns = [array.ravel() for array in together]
 
@@ -108,6 +108,17 @@ class Asked:
         if kinds <= {float} or kinds <= {np.datetime64} or (kinds <= {int} and _fit_int64(written)):
             return self.written(np.array(written))
         return self.written(written)
+
+
+def _together(arrays: list[Array]) -> tuple[Array, ...]:
+    """Return arrays in one shape; refuse those that cannot be gone through together."""
+    try:
+        return np.broadcast_arrays(*arrays)
+    except ValueError:
+        shapes = " and ".join(str(array.shape) for array in arrays)
+        raise InvalidParameter(
+            f"what is asked about must have one shape, or be single, got {shapes}; give arrays of the same length"
+        ) from None
 
 
 def _fit_int64(written: list[int]) -> bool:
