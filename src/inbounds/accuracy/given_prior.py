@@ -29,7 +29,7 @@ EXACT = 2**53
 """Whole numbers up to this are doubles."""
 
 
-def listed(given: Any) -> list[Any]:
+def as_list(given: Any) -> list[Any]:
     """Return what a prior consists of, in the order in which it was written."""
     has_order = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping | Set)
     if not has_order or getattr(given, "ndim", 1) == 0:

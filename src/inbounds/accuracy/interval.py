@@ -63,7 +63,7 @@ class Intervals:
         law, lattice = self._law, self._law.lattice
         size = lattice.width + 1 if lattice.bounded else None
         if size is not None and size <= (MOST_LISTED if law.rises else MOST_LISTED_AT_ALL):
-            return self._listed(released, confidence)
+            return self._in_table(released, confidence)
         return self._by_tails(released, confidence) if law.rises else law.wide_interval(released, confidence)
 
     def expected_width(self, truths: Prior, confidence: float) -> float:
@@ -93,7 +93,7 @@ class Intervals:
 
     # Few points: everything is written out.
 
-    def _listed(self, released: Indices, confidence: float) -> tuple[Indices, Indices]:
+    def _in_table(self, released: Indices, confidence: float) -> tuple[Indices, Indices]:
         truths, releases, odds = self._table
         column = np.searchsorted(releases, np.clip(released, releases[0], releases[-1]))
         accepted = odds[:, column] > (1 - confidence) * (1 - SLACK)

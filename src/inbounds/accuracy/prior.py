@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds.accuracy.given_prior import PriorLike, edges_of, listed, weights_of
+from inbounds.accuracy.given_prior import PriorLike, as_list, edges_of, weights_of
 from inbounds.accuracy.true_answers import Stretches, weighed_mean
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
@@ -76,7 +76,7 @@ class Prior:
             return given._on(bounds, lattice)
         if callable(given):
             return cls._of_function(given, bounds, lattice)
-        parts = listed(given)
+        parts = as_list(given)
         if len(parts) == 2 and all(isinstance(part, Iterable) for part in parts):
             weights = weights_of(parts[0])
             return cls._in_parts(lattice, edges_of(parts[1], len(weights), bounds, lattice), weights)

@@ -52,7 +52,7 @@ class Remap:
 
     def index(self, released: int) -> int:
         """Return what replaces a release, after the same number of comparisons for each."""
-        edges, targets = self.listed
+        edges, targets = self._filled_up
         return targets[bisect_right(edges, released)]
 
     def indices(self, released: NDArray[Any]) -> NDArray[Any]:
@@ -61,7 +61,7 @@ class Remap:
         return targets.take(guide.count(released))
 
     @cached_property
-    def listed(self) -> tuple[list[int], list[int]]:
+    def _filled_up(self) -> tuple[list[int], list[int]]:
         """Edges and targets, filled up so that a bisection always takes the same number of steps."""
         missing = (1 << len(self.edges).bit_length()) - 1 - len(self.edges)
         edges, targets = self.edges.tolist(), self.targets.tolist()

@@ -132,7 +132,7 @@ class _Asked:
         }
 
     @property
-    def words(self) -> list[tuple[str, Any]]:
+    def lines(self) -> list[tuple[str, Any]]:
         """The part of it that was not typed."""
         law = self.law
         choices = [f", {name} {float(law[name]):g}" for name in ("pooling", "width") if law[name] is not None]
@@ -150,7 +150,7 @@ def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:
     lines = [
         ("released", as_text(released)),
         ("expected error", f"{error:.4g}{unit}, for a true answer near the one released"),
-        *asked.words,
+        *asked.lines,
         ("epsilon", asked.typed["epsilon"]),
         ("certificate", certificate),
     ]
@@ -187,7 +187,7 @@ def _column(asked: _Asked, source: Path, column: str, target: Path) -> tuple[Any
     lines = [
         ("released", f"{count} values of column {column}; {_empty(missing)}"),
         ("to", target),
-        *asked.words,
+        *asked.lines,
         ("epsilon", f"{asked.typed['epsilon']} for each answer"),
     ]
     found = {"released": count, "missing": missing, "column": column, "to": str(target), **asked.law}

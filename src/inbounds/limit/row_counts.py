@@ -31,7 +31,7 @@ FEW_STEPS = 24
 """A sensitivity of so few steps is not cut into fewer rows than steps, if there is another way."""
 
 
-def rungs(points: int, distance: int, epsilon: float, minimise: Minimise) -> Iterator[int]:
+def row_counts(points: int, distance: int, epsilon: float, minimise: Minimise) -> Iterator[int]:
     """Yield into how many rows a sensitivity is cut, for ever more rows in all, as far as that can be of use."""
     last, least = 0, min(_least_rows(epsilon, minimise), distance)
     for size in SIZES[epsilon >= LARGE_EPSILON :]:
@@ -45,12 +45,12 @@ def rungs(points: int, distance: int, epsilon: float, minimise: Minimise) -> Ite
             yield found
 
 
-def window_rungs(points: int, distance: int, epsilon: float) -> Iterator[tuple[int, int]]:
+def row_and_window_counts(points: int, distance: int, epsilon: float) -> Iterator[tuple[int, int]]:
     """Yield into how many rows a sensitivity is cut, and into how many equal windows the range is.
 
     On one window nothing is better than on the whole range, and rows that are too wide say little.
     """
-    natural = max(1, round(1 / _stair(epsilon))) if epsilon >= 1 else 1
+    natural = max(1, round(1 / _first_stair(epsilon))) if epsilon >= 1 else 1
     least = distance if distance <= FEW_STEPS else natural
     last = (0, 0)
     for size in LARGE_SIZES if epsilon >= LARGE_EPSILON else SIZES if epsilon < 1 else MIDDLE_SIZES:
@@ -69,10 +69,10 @@ def _least_rows(epsilon: float, minimise: Minimise) -> float:
     if epsilon < 1:
         return 1.0
     stairs = LEAST_STAIRS[minimise] if epsilon >= LARGE_EPSILON else LEAST_STAIRS_AT_ONE
-    return 1 / (stairs * _stair(epsilon))
+    return 1 / (stairs * _first_stair(epsilon))
 
 
-def _stair(epsilon: float) -> float:
+def _first_stair(epsilon: float) -> float:
     return 1 / (1 + math.exp(epsilon / 2))
 
 
@@ -82,7 +82,7 @@ def _aligned(most: int, distance: int, epsilon: float) -> int:
     The first stair of the best noise is `1 / (1 + exp(epsilon / 2))` of a sensitivity wide (Geng & Viswanath 2014), and
     rows are whole numbers of steps.
     """
-    stair = _stair(epsilon)
+    stair = _first_stair(epsilon)
 
     def misfit(rows: int) -> float:
         stairs = abs(rows * stair - round(rows * stair)) / rows if rows * stair >= 0.5 else stair

@@ -40,7 +40,7 @@ from inbounds.limit.lower_bound import (
     worst_bound_by_tapers,
 )
 from inbounds.limit.posterior import targets_of_chain, targets_of_table
-from inbounds.limit.rungs import FEW_STEPS, rungs, window_rungs
+from inbounds.limit.row_counts import FEW_STEPS, row_and_window_counts, row_counts
 from inbounds.mechanisms.setting import Setting
 from inbounds.published.ghosh2009 import GeometricNoise
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 OptimalLaw: TypeAlias = CellLaw | FamilyLaw
 
-Rung: TypeAlias = tuple[Callable[[], None], float]
+Sized: TypeAlias = tuple[Callable[[], None], float]
 """A program to solve, and how many rows it has to a sensitivity, as a share of the range."""
 
 GOOD = 1e-3
@@ -138,12 +138,12 @@ class Search:
             if not self._is_mean and COARSE_ROWS[-1] < points / distance <= rows / epsilon:
                 yield partial(self._try_coarse_points, rows)
                 yield partial(self._bound_by_coarse_grid, rows)
-        laws: list[Rung] = [
-            (partial(self._try_table, reach), reach) for reach in rungs(points, distance, epsilon, self.minimise)
+        laws: list[Sized] = [
+            (partial(self._try_table, reach), reach) for reach in row_counts(points, distance, epsilon, self.minimise)
         ]
-        limits: list[Rung] = [
+        limits: list[Sized] = [
             (partial(self._bound_by_program, reach, windows), reach / windows)
-            for reach, windows in window_rungs(points, distance, epsilon)
+            for reach, windows in row_and_window_counts(points, distance, epsilon)
             if windows == 1 or not (laws and self._tables_are_limits)
         ]
         # The fewest rows first.  Of two programs of one size, a table before a limit where it may save that; else the

@@ -72,7 +72,7 @@ def densities(mechanism: Mechanism, values: Any, *, plain: bool = True, axes: Ax
 
     `plain` adds plain Laplace noise of scale `sensitivity / epsilon` around the first of the values.
     """
-    asked = _listed(values)
+    asked = _as_list(values)
     if not asked:
         raise InvalidParameter("values must hold at least one true answer, got none; name one to draw")
     axis = AnswerAxis.of(mechanism)
@@ -322,7 +322,7 @@ def _sensitivity(promise: Promise) -> str:
     return f"sensitivity {_number(promise.sensitivity)}{days}"
 
 
-def _listed(values: Any) -> list[Any]:
+def _as_list(values: Any) -> list[Any]:
     """Return true answers as a list, whether there was one or several."""
     if isinstance(values, np.ndarray):
         return list(values.ravel())

@@ -40,7 +40,7 @@ class ExplainedPart:
     expected_noise: str
     """How far off the noise will put an answer; what the row limit and the bounds cut off is not in it."""
     statement: str
-    words: dict[str, str] = field(repr=False)
+    in_words: dict[str, str] = field(repr=False)
     """What the text says in place of a bare number or name."""
 
     @classmethod
@@ -56,16 +56,16 @@ class ExplainedPart:
             mechanism=plan.answering.mechanism(),
             expected_noise=plan.answering.expected_noise(),
             statement=sqlglot.parse_one(plan.sql, dialect=dialect).sql(dialect=dialect, pretty=True),
-            words={"answers": _answers(plan), "sensitivity": _sensitivity(plan), "guarantee": _guarantee(plan)},
+            in_words={"answers": _answers(plan), "sensitivity": _sensitivity(plan), "guarantee": _guarantee(plan)},
         )
 
     def data(self) -> dict[str, Any]:
         """Return it as a dictionary: numbers as numbers, names as names, and the rest as text."""
-        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "words"}
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "in_words"}
 
     def told(self) -> dict[str, str]:
         """Return what is said, by what it is called, without the statement."""
-        said = {**self.data(), **self.words}
+        said = {**self.data(), **self.in_words}
         left_out = ("measures", "epsilon", "statement")
         return {name.replace("_", " "): str(text) for name, text in said.items() if name not in left_out}
 

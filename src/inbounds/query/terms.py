@@ -65,11 +65,11 @@ def _described(contract: Contract, column: Column) -> str:
     given = contract.table("columns", column.name)
     if not {"weekdays", "closed"} & given.keys():
         return _cut(repr(column.bounds), LONGEST)
-    calendar = [f", {part} {_listed(given[part])}" for part in ("weekdays", "closed") if part in given]
+    calendar = [f", {part} {_joined(given[part])}" for part in ("weekdays", "closed") if part in given]
     return _cut(f"{Bounds.parse(given['bounds'])}{''.join(calendar)}", LONGEST_CALENDAR)
 
 
-def _listed(given: Any) -> str:
+def _joined(given: Any) -> str:
     """Write weekdays or closed days as the contract has them, a pair of days as a stretch."""
     if not isinstance(given, list):
         return str(given)
