@@ -35,6 +35,22 @@ class IndexSpan(NamedTuple):
         """Whether there is a greatest index."""
         return self.high != FAR
 
+    @property
+    def bounded(self) -> bool:
+        """Whether it has both ends."""
+        return self.has_low and self.has_high
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it has neither end."""
+        return not (self.has_low or self.has_high)
+
+    def clip(self, index: int) -> int:
+        """Return the nearest index that is in it."""
+        if index < self.low and self.has_low:
+            return self.low
+        return self.high if index > self.high and self.has_high else index
+
     def below(self, index: int) -> int:
         """Return how far an index is above the lower end, FAR if there is none."""
         return index - self.low if self.low != -FAR else FAR

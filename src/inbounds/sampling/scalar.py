@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds.bounds.index_span import FAR
 from inbounds.privacy.law import Law
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.proposals import LEAST_EXPONENT, Imprecise, OneSpanProposals
@@ -119,8 +118,7 @@ class Sampler:
     @cached_property
     def _propose(self) -> Propose:
         self.reference.prepare()  # with the first draw, whatever it is: the first that needs balls is no different then
-        ends = (end for end in (*self.law.lattice.low_list, *self.law.lattice.high_list) if abs(end) != FAR)
-        if any(abs(end) >= WIDEST for end in ends):
+        if self.law.lattice.reach >= WIDEST:
             return _never
         try:
             if OneSpanProposals.suits(self.law):

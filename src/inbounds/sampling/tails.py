@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from inbounds.bounds.index_span import FAR
+from inbounds.bounds.index_span import IndexSpan
 from inbounds.exact.balls import ball, lock, workprec
 from inbounds.privacy.law import Law
 from inbounds.privacy.loss import FloatMasses
@@ -43,10 +43,7 @@ class LowerTail:
 
     def clip(self, span: int, index: int) -> int:
         """Return the index of a span that is nearest to an index."""
-        low, high = self.lows[span], self.highs[span]
-        if index < low and low != -FAR:
-            return low
-        return high if index > high and high != FAR else index
+        return IndexSpan(self.lows[span], self.highs[span]).clip(index)
 
 
 def lower_tails(law: Law, bits: int) -> tuple[LowerTail, LowerTail]:

@@ -12,7 +12,7 @@ import numpy as np
 from inbounds.accuracy.distribution import Distribution, apart, spans_of
 from inbounds.accuracy.search import least
 from inbounds.accuracy.true_answers import NODES, TrueAnswers
-from inbounds.bounds.index_span import FAR
+from inbounds.bounds.index_span import FAR, IndexSpan, within_64_bits
 from inbounds.mechanisms.additive.ends import BEYOND, Ends, Piece
 from inbounds.mechanisms.additive.far import SeenFar
 from inbounds.mechanisms.additive.folded import Folded
@@ -132,7 +132,7 @@ class AdditiveDistribution(Distribution):
         """The first and the last integer that are nearest to each span, FAR where there is none."""
         pairs = [self._ends.catchment(span) for span in range(len(self.lattice))]
         first, last = zip(*pairs, strict=True)
-        return np.array([max(x, -FAR) for x in first]), np.array([min(x, FAR) for x in last])
+        return np.array([within_64_bits(x) for x in first]), np.array([within_64_bits(x) for x in last])
 
     @cached_property
     def _folded(self) -> Folded:
@@ -148,8 +148,8 @@ class AdditiveDistribution(Distribution):
         odds = (1 - confidence) * (1 - 1e-11)
         far = int(least(lambda places: 2 * self._noise.tails(places.astype(float) + 1)[0] <= odds, zero, limit)[0])
         images = [self._ends.images(index) for index in released.tolist()]
-        lows = np.array([max(-FAR, first - far) for first, _ in images], dtype=np.int64)
-        highs = np.array([min(FAR, last + far) for _, last in images], dtype=np.int64)
+        lows = np.array([within_64_bits(first - far) for first, _ in images], dtype=np.int64)
+        highs = np.array([within_64_bits(last + far) for _, last in images], dtype=np.int64)
         return self.truths(lows), self.truths(highs)
 
     # Expected errors: sums over the pieces of the rule.
@@ -182,7 +182,7 @@ class AdditiveDistribution(Distribution):
             if is_possible:
                 row = self._by_span(*spans_of(self.lattice, np.array([centre])), found, np.array([above]))
             else:
-                row = found(self._around(centre, centre, centre), np.zeros(1), np.array([above]))
+                row = found(self._around(IndexSpan(centre, centre), centre), np.zeros(1), np.array([above]))
             rows.append(row)
         return np.concatenate(rows, axis=1)
 
@@ -224,8 +224,8 @@ class AdditiveDistribution(Distribution):
 
     def _places(self, span: int, below: Floats, above: Floats) -> Floats:
         """Return where true answers are, relative to the end that is nearer; to zero where there is none."""
-        whole_line = self.lattice.low_list[span] == -FAR and self.lattice.high_list[span] == FAR
-        return np.zeros_like(below) if whole_line else np.where(above < below, -above, below)
+        is_line = self.lattice.spans[span].is_everything
+        return np.zeros_like(below) if is_line else np.where(above < below, -above, below)
 
     @cached_property
     def _firsts(self) -> Spans:
@@ -257,17 +257,17 @@ class AdditiveDistribution(Distribution):
         """Return the pieces around a span, relative to one of its ends, or to zero if it has none."""
         key = span, from_high
         if key not in self._tables:
-            low, high = self.lattice.low_list[span], self.lattice.high_list[span]
-            origin = 0 if (low, high) == (-FAR, FAR) else high if from_high else low
-            self._tables[key] = self._around(low, self.lattice.high_list[self._last(span)], origin)
+            own, last = self.lattice.spans[span], self.lattice.spans[self._last(span)]
+            origin = 0 if own.is_everything else own.high if from_high else own.low
+            self._tables[key] = self._around(IndexSpan(own.low, last.high), origin)
         return self._tables[key]
 
-    def _around(self, first: int, last: int, origin: int) -> Table:
+    def _around(self, centres: IndexSpan, origin: int) -> Table:
         """Return the pieces that noise can reach from some indices, relative to an index."""
         reach = int(self._noise.reach) + 1
-        start = -BEYOND if first == -FAR else first - reach
-        stop = BEYOND if last == FAR else last + reach
-        centre = first if first == last else None
+        start = centres.low - reach if centres.has_low else -BEYOND
+        stop = centres.high + reach if centres.has_high else BEYOND
+        centre = centres.low if centres.low == centres.high else None
         pieces = self._ends.pieces(start, stop, centre)
         far = [far.seen(self._noise, origin) for far in self._ends.far(start, stop, centre)]
         return Table.of(pieces, origin, self._ends.images_of_ends(pieces), far)

@@ -139,8 +139,7 @@ class Ends:
 
     @cached_property
     def _all_ends(self) -> list[int]:
-        lattice = self.lattice
-        return sorted({end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR})
+        return self.lattice.finite_ends
 
     def catchment(self, span: int) -> tuple[int, int]:
         """Return the first and the last integer that are nearest to a span."""
@@ -150,8 +149,8 @@ class Ends:
         return first, last
 
     def _own(self, span: int) -> tuple[int, int]:
-        low, high = self.lattice.low_list[span], self.lattice.high_list[span]
-        return (-BEYOND if low == -FAR else low), (BEYOND if high == FAR else high)
+        own = self.lattice.spans[span]
+        return (own.low if own.has_low else -BEYOND), (own.high if own.has_high else BEYOND)
 
     def _snapped(self, span: int, _first: int, _last: int, _centre: int | None) -> Iterator[Piece]:
         (low, high), (start, stop) = self._own(span), self.catchment(span)

@@ -95,7 +95,7 @@ class Folded:
                 return np.full(centres.shape, np.copysign(float(BEYOND), index))
             return apart(np.int64(index), centres)
 
-        length = ENDLESS if -FAR in (low, -high) else float(high - low)
+        length = float(high - low) if self._lattice.spans[span].bounded else ENDLESS
         return Around(apart(released, centres), off(low), off(high), off(first), off(last), length)
 
     def _at(self, around: Around) -> Floats:

@@ -33,7 +33,6 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from inbounds.bounds.index_span import FAR
 from inbounds.exact.balls import lock, lower, upper, workprec
 from inbounds.mechanisms.additive.noise import Form, Noise
 from inbounds.mechanisms.setting import Setting
@@ -183,5 +182,5 @@ def _at_least(noise: Noise, index: int, bits: int) -> arb:
 def neighbours(setting: Setting, apart: int) -> Pair:
     """Return the indices of two answers that are so far apart, or as far as the bounds allow."""
     lattice = setting.lattice
-    first = next((end for end in (*lattice.low_list, *lattice.high_list) if abs(end) != FAR), 0)
+    first = next(iter(lattice.finite_ends), 0)
     return first, setting.clipped(first + apart if first + apart <= lattice.high_list[-1] else first - apart)
