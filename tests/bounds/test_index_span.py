@@ -25,6 +25,17 @@ def test_distances_of_one_index_are_those_of_many() -> None:
     assert [span.has_high for span in lattice.spans] == lattice.has_highs.tolist() == [True, True, False]
 
 
+@pytest.mark.parametrize("span", [(-FAR, 3), (-2, 3), (-2, FAR), (-FAR, FAR)])
+def test_an_index_is_clipped_at_the_ends_that_there_are(span: tuple[int, int]) -> None:
+    """What is beyond an end goes to it, and on a side without one stays where it is, however far."""
+    this = IndexSpan(*span)
+    assert this.clip(0) == 0
+    assert this.clip(-4 * FAR) == (this.low if this.has_low else -4 * FAR)
+    assert this.clip(4 * FAR) == (this.high if this.has_high else 4 * FAR)
+    assert this.bounded is (span == (-2, 3))
+    assert this.is_everything is (this == EVERY_INDEX)
+
+
 def test_least_greatest_and_reach_pass_over_missing_ends() -> None:
     """What stands for no end is never the least, the greatest or the farthest end."""
     lattice = Lattice.of(UNION, Fraction(1))

@@ -185,7 +185,7 @@ def _column(asked: _Asked, source: Path, column: str, target: Path) -> tuple[Any
 
     count, missing = release_column(asked.mechanism, source, column, target)
     lines = [
-        ("released", f"{count} values of column {column}; {_empty(missing)}"),
+        ("released", f"{count} value{'' if count == 1 else 's'} of column {column}; {_empty(missing)}"),
         ("to", target),
         *asked.lines,
         ("epsilon", f"{asked.typed['epsilon']} for each answer"),

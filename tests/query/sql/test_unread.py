@@ -120,6 +120,7 @@ def test_an_argument_too_many_is_refused(visits: Dataset, measure: str, marked: 
         ("AVG(age > 60)", r"AVG takes a column, got age > 60; a proportion is written PROPORTION"),
         ("SUM(age > 60)", r"SUM takes a column, got age > 60; a proportion is written PROPORTION"),
         ("MEDIAN((age > 3))", r"MEDIAN takes a column, got \(age > 3\); a proportion is written PROPORTION"),
+        ("AVG(DISTINCT age)", r"AVG takes every row, not each value once; leave DISTINCT out"),
         ("AVG(age * 2)", r"AVG takes a column, got age \* 2; name a column"),
         ("COUNT(age), AVG(age)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
         ("AVG(age), AVG(age)", r"this measure is asked for twice"),

@@ -146,6 +146,8 @@ def _column(text: SqlText, call: exp.Expr, this: exp.Expr) -> str:
     name = call.name.upper()
     if isinstance(this.unnest(), exp.Predicate | exp.Connector | exp.Not):
         text.refuse(this, f"{name} takes a column, got {kind(this)}; a proportion is written {INDICATOR}")
+    if isinstance(this, exp.Distinct):
+        text.refuse(this, f"{name} takes every row, not each value once; leave DISTINCT out")
     if isinstance(this, exp.Binary | exp.Unary):
         text.refuse(this, f"{name} takes a column, got {kind(this)}; name a column")
     return read_column(text, this)

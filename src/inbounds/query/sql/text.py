@@ -163,6 +163,6 @@ def _complaint(problem: SqlglotError) -> str:
     if details:
         first = details[0]
         said = str(first.get("description"))
-        what = "it cannot be read" if "<" in said else said  # sqlglot's own names help nobody
+        what = said if said.startswith(("Expecting", "Expected")) else "it cannot be read"  # other words help nobody
         return f"{what}, at line {first.get('line')}, column {first.get('col')}"
     return "it cannot be read"
