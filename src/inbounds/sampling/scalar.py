@@ -84,8 +84,8 @@ class Sampler:
         """
         span = bisect_right(self._starts, place)
         low, high = self._limits[span]
-        centre = place if place > low else low
-        centre = centre if centre < high else high
+        centre = place if place >= low else low  # an end goes the way that the inside goes
+        centre = centre if centre <= high else high
         word = int.from_bytes(entropy(WORD // 8), "big")
         proposal = self._propose(((word >> SHIFT) + 0.5) * CELL, centre, span)
         if proposal is not None:
