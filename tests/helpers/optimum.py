@@ -14,6 +14,7 @@ from scipy import optimize
 
 from inbounds import Bounds, Optimal
 from inbounds.limit.cell_law import CellLaw
+from inbounds.limit.family_law import FamilyLaw
 from inbounds.limit.goal import Minimise as Goal
 from inbounds.limit.kernel import TableKernel
 
@@ -122,6 +123,23 @@ def is_private(weights: Sequence[tuple[int, ...]], near: NDArray[np.bool_], epsi
     over, under = below_exp(epsilon).as_integer_ratio()
     pairs = [(weights[i], weights[j]) for i, j in zip(*np.nonzero(near), strict=True)]
     return all(a * under <= over * b for one, other in pairs for a, b in zip(one, other, strict=True))
+
+
+def is_private_without_table(found: Optimal, sensitivity: Any, epsilon: Any) -> bool:
+    """Return whether an optimum that is not a table is private: geometric noise on rows, or noise of one scale."""
+    if isinstance(found._law, FamilyLaw):
+        return is_private_family(found._law, neighbours(found.bounds, sensitivity), epsilon)
+    return is_private_chain(found, sensitivity)
+
+
+def is_private_family(law: FamilyLaw, near: NDArray[np.bool_], epsilon: Any) -> bool:
+    """Return whether no release is more than exp(epsilon) times as probable for a neighbour, to nine digits."""
+    bounds = law.mechanism.bounds
+    assert bounds.step is not None
+    answers = [bounds.offset + index * bounds.step for index in answers_of(bounds)]
+    chances = np.array([[law.mechanism.pmf(point, answer) for point in points_of(bounds)] for answer in answers])
+    pairs = zip(*np.nonzero(near), strict=True)
+    return all((chances[i] <= math.exp(float(epsilon)) * chances[j] * (1 + 1e-9) + 1e-300).all() for i, j in pairs)
 
 
 def is_private_chain(found: Optimal, sensitivity: Any) -> bool:
