@@ -5,19 +5,22 @@ y + (the prices of its groups), or 0 if that is less, or what is known of it; an
 v of weight u, wants to hold v - price / 2u.  At the right prices what a group wants is what its cells hold.  What is
 missing is the slope of a concave function of the prices that is quadratic in pieces, so Newton's method finds its top
 in a few steps and then is exact; a step is a symmetric system, solved by conjugate gradients that only add up cells
-and spread prices.  There are as many prices as groups, which is far fewer than there are cells.
+and spread prices, and begin with what would settle each chain of groupings by itself.  There are as many prices as
+groups, which is far fewer than there are cells.
 
 Cells without measurements get some: where they were a step ago, until they stay there (the proximal point method).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from inbounds.joint.chains import chains
+from inbounds.joint.price_tree import PriceTree
 from inbounds.limit.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-MISSING = 1e-8
+MISSING = 1e-7
 """A group may miss so much of a unit, or of the 10^-6th part of all there is, whichever is more."""
 
 PULL = 0.1
@@ -88,7 +91,7 @@ class _Prices:
     """The prices of all groups, one after the other, and what follows from them."""
 
     layout: Layout
-    groupings: list[Grouping]
+    trees: list[PriceTree]
     wanted: Floats
     least: float
     fixed: tuple[Floats, NDArray[np.bool_]]
@@ -110,9 +113,10 @@ class _Prices:
         nonnegative: bool,
     ) -> _Prices:
         """Start with prices of 0."""
-        groupings = [g for g in dict.fromkeys((*measured, *facts.known)) if g != layout.finest]
+        groupings = {*measured, *facts.known} - {layout.finest}
+        trees = [PriceTree.of(layout, chain) for chain in chains(layout, groupings)]
         values, is_bound, give = [], [], []
-        for grouping in groupings:
+        for grouping in (level for tree in trees for level in tree.levels):
             known, is_known = facts.flat(grouping)
             is_measured = grouping in measured
             values.append(np.where(is_known, known, measured[grouping].ravel() if is_measured else 0.0))
@@ -121,7 +125,7 @@ class _Prices:
         fixed, is_fixed = facts.flat(layout.finest)
         found = cls(
             layout,
-            groupings,
+            trees,
             measured[layout.finest].astype(np.float64),
             0.0 if nonnegative else -np.inf,
             (fixed.reshape(layout.shape).astype(np.float64), is_fixed.reshape(layout.shape)),
@@ -137,17 +141,17 @@ class _Prices:
 
     def spread(self, prices: Floats) -> Floats:
         """Return for each cell the sum of its groups' prices."""
-        found = np.zeros((1,) * len(self.layout.axes))
+        return sum((tree.spread(prices[place]) for tree, place in self._places()), np.zeros(()))
+
+    def _places(self) -> Iterator[tuple[PriceTree, slice]]:
         start = 0
-        for grouping in self.groupings:
-            end = start + self.layout.groups(grouping)
-            found = found + self.layout.spread(prices[start:end].reshape(self.layout.sizes(grouping)), grouping)
-            start = end
-        return found
+        for tree in self.trees:
+            yield tree, slice(start, start + tree.groups)
+            start += tree.groups
 
     def added_up(self, cells: Floats) -> Floats:
         """Return the sums of all groups."""
-        return np.concatenate([*(self.layout.sum(cells, g).ravel() for g in self.groupings), np.zeros(0)])
+        return np.concatenate([*(tree.added_up(cells) for tree in self.trees), np.zeros(0)])
 
     def look(self) -> None:
         """Find what cells hold at these prices, which of them a small change of prices moves, and what is missing."""
@@ -163,15 +167,18 @@ class _Prices:
         """Move prices until nothing is missing; return whether that was reached."""
         changed = 1.0
         for _ in range(MOST_STEPS):
-            allowed = MISSING * max(1.0, 1e-6 * float(np.abs(self.cells).sum()))
-            if not np.any(np.abs(self.missing) > allowed):
+            if float(np.abs(self.missing).max(initial=0.0)) <= self._allowed:
                 return True
             if deadline.passed:
                 return False
             was_free = self.is_free
-            self._move(self._step(max(1e-11, min(1e-2, changed * 1e-2)), deadline))
+            self._move(self._step(min(1e-2, changed), deadline))
             changed = float(np.mean(was_free != self.is_free))
         return False
+
+    @property
+    def _allowed(self) -> float:
+        return MISSING * max(1.0, 1e-6 * float(np.abs(self.cells).sum()))
 
     def _step(self, precision: float, deadline: Deadline) -> Floats:
         """Return the change of prices that would settle everything if no cell began or ceased to be free."""
@@ -181,15 +188,14 @@ class _Prices:
         least = float(self.give.min(where=self.give > 0, initial=1.0))
         little = least * min(1e-5, 1e-3 * float(np.abs(self.missing).max()))
         give = self.give + (self.give == 0) * little
-        scale = self.is_bound / (give + count)
         step = np.zeros_like(give)
         left = self.missing
-        toward = scale * left
+        toward = self._by_chains(left, give, count)
         direction = toward
         size = float(left @ toward)
-        enough = precision**2 * size
+        enough, enough_left = precision**2 * size, 0.2 * self._allowed
         for _ in range(MOST_TURNS):
-            if size <= enough or deadline.passed:
+            if size <= enough or float(np.abs(left).max()) <= enough_left or deadline.passed:
                 break
             image = self.is_bound * (give * direction + self.added_up(self.is_free * self.spread(direction)))
             curvature = float(direction @ image)
@@ -198,10 +204,17 @@ class _Prices:
             length = size / curvature
             step = step + length * direction
             left = left - length * image
-            toward = scale * left
+            toward = self._by_chains(left, give, count)
             size, before = float(left @ toward), size
             direction = toward + (size / before) * direction
         return step
+
+    def _by_chains(self, missing: Floats, give: Floats, free: Floats) -> Floats:
+        parts = (
+            tree.settled(missing[place], give[place], self.is_bound[place], free[place])
+            for tree, place in self._places()
+        )
+        return np.concatenate([*parts, np.zeros(0)])
 
     def _move(self, step: Floats) -> None:
         """Go along a step to where the slope along it is about 0; it falls all the way, from above 0."""

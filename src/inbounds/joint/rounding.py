@@ -8,8 +8,9 @@ held in any case.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, islice, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +36,9 @@ MOST_PROGRAM = 50_000
 
 PROGRAM_SECONDS = 10.0
 """How long it is tried where there is another way."""
+
+MOST_ORDERS = 24
+"""In how many orders chains of facts are tried."""
 
 WIDTHS = (0, 1, 16, 1 << 10, 1 << 28)
 """How far sums may move that are not facts: the first that will do."""
@@ -95,7 +99,7 @@ class _Job:
             whole = self._by_program(groupings, 0, PROGRAM_SECONDS)
             if whole is not None:
                 return whole
-        whole = self._by_networks(groupings)
+        whole = next(filter(lambda cells: cells is not None, map(self._by_networks, self._in_turn(groupings))), None)
         if whole is None:  # facts in several chains whose meets leave no room
             for width in WIDTHS:
                 whole = self._by_program(list(self.facts.known), width, self.deadline.left)
@@ -105,11 +109,10 @@ class _Job:
 
     # One network after the other: what one has settled is a fact for the next.
 
-    def _by_networks(self, groupings: list[Grouping]) -> NDArray[np.int64] | None:
-        """Round along chains, those of facts first; None if some fact could not be held."""
+    def _by_networks(self, in_turn: list[list[Grouping]]) -> NDArray[np.int64] | None:
+        """Round along one chain after the other; None if some fact could not be held."""
         held = self.facts
         up: list[Grouping] = []
-        in_turn = self._in_turn(groupings)
         for place, chain in enumerate(in_turn):
             if not up:
                 up = chain
@@ -124,18 +127,31 @@ class _Job:
                 return None
         return round_tree(Tree.of(self.layout, up), self.cells, held, self.nonnegative)
 
-    def _in_turn(self, groupings: list[Grouping]) -> list[list[Grouping]]:
-        """Return the groupings in two chains, or else in those of facts, with what else fits in, and then others."""
-        left = [g for g in groupings if g not in (self.layout.finest, self.layout.total)]
-        fewest = chains(self.layout, left)
+    def _in_turn(self, groupings: list[Grouping]) -> Iterator[list[list[Grouping]]]:
+        """Yield the groupings in two chains, or else the chains of facts in some order, and then what else fits in.
+
+        Orders in which meets become fine late are the first, for what is settled in a meet leaves others no room.
+        """
+        inner = [g for g in groupings if g not in (self.layout.finest, self.layout.total)]
+        fewest = chains(self.layout, inner)
         if len(fewest) <= 2:
-            return fewest
-        found = []
-        for chain in self.facts.chains():
-            longer = extended(self.layout, chain, left)
-            found.append(longer)
-            left = [grouping for grouping in left if grouping not in longer]
-        return [chain for chain in found + chains(self.layout, left) if chain]
+            yield fewest
+            return
+        orders = list(islice(permutations(self.facts.chains()), MOST_ORDERS))
+        orders.sort(key=self._meets)
+        for order in orders:
+            left, found = inner, []
+            for place, chain in enumerate(order):
+                # A grouping that fits into a chain makes its meets finer; where there is more to hold, it waits.
+                longer = extended(self.layout, list(chain), left) if place == len(order) - 1 else list(chain)
+                found.append(longer)
+                left = [grouping for grouping in left if grouping not in longer]
+            yield [chain for chain in found + chains(self.layout, left) if chain]
+
+    def _meets(self, order: Sequence[list[Grouping]]) -> int:
+        """Return how many groups the meets of chains have as one after the other is added."""
+        finest = [chain[0] for chain in order if chain]
+        return sum(self.layout.groups(grouping) for grouping in accumulate(finest, meet))
 
     def _near(self, chain: list[Grouping], facts: Facts, middle: Grouping) -> NDArray[np.int64]:
         whole = round_tree(Tree.of(self.layout, chain), self.cells, facts, self.nonnegative)
