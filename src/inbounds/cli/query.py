@@ -132,6 +132,7 @@ def _data(answer: Answer, budget: dict[str, Balance], *, created: bool) -> dict[
         "intervals": answer.intervals,
         "confidence": answer.confidence,
         "row_limit": answer.row_limit,
+        "warnings": answer.warnings,
         "epsilon": answer.epsilon,
         "budget": {name: balance.data() for name, balance in budget.items()},
         "request_id": answer.request_id,

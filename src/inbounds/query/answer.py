@@ -48,6 +48,8 @@ class Answer:
     intervals: tuple[tuple[Interval | None, ...], ...] = ()
     """Where each answer without noise lies, with `confidence`, judged by what was released; None for quantiles."""
     confidence: float = 0.95
+    warnings: tuple[str, ...] = ()
+    """What the question compares with that no value can be."""
     asked: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     """What a table that adds up is an answer to, for whoever asks for a sum or a part of it later."""
 
@@ -111,7 +113,7 @@ class Answer:
             if self._measures == 1 and any(row[i] is not None for row in self.noise):
                 columns.append(Column("expected noise"))
                 _append(shown, (_shown(row[i]) for row in self.noise))
-        return Table(columns, shown, notes=[self.row_limit] if self.row_limit else [])
+        return Table(columns, shown, notes=[*([self.row_limit] if self.row_limit else []), *self.warnings])
 
     def __str__(self) -> str:
         return str(self._table())
@@ -150,7 +152,7 @@ class Answer:
         )
         columns, confidence = tuple(kept["columns"]), kept.get("confidence", 0.95)
         asked = kept.get("asked")
-        return cls(columns, rows, noise, epsilon, request_id, row_limit, intervals, confidence, asked)
+        return cls(columns, rows, noise, epsilon, request_id, row_limit, intervals, confidence, asked=asked)
 
     @classmethod
     def of(

@@ -17,6 +17,7 @@ from inbounds.ledger.names import LONGEST_TEXT
 from inbounds.privacy.claim import checked_epsilon
 from inbounds.query.answer import Answer, columns_of
 from inbounds.query.answering import Answered
+from inbounds.query.clipping import warnings_of
 from inbounds.query.condition import Condition
 from inbounds.query.explanation import Explanation
 from inbounds.query.joint_table import JointTable
@@ -161,7 +162,8 @@ class Query:
             text = account.answered(receipt, replace(made, asked=self._adds_up(planned)).dump())
         else:
             text = receipt.answer
-        return Answer.load(text, _cost(epsilon), receipt.request_id, row_limit(self.questions))
+        found = Answer.load(text, _cost(epsilon), receipt.request_id, row_limit(self.questions))
+        return replace(found, warnings=warnings_of(self.questions))
 
     def _answered(self, planned: Plan, confidence: float, report: Progress) -> list[tuple[Answered, ...]]:
         report("running the statement")

@@ -14,6 +14,7 @@ import sqlglot
 from inbounds.bounds.notation import write_end
 from inbounds.display.table import Column, Table
 from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.query.clipping import warnings_of
 from inbounds.query.plan import Plan
 from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
 from inbounds.query.question import sql_of
@@ -80,6 +81,8 @@ class Explanation:
     row_limit: str
     """Whether a row limit is in force, and what it does to the answers."""
     parts: tuple[ExplainedPart, ...]
+    warnings: tuple[str, ...] = ()
+    """What the question compares with that no value can be."""
     owned: str | None = None
     """Whether the answer follows for free from what the analyst owns, if that was asked."""
 
@@ -89,7 +92,8 @@ class Explanation:
         questions = [plan.question for plan in plans]
         cost = sum((plan.epsilon for plan in plans), Fraction(0))
         parts = tuple(ExplainedPart.of(plan, dialect) for plan in plans)
-        return cls(sql_of(questions), cost, row_limit(questions) or NO_LIMIT, parts, owned)
+        limit = row_limit(questions) or NO_LIMIT
+        return cls(sql_of(questions), cost, limit, parts, warnings_of(questions), owned)
 
     @property
     def statement(self) -> str:
@@ -104,6 +108,8 @@ class Explanation:
         """Return what is said, by what it is called: of all together, then of each part, without statements."""
         cost = f"{write_end(self.epsilon)} for everything together"
         head = {"question": self.question, "epsilon": cost}
+        if self.warnings:
+            head["warning"] = " ".join(self.warnings)
         if self.owned is not None:
             head["free"] = f"{self.owned}: ask for an epsilon of 0"
         if len(self.parts) == 1:

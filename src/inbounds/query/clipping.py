@@ -1,0 +1,47 @@
+"""What a condition compares with and no value can be: values are clipped to their bounds before they are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from inbounds.query.column import Numbers
+from inbounds.query.condition import Compare, Condition, In
+from inbounds.query.measure import Proportion
+from inbounds.query.question import Question
+
+
+def warnings_of(questions: Sequence[Question]) -> tuple[str, ...]:
+    """Return a warning for each comparison with a constant beyond the bounds of its column, each once."""
+    found: dict[str, None] = {}
+    for question in questions:
+        for condition in _conditions(question):
+            for test, column, value in _tests(question, condition):
+                low, high = column.ends
+                if not low <= value <= high:
+                    found[_warning(test, column)] = None
+    return tuple(found)
+
+
+def _conditions(question: Question) -> Iterator[Condition]:
+    if question.condition is not None:
+        yield from question.condition.walk()
+    if isinstance(question.measure, Proportion):
+        yield from question.measure.condition.walk()
+
+
+def _tests(question: Question, condition: Condition) -> Iterator[tuple[Condition, Numbers, Fraction]]:
+    """Yield the constants that a condition compares a column of numbers or days with."""
+    if not isinstance(condition, Compare | In):
+        return
+    column = question.table.columns.get(condition.column)
+    if isinstance(column, Numbers):
+        for value in condition.values if isinstance(condition, In) else (condition.value,):
+            yield condition, column, column.literal(value)
+
+
+def _warning(test: Condition, column: Numbers) -> str:
+    return (
+        f"Values of {column.name} are clipped to {column.bounds.brief()} before they are compared, so {test} is the "
+        "same for all values beyond."
+    )
