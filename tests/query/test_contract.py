@@ -79,7 +79,7 @@ WRONG = {
     "neither bounds nor keys": ('keys = ["north", "south"]\n', "", 10, "either bounds or keys"),
     "bounds and keys": ('"[0, 120] step 1"', '"[0, 120] step 1"\nkeys = [1]', 7, "either bounds or keys"),
     "empty keys": ('["north", "south"]', "[]", 11, "keys must be a list"),
-    "keys a text": ('["north", "south"]', '"north"', 11, "keys must be a list"),
+    "keys a text": ('["north", "south"]', '"north"', 11, "list the keys in [ ], or give the path of a public csv"),
     "mixed keys": ('["north", "south"]', '["north", 1]', 11, "all texts, all whole numbers"),
     "keys 1 and true": ('["north", "south"]', "[1, true]", 11, "all texts, all whole numbers"),
     "keys of fractions": ('["north", "south"]', "[0.5, 1.5]", 11, "all texts, all whole numbers"),
@@ -232,3 +232,18 @@ def test_the_line_of_what_is_not_there_is_that_of_what_is_around_it() -> None:
     assert contract.line("columns", "age", "nothing") == 7
     assert contract.line("nothing") == 1
     assert contract.line("budget", "total") == 19
+
+
+def test_keys_may_stand_in_a_public_file(tmp_path: Path) -> None:
+    """The keys of a column are those that a csv file lists, under its name or in its only column, in their order."""
+    text = GOOD.replace('["north", "south"]', '"clinics.csv"')
+    for header in ("clinic", "name"):
+        (tmp_path / "clinics.csv").write_text(f"{header}\nsouth\nnorth\n", encoding="utf-8")
+        found = load(tmp_path, text).table.column("clinic")
+        assert isinstance(found, Keys)
+        assert found.keys == ("south", "north")
+    for content, told in (("clinic\n", "keys must be a list of 1 to"), ("a,b\n1,2\n", "must have a column 'clinic'"),
+                          ("clinic\nx\nx\n", "must differ"), ("clinic,b\nx\n", "as many fields in each line")):  # fmt: skip
+        (tmp_path / "clinics.csv").write_text(content, encoding="utf-8")
+        with pytest.raises(InvalidContract, match=told):
+            load(tmp_path, text)

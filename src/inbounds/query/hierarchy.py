@@ -10,7 +10,6 @@ The map may also be the path of a public csv file with a header that names the t
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 from inbounds.exact.rational import shown
 from inbounds.query.column import Column, Keys
 from inbounds.query.contract import Contract
+from inbounds.query.public_csv import read_public
 
 
 def with_parents(contract: Contract, columns: Mapping[str, Column]) -> dict[str, Column]:
@@ -88,21 +88,17 @@ def _said(contract: Contract, column: Keys, parent: Keys) -> list[tuple[Any, Any
 
 def _read_file(contract: Contract, column: Keys, parent: Keys, path: str) -> dict[str, str]:
     where = ("columns", column.name, "map")
-    try:
-        with open(contract.folder / path, encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.reader(file))
-    except (OSError, UnicodeDecodeError, csv.Error):
-        raise contract.refuse(f"cannot read the map {shown(path)}; give the path of a csv file", *where) from None
-    if not rows or sorted(rows[0]) != sorted((column.name, parent.name)):
+    header, rows = read_public(contract, path, *where)
+    if sorted(header) != sorted((column.name, parent.name)):
         raise contract.refuse(
             f"the map {shown(path)} must have a header with {column.name} and {parent.name}, and no other columns; "
             "correct it",
             *where,
         )
-    at = rows[0].index(column.name)
-    pairs = [(row[at], row[1 - at]) for row in rows[1:] if len(row) == 2]
-    if len(pairs) < len([row for row in rows[1:] if row]) or len({key for key, _ in pairs}) < len(pairs):
-        raise contract.refuse(f"the map {shown(path)} must name each key once, in rows of two; correct it", *where)
+    at = header.index(column.name)
+    pairs = [(row[at], row[1 - at]) for row in rows]
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise contract.refuse(f"the map {shown(path)} must name each key once; correct it", *where)
     return dict(pairs)
 
 

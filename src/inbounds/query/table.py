@@ -15,6 +15,7 @@ from inbounds.query.condition import quoted
 from inbounds.query.contract import Contract
 from inbounds.query.hierarchy import with_parents
 from inbounds.query.known import Known
+from inbounds.query.public_csv import read_public
 
 ROW = "row"
 """The unit of a table each of whose rows is a different person."""
@@ -134,6 +135,7 @@ def _column(contract: Contract, name: str) -> Column:
 
 def _keys(contract: Contract, name: str, given: Any) -> tuple[Any, ...]:
     path = ("columns", name, "keys")
+    given = _keys_in_file(contract, name, given, *path) if isinstance(given, str) else given
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_KEYS:
         got = f"{len(given)} of them" if isinstance(given, list) else shown(given)
         raise contract.refuse(
@@ -157,6 +159,17 @@ def _keys(contract: Contract, name: str, given: Any) -> tuple[Any, ...]:
             f"keys must not hold a NUL character, got {shown(given)}; leave out what the table cannot hold", *path
         )
     return tuple(given)
+
+
+def _keys_in_file(contract: Contract, name: str, path: str, *where: str) -> list[str]:
+    """Return the keys that a public csv file lists, in the column of the same name or in its only one."""
+    header, rows = read_public(contract, path, *where, instead="list the keys in [ ], or ")
+    if name not in header and len(header) > 1:
+        raise contract.refuse(
+            f"{shown(path)} must have a column {name!r}, or only one; name it so in its header", *where
+        )
+    at = header.index(name) if name in header else 0
+    return [row[at] for row in rows]
 
 
 def _bounds(contract: Contract, name: str, table: Mapping[str, Any]) -> Bounds:
