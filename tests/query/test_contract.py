@@ -242,8 +242,13 @@ def test_keys_may_stand_in_a_public_file(tmp_path: Path) -> None:
         found = load(tmp_path, text).table.column("clinic")
         assert isinstance(found, Keys)
         assert found.keys == ("south", "north")
-    for content, told in (("clinic\n", "keys must be a list of 1 to"), ("a,b\n1,2\n", "must have a column 'clinic'"),
-                          ("clinic\nx\nx\n", "must differ"), ("clinic,b\nx\n", "as many fields in each line")):  # fmt: skip
+    wrong = {
+        "clinic\n": "keys must be a list of 1 to",
+        "a,b\n1,2\n": "must have a column 'clinic'",
+        "clinic\nx\nx\n": "must differ",
+        "clinic,b\nx\n": "as many fields in each line",
+    }
+    for content, told in wrong.items():
         (tmp_path / "clinics.csv").write_text(content, encoding="utf-8")
         with pytest.raises(InvalidContract, match=told):
             load(tmp_path, text)
