@@ -133,6 +133,7 @@ def _data(answer: Answer, budget: dict[str, Balance], *, created: bool) -> dict[
         "confidence": answer.confidence,
         "row_limit": answer.row_limit,
         "warnings": answer.warnings,
+        "note": answer.note,
         "epsilon": answer.epsilon,
         "budget": {name: balance.data() for name, balance in budget.items()},
         "request_id": answer.request_id,

@@ -13,7 +13,7 @@ import numpy as np
 
 from inbounds.errors import InvalidParameter
 from inbounds.joint.knowledge import known_groups
-from inbounds.joint.layout import Grouping
+from inbounds.joint.layout import Grouping, Layout
 from inbounds.joint.plan import JointPlan
 from inbounds.sampling.entropy import Entropy, system
 
@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST = 2**60
-"""No sum of cells is beyond this, so that 64 bits hold it and its noise: each cell is clamped to its share of it, which
-brings no two tables farther apart."""
+"""No sum is measured beyond this: each cell is clamped to it, and then each sum of them, which brings no two tables
+farther apart.  What was measured of a grouping is brought to twice this in all, so that 64 bits hold whatever is added
+up of it."""
+
+HALF = 30
+"""Sums are added up in two halves, each of which is far below 2**63 however many cells there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +65,9 @@ def checked_cells(plan: JointPlan, cells: object) -> NDArray[np.int64]:
     shape = plan.layout.shape
     if given.shape != shape:
         raise InvalidParameter(f"counts must have the shape {shape} of their axes, got {given.shape}; give the axes")
-    most = MOST // plan.layout.cells
     if given.dtype.kind == "u":
-        return np.minimum(given, np.uint64(most)).astype(np.int64)
-    return np.clip(given.astype(np.int64), -most, most)
+        return np.minimum(given, np.uint64(MOST)).astype(np.int64)
+    return np.clip(given.astype(np.int64), -MOST, MOST)
 
 
 def measure(plan: JointPlan, cells: object, entropy: Entropy = system) -> Measured:
@@ -77,8 +80,19 @@ def measure(plan: JointPlan, cells: object, entropy: Entropy = system) -> Measur
 
 
 def _measured(plan: JointPlan, truth: NDArray[np.int64], grouping: Grouping, entropy: Entropy) -> NDArray[np.int64]:
-    sums = np.asarray(plan.layout.sum(truth, grouping), dtype=np.int64).reshape(-1)
+    sums = clamped_sums(plan.layout, truth, grouping)
     drawn = plan.mechanism(grouping)._release_array(sums, entropy)
     values, known = known_groups(plan.facts, grouping)
     found: NDArray[np.int64] = np.where(known, values * plan.grain.denominator, drawn).astype(np.int64)
+    if np.abs(found.astype(np.float64)).sum() > 2 * MOST:
+        found = np.clip(found, -(2 * MOST // found.size), 2 * MOST // found.size)
     return found.reshape(plan.layout.sizes(grouping))
+
+
+def clamped_sums(layout: Layout, cells: NDArray[np.int64], grouping: Grouping) -> NDArray[np.int64]:
+    """Return the sum of each group, flat and clamped; nothing overflows, however many cells are as far as they can."""
+    low = np.asarray(layout.sum(cells & (2**HALF - 1), grouping), dtype=np.int64).reshape(-1)
+    high = np.asarray(layout.sum(cells >> HALF, grouping), dtype=np.int64).reshape(-1) + (low >> HALF)
+    most = MOST >> HALF
+    is_within = (-most <= high) & (high < most)
+    return (np.clip(high, -most, most) << HALF) + np.where(is_within, low & (2**HALF - 1), 0)

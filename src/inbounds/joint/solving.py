@@ -58,5 +58,14 @@ def solve(
     try:
         cells = project(layout, measured, weights, facts, nonnegative=nonnegative, deadline=deadline.share(0.5))
         return finished(cells, NEAREST, deadline.share(0.7))
-    except ProjectionFailed:
+    except Exception:  # noqa: BLE001  a solver that breaks is one that found nothing: the table is paid for
+        pass
+    try:
         return finished(quick(layout, measured, weights, facts, nonnegative=nonnegative), QUICK, deadline)
+    except ProjectionFailed:
+        raise
+    except Exception as broken:  # noqa: BLE001
+        raise ProjectionFailed(
+            f"a possible table must be found for what was measured, and {type(broken).__name__} was in the way; the "
+            "measurements are as good as before: try again, with more time or memory"
+        ) from None

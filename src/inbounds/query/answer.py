@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -52,6 +52,8 @@ class Answer:
     """What the question compares with that no value can be."""
     asked: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     """What a table that adds up is an answer to, for whoever asks for a sum or a part of it later."""
+    note: str | None = None
+    """What else has to be said of these answers."""
 
     @property
     def value(self) -> Any:
@@ -113,7 +115,8 @@ class Answer:
             if self._measures == 1 and any(row[i] is not None for row in self.noise):
                 columns.append(Column("expected noise"))
                 _append(shown, (_shown(row[i]) for row in self.noise))
-        return Table(columns, shown, notes=[*([self.row_limit] if self.row_limit else []), *self.warnings])
+        notes = [one for one in (self.row_limit, *self.warnings, self.note) if one]
+        return Table(columns, shown, notes=notes)
 
     def __str__(self) -> str:
         return str(self._table())
@@ -125,9 +128,9 @@ class Answer:
         """Write what a ledger keeps of the answer."""
         kept: dict[str, Any] = {
             "columns": self.columns,
-            "rows": [[_plain(cell) for cell in row] for row in self.rows],
+            "rows": [[plain(cell) for cell in row] for row in self.rows],
             "noise": self.noise,
-            "intervals": [[_plain_ends(one) for one in row] for row in self.intervals],
+            "intervals": [[plain(one) for one in row] for row in self.intervals],
             "confidence": self.confidence,
         }
         if self.asked is not None:
@@ -135,19 +138,21 @@ class Answer:
         return json.dumps(kept, separators=(",", ":"))
 
     @classmethod
-    def longest(cls, plans: Sequence[Plan], places: Sequence[tuple[int, int]]) -> int:
+    def longest(
+        cls, plans: Sequence[Plan], places: Sequence[tuple[int, int]], asked: Mapping[str, Any] | None = None
+    ) -> int:
         """Return how long the text of an answer can get."""
         widest = [[(WIDEST,) * len(plan.question.measure.answer_names)] * len(plan.rows) for plan in plans]
-        return len(cls.of(plans, places, widest, "", 0.1234567890123456).dump())
+        return len(replace(cls.of(plans, places, widest, "", 0.1234567890123456), asked=asked).dump())
 
     @classmethod
     def load(cls, text: str, epsilon: Fraction, request_id: str, row_limit: str | None = None) -> Answer:
         """Read what a ledger kept; before answers had intervals, there was one measure, and its noise stood alone."""
         kept = json.loads(text)
-        rows = tuple(tuple(_read(cell) for cell in row) for row in kept["rows"])
+        rows = tuple(tuple(read_plain(cell) for cell in row) for row in kept["rows"])
         noise = tuple(tuple(one) if isinstance(one, list) else (one,) for one in kept["noise"])
         intervals = tuple(
-            tuple(None if one is None else (_read(one[0]), _read(one[1])) for one in row)
+            tuple(None if one is None else (read_plain(one[0]), read_plain(one[1])) for one in row)
             for row in kept.get("intervals", [])
         )
         columns, confidence = tuple(kept["columns"]), kept.get("confidence", 0.95)
@@ -206,13 +211,13 @@ def _shown(cell: Any) -> str:
     return f"{cell:.4g}" if abs(cell) < 1e4 else f"{cell:.1f}"
 
 
-def _plain(cell: Any) -> Any:
+def plain(cell: Any) -> Any:
+    """Return a key, a value or the ends of an interval as JSON has them."""
+    if isinstance(cell, tuple):
+        return [plain(one) for one in cell]
     return {"date": cell.isoformat()} if isinstance(cell, date) else cell
 
 
-def _plain_ends(ends: Interval | None) -> list[Any] | None:
-    return None if ends is None else [_plain(end) for end in ends]
-
-
-def _read(cell: Any) -> Any:
+def read_plain(cell: Any) -> Any:
+    """Read a key or a value that `plain` gave."""
     return date.fromisoformat(cell["date"]) if isinstance(cell, dict) else cell

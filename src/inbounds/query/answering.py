@@ -139,12 +139,14 @@ def around(bounds: Bounds, low: float, high: float) -> Interval:
     """Return an interval with ends that are written as answers are: outwards to steps, and within the bounds."""
     step = bounds.step
     if step is None:
-        return low, high
-    lattice = _lattice(bounds)
+        least, greatest = bounds.least, bounds.greatest
+        return (
+            low if least is None else max(low, float(least)),
+            high if greatest is None else min(high, float(greatest)),
+        )
     first = floor((Fraction(low) - bounds.offset) / step) * step + bounds.offset
     last = ceil((Fraction(high) - bounds.offset) / step) * step + bounds.offset
-    ends = [lattice.value(lattice.index(*end.as_integer_ratio())) for end in (first, last)]
-    return written(bounds, ends[0]), written(bounds, ends[1])
+    return written(bounds, on_step(bounds, first)), written(bounds, on_step(bounds, last))
 
 
 def within_64_bits(total: int) -> int:
@@ -153,11 +155,11 @@ def within_64_bits(total: int) -> int:
 
 
 def on_step(bounds: Bounds, value: Fraction) -> Fraction:
-    """Return the point of the bounds' lattice nearest to a release: what has been released may be rounded."""
+    """Return the possible answer nearest to what was released, which may be rounded and clamped for nothing."""
     if bounds.step is None:
         return value
     lattice = _lattice(bounds)
-    return lattice.value(lattice.index(*value.as_integer_ratio()))
+    return lattice.value(lattice.project(lattice.index(*value.as_integer_ratio()))[0])
 
 
 @lru_cache(maxsize=64)

@@ -156,6 +156,16 @@ class Keys:
 Column = Numbers | Keys
 
 
+def key_text(key: Key) -> str:
+    """Return a key as the left side of a line in TOML has it, and as a csv file has it."""
+    return str(key).lower() if isinstance(key, bool) else str(key)
+
+
+def is_key(given: object, key: Key) -> bool:
+    """Return whether something that was read is a key, or the text of one."""
+    return (type(given) is type(key) and given == key) or (isinstance(given, str) and given == key_text(key))
+
+
 def refuse_column(column: Numbers) -> str | None:  # noqa: PLR0911  one for each rule
     """Return why a column of numbers cannot be used, or None if it can."""
     if not column.bounds.bounded:

@@ -231,9 +231,15 @@ class Dataset:
             query = query.by(*read.grouped.keys)
         return query if read.grouped.sets is None else query.groupings(*read.grouped.sets)
 
+    @cached_property
+    def identity(self) -> str:
+        """What tells this contract from others: its text, and the maps that it reads from files."""
+        keys = [one for one in self.table.columns.values() if isinstance(one, Keys) and one.within is not None]
+        return "\0".join((self.contract.text, *(f"{one.name} {one.parents}" for one in keys)))
+
     def planned(self, question: Question, epsilon: Fraction, pooling: Fraction | None) -> Plan:
         """Return the plan for a question; the same question again is not planned again."""
-        key = (str(question), epsilon, pooling)
+        key = (str(question), question.alone, epsilon, pooling)
         found = self._plans.get(key)
         if found is None:
             if len(self._plans) >= MOST_PLANS:

@@ -15,6 +15,7 @@ from inbounds.bounds.notation import write_end
 from inbounds.display.table import Column, Table
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.clipping import warnings_of
+from inbounds.query.joint_table import JointTable
 from inbounds.query.plan import Plan
 from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
 from inbounds.query.question import sql_of
@@ -137,6 +138,10 @@ def _answers(plan: Plan) -> str:
     count = len(plan.rows) * len(plan.question.measure.answer_names)
     if count == 1:
         return "1"
+    if isinstance(plan.answering, JointTable):
+        measured = len(plan.answering.plan.measured)
+        divided = f", divided over {measured} groupings that are measured" if measured > 1 else ""
+        return f"{count}, at epsilon {float(plan.epsilon):g} together{divided}"
     if plan.question.table.rows_are_units:
         return f"{count}, each at epsilon {float(plan.epsilon):g}: a row is in one group only"
     return f"{count}, at epsilon {float(plan.epsilon):g} together: what one unit changes adds up over groups"

@@ -14,6 +14,9 @@ from inbounds.query.condition import literal, quoted
 MOST_CELLS = 100_000
 """So many groups can be asked for at once."""
 
+MOST_SETS = 64
+"""A question may ask for so many sets of groups."""
+
 MOST_VALUES = 1000
 """A column of numbers has at most so many bins, and can be grouped by value if it has no more possible values."""
 

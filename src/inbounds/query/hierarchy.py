@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from inbounds.exact.rational import shown
-from inbounds.query.column import Column, Keys
+from inbounds.query.column import Column, Keys, is_key, key_text
 from inbounds.query.contract import Contract
 from inbounds.query.public_csv import read_public
 
@@ -75,15 +75,15 @@ def _said(contract: Contract, column: Keys, parent: Keys) -> list[tuple[Any, Any
             '{ "harbour" = "city" }',
             *path,
         )
-    known = {str(key) for key in column.keys}
+    known = {key_text(key) for key in column.keys}
     if set(said) != known:
-        odd = next(iter([*(known - set(said)), *(set(said) - known)]))
+        odd = min([*(known - set(said)), *(set(said) - known)], key=lambda key: (key not in known, key))
         raise contract.refuse(
             f"map must name each key of {column.name!r} once and nothing else, and {shown(odd)} is "
             f"{'missing' if odd in known else 'not one of them'}; correct it",
             *path,
         )
-    return [(key, said[str(key)]) for key in column.keys]
+    return [(key, said[key_text(key)]) for key in column.keys]
 
 
 def _read_file(contract: Contract, column: Keys, parent: Keys, path: str) -> dict[str, str]:
@@ -104,7 +104,7 @@ def _read_file(contract: Contract, column: Keys, parent: Keys, path: str) -> dic
 
 def _parent(contract: Contract, column: Keys, parent: Keys, key: Any, said: Any) -> int:
     for code, known in enumerate(parent.keys):
-        if said == known or (isinstance(said, str) and said == str(known)):
+        if is_key(said, known):
             return code
     raise contract.refuse(
         f"map says that {shown(key)} is within {shown(said)}, which is not a key of {parent.name!r}; add that key, or "

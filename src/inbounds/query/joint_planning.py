@@ -6,35 +6,31 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
-from inbounds.joint.axis import Axis, Level, Name
-from inbounds.joint.facts import Facts
 from inbounds.joint.layout import Grouping, Layout
 from inbounds.joint.plan import JointPlan
 from inbounds.query.group import Group
 from inbounds.query.hierarchy import ancestors
 from inbounds.query.joint_table import JointTable, Rows
+from inbounds.query.known_facts import axis_of, facts_of, without_doubles
 from inbounds.query.measure import Count
-from inbounds.query.question import Question
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from inbounds.query.question import Question, finest
 
 
 def finest_groups(question: Question) -> tuple[Group, ...]:
     """Return the groups that a statement has to tell apart: those that no other group lies within tell nothing more."""
-    columns = question.table.columns
-    above = [name for group in question.groups for name, _ in ancestors(columns, group.column)]
-    names = [group.column.name for group in question.groups]
-    for name in names:
-        if above.count(name) > 1:
-            raise InvalidQuestion(f"two of the columns grouped by lie within {name}; leave one of them out")
-    return tuple(group for group in question.groups if group.column.name not in above)
+    found = finest(question.table.columns, question.groups)
+    above = [name for group in found for name, _ in ancestors(question.table.columns, group.column)]
+    for group in question.groups:
+        if above.count(name := group.column.name) > 1:
+            raise InvalidQuestion(
+                f"two of the columns grouped by lie within {name}, and no table adds up to both; leave one of them out"
+            )
+    return found
 
 
 def joint_table(
@@ -45,20 +41,27 @@ def joint_table(
     bounds: Bounds,
     step: Fraction,
     grain: Fraction,
-    most: int | None,
 ) -> JointTable:
     """Plan a table: cells are counted in grains, and released in steps of so much."""
-    layout = Layout(tuple(_axis(question, group) for group in finest_groups(question)))
+    layout = _layout(question)
     rows = _rows(question, layout)
     sign = -1 if bounds.greatest == 0 else 1
+    nonnegative = 0 in (bounds.least, bounds.greatest)
+    most = bounds.least if sign < 0 else bounds.greatest
+    facts = facts_of(
+        question.table.known,
+        layout,
+        None if most is None or not nonnegative else int(abs(most) / step),
+        of_all_rows=question.condition is None and isinstance(question.measure, Count),
+    )
     make = partial(
         JointPlan.of,
         layout,
         epsilon,
         sensitivity=sensitivity / step,
         grain=grain / step,
-        facts=Facts(layout, known_of(question, layout), most),
-        nonnegative=0 in (bounds.least, bounds.greatest),
+        facts=facts,
+        nonnegative=nonnegative,
     )
     groupings = tuple(dict.fromkeys(one.grouping for one in rows))
     return JointTable(_best(make, groupings, with_total=question.sets is None), rows, bounds, step, sign)
@@ -79,11 +82,14 @@ def _best(make: Callable[..., JointPlan], groupings: tuple[Grouping, ...], *, wi
     )
 
 
-def _axis(question: Question, group: Group) -> Axis:
-    """Return the axis of a group, with those of the other groups that it lies within."""
-    names = {one.column.name for one in question.groups}
-    levels = [Level(name, codes) for name, codes in ancestors(question.table.columns, group.column) if name in names]
-    return Axis(group.column.name, group.size, tuple(levels))
+def _layout(question: Question) -> Layout:
+    """Return an axis for each of the finest groups, with the others that it lies within and those that facts are of."""
+    known = question.table.known
+    names = {group.column.name for group in question.groups}
+    public = {*known.by, *(name for zero in known.zeros for name in zero)}
+    columns, groups = question.table.columns, finest_groups(question)
+    axes = [axis_of(columns, group.column, group.size, names | public) for group in groups]
+    return Layout(without_doubles(axes))
 
 
 def _rows(question: Question, layout: Layout) -> tuple[Rows, ...]:
@@ -97,32 +103,3 @@ def _rows(question: Question, layout: Layout) -> tuple[Rows, ...]:
         places = tuple(int(numbers[tuple(row[place] or 0 for place in at)]) for row in question.rows_of(told))
         found.append(Rows(grouping, places, ", ".join(names[place] for place in told) or "the total"))
     return tuple(found)
-
-
-def known_of(question: Question, layout: Layout) -> dict[Grouping, tuple[NDArray[np.int64], NDArray[np.bool_]]]:
-    """Return what is public of a table: combinations that cannot be, and numbers of rows where all are counted."""
-    found: dict[Grouping, tuple[NDArray[np.int64], NDArray[np.bool_]]] = {}
-    known, columns = question.table.known, {name for axis in layout.axes for name in _names(axis)}
-
-    def tell(grouping: Grouping, place: tuple[int, ...], value: int) -> None:
-        if grouping not in found:
-            sizes = layout.sizes(grouping)
-            found[grouping] = np.zeros(sizes, dtype=np.int64), np.zeros(sizes, dtype=np.bool_)
-        found[grouping][0][place], found[grouping][1][place] = value, True
-
-    for zero in known.zeros:
-        if set(zero) <= columns:
-            grouping = layout.grouping(zero)
-            tell(grouping, tuple(zero[str(name)] for name in layout.names(grouping)), 0)
-    if question.condition is None and isinstance(question.measure, Count):
-        if known.total is not None:
-            tell(layout.total, (), known.total)
-        for name, numbers in known.by.items():
-            if name in columns:
-                for code, value in numbers.items():
-                    tell(layout.grouping(name), (code,), value)
-    return found
-
-
-def _names(axis: Axis) -> list[Name]:
-    return [axis.name_of(level) for level in range(len(axis.levels) + 1)]

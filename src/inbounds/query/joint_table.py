@@ -11,10 +11,11 @@ import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.display.progress import Progress
+from inbounds.errors import ProjectionFailed
 from inbounds.joint.interval import intervals
 from inbounds.joint.joint_release import JointRelease
 from inbounds.joint.layout import Grouping
-from inbounds.joint.measuring import measure
+from inbounds.joint.measuring import Measured, measure
 from inbounds.joint.plan import JointPlan
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answering import Answered, Answering, Interval, Value, within_64_bits, written
@@ -22,6 +23,14 @@ from inbounds.sampling.entropy import Entropy, system
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+class Unprojected(Exception):
+    """No possible table was found for what was measured and paid for; whoever asked keeps it, to try again."""
+
+    def __init__(self, measured: Measured) -> None:
+        super().__init__("no possible table was found in time")
+        self.measured = measured
 
 
 @dataclass(frozen=True)
@@ -60,21 +69,48 @@ class JointTable(Answering):
         report(f"measuring {len(self.plan.measured)} groupings of {len(cells)} cells")
         measured = measure(self.plan, cells.reshape(self.plan.layout.shape), entropy)
         report("making a table that adds up")
-        released = JointRelease.of(measured)
+        return self.made_of(measured, confidence)
+
+    def made_of(self, measured: Measured, confidence: float) -> list[tuple[Answered, ...]]:
+        """Return the rows of every grouping from what was measured; costs nothing, however often it is done."""
+        try:
+            cells = self._possible(JointRelease.of(measured).cells)
+        except ProjectionFailed:
+            raise Unprojected(measured) from None
         found: list[tuple[Answered, ...]] = []
         for rows in self.rows:
-            values = np.asarray(self.plan.layout.sum(released.cells, rows.grouping)).ravel()
+            values = np.asarray(self.plan.layout.sum(cells, rows.grouping)).ravel()
             lows, highs = (ends.ravel() for ends in intervals(measured, rows.grouping, confidence))
             noise = self.plan.error(rows.grouping) * float(self.step)
             found += [(self._answered(values, lows, highs, place, noise),) for place in rows.places]
         return found
 
+    def _possible(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return cells of which no sum is beyond the bounds: brought nearer to zero, all of them alike, if one is."""
+        found, part = cells, Fraction(1)
+        while (past := max(self._past(found, rows.grouping) for rows in self.rows)) > 1:
+            part = part / past * Fraction(99, 100)
+            found = np.trunc(cells * float(part)).astype(np.int64)
+        return found
+
+    def _past(self, cells: NDArray[np.int64], grouping: Grouping) -> Fraction:
+        """Return how many times as far as it may be the farthest sum of a grouping is, 1 if none is too far."""
+        sums = np.asarray(self.plan.layout.sum(cells, grouping)) * self.sign
+        ends = (int(sums.min()), self.bounds.least), (int(sums.max()), self.bounds.greatest)
+        return max([Fraction(1), *(far * self.step / end for far, end in ends if end is not None and end != 0)])
+
     def _answered(
         self, values: NDArray[np.int64], lows: NDArray[np.int64], highs: NDArray[np.int64], place: int, noise: float
     ) -> Answered:
-        ends = sorted((self._value(int(lows[place])), self._value(int(highs[place]))))
-        interval: Interval = ends[0], ends[1]
+        low, high = sorted(self._clamped(int(end[place])) for end in (lows, highs))
+        interval: Interval = written(self.bounds, low), written(self.bounds, high)
         return Answered(self._value(int(values[place])), noise, interval)
+
+    def _clamped(self, steps: int) -> Fraction:
+        """Return the end of an interval, where an answer can be."""
+        value, least, greatest = self.sign * steps * self.step, self.bounds.least, self.bounds.greatest
+        value = value if least is None else max(value, least)
+        return value if greatest is None else min(value, greatest)
 
     def _value(self, steps: int) -> Value:
         return written(self.bounds, self.sign * steps * self.step)

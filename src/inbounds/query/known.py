@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inbounds.exact.rational import shown
-from inbounds.query.column import Column, Keys
+from inbounds.query.column import Column, Keys, is_key
 from inbounds.query.contract import Contract
 
 LARGEST = 2**50
@@ -79,7 +79,7 @@ def _keys(contract: Contract, columns: Mapping[str, Column], name: str, *path: s
 
 def _code(contract: Contract, column: Keys, key: Any, *path: str) -> int:
     for code, known in enumerate(column.keys):
-        if (type(known) is type(key) and known == key) or (isinstance(key, str) and key == str(known)):
+        if is_key(key, known):
             return code
     raise contract.refuse(f"{shown(key)} is not a key of {column.name!r}; add it there, or leave it out here", *path)
 

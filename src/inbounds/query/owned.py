@@ -12,6 +12,7 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
+from inbounds.query import unfinished
 from inbounds.query.answer import Answer
 from inbounds.query.column import Keys
 from inbounds.query.condition import And, Compare, Condition, In
@@ -64,6 +65,8 @@ class Derived:
     noise: tuple[tuple[float | None, ...], ...]
     intervals: tuple[tuple[tuple[Any, Any] | None, ...], ...]
     confidence: float
+    note: str | None
+    """Which rows are not in it, though they are in an answer to the question by itself."""
 
 
 def derived(contract: str, question: Question, kept: Iterable[tuple[str, str]]) -> Derived | None:
@@ -72,6 +75,8 @@ def derived(contract: str, question: Question, kept: Iterable[tuple[str, str]]) 
         return None
     wanted = Asked.of(contract, question)
     for request_id, text in reversed(list(kept)):
+        if unfinished.load(text) is not None:
+            continue
         owned = Answer.load(text, Fraction(0), request_id)
         if owned.asked is not None and (found := _from(wanted, question, owned, owned.asked)) is not None:
             return found
@@ -112,26 +117,39 @@ def _summed(
         seen = _seen(question, columns, owned.rows[place])
         if all(_holds(one, seen) for one in extra):
             by_key.setdefault(tuple(seen[name] for name in names), []).append(place)
-    return _rows(question, owned, by_key)
+    return _rows(question, owned, by_key, _left_out(question, told, names))
 
 
-def _rows(question: Question, owned: Answer, by_key: Mapping[tuple[Any, ...], list[int]]) -> Derived:
+def _rows(question: Question, owned: Answer, by_key: Mapping[tuple[Any, ...], list[int]], note: str | None) -> Derived:
     labels = question.labels
+    by_row: dict[tuple[Any, ...], list[int]] = {}
+    for key, some in by_key.items():
+        for told in question.told_apart:
+            by_row.setdefault(tuple(one if i in told else None for i, one in enumerate(key)), []).extend(some)
     rows, noise, intervals = [], [], []
     for codes in question.rows:
         key = tuple(None if code is None else labels[i][code] for i, code in enumerate(codes))
-        told = [i for i, one in enumerate(key) if one is not None]
-        places = [
-            place
-            for found, some in by_key.items()
-            if all(found[i] == key[i] for i in told)
-            for place in some
-        ]  # fmt: skip
-        rows.append((*key, sum(owned.rows[place][-1] for place in places)))
+        places = by_row.get(key, [])
+        rows.append((*key, _sum([owned.rows[place][-1] for place in places])))
         one = len(places) == 1
         noise.append((owned.noise[places[0]][0] if one else None,))
         intervals.append((owned.intervals[places[0]][0] if one and owned.intervals else None,))
-    return Derived(owned.request_id, tuple(rows), tuple(noise), tuple(intervals), owned.confidence)
+    return Derived(owned.request_id, tuple(rows), tuple(noise), tuple(intervals), owned.confidence, note)
+
+
+def _sum(values: Sequence[int | float]) -> int | float:
+    """Return a sum of values as they are written, so that tenths add up to tenths."""
+    if all(isinstance(value, int) for value in values):
+        return sum(values)
+    return float(sum(Fraction(str(value)) for value in values))
+
+
+def _left_out(question: Question, told: Sequence[str], names: Sequence[str]) -> str | None:
+    """Say that rows without a key of a column that is added up are in no cell of the table."""
+    added_up = [name for name in told if name not in {*names, *_reached(question, names)}]
+    if not added_up:
+        return None
+    return f"Added up from answers by {', '.join(added_up)}: rows without one of the keys there are not in it."
 
 
 def _reached(question: Question, told: Sequence[str]) -> set[str]:

@@ -31,6 +31,8 @@ from inbounds.query.statement.request import Request, Total
 
 WHOLE_ROWS = Total(1, 0)
 
+ALL_COUNTS = Bounds(0, None, step=1)
+
 MOST_BUCKETS_OF_ALL = 4_000_000
 """Quantiles of all groups together may have so many buckets; beyond, they take minutes and gigabytes."""
 
@@ -208,7 +210,6 @@ class _Planner:
             bounds=bounds,
             step=fine if bounds.step is None else bounds.step,
             grain=fine,
-            most=None if isinstance(self.question.measure, Sum) or bounds.greatest is None else int(bounds.greatest),
         )
         return answering, replace(request, groups=finest_groups(self.question))
 
@@ -257,7 +258,7 @@ class _Planner:
         request = self._request((Total(0, 1), Total(column.steps, -1)), column.steps, value=column)
         ratio = self._ratio(request, column.step, column.low, column.high, _hull(column))
         counts = self._counts(self.question.table.limit)
-        sums = counts if column.is_dates else self._sums(column)
+        sums = ALL_COUNTS if column.is_dates else self._sums(column)
         shared = {part.name: getattr(ratio, part.name) for part in fields(ratio)}
         return TotalsOfColumn(**shared, of=measure.of, counts=counts, sums=sums), request
 

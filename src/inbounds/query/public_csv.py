@@ -16,7 +16,7 @@ def read_public(contract: Contract, path: str, *where: str, instead: str = "") -
     try:
         with open(contract.folder / path, encoding="utf-8-sig", newline="") as file:
             rows = [row for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError, csv.Error):
+    except (OSError, ValueError, csv.Error):
         raise contract.refuse(
             f"cannot read {shown(path)}; {instead}give the path of a public csv file", *where
         ) from None

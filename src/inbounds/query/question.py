@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from math import prod
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.column import Keys
+from inbounds.query.column import Column, Keys
 from inbounds.query.condition import (
     MOST_DEPTH,
     MOST_NODES,
@@ -24,7 +24,7 @@ from inbounds.query.condition import (
     joined,
     quoted,
 )
-from inbounds.query.group import MOST_CELLS, Group, by_key, cells
+from inbounds.query.group import MOST_CELLS, MOST_SETS, Group, by_key, cells
 from inbounds.query.hierarchy import ancestors
 from inbounds.query.measure import Cdf, Count, Measure
 from inbounds.query.sql.conditions import read_condition
@@ -57,29 +57,48 @@ class Question:
 
     def by(self, *names: str) -> Question:
         """Return the question for each key of some columns, every combination of them."""
+        if self.sets is not None:
+            raise InvalidQuestion(
+                "totals are of the groups before them; name all groups first, and then ask for totals"
+            )
         groups = list(self.groups)
         for name in names:
             if any(group.column.name == name for group in groups):
                 raise InvalidQuestion(f"{name} is grouped by twice; name it once")
             groups.append(by_key(self.table.column(name)))
-        return replace(self, groups=check_groups(tuple(groups)))
+        return check_size(replace(self, groups=tuple(groups)))
 
     def with_sets(self, sets: Iterable[Iterable[str]]) -> Question:
         """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total."""
-        named = [tuple(one) for one in sets]
+        named = [_names(one) for one in sets]
+        if not 1 <= len(named) <= MOST_SETS:
+            raise InvalidQuestion(
+                f"a question may ask for 1 to {MOST_SETS} groupings, got {len(named)}; name fewer columns, and () "
+                "for the total"
+            )
         new = [name for name in dict.fromkeys(name for one in named for name in one) if name not in self._names]
-        asked = self.by(*new) if new else self
+        asked = replace(self, sets=None).by(*new) if new else self
         bins = [place for place, group in enumerate(asked.groups) if group.has_bins]  # no set of names holds them
         places = {name: place for place, name in enumerate(asked._names)}
         found = dict.fromkeys(tuple(sorted({*bins, *(places[name] for name in one)})) for one in named)
-        return replace(asked, sets=tuple(found))
+        return check_size(replace(asked, sets=tuple(found))._not_both())
 
     def with_totals(self) -> Question:
         """Return the question with the totals of a table: over each column by itself, and over everything."""
         if not self.groups:
             raise InvalidQuestion("totals go with groups, and there are none; group by a column first")
         every = tuple(range(len(self.groups)))
-        return replace(self, sets=tuple(dict.fromkeys((every, *((place,) for place in every), ()))))
+        sets = tuple(dict.fromkeys((every, *((place,) for place in every), ())))
+        return check_size(replace(self, sets=sets)._not_both())
+
+    def by_itself(self) -> Question:
+        """Return the question with each cell answered by itself: least error in a cell, and sums that drift."""
+        return replace(self, alone=True)._not_both()
+
+    def _not_both(self) -> Question:
+        if self.alone and self.sets is not None:
+            raise InvalidQuestion("cells that are answered alone add up to no totals; leave out the totals, or alone")
+        return self
 
     @property
     def _names(self) -> list[str]:
@@ -131,30 +150,61 @@ def sql_of(questions: Sequence[Question]) -> str:
     if first.condition is not None:
         text += f" WHERE {first.condition}"
     if first.sets is not None:
-        sets = (", ".join(str(first.groups[i]) for i in one if first.groups[i] in columns) for one in first.sets)
+        if all(0 in one for one in first.sets):  # then a histogram above the line says its own part
+            told = [[i for i in one if first.groups[i] in columns] for one in first.sets]
+        else:
+            told = [list(one) for one in first.sets]
+        sets = (", ".join(str(first.groups[i]) for i in one) for one in told)
         return f"{text} GROUP BY GROUPING SETS ({', '.join(f'({one})' for one in sets)})"
     return text + (f" GROUP BY {keys}" if keys else "")
 
 
+def _names(given: object) -> tuple[str, ...]:
+    """Return the columns of one set."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InvalidQuestion(f"a grouping is a set of columns, got {shown(given)}; put its names in parentheses")
+    return tuple(given)
+
+
 def possible_cells(table: Table, groups: tuple[Group, ...]) -> list[tuple[int, ...]]:
     """Return every combination of groups that can be: a key that lies within another goes with that one only."""
-    places = {group.column.name: place for place, group in enumerate(groups)}
-    within = [
-        (places[group.column.name], places[name], codes)
-        for group in groups
-        for name, codes in ancestors(table.columns, group.column)
-        if name in places
-    ]
-    found = cells(groups)
-    return [cell for cell in found if all(codes[cell[child]] == cell[parent] for child, parent, codes in within)]
+    bottom = finest(table.columns, groups)
+    if len(bottom) == len(groups):
+        return cells(groups)
+    return sorted(cell for one in cells(bottom) if (cell := _completed(table.columns, groups, bottom, one)) is not None)
 
 
-def check_groups(groups: tuple[Group, ...]) -> tuple[Group, ...]:
-    """Refuse more groups than can be answered."""
-    count = prod(group.size for group in groups)
+def finest(columns: Mapping[str, Column], groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """Return the groups that no other of them lies within: their keys tell those of all others."""
+    above = {name for group in groups for name, _ in ancestors(columns, group.column)}
+    return tuple(group for group in groups if group.column.name not in above)
+
+
+def _completed(
+    columns: Mapping[str, Column], groups: tuple[Group, ...], bottom: tuple[Group, ...], cell: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """Return the codes of all groups for those of the finest; None if two of these lie in different keys of a third."""
+    found = {group.column.name: code for group, code in zip(bottom, cell, strict=True)}
+    for group, code in zip(bottom, cell, strict=True):
+        for name, codes in ancestors(columns, group.column):
+            if found.setdefault(name, codes[code]) != codes[code]:
+                return None
+    return tuple(found[group.column.name] for group in groups)
+
+
+def check_size(question: Question) -> Question:
+    """Return a question, unless it has more groups than can be answered: cells, or rows of all sets together."""
+    columns = question.table.columns
+    count = max(
+        prod(group.size for group in finest(columns, question.groups)),
+        sum(
+            prod(group.size for group in finest(columns, tuple(question.groups[place] for place in told)))
+            for told in question.told_apart
+        ),
+    )
     if count > MOST_CELLS:
         raise InvalidQuestion(f"a question may have at most {MOST_CELLS} groups, got {count}; group by fewer columns")
-    return groups
+    return question
 
 
 def checked(table: Table, condition: Any) -> Condition:

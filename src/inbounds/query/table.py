@@ -15,6 +15,7 @@ from inbounds.query.condition import quoted
 from inbounds.query.contract import Contract
 from inbounds.query.hierarchy import with_parents
 from inbounds.query.known import Known
+from inbounds.query.known_facts import refuse_contradictions
 from inbounds.query.public_csv import read_public
 
 ROW = "row"
@@ -58,6 +59,7 @@ class Table:
             raise contract.refuse(f"the unit {unit!r} cannot be a column to ask about; leave it out", "columns", unit)
         units = contract.whole_of("dataset", "units") if contract.has("dataset", "units") else None
         known = Known.of(contract, columns, rows_are_units=unit == ROW)
+        refuse_contradictions(contract, columns, known, units if unit == ROW else None)
         return cls(_name(contract), unit, _limit(contract, unit), columns, units, known)
 
     @property

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations, product
+from math import prod
 
 from sqlglot import exp
 
+from inbounds.query.group import MOST_SETS
 from inbounds.query.sql.text import SqlText, kind
 from inbounds.query.sql.values import is_number, read_column
 
 Names = tuple[str, ...]
-
-MOST_SETS = 64
-"""A question may ask for so many sets of columns."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,8 @@ def read_groupings(text: SqlText, group: exp.Expr | None) -> Grouped:
         text.refuse(group, "GROUP BY takes columns, ROLLUP, CUBE or GROUPING SETS, nothing else; leave the rest out")
     text.take(group, "expressions")
     parts = [_sets(text, part) for part in group.expressions]
+    _refuse_many(text, group, prod(map(len, parts)))
     sets = tuple(dict.fromkeys(_joined(chosen) for chosen in product(*parts)))
-    if len(sets) > MOST_SETS:
-        text.refuse(group, f"a question may ask for at most {MOST_SETS} groupings, got {len(sets)}; name fewer columns")
     keys = tuple(dict.fromkeys(name for part in parts for one in part for name in one))
     if all(isinstance(part, exp.Column) for part in group.expressions):
         return Grouped(tuple(name for part in parts for one in part for name in one))
@@ -48,6 +46,7 @@ def _sets(text: SqlText, part: exp.Expr) -> list[Names]:
         return [_joined(named[:length]) for length in range(len(named), -1, -1)]
     if isinstance(part, exp.Cube):
         named = _members(text, part)
+        _refuse_many(text, part, 2 ** len(named))
         lengths = range(len(named), -1, -1)
         return [_joined(chosen) for length in lengths for chosen in combinations(named, length)]
     if isinstance(part, exp.GroupingSets):
@@ -64,6 +63,9 @@ def _member_sets(text: SqlText, member: exp.Expr) -> list[Names]:
 
 
 def _members(text: SqlText, part: exp.Expr) -> list[Names]:
+    if not part.expressions:
+        name = part.key.upper()
+        text.refuse(part, f"{name} takes columns, got none; write it like {name}(clinic), or leave it out")
     text.take(part, "expressions")
     return [_member(text, member) for member in part.expressions]
 
@@ -77,6 +79,12 @@ def _member(text: SqlText, member: exp.Expr) -> Names:
         text.take(member, "expressions")
         return tuple(_column(text, one) for one in member.expressions)
     return (_column(text, member),)
+
+
+def _refuse_many(text: SqlText, node: exp.Expr, count: int) -> None:
+    """Refuse more sets than can be answered, before they are written out."""
+    if count > MOST_SETS:
+        text.refuse(node, f"a question may ask for at most {MOST_SETS} groupings, got more; name fewer columns")
 
 
 def _joined(sets: tuple[Names, ...] | list[Names]) -> Names:

@@ -1,0 +1,48 @@
+"""What is kept of an answer whose table could not be made: what was measured, and paid for, to be tried again.
+
+To measure once more would cost epsilon once more, for that the first try failed has been seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from inbounds.joint.measuring import Measured
+from inbounds.joint.stored import restored, stored
+from inbounds.query.answer import plain, read_plain
+from inbounds.query.answering import Answered
+
+Part = Measured | list[tuple[Answered, ...]]
+"""Of one question: what was measured, or the answers if they were made."""
+
+MARK = "unfinished"
+
+
+def dump(parts: Sequence[Part]) -> str:
+    """Write what a ledger keeps in place of an answer."""
+    return json.dumps({MARK: [_plain(part) for part in parts]}, separators=(",", ":"))
+
+
+def load(text: str) -> list[Part] | None:
+    """Read what a ledger kept; None if it is an answer."""
+    if not text.startswith(f'{{"{MARK}"'):
+        return None
+    return [_read(part) for part in json.loads(text)[MARK]]
+
+
+def _plain(part: Part) -> Any:
+    if isinstance(part, Measured):
+        return stored(part)
+    return [[[plain(one.value), one.noise, plain(one.interval)] for one in row] for row in part]
+
+
+def _read(kept: Any) -> Part:
+    if isinstance(kept, dict):
+        return restored(json.dumps(kept))[0]
+    return [tuple(Answered(read_plain(value), noise, _ends(ends)) for value, noise, ends in row) for row in kept]
+
+
+def _ends(kept: Any) -> Any:
+    return None if kept is None else tuple(map(read_plain, kept))
