@@ -8,11 +8,22 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import arrays, construction, ledger, limit, scalar, tables, timing_leak
+from benchmarks import (
+    arrays,
+    construction,
+    joint,
+    joint_check,
+    joint_scale,
+    ledger,
+    limit,
+    scalar,
+    tables,
+    timing_leak,
+)
 from benchmarks.peer_process import PeerProcess
-from benchmarks.report import Report
+from benchmarks.report import Report, Series
 
-BENCHMARKS: dict[str, Callable[..., Report]] = {
+BENCHMARKS: dict[str, Callable[..., Report | Series]] = {
     "arrays": arrays.run,
     "scalar": scalar.run,
     "construction": construction.run,
@@ -22,7 +33,12 @@ BENCHMARKS: dict[str, Callable[..., Report]] = {
     "limit": limit.run,
     "ledger": ledger.run,
     "tables": tables.run,
+    "joint": joint.run,
+    "joint-scale": joint_scale.run,
+    "joint-check": joint_check.run,
 }
+WITH_OWN_PEERS: dict[str, Callable[..., Report | Series]] = {"tables": tables.run, "joint": joint.run}
+"""Their peers run in processes of their own, some of them in other environments."""
 
 
 def main() -> None:
@@ -36,7 +52,7 @@ def main() -> None:
     if unknown := set(arguments.names) - set(BENCHMARKS):
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
 
-    benchmarks = BENCHMARKS | {"tables": partial(tables.run, interpreter=arguments.peers)}
+    benchmarks = BENCHMARKS | {name: partial(run, interpreter=arguments.peers) for name, run in WITH_OWN_PEERS.items()}
     names = arguments.names or list(benchmarks)
     figures = {}
     with PeerProcess(arguments.peers) as peers:

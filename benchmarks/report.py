@@ -31,6 +31,22 @@ class Report:
         return "\n".join([*lines, "", *(fill(note, WIDTH) for note in self.notes), ""])
 
 
+@dataclass(frozen=True)
+class Series:
+    """Several tables of one run, with notes below them all."""
+
+    reports: tuple[Report, ...]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def measured(self) -> dict[str, float]:
+        """The figures of all of them."""
+        return {name: value for report in self.reports for name, value in report.measured.items()}
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.reports), *(fill(note, WIDTH) for note in self.notes), ""])
+
+
 def duration(seconds: float) -> str:
     """Return a duration with three digits and a unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
