@@ -44,6 +44,8 @@ def most_of_a_row(question: Question) -> int:
 def limit(question: Question) -> int:
     """Return how many rows of a unit count in full."""
     if isinstance(question.measure, CountUnits):
+        if question.sets is not None:  # once in all, shared
+            return 1
         return min(question.table.limit, question.cells) if question.groups else 1
     return question.table.limit
 
@@ -53,7 +55,8 @@ def fineness(question: Question) -> int:
     if question.table.rows_are_units:
         return 1
     found, k, most = 1, limit(question), most_of_a_row(question)
-    while 2 * found * k * most < 2**36 and 2 * found * k < 2**30:
+    room = 2**36 if question.sets is None else 2**30
+    while 2 * found * k * most < room and 2 * found * k < 2**30:
         found *= 2
     return found
 

@@ -269,7 +269,8 @@ def _java() -> str | None:
 
 def planned(query: Query) -> Plan:
     """Return a plan that is quickly made: the mechanism does not matter."""
-    return query.plan(1) if isinstance(query.question.measure, Quantile) else query.plan(1, pooling=1)
+    has_none = isinstance(query.question.measure, Quantile) or query.question.sets is not None
+    return query.plan(1) if has_none else query.plan(1, pooling=1)
 
 
 def totals_of(query: Query) -> list[list[int]]:

@@ -174,10 +174,12 @@ def test_every_value_is_a_multiple_of_the_grain(low: Fraction, step: Fraction, s
     st.fractions(-100, 100, max_denominator=1000), st.sampled_from(["[-7, 9] step 1", "[0, inf) step 0.1", "[0, 1]"])
 )
 def test_rounding_a_release_moves_it_by_half_a_step_at_most(value: Fraction, text: str) -> None:
-    """What is released is rounded to the nearest step of the answer's bounds, and left alone where they have none."""
+    """What is released is rounded to the nearest possible answer, and left alone where bounds have no step."""
     bounds = Bounds.parse(text)
     rounded = on_step(bounds, value)
-    assert rounded == value if bounds.step is None else abs(rounded - value) <= bounds.step / 2
+    assert bounds.least is not None
+    possible = max(bounds.least, value if bounds.greatest is None else min(value, bounds.greatest))
+    assert rounded == value if bounds.step is None else abs(rounded - possible) <= bounds.step / 2
     assert on_step(bounds, rounded) == rounded
 
 

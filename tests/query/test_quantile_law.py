@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from inbounds import Bounds
 from inbounds.exact.balls import lock, workprec
-from inbounds.query import answering
+from inbounds.query import quantile_answering
 from inbounds.query.column import Numbers
 from inbounds.query.quantile_answering import QuantileByRank
 from inbounds.query.quantile_law import MOST_BUCKETS, Buckets, QuantileLaw, rank_misses
@@ -67,7 +67,7 @@ def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[QuantileByRank, list[in
             super().__init__(buckets, missed, rate)
             made.append(self)
 
-    monkeypatch.setattr(answering, "QuantileLaw", Noted)
+    monkeypatch.setattr(quantile_answering, "QuantileLaw", Noted)
 
     def found(ranking: QuantileByRank, totals: list[int]) -> QuantileLaw:
         ranking.answer(totals)

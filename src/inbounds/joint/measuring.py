@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
 MOST = 2**60
 """No sum is measured beyond this: each cell is clamped to it, and then each sum of them, which brings no two tables
-farther apart.  What was measured of a grouping is brought to twice this in all, so that 64 bits hold whatever is added
-up of it."""
+farther apart."""
+
+MOST_STEPS = 2**50
+"""What was measured of a grouping is brought to so many steps in all, if it is more, which is free afterwards: up to
+there doubles hold every whole number, and tables that add up can be found."""
 
 HALF = 30
 """Sums are added up in two halves, each of which is far below 2**63 however many cells there are."""
@@ -84,8 +87,9 @@ def _measured(plan: JointPlan, truth: NDArray[np.int64], grouping: Grouping, ent
     drawn = plan.mechanism(grouping)._release_array(sums, entropy)
     values, known = known_groups(plan.facts, grouping)
     found: NDArray[np.int64] = np.where(known, values * plan.grain.denominator, drawn).astype(np.int64)
-    if np.abs(found.astype(np.float64)).sum() > 2 * MOST:
-        found = np.clip(found, -(2 * MOST // found.size), 2 * MOST // found.size)
+    most = min(2 * MOST, MOST_STEPS * plan.grain.denominator)
+    if np.abs(found.astype(np.float64)).sum() > most:
+        found = np.clip(found, -(most // found.size), most // found.size)
     return found.reshape(plan.layout.sizes(grouping))
 
 

@@ -102,34 +102,33 @@ def _from(wanted: Asked, question: Question, owned: Answer, said: Mapping[str, A
 def _summed(
     question: Question, owned: Answer, columns: Sequence[str], extra: Sequence[Condition], names: Sequence[str]
 ) -> Derived | None:
-    """Add up the rows of the coarsest set that tells apart everything that is needed."""
-    needed = {*names, *(one.column for one in extra if isinstance(one, Compare | In))}
+    """Add up rows of the coarsest sets that tell apart what is needed: for a set that is owned these are its own."""
     sets: dict[tuple[str, ...], list[int]] = {}
     for place, row in enumerate(owned.rows):
         told = tuple(name for name, key in zip(columns, row, strict=False) if key is not None)
         sets.setdefault(told, []).append(place)
-    reachable = [told for told in sets if needed <= _reached(question, told)]
-    if not reachable:
-        return None
-    told = min(reachable, key=lambda one: len(sets[one]))
+    conditions = {one.column for one in extra if isinstance(one, Compare | In)}
     by_key: dict[tuple[Any, ...], list[int]] = {}
-    for place in sets[told]:
-        seen = _seen(question, columns, owned.rows[place])
-        if all(_holds(one, seen) for one in extra):
-            by_key.setdefault(tuple(seen[name] for name in names), []).append(place)
-    return _rows(question, owned, by_key, _left_out(question, told, names))
+    for asked in question.told_apart:
+        needed = conditions | {names[place] for place in asked}
+        reachable = [told for told in sets if needed <= _reached(question, told)]
+        if not reachable:
+            return None
+        for place in sets[min(reachable, key=lambda one: len(sets[one]))]:
+            seen = _seen(question, columns, owned.rows[place])
+            if all(_holds(one, seen) for one in extra):
+                key = tuple(seen[name] if i in asked else None for i, name in enumerate(names))
+                by_key.setdefault(key, []).append(place)
+    told_of = conditions | _reached(question, names)
+    return _rows(question, owned, by_key, _left_out([name for name in columns if name not in told_of]))
 
 
 def _rows(question: Question, owned: Answer, by_key: Mapping[tuple[Any, ...], list[int]], note: str | None) -> Derived:
     labels = question.labels
-    by_row: dict[tuple[Any, ...], list[int]] = {}
-    for key, some in by_key.items():
-        for told in question.told_apart:
-            by_row.setdefault(tuple(one if i in told else None for i, one in enumerate(key)), []).extend(some)
     rows, noise, intervals = [], [], []
     for codes in question.rows:
         key = tuple(None if code is None else labels[i][code] for i, code in enumerate(codes))
-        places = by_row.get(key, [])
+        places = by_key.get(key, [])
         rows.append((*key, _sum([owned.rows[place][-1] for place in places])))
         one = len(places) == 1
         noise.append((owned.noise[places[0]][0] if one else None,))
@@ -137,19 +136,18 @@ def _rows(question: Question, owned: Answer, by_key: Mapping[tuple[Any, ...], li
     return Derived(owned.request_id, tuple(rows), tuple(noise), tuple(intervals), owned.confidence, note)
 
 
+def _left_out(added_up: Sequence[str]) -> str | None:
+    """Say that rows without a key of a column that is added up are in no cell of the table."""
+    if not added_up:
+        return None
+    return f"Added up from answers by {', '.join(added_up)}: rows without one of the keys there are not in it."
+
+
 def _sum(values: Sequence[int | float]) -> int | float:
     """Return a sum of values as they are written, so that tenths add up to tenths."""
     if all(isinstance(value, int) for value in values):
         return sum(values)
     return float(sum(Fraction(str(value)) for value in values))
-
-
-def _left_out(question: Question, told: Sequence[str], names: Sequence[str]) -> str | None:
-    """Say that rows without a key of a column that is added up are in no cell of the table."""
-    added_up = [name for name in told if name not in {*names, *_reached(question, names)}]
-    if not added_up:
-        return None
-    return f"Added up from answers by {', '.join(added_up)}: rows without one of the keys there are not in it."
 
 
 def _reached(question: Question, told: Sequence[str]) -> set[str]:

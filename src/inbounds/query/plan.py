@@ -25,7 +25,7 @@ from inbounds.query.quantile_law import Buckets
 from inbounds.query.question import Question, possible_cells
 from inbounds.query.ratio import Ratio, TotalsOfColumn
 from inbounds.query.ratio_noise import RatioNoise
-from inbounds.query.row_weights import RowWeights
+from inbounds.query.row_weights import TABLE_BITS, TOTAL_BITS, RowWeights
 from inbounds.query.statement.builder import statement
 from inbounds.query.statement.request import Request, Total
 
@@ -35,6 +35,10 @@ ALL_COUNTS = Bounds(0, None, step=1)
 
 MOST_BUCKETS_OF_ALL = 4_000_000
 """Quantiles of all groups together may have so many buckets; beyond, they take minutes and gigabytes."""
+
+RELEASED_BITS = 16
+"""In a table, sums without a step are released in at least 2**15 steps to what one unit can change: at the largest
+epsilon there is, noise goes over dozens of them."""
 
 MOST_GRAINS = 2**35
 """A value may be so many times what all values are multiples of: then the sum of a unit's rows stays below 2**63."""
@@ -142,7 +146,8 @@ class _Planner:
         limit: int | None = None,
     ) -> Request:
         table = self.question.table
-        weights = RowWeights(1, 0) if table.rows_are_units else RowWeights.of(limit or table.limit, most)
+        bits = TABLE_BITS if self._is_table else TOTAL_BITS
+        weights = RowWeights(1, 0) if table.rows_are_units else RowWeights.of(limit or table.limit, most, bits)
         return Request(
             columns=dict(table.columns),
             kinds=checked_kinds(table, self.engine.kinds()),
@@ -155,6 +160,15 @@ class _Planner:
             totals=totals,
             weights=weights,
         )
+
+    @property
+    def _is_table(self) -> bool:
+        """Whether the answer is a table that adds up: with groups to count or add up it is, unless asked not to be."""
+        question = self.question
+        if not isinstance(question.measure, Count | Sum):
+            return question.sets is not None
+        together = bool(question.groups) and not question.alone and self.pooling is None
+        return together or question.sets is not None
 
     @property
     def _one_group(self) -> bool:
@@ -191,11 +205,9 @@ class _Planner:
         self, request: Request, bounds: Bounds, grain: Fraction, sensitivity: Fraction
     ) -> tuple[Answering, Request]:
         """Answer with a number by itself, or with a table that adds up where there are groups, unless asked not to."""
-        question = self.question
-        alone = not question.groups or question.alone or self.pooling is not None
-        if alone and question.sets is None:
-            return self._one_number(request, bounds, grain, sensitivity), request
-        return self._table(request, bounds, grain, sensitivity)
+        if self._is_table:
+            return self._table(request, bounds, grain, sensitivity)
+        return self._one_number(request, bounds, grain, sensitivity), request
 
     def _table(
         self, request: Request, bounds: Bounds, grain: Fraction, sensitivity: Fraction
@@ -208,7 +220,7 @@ class _Planner:
             self.epsilon,
             sensitivity=sensitivity,
             bounds=bounds,
-            step=fine if bounds.step is None else bounds.step,
+            step=_released_in(fine, sensitivity) if bounds.step is None else bounds.step,
             grain=fine,
         )
         return answering, replace(request, groups=finest_groups(self.question))
@@ -342,6 +354,12 @@ def _hull(column: Numbers) -> Bounds:
     if column.is_dates:
         return Bounds.dates(column.bounds.low, column.bounds.high)  # type: ignore[arg-type]
     return Bounds(column.low, column.high)
+
+
+def _released_in(fine: Fraction, sensitivity: Fraction) -> Fraction:
+    """Return the step of sums that have none of their own: as coarse as is not seen beside the noise, so that the sums
+    of many rows are numbers of steps that doubles hold."""
+    return fine * 2 ** max(0, int(sensitivity / fine).bit_length() - RELEASED_BITS)
 
 
 def _drawn_in(bounds: Bounds, fine: Fraction | None) -> Bounds:

@@ -18,6 +18,9 @@ MOST_ROWS = 2**26
 TOTAL_BITS = 36
 """The weights are as fine as leaves a row's most times `k` below 2**36; finer would not be seen in an answer."""
 
+TABLE_BITS = 30
+"""The same for tables that add up, which are computed in 64 bits: so 2**30 units have room, whatever they add."""
+
 WEIGHT_BITS = 30
 """`k * 2**bits` stays below 2**30, so that times `MOST_ROWS` it fits into an integer."""
 
@@ -30,9 +33,9 @@ class RowWeights:
     bits: int
 
     @classmethod
-    def of(cls, limit: int, most: int) -> RowWeights:
+    def of(cls, limit: int, most: int, total_bits: int = TOTAL_BITS) -> RowWeights:
         """Return weights for at most `limit` rows of a unit, each of which adds at most `most` to any total."""
-        bits = min(TOTAL_BITS - (limit * most).bit_length(), WEIGHT_BITS - limit.bit_length())
+        bits = min(total_bits - (limit * most).bit_length(), WEIGHT_BITS - limit.bit_length())
         return cls(limit, max(bits, 0))
 
     @property

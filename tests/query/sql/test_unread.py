@@ -30,6 +30,8 @@ TEXTS = [
     "SELECT PROPORTION(day < DATE '2026-02-01') FROM visits",
     "SELECT HISTOGRAM(age, 7) FROM visits WHERE clinic = 'north'",
     "SELECT SUM(age) FROM visits",
+    "SELECT COUNT(*) FROM visits GROUP BY ROLLUP(clinic, age)",
+    "SELECT SUM(age) FROM visits GROUP BY GROUPING SETS ((clinic), (age))",
     "SELECT MEDIAN(visits.age) FROM visits",
 ]
 

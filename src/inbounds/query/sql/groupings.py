@@ -67,7 +67,10 @@ def _members(text: SqlText, part: exp.Expr) -> list[Names]:
         name = part.key.upper()
         text.refuse(part, f"{name} takes columns, got none; write it like {name}(clinic), or leave it out")
     text.take(part, "expressions")
-    return [_member(text, member) for member in part.expressions]
+    found = [_member(text, member) for member in part.expressions]
+    if not all(found):
+        text.refuse(part, f"{part.key.upper()} takes columns, got an empty set of them; leave () out")
+    return found
 
 
 def _member(text: SqlText, member: exp.Expr) -> Names:
