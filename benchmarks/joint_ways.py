@@ -82,15 +82,21 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """Return all tables."""
+    """Return all tables; trees and tables once with large cells anywhere, and once all of them in few groups."""
     lists = [
         Case(f"{cells:,} cells, epsilon {float(epsilon):g}", zipf(cells, 10_000, 1.5), LIST, epsilon, LIST_SPLITS)
         for epsilon in (Fraction(1), Fraction(1, 10))
         for cells in (200, 2000)
     ]
-    tree = Case("A tree of 8 x 8 x 8, epsilon 1", shuffled(zipf(512, 1000, 1.2), (8, 8, 8)), TREE, Fraction(1), SPLITS)
-    table = Case("A table of 50 x 40, epsilon 1", shuffled(zipf(2000, 5000, 1.2), (50, 40)), TABLE, Fraction(1), SPLITS)
-    return [*lists, tree, table]
+    tree, table = zipf(512, 1000, 1.2), zipf(2000, 5000, 1.2)
+    one = Fraction(1)
+    return [
+        *lists,
+        Case("A tree of 8 x 8 x 8, epsilon 1", shuffled(tree, (8, 8, 8)), TREE, one, SPLITS),
+        Case("A tree of 8 x 8 x 8, large first, epsilon 1", tree.reshape(8, 8, 8), TREE, one, SPLITS),
+        Case("A table of 50 x 40, epsilon 1", shuffled(table, (50, 40)), TABLE, one, SPLITS),
+        Case("A table of 50 x 40, large first, epsilon 1", table.reshape(50, 40), TABLE, one, SPLITS),
+    ]
 
 
 LIST_SPLITS = None, (90, 10), (70, 30), (50, 50)

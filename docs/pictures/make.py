@@ -15,12 +15,13 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread, imsave
 
 from inbounds import BoundedLaplace, Bounds, Optimal, plot
-from inbounds.plot.pictures import COLOURS, GREY, SHADE, STYLES
+from inbounds.plot.pictures import COLOURS, GREY, MARKERS, SHADE, STYLES
 from inbounds.published import Laplace, Staircase
 from inbounds.published.croft2022.adaptive import AdaptiveLaplace
 from inbounds.published.croft2022.scales import Constraints, TruncatedPDF, lemma1, location_scale
 
 LIMITS = Path(__file__).with_name("limits.json")
+JOINT = Path(__file__).with_name("joint.json")
 
 
 def densities_half_line() -> Figure:
@@ -205,6 +206,83 @@ def _ratios(axes: Axes, minimise: str, along: str, fixed: dict[str, float]) -> N
     axes.spines[["top", "right"]].set_visible(False)
 
 
+WAYS = {
+    "in bounds, one by one": "cells one by one, in bounds",
+    "plain, unclamped": "plain noise, often negative",
+    "least squares": "least squares, often negative",
+    "OpenDP tree": "OpenDP's tree, often negative",
+    "not negative": "non-negative least squares in one go",
+    "top-down": "from the top down",
+    "private-pgm": "private-pgm",
+    "ours": "inbounds",
+}
+"""What the benchmark calls the ways to make a table, and what the pictures call them."""
+
+
+def joint_lists() -> Figure:
+    """Errors of a cell and of the total of many small cells, for each way to make a table."""
+    figure = Figure(figsize=(9, 4), dpi=100, layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    for grouping, axes in zip(("cells", "total"), panels, strict=True):
+        for number, epsilon in enumerate(("0.1", "1")):
+            found = _joint(f"2,000 cells, epsilon {epsilon}", grouping)
+            places = [place for place, way in enumerate(WAYS) if way in found]
+            values = [found[way] for way in WAYS if way in found]
+            style = {"color": COLOURS[number], "markersize": 8, "linestyle": "none"}
+            axes.plot(values, places, "oD"[number], label=f"ε = {epsilon}", **style)
+        axes.set(xscale="log", xlabel={"cells": "mean error of a cell", "total": "mean error of the total"}[grouping])
+        axes.xaxis.set_major_formatter("{x:,g}")
+        axes.set_yticks(range(len(WAYS)), list(WAYS.values()))
+        axes.set_ylim(-0.5, len(WAYS) - 0.5)
+        axes.grid(color=SHADE)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].get_yticklabels()[-1].set_fontweight("bold")
+    legend: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "frameon": False}
+    figure.legend(*panels[0].get_legend_handles_labels(), **legend)
+    return figure
+
+
+def joint_levels() -> Figure:
+    """Errors on every level of a tree, and of all groupings of a table with two ways, over ours."""
+    figure = Figure(figsize=(8, 6), dpi=100, layout="constrained")
+    panels = figure.subplots(2, 2, sharey=True)
+    shown = [way for way in reversed(WAYS) if way not in ("ours", "plain, unclamped", "OpenDP tree")]
+    cases = {
+        "A tree of 8 x 8 x 8": ("leaves", "level 2", "level 1", "root"),
+        "A table of 50 x 40": ("cells", "rows", "columns", "total"),
+    }
+    for row, (case, groupings) in zip(panels, cases.items(), strict=True):
+        for first, axes in zip(("", ", large first"), row, strict=True):
+            found = [_joint(f"{case}{first}, epsilon 1", grouping) for grouping in groupings]
+            for number, way in enumerate(shown):
+                colour = COLOURS[1 + number]
+                style = {"color": colour, "linestyle": STYLES[number % len(STYLES)], "marker": MARKERS[1 + number]}
+                axes.plot(range(4), [errors[way] / errors["ours"] for errors in found], label=WAYS[way], **style)
+            axes.axhline(1, color=COLOURS[0], linewidth=3, label="inbounds")
+            axes.set(yscale="log", ylim=(0.6, 60))
+            axes.set_title(f"{case.replace(' x ', ' × ')}{first or ', large anywhere'}", fontsize="medium")
+            axes.set_xticks(range(4), [f"{name}\n{e['ours']:.2g}" for name, e in zip(groupings, found, strict=True)])
+            axes.set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
+            axes.minorticks_off()
+            axes.grid(color=SHADE)
+            axes.spines[["top", "right"]].set_visible(False)
+    figure.supylabel("mean error, times that of inbounds, which stands below", fontsize="medium")
+    legend: dict[str, Any] = {"loc": "outside lower center", "ncols": 3, "frameon": False, "handlelength": 4}
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), **legend)
+    return figure
+
+
+def _joint(case: str, grouping: str) -> dict[str, float]:
+    """Return the errors of a grouping that were measured of each way, at the default split."""
+    found = {}
+    for name, value in json.loads(JOINT.read_text("utf-8")).items():
+        of, split, way, what = name.split("; ")
+        if of == case and what == grouping and ("alone" in split or "default" in split):
+            found[way] = value
+    return found
+
+
 def _lemma7(bounds: Bounds, end: Any, scale: float, mirrored: bool) -> float:
     """Return the least epsilon that Formula 35 allows at the end of a span, for a sensitivity of 1."""
     pdf = TruncatedPDF.of(bounds, end, scale)
@@ -237,6 +315,8 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "limit-mean": lambda: limit_ratios("mean"),
     "limit-worst": lambda: limit_ratios("worst"),
     "limit-local": limit_local,
+    "joint-lists": joint_lists,
+    "joint-levels": joint_levels,
 }
 
 
