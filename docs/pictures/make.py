@@ -245,7 +245,7 @@ def joint_lists() -> Figure:
 
 def joint_levels() -> Figure:
     """Errors on every level of a tree, and of all groupings of a table with two ways, over ours."""
-    figure = Figure(figsize=(8, 6), dpi=100, layout="constrained")
+    figure = Figure(figsize=(8.5, 6), dpi=100, layout="constrained")
     panels = figure.subplots(2, 2, sharey=True)
     shown = [way for way in reversed(WAYS) if way not in ("ours", "plain, unclamped", "OpenDP tree")]
     cases = {
@@ -268,7 +268,7 @@ def joint_levels() -> Figure:
             axes.grid(color=SHADE)
             axes.spines[["top", "right"]].set_visible(False)
     figure.supylabel("mean error, times that of inbounds, which stands below", fontsize="medium")
-    legend: dict[str, Any] = {"loc": "outside lower center", "ncols": 3, "frameon": False, "handlelength": 4}
+    legend: dict[str, Any] = {"loc": "outside lower center", "ncols": 3, "frameon": False, "fontsize": "small"}
     figure.legend(*panels[0, 0].get_legend_handles_labels(), **legend)
     return figure
 
