@@ -88,7 +88,7 @@ def _said(contract: Contract, column: Keys, parent: Keys) -> list[tuple[Any, Any
 
 def _read_file(contract: Contract, column: Keys, parent: Keys, path: str) -> dict[str, str]:
     where = ("columns", column.name, "map")
-    header, rows = read_public(contract, path, *where)
+    header, rows = read_public(contract, path, *where, what="the map ")
     if sorted(header) != sorted((column.name, parent.name)):
         raise contract.refuse(
             f"the map {shown(path)} must have a header with {column.name} and {parent.name}, and no other columns; "
