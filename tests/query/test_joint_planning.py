@@ -141,8 +141,7 @@ def test_the_rows_of_all_sets_have_a_limit() -> None:
     with Playground(contract(columns, unit="row"), "a BIGINT, b BIGINT, c BIGINT") as playground:
         asked = playground.dataset.count()
         assert len(asked.groupings(("a", "b")).question.rows) == 90_000
-        for query in (lambda: asked.by("a", "b", "c"), lambda: asked.groupings(("a", "b", "c"), ())):
-            with pytest.raises(InvalidQuestion, match="at most 100000 groups, got 180000; group by fewer columns"):
-                query()
+        with pytest.raises(InvalidQuestion, match="at most 100000 groups, got 180000; group by fewer columns"):
+            asked.by("a", "b", "c")
         with pytest.raises(InvalidQuestion, match="at most 100000 groups, got 180000"):
             asked.groupings(("a", "c"), ("b", "c"), ("a", "b"), ("a", "b", "c"))

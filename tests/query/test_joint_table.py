@@ -101,7 +101,7 @@ def test_a_mixed_sum_stays_within_what_all_units_can_have(tmp_path: Path) -> Non
     that adds up often is."""
     with Playground(contract(COLUMNS, limit=3, units=4), TYPES, tmp_path / "ledger.db") as playground:
         plan, answering = planned(playground, "SELECT SUM(size) FROM visits GROUP BY CUBE(district, sex)", Fraction(1))
-    assert (answering.bounds.least, answering.bounds.greatest) == (-36, 84)
+    assert (answering.bounds.least, answering.bounds.greatest) == (Fraction(-36), Fraction(84))
     beyond = 0
     for _ in range(30):
         rows = rows_of(plan, [[0]] * 6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def test_sums_are_free_and_right(towns: Playground) -> None:
     assert values(found)["city", None] == city
     assert values(found)["land", "hills"] == sum(owned.values()) - city
     assert found is not None
-    assert (found.epsilon, found.request_id) == (0, "mine")
+    assert (found.epsilon, found.request_id) == (Fraction(0), "mine")
     assert found.note is not None
     assert "rows without one of the keys there are not in it" in found.note
     assert dataset.ledger.balance("visits").spent == 1

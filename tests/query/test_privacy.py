@@ -15,6 +15,7 @@ from inbounds.errors import InvalidQuestion
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query import Query
 from inbounds.query.answering import OneNumber
+from inbounds.query.joint_table import JointTable
 from inbounds.query.measure import Quantile
 from inbounds.query.mechanism_choice import choose
 from inbounds.query.plan import Plan
@@ -28,8 +29,12 @@ ROUNDING = 1e-9
 """Probabilities are computed in doubles."""
 
 COLUMNS = """
+[columns.zone]
+keys = ["x", "y"]
 [columns.place]
 keys = ["a", "b", "c"]
+within = "zone"
+map = { a = "y", b = "x", c = "y" }
 [columns.size]
 bounds = "[-3, 7] step 1"
 [columns.weight]
@@ -37,7 +42,7 @@ bounds = "[0.5, 2]"
 [columns.day]
 bounds = "[2026-01-01, 2026-01-05]"
 """
-TYPES = "who BIGINT, place VARCHAR, size BIGINT, weight DOUBLE, day DATE"
+TYPES = "who BIGINT, place VARCHAR, size BIGINT, weight DOUBLE, day DATE, zone VARCHAR"
 
 Row = tuple[Any, ...]
 
@@ -51,6 +56,7 @@ def tables(count: int) -> Iterator[list[Row]]:
         [None, -100, -3, 0, 1, 7, 100],
         [None, "inf", 0.5, 0.75, 1.999, 2.0],
         [None, "1999-01-01", "2026-01-01", "2026-01-03", "2026-01-05"],
+        ["x", "y", None],
     ]
     for _ in range(count):
         yield [tuple(kind[random.integers(len(kind))] for kind in kinds) for _ in range(random.integers(1, 26))]
@@ -81,11 +87,37 @@ def plans(request: pytest.FixtureRequest) -> Iterator[Plans]:
         ]
         asked: list[Query] = [*queries, *(query.by("place") for query in queries), dataset.histogram("size", 3)]
         asked += [query.where("size > 0 OR day IS NULL").by("place") for query in queries[2:4]]
+        counted = [dataset.count(), dataset.count_units(), dataset.sum("size"), dataset.sum("weight")]
+        asked += [query.by("place", "day").with_totals() for query in counted]
+        asked += [query.groupings(("zone", "place"), ("zone",), ("day",), ()) for query in counted]
+        asked += [query.by("zone", "place") for query in counted]
         # A fixed pooling is quicker than the search for the best; a quantile has none.
-        poolings = [None if isinstance(query.question.measure, Quantile) else 1 for query in asked]
+        has_none = [isinstance(query.question.measure, Quantile) or "zone" in str(query) for query in asked]
+        has_none = [one or query.question.sets is not None for one, query in zip(has_none, asked, strict=True)]
+        poolings = [None if one else 1 for one in has_none]
         yield Plans(
             playground, [query.plan(1, pooling=pooling) for query, pooling in zip(asked, poolings, strict=True)]
         )
+
+
+def check_groupings(answering: JointTable, more: list[list[int]], less: list[list[int]]) -> None:
+    """Check that all groups of each measured grouping change by no more than the sensitivity together, and that the
+    parts of epsilon are all of it."""
+    joint_plan = answering.plan
+    layout = joint_plan.layout
+    cells, others = (np.array([total for (total,) in totals], dtype=object) for totals in (more, less))
+    grain = joint_plan.grain * answering.step
+    for grouping in joint_plan.measured:
+        groups = layout.group_of_cells(grouping).ravel()
+        changes: dict[int, int] = {}
+        for group, change in zip(groups.tolist(), (cells - others).tolist(), strict=True):
+            changes[group] = changes.get(group, 0) + change
+        assert sum(map(abs, changes.values())) * grain <= answering.sensitivity
+        mechanism = joint_plan.mechanism(grouping)
+        assert mechanism.certificate.guarantee == "distance"
+        assert Fraction(mechanism.sensitivity) == answering.sensitivity / grain
+        assert mechanism.certificate.epsilon == joint_plan.split[grouping]
+    assert sum(joint_plan.split.values()) == joint_plan.epsilon
 
 
 @pytest.mark.slow
@@ -112,6 +144,9 @@ def test_no_unit_changes_more_than_the_sensitivity(plans: Plans, table: list[Row
                 for one, other in zip(more, less, strict=True)
             ]
             assert sum(missed) <= answering.sensitivity * answering.level.denominator * answering.one
+            continue
+        if isinstance(answering, JointTable):
+            check_groupings(answering, more, less)
             continue
         assert isinstance(answering, OneNumber | Ratio)
         assert sum(changes) * answering.grain <= answering.sensitivity
@@ -214,8 +249,10 @@ def test_replacing_a_unit_of_a_public_number_loses_epsilon(question: str) -> Non
             plan = asked.get(question, dataset.mean("day")).plan(1)
             answering = plan.answering
             assert isinstance(answering, OneNumber)
-            others = [(who, "a", 2, 1.0, "2026-01-02") for who in (2, 3, 4)]
-            one = [(1, "a", size, 1.0, day) for size, day in ((-50, "1999-01-01"), (7, "2030-01-01"), (None, None))]
+            others = [(who, "a", 2, 1.0, "2026-01-02", "x") for who in (2, 3, 4)]
+            one = [
+                (1, "a", size, 1.0, day, "x") for size, day in ((-50, "1999-01-01"), (7, "2030-01-01"), (None, None))
+            ]
             found = [playground.totals(plan, [row, *others])[0][0] for row in one]
         assert (max(found) - min(found)) * answering.grain == answering.sensitivity
         assert answering.choice.mechanism.certificate.holds

@@ -68,3 +68,54 @@ def test_a_request_id_stays_with_its_question(visits: Dataset) -> None:
     visits.count().ask(0.1, analyst="ana", request_id="one", pooling=1)
     with pytest.raises(LedgerConflict, match="charged for another question, epsilon, analyst or dataset; ask that one"):
         visits.mean("age").ask(0.1, analyst="ana", request_id="one", pooling=1)
+
+
+TOGETHER = """
+[dataset]
+name = "visits"
+unit = "patient"
+max_rows_per_unit = 2
+[columns]
+age.bounds = "[0, 120] step 1"
+clinic.keys = ["north", "south"]
+sex.keys = ["f", "m"]
+[budget]
+total = 10
+"""
+
+NOT_CHARGED: list[tuple[str, dict[str, Any], str]] = [
+    ("AVG(age) FROM visits GROUP BY ROLLUP(clinic)", {}, "totals are made of counts and sums, and a mean has none"),
+    ("COUNT(*), AVG(age) FROM visits GROUP BY CUBE(clinic)", {}, "and a mean has none; ask for COUNT"),
+    ("MEDIAN(age) FROM visits GROUP BY ROLLUP(clinic)", {}, "and a median has none"),
+    ("COUNT(*) FROM visits GROUP BY ROLLUP(clinic)", {"pooling": 1}, "pooling does not apply to a table with totals"),
+    ("COUNT(*) FROM visits GROUP BY ROLLUP(ward)", {}, "no column 'ward'"),
+    ("COUNT(*) FROM visits GROUP BY clinic, clinic", {}, "clinic is grouped by twice; name it once"),
+    ("COUNT(*) FROM visits GROUP BY ROLLUP()", {}, "ROLLUP takes columns, got none"),
+    ("HISTOGRAM(age, 3), COUNT(*) FROM visits", {}, "HISTOGRAM stands alone in a question"),
+    ("COUNT(*), AVG(age), MEDIAN(age) FROM visits", {"weights": [1, 2]}, "weights must be 3 numbers above 0"),
+    ("COUNT(*), AVG(age), MEDIAN(age) FROM visits", {"weights": [1, 2, 0]}, "weights must be 3 numbers above 0"),
+    ("COUNT(*), AVG(age), MEDIAN(age) FROM visits", {"weights": [1, 2, "x"]}, "a weight must be"),
+    ("COUNT(*), AVG(age), MEDIAN(age) FROM visits", {"weights": [1, 2, float("inf")]}, "a weight must be"),
+    ("COUNT(*) FROM visits GROUP BY clinic", {"confidence": 0}, "confidence must be above 0 and below 1"),
+    ("COUNT(*) FROM visits GROUP BY clinic", {"confidence": 1}, "confidence must be above 0 and below 1"),
+    ("COUNT(*) FROM visits GROUP BY clinic", {"confidence": Decimal("0.99999999999999999999")}, "by 1e-9 or more"),
+    ("AVG(age) FROM visits GROUP BY clinic", {"confidence": 0.9999999999999999}, "confidence must be above 0 and"),
+    ("AVG(age) FROM visits GROUP BY clinic", {"confidence": 1e-300}, "confidence must be above 0 and"),
+    ("COUNT(*) FROM visits", {"confidence": float("nan")}, "confidence must be"),
+    ("COUNT(*) FROM visits", {"confidence": "x"}, "confidence must be"),
+    ("COUNT(*) FROM visits", {"confidence": True}, "confidence must be"),
+]
+
+
+@pytest.mark.parametrize(("text", "given", "told"), NOT_CHARGED)
+def test_what_cannot_be_answered_together_is_not_charged(
+    files: InParquet, text: str, given: dict[str, Any], told: str
+) -> None:
+    """What would fail after the charge is refused before it, with the remedy, and the ledger is as it was."""
+    dataset = files.dataset([], {"patient": "int", "age": "int", "clinic": "text", "sex": "text"}, TOGETHER)
+    before = len(dataset.ledger.statement().entries)
+    with pytest.raises(InboundsError, match=told) as refusal:
+        dataset.sql(f"SELECT {text}").ask(1, analyst="ana", **given)
+    assert ";" in str(refusal.value)
+    assert dataset.ledger.balance("visits").spent == 0
+    assert len(dataset.ledger.statement().entries) == before
