@@ -146,3 +146,76 @@ def test_a_source_that_is_broken_is_a_failure(typed: Type, clinic: Path) -> None
     assert found.code in (1, 2)
     assert found.err.startswith("inbounds: ")
     assert "not parquet" not in found.err
+
+
+TOTALS = "SELECT clinic, COUNT(*) FROM visits GROUP BY ROLLUP(clinic)"
+
+
+def test_a_table_with_totals_adds_up_on_80_columns(typed: Type, clinic: Path) -> None:
+    """Both forms hold the same groupings, the total is what its rows add up to, and the text fits."""
+    words = ("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", "--request-id", "one", TOTALS)
+    text, data = typed(*words), typed(*words, "--json").data
+    assert (text.code, within_80(text.out)) == (0, True)
+    assert "(all)" in text.out
+    *cells, total = data["rows"]
+    assert total["clinic"] is None
+    assert sum(row["count"] for row in cells) == total["count"]
+    assert str(total["count"]) in text.out
+    several = "SELECT clinic, COUNT(*), SUM(age) FROM visits GROUP BY ROLLUP(clinic)"
+    for words in ((*CLINIC, "--epsilon", "0.5", several), (*CLINIC, "--epsilon", "0.5", "--weights", "3,1", several)):
+        assert within_80(typed("query", *words, "--analyst", "ana").out)
+        assert within_80(typed("explain", *words).out.split("\nstatement\n")[0])
+
+
+def test_what_is_owned_is_free(typed: Type, clinic: Path) -> None:
+    """For an epsilon of 0 a sum of an owned table is told, and nothing spent; explain says so, and others get none."""
+    table = ("SELECT clinic, COUNT(*) FROM visits GROUP BY clinic",)
+    owned = typed("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", *table, "--json").data
+    asked = (*CLINIC, "SELECT COUNT(*) FROM visits")
+    free = typed("query", *asked, "--epsilon", "0", "--analyst", "ana", "--json").data
+    assert free["rows"] == [{"count": sum(row["count"] for row in owned["rows"])}]
+    assert (free["epsilon"], free["request_id"]) == (0, owned["request_id"])
+    assert free["budget"]["total"]["spent"] == 1
+    assert "rows without one of the keys" in free["note"]
+    text = typed("query", *asked, "--epsilon", "0", "--analyst", "ana")
+    assert within_80(text.out)
+    told = typed("explain", *asked, "--epsilon", "1", "--analyst", "ana")
+    assert "ana owns this already" in told.out
+    assert within_80(told.out.split("\nstatement\n")[0])
+    other = typed("query", *asked, "--epsilon", "0", "--analyst", "bob")
+    assert (other.code, other.out) == (2, "")
+    assert "no answer that bob has tells this one; give an epsilon" in other.err
+    assert "owns this" not in typed("explain", *asked, "--epsilon", "1", "--analyst", "bob").out
+
+
+def test_looking_for_what_is_owned_leaves_no_ledger(typed: Type, clinic: Path) -> None:
+    """Where there is no ledger, an epsilon of 0 is refused, and neither it nor explain creates one."""
+    asked = (*CLINIC, "SELECT COUNT(*) FROM visits", "--analyst", "ana")
+    assert typed("query", *asked, "--epsilon", "0").code == 2
+    assert typed("explain", *asked, "--epsilon", "1").code == 0
+    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "visits.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--weights", "1,,2", TOTALS), "--weights must be a number, got ''"),
+        (("--weights", "garbage", TOTALS), "--weights must be a number, got 'garbage'"),
+        (("--weights", "1,2", TOTALS), "weights must be 1 numbers above 0"),
+        (("--weights", "nan", TOTALS), "--weights must be a number"),
+        (("--alone", TOTALS), "leave out the totals, or alone"),
+        (("--pooling", "1", TOTALS), "pooling does not apply to a table with totals"),
+        (("--confidence", "1", TOTALS), "confidence must be above 0 and below 1"),
+        (("--confidence", "x", TOTALS), "--confidence must be a number"),
+        (("--confidence", "0.99999999999999999999", TOTALS), "confidence must be above 0 and below 1"),
+        (("SELECT COUNT(*) FROM visits GROUP BY ROLLUP(nothing)",), "no column 'nothing'"),
+    ],
+)
+def test_bad_options_of_tables_are_named_and_not_charged(
+    typed: Type, clinic: Path, words: tuple[str, ...], told: str
+) -> None:
+    """What is wrong is named, and nothing is charged."""
+    found = typed("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", *words)
+    assert (found.code, found.out) == (2, "")
+    assert told in found.err
+    assert not (clinic / "clinic.ledger.db").exists()

@@ -557,3 +557,46 @@ def test_the_name_of_a_folder_is_no_column(tmp_path: Path, kind: str, folder: st
         assert list(dataset.engine.kinds()) == ["age"]
         assert totals_of(dataset.sum("age")) == [[30 + 40 + 50]]
         assert totals_of(dataset.count().where("age = 5")) == [[0]]
+
+
+HIERARCHY = """
+[dataset]
+name = "visits"
+UNIT
+[columns.region]
+keys = ["city", "land"]
+[columns.district]
+keys = ["harbour", "hills", "old town"]
+within = "region"
+map = { "old town" = "city", "harbour" = "city", "hills" = "land" }
+[columns.sex]
+keys = [1, 2]
+[columns.size]
+bounds = "[-3, 7] step 1"
+[budget]
+total = 1
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ['unit = "row"', 'unit = "who"\nmax_rows_per_unit = 3'], ids=["rows", "units"])
+def test_tables_with_totals_have_the_same_cells_everywhere(engine_place: Place, unit: str) -> None:
+    """On every engine a question for groupings runs one statement, that of the finest cells, with the totals of plain
+    Python; coarser columns are not even read."""
+    places = ["harbour", "hills", "old town", "elsewhere", None]
+    rows = [
+        {"who": i % 13, "region": "land", "district": places[i % 5], "sex": i % 3, "size": i % 12 - 4}
+        for i in range(120)
+    ]
+    types = {"who": "int", "region": "text", "district": "text", "sex": "int", "size": "int"}
+    dataset = engine_place.dataset(rows, types, HIERARCHY.replace("UNIT", unit))
+    sets = [("region", "district", "sex"), ("region", "district"), ("region",), ("sex",), ()]
+    for query in (dataset.count(), dataset.count_units(), dataset.sum("size")):
+        plan = query.groupings(*sets).plan(1)
+        assert "region" not in plan.sql
+        assert "GROUPING" not in plan.sql.upper()
+        finest = query.groupings(("district", "sex"))
+        assert plan.sql == finest.plan(1).sql
+        found = plan.totals(dataset.engine.run(plan.sql))
+        assert found == oracle.totals(finest.question, rows, ["who", "sex", "size"])
+        assert len(found) == 6
