@@ -81,7 +81,7 @@ BAD = [
     ('within = "region"\nmap = { hills = "land" }\n', 12, "'harbour' is missing"),
     ('within = "region"\nmap = { hills = "land", harbour = "city", moor = "land" }\n', 12, "'moor' is not one of them"),
     ('within = "region"\nmap = { hills = "land", harbour = "land" }\n', 12, "no key of 'district' lies within 'city'"),
-    ('within = "region"\nmap = "nowhere.csv"\n', 12, "cannot read the map 'nowhere.csv'; give the path of a public csv file"),
+    ('within = "region"\nmap = "nowhere.csv"\n', 12, "cannot read the map 'nowhere.csv'; give the path"),
     ('within = "region"\nmap = "."\n', 12, "cannot read the map"),
     ('within = "region"\nmap = "a\\u0000b"\n', 12, "cannot read the map"),
     ('within = "region"\nmap = 5\n', 12, "map must be a table of keys, or the path of a csv file, got 5"),

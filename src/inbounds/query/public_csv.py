@@ -8,7 +8,9 @@ from inbounds.exact.rational import shown
 from inbounds.query.contract import Contract
 
 
-def read_public(contract: Contract, path: str, *where: str, what: str = "", instead: str = "") -> tuple[list[str], list[list[str]]]:
+def read_public(
+    contract: Contract, path: str, *where: str, what: str = "", instead: str = ""
+) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a public csv file, each row as long as the header.
 
     `where` is the contract's key, `what` the file is, and `instead` what could be written in its place.
