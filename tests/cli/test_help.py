@@ -13,7 +13,7 @@ import typer.main
 
 from inbounds import __version__
 from inbounds.cli import demo as demo_module
-from inbounds.cli.app import app
+from inbounds.cli.app import ORDER, app
 from inbounds.cli.suggestion import SYNONYMS
 from tests.cli.conftest import Type, Typed, within_80
 
@@ -36,7 +36,8 @@ def run_line(typed: Type, line: str) -> Typed:
 
 def test_there_is_every_command() -> None:
     """The commands are those that the page promises."""
-    assert set(ROOT.commands) == {"release", "plan", "query", "explain", "budget", "certify", "demo"}
+    about_numbers, about_tables = {"release", "plan", "certify"}, {"init", "query", "explain", "budget"}
+    assert set(ROOT.commands) == {*about_numbers, *about_tables, "demo"}
     assert set(ROOT.commands["budget"].commands) == {"show", "grant", "contract", "verify", "statement"}
 
 
@@ -84,7 +85,7 @@ def test_without_a_command_there_is_help(typed: Type, words: tuple[str, ...]) ->
         (("verify",), "there is no command 'verify'; did you mean budget verify?"),
         (("ask",), "there is no command 'ask'; did you mean query?"),
         (("version",), "there is no command 'version'; did you mean --version?"),
-        (("xyz",), "there is no command 'xyz'; choose from release, plan, certify, query, explain, budget, demo"),
+        (("xyz",), "there is no command 'xyz'; choose from " + ", ".join(ORDER)),
         (("budget", "shw"), "budget: there is no command 'shw'; did you mean show?"),
         (("demo", "--jsn"), "demo: there is no option '--jsn'; did you mean --json?"),
         (("release", "3", "--epsilo", "1"), "release: there is no option '--epsilo'; did you mean --epsilon?"),

@@ -34,6 +34,8 @@ SYNONYMS = {
     "help": "--help",
     "version": "--version",
     "draw": "release",
+    "draft": "init",
+    "new": "init",
     "noise": "release",
     "compare": "plan",
     "recommend": "plan",

@@ -103,7 +103,9 @@ class Contract:
     def text_of(self, *path: str) -> str:
         """Return a non-empty text that must be there."""
         value = self.value(*path)
-        if not isinstance(value, str) or not value.strip():
+        if isinstance(value, str) and not value.strip():
+            raise self.refuse(f"{path[-1]} must be a text, got an empty one; write it between the quotes", *path)
+        if not isinstance(value, str):
             raise self.refuse(f"{path[-1]} must be a text, got {shown(value)}; write it in quotes", *path)
         return value
 

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidContract
 from inbounds.query.column import Column, Keys
+from inbounds.query.engines.engine import Fields
 
 NEVER = "\x1e\x1f\x1e\x1f"
 """What separates columns of lines, of which there is one."""
@@ -23,7 +24,22 @@ NEVER = "\x1e\x1f\x1e\x1f"
 
 def lines(pattern: str, files: list[str], columns: Mapping[str, Column], delimiter: str) -> exp.Subquery:
     """Return a relation with the rows of csv files, each field as the contract says, NULL if it is not."""
-    names = _same_header(files, delimiter)
+    names = same_header(files, delimiter)
+    selected = [_converted(name, place, columns.get(name)) for place, name in enumerate(names, 1)]
+    return exp.select(*selected).from_(_split(pattern, delimiter)).where(_whole(names)).subquery("t")
+
+
+def unconverted(pattern: str, files: list[str], delimiter: str) -> Fields:
+    """Return every line of csv files, whether it is a row or not, with its fields as texts."""
+    names = same_header(files, delimiter)
+    called = {name: f"c{place}" for place, name in enumerate(names, 1)}
+    texts = [_converted(called[name], place, None) for place, name in enumerate(names, 1)]
+    found = exp.select(exp.alias_(_whole(names), "w"), *texts).from_(_split(pattern, delimiter))
+    return Fields(found.subquery("t"), called)
+
+
+def _split(pattern: str, delimiter: str) -> exp.Subquery:
+    """Return a relation with the lines of csv files, each as a list `f` of its fields."""
     options = {
         "header": exp.true(),
         "auto_detect": exp.false(),
@@ -40,10 +56,12 @@ def lines(pattern: str, files: list[str], columns: Mapping[str, Column], delimit
     }
     given = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
     read = exp.Table(this=exp.Anonymous(this="read_csv", expressions=[exp.Literal.string(pattern), *given]))
-    split = exp.select(exp.alias_(_fields(delimiter), "f")).from_(read)
-    whole = exp.EQ(this=_call("LEN", exp.column("f")), expression=exp.Literal.number(len(names)))
-    selected = [_converted(name, place, columns.get(name)) for place, name in enumerate(names, 1)]
-    return exp.select(*selected).from_(split.subquery("s")).where(whole).subquery("t")
+    return exp.select(exp.alias_(_fields(delimiter), "f")).from_(read).subquery("s")
+
+
+def _whole(names: list[str]) -> exp.Expr:
+    """Return whether a line has as many fields as the header."""
+    return exp.EQ(this=_call("LEN", exp.column("f")), expression=exp.Literal.number(len(names)))
 
 
 def _field(delimiter: str) -> str:
@@ -86,7 +104,7 @@ def _unquoted(field: exp.Expr) -> exp.Expr:
     return _call("NULLIF", bare, _text(""))
 
 
-def _same_header(files: list[str], delimiter: str) -> list[str]:
+def same_header(files: list[str], delimiter: str) -> list[str]:
     """Return the names of the columns, which every file must have in the same order."""
     headers = [_header(path, delimiter) for path in sorted(files)]
     if any(header != headers[0] for header in headers):
@@ -97,14 +115,8 @@ def _same_header(files: list[str], delimiter: str) -> list[str]:
 
 
 def _header(path: str, delimiter: str) -> list[str]:
-    """Return the fields of the first line; no other line is looked at."""
-    opened = gzip.open if path.endswith(".gz") else open
-    try:
-        with opened(path, "rb") as file:
-            line = re.split(rb"[\r\n]", file.readline(), maxsplit=1)[0].decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
-        line = ""
-    field, between = _field(delimiter), re.escape(delimiter)
+    """Return the names of the columns of a file."""
+    line, field, between = first_line(path), _field(delimiter), re.escape(delimiter)
     if re.fullmatch(f"(?:{field})(?:{between}(?:{field}))*", line):
         fields = [found.replace('""', '"') for found in re.findall(f"({field}){between}", line + delimiter)]
         names = [name[1:-1] if name.startswith('"') else name for name in fields]
@@ -113,6 +125,16 @@ def _header(path: str, delimiter: str) -> list[str]:
     raise InvalidContract(
         f"the first line of {Path(path).name} must be a csv header in UTF-8: every column, named once; correct it"
     )
+
+
+def first_line(path: str) -> str:
+    """Return the first line of a file, empty if it cannot be read; no other line is looked at."""
+    opened = gzip.open if path.endswith(".gz") else open
+    try:
+        with opened(path, "rb") as file:
+            return re.split(rb"[\r\n]", file.readline(), maxsplit=1)[0].decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
+        return ""
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:

@@ -12,8 +12,8 @@ from sqlglot import exp
 from inbounds.errors import EngineFailed, InvalidContract
 from inbounds.ledger.address import without_secrets
 from inbounds.query.column import Column
-from inbounds.query.engines.csv_lines import lines
-from inbounds.query.engines.engine import Dialect, Engine, Kind
+from inbounds.query.engines.csv_lines import lines, unconverted
+from inbounds.query.engines.engine import Dialect, Engine, Fields, Kind
 from inbounds.query.engines.frames import readable
 
 try:
@@ -69,6 +69,7 @@ class DuckDB(Engine):
         self._relation = relation
         self._frame = frame
         self._kinds: dict[str, Kind] | None = None
+        self._fields: Fields | None = None
 
     @classmethod
     def of_parquet(cls, pattern: str) -> DuckDB:
@@ -85,7 +86,10 @@ class DuckDB(Engine):
     @classmethod
     def of_csv(cls, pattern: str, columns: Mapping[str, Column], delimiter: str) -> DuckDB:
         """Open the csv files that a pattern names; nothing is guessed from their rows."""
-        return cls(_connect(), lines(pattern, _refuse_nothing(pattern), columns, delimiter))
+        files = _refuse_nothing(pattern)
+        engine = cls(_connect(), lines(pattern, files, columns, delimiter))
+        engine._fields = unconverted(pattern, files, delimiter)
+        return engine
 
     @classmethod
     def of_file(cls, path: str, table: str) -> DuckDB:
@@ -128,6 +132,10 @@ class DuckDB(Engine):
     def relation(self) -> exp.Expr:
         """Return what to select from."""
         return self._relation.copy()
+
+    def fields(self) -> Fields | None:
+        """Return the lines of csv files before they are converted."""
+        return self._fields
 
     def run(self, statement: str) -> list[tuple[int, ...]]:
         """Return the rows of a statement."""

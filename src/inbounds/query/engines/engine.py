@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
@@ -23,6 +24,16 @@ class Kind(Enum):
     UUID = "identifiers"
     NOTHING = "nothing but missing values"
     OTHER = "something else"
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The lines of a table without types: those that are no row are there, too."""
+
+    relation: exp.Expr
+    """With a column `w`, whether a line is a row, and the fields as texts, NULL where they are empty."""
+    names: dict[str, str]
+    """What a column of the table is called there."""
 
 
 class Dialect:
@@ -73,6 +84,10 @@ class Engine(ABC):
     @abstractmethod
     def relation(self) -> exp.Expr:
         """Return what to select from."""
+
+    def fields(self) -> Fields | None:
+        """Return what is in the table before it is converted, where it has no types of its own; else None."""
+        return None
 
     @abstractmethod
     def run(self, statement: str) -> list[tuple[int, ...]]:
