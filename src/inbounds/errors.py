@@ -27,6 +27,7 @@ answers speak of their kind only.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -90,17 +91,22 @@ class InvalidQuestion(QueryError, ValueError):
 class EngineFailed(QueryError):
     """The database could not run a statement; what it said may hold data, so only the kind of failure is kept."""
 
-    def __init__(self, kind: str, request_id: str | None = None) -> None:
+    def __init__(self, kind: str, request_id: str | None = None, *, charged: bool = True) -> None:
         named = "" if request_id is None else f", {request_id!r}"
+        remedy = (
+            f"what was charged stays charged. Ask again with the same request id{named}, which costs nothing more; the "
+            "database's own log says why"
+        )
         super().__init__(
-            f"the database could not run the statement ({kind}); what was charged stays charged. Ask again with the "
-            f"same request id{named}, which costs nothing more; the database's own log says why"
+            f"the database could not run the statement ({kind}); "
+            + (remedy if charged else "nothing was charged. Try again; the database's own log says why")
         )
         self.kind = kind
         self.request_id = request_id
+        self.charged = charged
 
-    def __reduce__(self) -> tuple[type[EngineFailed], tuple[str, str | None]]:
-        return EngineFailed, (self.kind, self.request_id)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(EngineFailed, charged=self.charged), (self.kind, self.request_id)
 
 
 class LedgerError(InboundsError):

@@ -36,7 +36,7 @@ def run_line(typed: Type, line: str) -> Typed:
 
 def test_there_is_every_command() -> None:
     """The commands are those that the page promises."""
-    about_numbers, about_tables = {"release", "plan", "certify"}, {"init", "query", "explain", "budget"}
+    about_numbers, about_tables = {"release", "plan", "certify"}, {"init", "check", "query", "explain", "budget"}
     assert set(ROOT.commands) == {*about_numbers, *about_tables, "demo"}
     assert set(ROOT.commands["budget"].commands) == {"show", "grant", "contract", "verify", "statement"}
 

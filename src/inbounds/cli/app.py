@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from inbounds import __version__
-from inbounds.cli import budget, certify, demo, explain, init, plan, query, release
+from inbounds.cli import budget, certify, check, demo, explain, init, plan, query, release
 from inbounds.cli.arguments import Command, Group
 
-ORDER = ("release", "plan", "certify", "init", "query", "explain", "budget", "demo")
+ORDER = ("release", "plan", "certify", "init", "check", "query", "explain", "budget", "demo")
 
 
 class Commands(Group):
@@ -32,6 +32,7 @@ app = typer.Typer(
 app.command("release", cls=Command)(release.command)
 app.command("plan", cls=Command)(plan.command)
 app.command("init", cls=Command)(init.command)
+app.command("check", cls=Command)(check.command)
 app.command("query", cls=Command)(query.command)
 app.command("explain", cls=Command)(explain.command)
 app.add_typer(budget.app, name="budget")

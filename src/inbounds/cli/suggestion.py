@@ -36,6 +36,8 @@ SYNONYMS = {
     "draw": "release",
     "draft": "init",
     "new": "init",
+    "inspect": "check",
+    "validate": "check",
     "noise": "release",
     "compare": "plan",
     "recommend": "plan",

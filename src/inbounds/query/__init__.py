@@ -20,6 +20,7 @@ from inbounds.query.asking import Query
 from inbounds.query.condition import column
 from inbounds.query.dataset import Dataset
 from inbounds.query.explanation import ExplainedPart, Explanation
+from inbounds.query.inspection import Inspection
 
 __all__ = [
     "Answer",
@@ -28,6 +29,7 @@ __all__ = [
     "EngineFailed",
     "ExplainedPart",
     "Explanation",
+    "Inspection",
     "InvalidContract",
     "InvalidQuestion",
     "LedgerBroken",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.column import Column, Keys
@@ -24,6 +25,21 @@ def checked_kinds(table: Table, found: Mapping[str, Kind]) -> dict[str, Kind]:
     """
     kinds = {name: _checked(name, column, found) for name, column in table.columns.items()}
     return kinds if table.rows_are_units else kinds | {table.unit: _unit(table.unit, found)}
+
+
+def misfits(table: Table, found: Mapping[str, Kind]) -> dict[str, str]:
+    """Return what is wrong with each column that does not hold what the contract says, the unit among them."""
+    told: dict[str, str] = {}
+    for name, column in table.columns.items():
+        try:
+            _checked(name, column, found)
+        except InvalidQuestion as problem:
+            told[name] = str(problem)
+    try:
+        checked_kinds(replace(table, columns={}), found)
+    except InvalidQuestion as problem:
+        told[table.unit] = str(problem)
+    return told
 
 
 def _checked(name: str, column: Column, found: Mapping[str, Kind]) -> Kind:

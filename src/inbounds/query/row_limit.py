@@ -10,7 +10,7 @@ NO_LIMIT = "none: each row is a unit of its own"
 
 NOT_IN_NOISE = "Neither the expected noise nor an interval includes that."
 
-ASK = "Ask the custodian how many rows are beyond the limit."
+ASK = "Ask the custodian how many rows are beyond the limit; inbounds check shows it to them."
 
 
 def row_limit(questions: Sequence[Question]) -> str | None:

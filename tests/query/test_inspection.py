@@ -1,0 +1,254 @@
+"""What the custodian sees of the real table: figures compared with plain Python, on every engine."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+import pytest
+
+from inbounds.errors import EngineFailed
+from inbounds.ledger import Ledger
+from inbounds.query import Dataset, Inspection
+from inbounds.query.engines.duckdb import DuckDB
+from inbounds.query.inspection import LIMITS
+from inbounds.query.statement import inspecting
+from tests.helpers.places import Place
+
+CONTRACT = """
+[dataset]
+name = "visits"
+unit = "patient"
+max_rows_per_unit = 4
+[columns.age]
+bounds = "[0, 17] | [65, 110] step 1"
+[columns.score]
+bounds = "[-1.5, 2.5]"
+[columns.cost]
+bounds = "[0, 99.99] step 0.01"
+[columns.day]
+bounds = "[2026-01-01, 2026-12-31]"
+weekdays = "Mon-Fri"
+[columns.seen]
+bounds = "[2026-01-01, 2026-12-31]"
+[columns.clinic]
+keys = ["north", "south", "nowhere", "o'clock"]
+[columns.grade]
+keys = [1, 2, 3]
+[columns.smoker]
+keys = [true, false]
+[budget]
+total = 1
+"""
+TYPES = {
+    "patient": "bigint", "age": "integer", "score": "float8", "cost": "numeric", "day": "date", "seen": "timestamp",
+    "clinic": "text", "grade": "integer", "smoker": "boolean",
+}  # fmt: skip
+LISTED: list[list[Any]] = [["north", "south", "nowhere", "o'clock"], [1, 2, 3], [True, False]]
+NEW_YEAR = date(2026, 1, 1)
+
+
+def made_up(seed: int, count: int = 300) -> list[dict[str, Any]]:
+    """Return rows with everything that a table can hold, on the ends and far beyond them."""
+    random = Random(seed)
+    days = [NEW_YEAR, date(2026, 12, 31), date(1, 1, 1), date(9999, 12, 31)]
+    some = [*days, *(NEW_YEAR + timedelta(days=random.randrange(-20, 400)) for _ in range(40)), None]
+    times = [None if day is None else datetime(day.year, day.month, day.day, 23, 59, 59) for day in some]
+    return [
+        {
+            "patient": random.choice([None, *range(12), *([7] * 12), 2**62]),
+            "age": random.choice([None, -1, 0, 17, 18, 64, 65, 110, 111, -(2**31), 2**31 - 1]),
+            "score": random.choice([None, math.nan, math.inf, -math.inf, -1.5, 2.5, -1.6, 2.6, 0.25, 1e300]),
+            "cost": random.choice([None, *map(Decimal, ("0", "-0.01", "99.99", "100", "12.345", "1e20"))]),
+            "day": random.choice(some),
+            "seen": random.choice(times),
+            "clinic": random.choice([None, "north", "south", "o'clock", "North", "", "west", "\u00e9"]),
+            "grade": random.choice([None, 1, 2, 4, -5]),
+            "smoker": random.choice([None, True]),
+        }
+        for _ in range(count)
+    ]
+
+
+def numbers_of(rows: list[dict[str, Any]], name: str, low: Any, high: Any, is_gap: Any = None) -> list[int]:
+    """Return how many values are missing, below, above and in gaps, in plain Python."""
+    values = [row[name] for row in rows]
+    if name == "seen":
+        values = [value and value.date() for value in values]
+    known = [value for value in values if value is not None and value == value]  # noqa: PLR0124  NaN is not
+    within = [value for value in known if low <= value <= high]
+    below, above = sum(value < low for value in known), sum(value > high for value in known)
+    return [len(values) - len(known), below, above, sum(map(is_gap, within)) if is_gap else 0]
+
+
+def check_against_python(found: Inspection, rows: list[dict[str, Any]]) -> None:
+    """Compare every figure with plain Python."""
+    assert found.rows == len(rows)
+    assert found.misfits == {}
+    assert found.lines is None
+    assert found.seconds is not None
+    assert found.seconds >= 0
+    seen = {one.column: [one.missing, one.below, one.above, one.in_gaps] for one in found.numbers}
+    ends = (NEW_YEAR, date(2026, 12, 31))
+    assert seen == {
+        "age": numbers_of(rows, "age", 0, 110, lambda age: 17 < age < 65),
+        "score": numbers_of(rows, "score", -1.5, 2.5),
+        "cost": numbers_of(rows, "cost", 0, Decimal("99.99")),
+        "day": numbers_of(rows, "day", *ends, lambda day: day.weekday() > 4),
+        "seen": numbers_of(rows, "seen", *ends),
+    }
+    for keys, listed in zip(found.keys, LISTED, strict=True):
+        values = Counter(row[keys.column] for row in rows)
+        missing = values.pop(None, 0)
+        others = {value: n for value, n in values.items() if value not in listed}
+        assert (keys.keys, keys.missing) == (len(listed), missing)
+        assert (keys.rows, keys.others) == (sum(others.values()), len(others))
+        assert keys.unused == sum(key not in values for key in listed)
+        assert keys.values is not None
+        assert dict(keys.values) == others
+    units = Counter(row["patient"] for row in rows)
+    without = units.pop(None, 0)
+    assert found.units is not None
+    assert (found.units.units, found.units.rows_without) == (len(units), without)
+    assert found.units.most == max(units.values(), default=0)
+    for one in (found.units.limit, *found.units.others):
+        assert one.rows == sum(max(0, n - one.limit) for n in units.values())
+        assert one.units == sum(n > one.limit for n in units.values())
+    limits = [one.limit for one in found.units.others]
+    assert limits == sorted({limit for limit in LIMITS if limit <= limits[-1]} | {4})
+    assert found.units.others[-1].units == 0
+
+
+@pytest.mark.parametrize("rows", [made_up(1), made_up(2), []], ids=["one", "other", "empty"])
+def test_figures_are_those_of_plain_python(engine_place: Place, rows: list[dict[str, Any]]) -> None:
+    """On every engine, whatever the rows hold, every figure is what plain Python counts."""
+    dataset = engine_place.dataset(rows, TYPES, CONTRACT)
+    check_against_python(Inspection.of(dataset, values=True), rows)
+
+
+def test_a_wrong_figure_is_found(files: Any) -> None:
+    """The comparison itself fails for a table with one row more."""
+    rows = made_up(3)
+    found = Inspection.of(files.dataset([*rows, rows[0]], TYPES, CONTRACT), values=True)
+    with pytest.raises(AssertionError):
+        check_against_python(found, rows)
+
+
+def test_infinite_days_are_clipped_and_do_not_fail(engine_place: Place) -> None:
+    """Days and times that a database calls infinite are beyond the ends."""
+    if engine_place.name == "spark":
+        pytest.skip("Spark has no infinite days")
+    rows = [{**made_up(1)[0], "day": sign + "infinity", "seen": sign + "infinity"} for sign in ("", "-")]
+    found = Inspection.of(engine_place.dataset(rows, TYPES, CONTRACT))
+    days = [(one.missing, one.below, one.above) for one in found.numbers if one.column in ("day", "seen")]
+    assert days == [(0, 1, 1)] * 2
+
+
+def test_values_are_looked_at_only_if_they_are_asked_for(files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without `values`, no statement returns anything but numbers, in one row."""
+    seen: list[list[tuple[Any, ...]]] = []
+    run = DuckDB.run
+
+    def watched(self: DuckDB, statement: str) -> list[tuple[Any, ...]]:
+        seen.append(run(self, statement))
+        return seen[-1]
+
+    monkeypatch.setattr(DuckDB, "run", watched)
+    dataset = files.dataset(made_up(1), TYPES, CONTRACT)
+    assert all(keys.values is None for keys in Inspection.of(dataset).keys)
+    assert len(seen) == 1 + 3 + 1 + 1  # numbers, each column of keys, units, the statement that is timed
+    assert all(len(rows) == 1 and all(isinstance(one, int) for one in rows[0]) for rows in seen)
+    Inspection.of(dataset, values=True)
+    assert any(isinstance(one, str) for rows in seen for row in rows for one in row)
+
+
+def test_no_ledger_is_opened(files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking at a table opens no ledger, and so records nothing."""
+    monkeypatch.setattr(Ledger, "open", lambda *_, **__: pytest.fail("a ledger was opened"))
+    dataset = files.dataset(made_up(1), TYPES, CONTRACT)
+    assert Inspection.of(dataset).rows == 300
+    with pytest.raises(pytest.fail.Exception):  # which asking would
+        dataset.count().ask(1, analyst="ana", pooling=1)
+
+
+def test_columns_that_do_not_fit_are_told_and_the_others_looked_at(files: Any) -> None:
+    """A column of another type, or none, is named with the reason, the unit too; no other figure is missing."""
+    text = CONTRACT.replace("[columns.age]\nbounds", "[columns.clinic2]\nkeys = ['a']\n[columns.age]\nbounds")
+    text = text.replace('unit = "patient"', 'unit = "score"').replace("[columns.score]", "[columns.patient]")
+    text = text.replace("[columns.grade]\nkeys = [1, 2, 3]", '[columns.grade]\nkeys = ["1"]')
+    found = Inspection.of(files.dataset(made_up(1), TYPES, text))
+    assert set(found.misfits) == {"clinic2", "score", "grade"}
+    assert "whole numbers or text" in found.misfits["score"]
+    assert (found.units, found.seconds) == (None, None)
+    assert {one.column for one in found.numbers} == {"age", "patient", "cost", "day", "seen"}
+    assert {one.column for one in found.keys} == {"clinic", "smoker"}
+
+
+def test_rows_that_are_units_have_no_limit(files: Any) -> None:
+    """Where each row is a unit of its own, nothing is said of limits."""
+    text = CONTRACT.replace('unit = "patient"\nmax_rows_per_unit = 4', 'unit = "row"')
+    found = Inspection.of(files.dataset(made_up(1), TYPES, text))
+    assert (found.units, found.rows) == (None, 300)
+
+
+def test_too_many_gaps_are_said_to_be_uncounted(files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values in more gaps than a statement should hold are not counted as none."""
+    monkeypatch.setattr(inspecting, "MOST_SPANS", 10)
+    found = Inspection.of(files.dataset(made_up(1), TYPES, CONTRACT))
+    in_gaps = {one.column: one.in_gaps for one in found.numbers}
+    assert in_gaps["day"] is None
+    assert in_gaps["age"] is not None
+    assert in_gaps["seen"] == 0
+
+
+def test_many_columns_are_looked_at_in_parts(files: Any) -> None:
+    """More columns than one statement takes have the same figures."""
+    names = [f"c{i}" for i in range(205)]
+    text = "[dataset]\nname = 'wide'\nunit = 'row'\n[budget]\ntotal = 1\n"
+    text += "".join(f"[columns.{name}]\nbounds = '[0, {i + 1}] step 1'\n" for i, name in enumerate(names))
+    rows = [dict.fromkeys(names, 100), dict.fromkeys(names, None), dict.fromkeys(names, -1)]
+    found = Inspection.of(files.dataset(rows, dict.fromkeys(names, "integer"), text))
+    assert [one.column for one in found.numbers] == names
+    assert [one.above for one in found.numbers] == [int(i + 1 < 100) for i in range(205)]
+    assert {(one.missing, one.below) for one in found.numbers} == {(1, 1)}
+
+
+def test_lines_and_fields_of_csv_that_are_not_read_are_counted(tmp_path: Path) -> None:
+    """Lines that are no row, and fields that are no number or day, are told apart from what is missing."""
+    lines = ["patient,age,clinic,day", "1,30,north,2026-05-05", "2,old,north,", "3,,south,soon", "4,5", '5,"6,north,']
+    (tmp_path / "visits.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    contract = tmp_path / "visits.toml"
+    contract.write_text(
+        "[dataset]\nname = 'visits'\nsource = 'visits.csv'\nunit = 'patient'\nmax_rows_per_unit = 1\n"
+        "[columns.age]\nbounds = '[0, 20] step 1'\n[columns.clinic]\nkeys = ['north']\n"
+        "[columns.day]\nbounds = '[2026-01-01, 2026-12-31]'\n[budget]\ntotal = 1\n",
+        encoding="utf-8",
+    )
+    with Dataset.load(contract) as dataset:
+        found = Inspection.of(dataset)
+    assert (found.rows, found.lines) == (3, 2)
+    age, day = found.numbers
+    assert (age.missing, age.unread, age.above) == (2, 1, 1)
+    assert (day.missing, day.unread) == (2, 1)
+    assert (found.keys[0].rows, found.keys[0].unread) == (1, 0)
+
+
+def test_a_database_that_fails_says_that_nothing_was_charged(files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails while looking is not told as if it had been paid for, and holds nothing that the database said."""
+
+    def fail(*_: object) -> None:
+        raise duckdb.IOException("the secret 731954")
+
+    dataset = files.dataset(made_up(1), TYPES, CONTRACT)
+    assert dataset.engine.kinds()
+    monkeypatch.setattr(DuckDB, "_cursor", fail)
+    with pytest.raises(EngineFailed, match="nothing was charged") as failed:
+        Inspection.of(dataset)
+    assert "731954" not in str(failed.value)
+    assert failed.value.__context__ is None
