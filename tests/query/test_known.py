@@ -154,3 +154,11 @@ def test_a_table_that_is_all_public_is_not_sold(tmp_path: Path) -> None:
         with pytest.raises(InboundsError, match="at least one grouping must not be public"):
             playground.dataset.count().by("sex").ask(1, analyst="ana")
         assert playground.dataset.ledger.balance("visits").spent == 0
+
+
+def test_an_explanation_says_what_is_not_protected() -> None:
+    """Whoever looks at a question is told which numbers are public by the contract."""
+    with Playground(facts(KNOWN), TYPES) as playground:
+        told = playground.dataset.count().by("region", "sex").explain(1).parts[0].mechanism
+        assert "Public by the contract, and not protected: region, sex; the total; region; sex" in told
+        assert "not protected" not in playground.dataset.sum("size").by("street").explain(1).parts[0].mechanism

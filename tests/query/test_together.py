@@ -193,3 +193,24 @@ def test_intervals_cover_what_they_say(confidence: float, tmp_path: Path) -> Non
 
     assert stats.binom.cdf(covered(confidence), runs, confidence) > 1e-9
     assert stats.binom.cdf(covered(confidence / 4), runs, confidence) < 1e-9
+
+
+def test_a_shared_count_is_possible_and_says_what_it_counts(tmp_path: Path) -> None:
+    """Where the number of units is public no shared count or sum, nor an interval of one, is beyond it, and days keep
+    their mean; an explanation says that rows without a value are not counted."""
+    text = contract(COLUMNS, unit="who", limit=1, units=20)
+    with Playground(text, TYPES, tmp_path / "ledger.db") as playground:
+        asked = playground.dataset.sql("SELECT place, COUNT(*), SUM(size) FROM visits GROUP BY place")
+        (plan,) = asked.plans(1, pooling=1)
+        assert "rows without a value of size are not in any" in asked.explain(1, pooling=1).parts[0].mechanism
+        one = plan.request.weights.one
+        for count, total in plan.answering.answer_all([[200 * one, 0], [0, 200 * one]] * 200, 0.95, quiet):
+            assert 0 <= count.value <= 20  # type: ignore[operator]
+            assert -60 <= total.value <= 140  # type: ignore[operator]
+            assert count.interval is not None
+            assert count.interval[1] <= 20  # type: ignore[operator]
+            assert total.interval is not None
+            assert -60 <= total.interval[0] <= total.interval[1] <= 140  # type: ignore[operator]
+        playground.fill(ROWS)
+        ((count, mean),) = playground.dataset.sql("SELECT COUNT(*), AVG(day) FROM visits").ask(500, analyst="a").rows
+        assert (count, mean.month) == (20, 2)

@@ -143,7 +143,8 @@ def _answers(plan: Plan) -> str:
         divided = f", divided over {measured} groupings that are measured" if measured > 1 else ""
         return f"{count}, at epsilon {float(plan.epsilon):g} together{divided}"
     if plan.question.table.rows_are_units:
-        return f"{count}, each at epsilon {float(plan.epsilon):g}: a row is in one group only"
+        each = "each" if len(plan.question.measure.answer_names) == 1 else "those of each group"
+        return f"{count}, {each} at epsilon {float(plan.epsilon):g}: a row is in one group only"
     return f"{count}, at epsilon {float(plan.epsilon):g} together: what one unit changes adds up over groups"
 
 

@@ -120,8 +120,14 @@ class JointTable(Answering):
         split = "; ".join(f"{self._title(one)} at {float(part):.4g}" for one, part in self.plan.split.items())
         return (
             f"two-sided geometric noise on every group, epsilon divided for the least predicted error: {split}. Then "
-            "the nearest table of whole numbers that adds up, which costs nothing"
+            f"the nearest table of whole numbers that adds up, which costs nothing{self._public()}"
         )
+
+    def _public(self) -> str:
+        """Say which groupings the contract makes public, in part or whole."""
+        layout = self.plan.layout
+        known = [", ".join(map(str, layout.names(one))) or "the total" for one in self.plan.facts.known]
+        return f". Public by the contract, and not protected: {'; '.join(known)}" if known else ""
 
     def _title(self, grouping: Grouping) -> str:
         named = {rows.grouping: rows.title for rows in self.rows}

@@ -162,6 +162,11 @@ class TotalsOfColumn(Ratio):
                 for i in (0, 1)]  # fmt: skip
         return around(self.sums, *(max(-inf, end / spread) for end in ends))
 
+    def mechanism(self) -> str:
+        """Say which mechanism answers, and why, and which rows are counted."""
+        column = next(one.column for one in self.of if not isinstance(one, Count))
+        return f"{super().mechanism()}; rows without a value of {column} are not in any of them"
+
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
         means = f"; of a mean {super().expected_noise()}" if any(isinstance(one, Mean) for one in self.of) else ""
