@@ -145,7 +145,7 @@ def test_an_inserted_entry_is_found(ledger: Ledger, place: Place) -> None:
         "UPDATE ledger_accounts SET cap = 5 WHERE analyst = 'bob'",
         "DELETE FROM ledger_accounts WHERE analyst = 'bob'",
         "DELETE FROM ledger_accounts",
-        "INSERT INTO ledger_accounts VALUES ('clinic', 'eve', 5, 0)",
+        "INSERT INTO ledger_accounts (dataset, analyst, cap, spent) VALUES ('clinic', 'eve', 5, 0)",
         "UPDATE ledger_head SET seq = seq - 1",
         "UPDATE ledger_head SET digest = 'x'",
         "DELETE FROM ledger_head",

@@ -265,10 +265,10 @@ def test_a_file_that_vanishes_while_it_is_opened_is_told(
 def test_a_ledger_of_a_later_release_is_left_alone(place: Place) -> None:
     """Neither opened nor changed."""
     Ledger.open(place.where).close()
-    place.raw("UPDATE ledger_head SET version = 3")
-    with pytest.raises(LedgerConflict, match="version 3 of the tables, and this release reads versions up to 2"):
+    place.raw("UPDATE ledger_head SET version = 4")
+    with pytest.raises(LedgerConflict, match="version 4 of the tables, and this release reads versions up to 3"):
         Ledger.open(place.where)
-    assert place.raw("SELECT version FROM ledger_head") == [(3,)]
+    assert place.raw("SELECT version FROM ledger_head") == [(4,)]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights are those of POSIX")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inbounds.errors import InvalidParameter, LedgerConflict
 from inbounds.ledger import Ledger, Terms
 from inbounds.query import Dataset
-from tests.helpers import ledger_places
+from tests.helpers import ledger_places, ledger_versions
 from tests.helpers.ledger_places import Place
 
 place = ledger_places.place
@@ -74,37 +74,13 @@ def test_a_change_needs_a_reason_and_a_dataset(place: Place) -> None:
         assert len(ledger.statement()) == 2
 
 
-VERSION_1 = {
-    "sqlite": [
-        "CREATE TABLE old AS SELECT * FROM ledger_entries",
-        "DROP TABLE ledger_entries",
-        """CREATE TABLE ledger_entries (seq INTEGER PRIMARY KEY, time TEXT NOT NULL,
-            kind TEXT NOT NULL CHECK (kind IN ('open', 'grant', 'charge', 'answer')),
-            dataset TEXT NOT NULL, analyst TEXT NOT NULL, amount BIGINT NOT NULL, per_analyst BIGINT,
-            request_id TEXT NOT NULL, fingerprint TEXT NOT NULL, text TEXT NOT NULL, previous TEXT NOT NULL,
-            digest TEXT NOT NULL)""",
-        "INSERT INTO ledger_entries SELECT * FROM old",
-        "DROP TABLE old",
-        "DROP TABLE ledger_log_place",
-        "UPDATE ledger_head SET version = 1",
-    ],
-    "postgres": [
-        "DROP INDEX ledger_contracts",
-        """ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_kind_check
-            CHECK (kind IN ('open', 'grant', 'charge', 'answer'))""",
-        "UPDATE ledger_head SET version = 1",
-    ],
-}
-
-
 def test_a_ledger_without_terms_gets_those_of_the_next_opening(place: Place) -> None:
     """One of the first release too: all entries stay what they were, and can still not be changed."""
     with Ledger.open(place.where) as ledger:
         ledger.open_dataset("visits", 1)
         ledger.charge("visits", "ada", "0.1", "request")
         before = list(ledger.statement())
-    for statement in VERSION_1[place.kind]:
-        place.raw(statement)
+    ledger_versions.take_back(place, 1)
     with Ledger.open(place.where, create=False) as ledger:
         ledger.open_dataset("visits", 1, terms=PATIENTS, create=False)
         assert ledger.terms("visits") is None

@@ -3,7 +3,7 @@
 from inbounds.errors import BudgetExceeded, LedgerBroken, LedgerConflict, LedgerError, LedgerUnavailable
 from inbounds.ledger.entry import Entry, Head
 from inbounds.ledger.ledger import Ledger
-from inbounds.ledger.receipt import Balance, Receipt
+from inbounds.ledger.receipt import Balance, Receipt, Repeats
 from inbounds.ledger.statement import Statement
 from inbounds.ledger.terms import Terms
 from inbounds.ledger.verification import Verification
@@ -19,6 +19,7 @@ __all__ = [
     "LedgerError",
     "LedgerUnavailable",
     "Receipt",
+    "Repeats",
     "Statement",
     "Terms",
     "Verification",

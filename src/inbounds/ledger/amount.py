@@ -1,10 +1,14 @@
-"""An amount of privacy budget: a whole number of units of 10**-12 epsilon, so that sums are exact."""
+"""An amount of privacy budget: a whole number of units of 10**-12 epsilon or rho, or of 10**-18 delta.
+
+Sums of whole numbers are exact.
+"""
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
 from fractions import Fraction
+from math import ceil, floor
 from typing import TypeAlias
 
 from inbounds.errors import InvalidParameter
@@ -19,6 +23,11 @@ UNIT = 10**DECIMALS
 
 LIMIT = 10**6 * UNIT
 """The most that an amount or a cap can be; twice that still fits 64 bits."""
+
+DELTA_DECIMALS = 18
+
+DELTA_UNIT = 10**DELTA_DECIMALS
+"""How many units are a delta of 1: more than of an epsilon, for deltas are small; 64 bits still hold it."""
 
 _TEXT = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _LIMIT_EXPONENT = 1000
@@ -45,6 +54,27 @@ def change(epsilon: Amount, name: str = "epsilon") -> int:
     return scaled.numerator
 
 
+def delta_units(delta: Amount, name: str = "delta") -> int:
+    """Return `delta` in its units; it is above 0 and below 1."""
+    exact = _exact(delta, name)
+    if not 0 < exact < 1:
+        raise InvalidParameter(f"{name} must be above 0 and below 1, got {shown(delta)}; give one such as 1e-6")
+    scaled = exact * DELTA_UNIT
+    if scaled.denominator != 1:
+        raise InvalidParameter(f"{name} must have at most {DELTA_DECIMALS} decimals, got {shown(delta)}; round it")
+    return scaled.numerator
+
+
+def rounded_up(amount: Fraction) -> int:
+    """Return the least number of units that is at least so much epsilon or rho."""
+    return ceil(amount * UNIT)
+
+
+def rounded_down(amount: Fraction) -> int:
+    """Return the greatest number of units that is at most so much epsilon or rho."""
+    return floor(amount * UNIT)
+
+
 def _exact(epsilon: object, name: str) -> Fraction:
     """Return the number that was written."""
     if isinstance(epsilon, int | Fraction) and not isinstance(epsilon, bool):
@@ -69,3 +99,13 @@ def written(amount: int) -> str:
     whole, rest = divmod(abs(amount), UNIT)
     decimals = f".{rest:0{DECIMALS}d}".rstrip("0").rstrip(".")
     return f"{'-' if amount < 0 else ''}{whole}{decimals}"
+
+
+def delta_fraction(amount: int) -> Fraction:
+    """Return what so many units of delta are."""
+    return Fraction(amount, DELTA_UNIT)
+
+
+def written_delta(amount: int) -> str:
+    """Return what so many units of delta are, with an exponent: 1e-6."""
+    return "0" if amount == 0 else f"{Decimal(amount).scaleb(-DELTA_DECIMALS).normalize():e}"

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
-from inbounds.ledger.entry import FIELDS, START, Entry, Head
+from inbounds.ledger.account import Account
+from inbounds.ledger.cost import Cost
+from inbounds.ledger.entry import FIELDS, FIRST_FIELDS, START, Entry, Head
 from inbounds.ledger.store import Store
 
 TOTAL = ""
 """The analyst of an account that is a dataset's own."""
 
-_COLUMNS = ", ".join(FIELDS)
-_ENTRIES = f"SELECT {_COLUMNS} FROM ledger_entries"
-_APPEND = f"INSERT INTO ledger_entries ({_COLUMNS}) VALUES ({', '.join('?' * len(FIELDS))})"
+# A ledger of an earlier release has the first of these columns; the others are None or 0 there, and are not written.
+_ENTRIES = "SELECT * FROM ledger_entries"
+_ACCOUNTS = "SELECT * FROM ledger_accounts"
+_APPEND, _APPEND_FIRST = (
+    f"INSERT INTO ledger_entries ({', '.join(fields)}) VALUES ({', '.join('?' * len(fields))})"
+    for fields in (FIELDS, FIRST_FIELDS)
+)
 
 _EMPTY = {"analyst": TOTAL, "amount": 0, "per_analyst": None, "request_id": "", "fingerprint": "", "text": ""}
 
@@ -23,20 +29,23 @@ _ENTER = "INSERT INTO ledger_accounts (dataset, analyst, cap, spent) VALUES (?, 
 _SPEND = """UPDATE ledger_accounts SET spent = spent + ?
     WHERE dataset = ? AND analyst IN (?, ?) AND (cap IS NULL OR spent + ? <= cap)"""
 
+_ENTER_RHO = """INSERT INTO ledger_accounts (dataset, analyst, cap, spent, rho_cap, reserve)
+    VALUES (?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING"""
+
+_SPEND_RHO = """UPDATE ledger_accounts SET spent = spent + ?, spent_rho = spent_rho + ?
+    WHERE dataset = ? AND analyst IN (?, ?)
+    AND (cap IS NULL OR spent + ? <= cap OR spent_rho + ? <= COALESCE(rho_cap, -1))"""
+
+_SPEND_DELTA = """UPDATE ledger_accounts SET spent_delta = spent_delta + ?
+    WHERE dataset = ? AND analyst = ? AND spent_delta + ? <= reserve"""
+
 _RAISE = """UPDATE ledger_accounts SET cap = cap + ?
     WHERE dataset = ? AND analyst = ? AND cap + ? >= spent AND cap + ? <= ?"""
 
+_RAISE_RHO = """UPDATE ledger_accounts SET cap = ?, rho_cap = ?
+    WHERE dataset = ? AND analyst = ? AND (? >= spent OR ? >= spent_rho)"""
 
-class Account(NamedTuple):
-    """A cap, if there is one, and what was spent of it, in units."""
-
-    cap: int | None
-    spent: int
-
-    @property
-    def left(self) -> int | None:
-        """What is left, in units."""
-        return None if self.cap is None else self.cap - self.spent
+_RAISE_DELTA = "UPDATE ledger_accounts SET reserve = reserve + ? WHERE dataset = ? AND analyst = ?"
 
 
 class Book:
@@ -61,7 +70,10 @@ class Book:
         """Write the entry that follows `head`, with what is given of the other fields, and move the head to it."""
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         entry = Entry.after(head, **{**_EMPTY, "time": now, "kind": kind, "dataset": dataset, **fields})
-        self._store.execute(_APPEND, entry.row())
+        later = any(value is not None for value in entry.row()[len(FIRST_FIELDS) :])
+        self._store.execute(
+            _APPEND if later else _APPEND_FIRST, entry.row() if later else entry.row()[: len(FIRST_FIELDS)]
+        )
         self._store.execute("UPDATE ledger_head SET seq = ?, digest = ? WHERE only_row = 1", (entry.seq, entry.digest))
         return entry
 
@@ -73,6 +85,14 @@ class Book:
         """Return the entry that charged a request."""
         return self._entry("kind = 'charge' AND request_id = ?", request_id)
 
+    def last_charge(self, dataset: str, analyst: str | None) -> Entry | None:
+        """Return the last charge of a dataset, or of one of its analysts."""
+        if analyst is None:
+            return self._entry("kind = 'charge' AND dataset = ? ORDER BY seq DESC LIMIT 1", dataset)
+        return self._entry(
+            "kind = 'charge' AND dataset = ? AND analyst = ? ORDER BY seq DESC LIMIT 1", dataset, analyst
+        )
+
     def answer(self, request_id: str) -> Entry | None:
         """Return the entry that holds the answer to a request."""
         return self._entry("kind = 'answer' AND request_id = ?", request_id)
@@ -81,12 +101,12 @@ class Book:
         """Return the entry that holds the terms of a dataset: the last one."""
         return self._entry("kind = 'contract' AND dataset = ? ORDER BY seq DESC LIMIT 1", dataset)
 
-    def upgrade(self) -> None:
-        """Make room for entries that a ledger of an earlier release does not know."""
-        self._store.upgrade()
+    def upgrade(self, needed: int) -> None:
+        """Make room for entries that a ledger of a version below `needed` does not know."""
+        self._store.upgrade(needed)
 
-    def _entry(self, condition: str, value: str) -> Entry | None:
-        found = self._store.row(f"{_ENTRIES} WHERE {condition}", (value,))
+    def _entry(self, condition: str, *values: str) -> Entry | None:
+        found = self._store.row(f"{_ENTRIES} WHERE {condition}", values)
         return Entry.of(found) if found else None
 
     def entries(self, dataset: str | None = None, analyst: str | None = None) -> Iterator[Entry]:
@@ -99,24 +119,42 @@ class Book:
 
     def accounts(self) -> dict[tuple[str, str], Account]:
         """Return every account, by dataset and analyst."""
-        rows = self._store.rows("SELECT dataset, analyst, cap, spent FROM ledger_accounts")
-        return {(dataset, analyst): Account(cap, spent) for dataset, analyst, cap, spent in rows}
+        return {(dataset, analyst): Account(*rest) for dataset, analyst, *rest in self._store.rows(_ACCOUNTS)}
 
     def account(self, dataset: str, analyst: str) -> Account | None:
         """Return the account of a dataset or of one of its analysts, if it has been used."""
-        found = self._store.row(
-            "SELECT cap, spent FROM ledger_accounts WHERE dataset = ? AND analyst = ?", (dataset, analyst)
-        )
-        return Account(*found) if found else None
+        found = self._store.row(f"{_ACCOUNTS} WHERE dataset = ? AND analyst = ?", (dataset, analyst))
+        return Account(*found[2:]) if found else None
 
-    def enter(self, dataset: str, analyst: str, cap: int | None) -> None:
+    def enter(self, dataset: str, analyst: str, account: Account) -> None:
         """Create an account, if there is none yet."""
-        self._store.execute(_ENTER, (dataset, analyst, cap))
+        if account.rho_cap is None and not account.reserve:
+            self._store.execute(_ENTER, (dataset, analyst, account.cap))
+        else:
+            self._store.execute(_ENTER_RHO, (dataset, analyst, account.cap, account.rho_cap, account.reserve))
 
-    def spend(self, dataset: str, analyst: str, amount: int) -> bool:
-        """Take `amount` from the accounts of a dataset and of an analyst, unless one of them would go over its cap."""
-        return self._store.execute(_SPEND, (amount, dataset, TOTAL, analyst, amount)) == 2
+    def spend(self, dataset: str, analyst: str, cost: Cost) -> bool:
+        """Take a cost from the accounts of a dataset and of an analyst, unless one of them would go over its caps.
+
+        If it is not taken from both, or its delta is not there, the transaction must be dropped.
+        """
+        spent, accounts = cost.epsilon, (dataset, TOTAL, analyst)
+        if cost.rho is None:
+            done = self._store.execute(_SPEND, (spent, *accounts, spent)) == 2
+        else:
+            done = self._store.execute(_SPEND_RHO, (spent, cost.rho, *accounts, spent, cost.rho)) == 2
+        if not done or cost.delta is None:
+            return done
+        return self._store.execute(_SPEND_DELTA, (cost.delta, dataset, TOTAL, cost.delta)) == 1
 
     def raise_cap(self, dataset: str, analyst: str, amount: int, limit: int) -> bool:
         """Add `amount` to a cap, unless that goes over the limit or below what is spent."""
         return self._store.execute(_RAISE, (amount, dataset, analyst, amount, amount, limit)) == 1
+
+    def set_caps(self, dataset: str, analyst: str, cap: int, rho_cap: int) -> bool:
+        """Set the caps of an account that counts rho, unless both sums would then be over them."""
+        return self._store.execute(_RAISE_RHO, (cap, rho_cap, dataset, analyst, cap, rho_cap)) == 1
+
+    def raise_reserve(self, dataset: str, delta: int) -> None:
+        """Let charges of a dataset have so much more delta together."""
+        self._store.execute(_RAISE_DELTA, (delta, dataset, TOTAL))

@@ -11,7 +11,7 @@ from typing import Any
 
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
-from inbounds.ledger.amount import written
+from inbounds.ledger.amount import written, written_delta
 
 KINDS = ("open", "grant", "charge", "answer", "contract")
 
@@ -68,6 +68,12 @@ class Entry:
     """The note of a charge or a grant; of an answer, the answer; of a contract, its terms and why they changed."""
     previous: str
     digest: str
+    rho: int | None = None
+    """Of a charge, what it counts in rho, where the dataset has a delta for that; else None."""
+    delta: int | None = None
+    """Of an opening, the budget's; of a charge, its own; of a grant, how much more charges may have.  None: 0."""
+    reserved: int | None = None
+    """Of an opening, the part of its delta that is kept for charges that have one of their own.  None: 0."""
 
     @classmethod
     def after(cls, head: Head, **fields: Any) -> Entry:
@@ -92,15 +98,28 @@ class Entry:
     def computed(self) -> str:
         """Return the digest that all the other fields, the previous digest among them, should have."""
         fields = {name: value for name, value in vars(self).items() if name != "digest"}
+        # Entries of earlier releases have none of these, and their digests stay what they were.
+        fields = {name: value for name, value in fields.items() if name not in LATER or value is not None}
         # What is in a store that was tampered with may be of any type.
         canonical = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=repr)
         return sha256(canonical.encode("ascii")).hexdigest()
 
     def data(self) -> dict[str, Any]:
-        """Return it as plain data, amounts in epsilon as decimal text."""
+        """Return it as plain data, amounts in epsilon, rho and delta as decimal text; the last two if there are any."""
         per_analyst = None if self.per_analyst is None else written(self.per_analyst)
-        return {**vars(self)} | {"amount": written(self.amount), "per_analyst": per_analyst}
+        found = {**vars(self)} | {"amount": written(self.amount), "per_analyst": per_analyst}
+        for name, write in LATER.items():
+            value = found.pop(name)
+            if value is not None:
+                found[name] = write(value)
+        return found
 
 
 FIELDS = tuple(Entry.__dataclass_fields__)
 """The names of the fields, in order: also those of the columns in a store."""
+
+LATER = {"rho": written, "delta": written_delta, "reserved": written_delta}
+"""The fields that the first releases did not have, and how they are written; they are the last columns."""
+
+FIRST_FIELDS = FIELDS[: -len(LATER)]
+"""The fields that every release has."""

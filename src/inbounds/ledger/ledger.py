@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from fractions import Fraction
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
 from uuid import uuid4
 
-from inbounds.errors import BudgetExceeded, InvalidParameter, LedgerConflict, LedgerUnavailable
+from inbounds.errors import InvalidParameter, LedgerConflict, LedgerUnavailable
 from inbounds.exact.rational import shown
+from inbounds.ledger.account import Account
 from inbounds.ledger.address import HIDDEN, is_address, is_server, without_secrets
-from inbounds.ledger.amount import LIMIT, Amount, change, fraction, units, written
-from inbounds.ledger.book import TOTAL, Account, Book
+from inbounds.ledger.amount import DELTA_UNIT, LIMIT, Amount, change, delta_units, written_delta
+from inbounds.ledger.book import TOTAL, Book
+from inbounds.ledger.caps import Caps
+from inbounds.ledger.cost import Cost
 from inbounds.ledger.entry import Entry, Head
 from inbounds.ledger.names import check_name, check_text
-from inbounds.ledger.receipt import Balance, Receipt
+from inbounds.ledger.receipt import Balance, Receipt, Repeats
+from inbounds.ledger.refusals import exceeded, no_grant, refuse_other_caps
+from inbounds.ledger.schema import KNOWS_CONTRACTS, KNOWS_DELTA
 from inbounds.ledger.sqlite import SQLiteStore
 from inbounds.ledger.statement import Statement
 from inbounds.ledger.store import Failure, Store
@@ -84,10 +90,15 @@ class Ledger:
         total: Amount,
         per_analyst: Amount | None = None,
         *,
+        delta: Amount | None = None,
+        delta_reserved: Amount | None = None,
         terms: Mapping[str, str] | None = None,
         create: bool = True,
     ) -> None:
         """Give a dataset its caps: a total and, if wanted, one for each analyst; the same again does nothing.
+
+        With `delta` the promise is (total, delta), and rho is counted beside epsilon: a charge fits if the sum of
+        either does.  `delta_reserved` is the part of it that is kept for charges with a delta of their own.
 
         `terms` are what a charge promises: the unit of privacy, the source, the bounds, in names and texts.  The first
         ones are recorded, and others are refused, here and by `charge`, until `change_terms` records them.
@@ -95,23 +106,28 @@ class Ledger:
         With `create=False` nothing is written: a dataset that is not there, or has other caps or terms, is refused.
         """
         check_name(name, "a dataset")
-        cap = units(total, "total")
-        each = None if per_analyst is None else units(per_analyst, "per_analyst")
+        caps = Caps.of(total, per_analyst, delta, delta_reserved)
         agreed = None if terms is None else Terms.of(terms)
         if not create:
             with self._reading():
-                _refuse_other_caps(self._opening(name), cap, each)
+                refuse_other_caps(self._opening(name), caps)
                 self._refuse_other_terms(name, agreed)
             return
         with self._writing("nothing was opened", "it may have been opened: open it again"):
             head = self._book.lock()
             opening = self._book.opening(name)
             if opening is None:
-                head = self._book.append(head, "open", name, amount=cap, per_analyst=each).head
-                self._book.enter(name, TOTAL, cap)
+                head = self._open(head, name, caps)
             else:
-                _refuse_other_caps(opening, cap, each)
+                refuse_other_caps(opening, caps)
             self._agree(head, name, agreed)
+
+    def _open(self, head: Head, name: str, caps: Caps) -> Head:
+        if caps.delta is not None:
+            self._book.upgrade(KNOWS_DELTA)
+        fields = {"per_analyst": caps.per_analyst, "delta": caps.delta, "reserved": caps.reserved}
+        self._book.enter(name, TOTAL, caps.account(caps.total, reserve=caps.reserved or 0))
+        return self._book.append(head, "open", name, amount=caps.total, **fields).head
 
     def terms(self, dataset: str) -> Terms | None:
         """Return the terms that a dataset is charged under, None if none were recorded."""
@@ -131,10 +147,24 @@ class Ledger:
             if self._terms(dataset) != agreed:
                 self._record(head, dataset, agreed, reason)
 
-    def grant(self, dataset: str, amount: Amount, analyst: str | None = None, note: str = "") -> None:
-        """Raise the cap of a dataset, or of one analyst of it; a negative amount lowers it, not below what is spent."""
+    def grant(
+        self,
+        dataset: str,
+        amount: Amount,
+        analyst: str | None = None,
+        note: str = "",
+        *,
+        delta: Amount | None = None,
+    ) -> None:
+        """Raise the cap of a dataset, or of one analyst of it; a negative amount lowers it, not below what is spent.
+
+        `delta` is how much more charges with a delta of their own may have together; `amount` may then be 0.
+        """
         who = _check(dataset, analyst)
-        more = change(amount, "amount")
+        more = 0 if delta is not None and amount == 0 else change(amount, "amount")
+        more_delta = None if delta is None else delta_units(delta)
+        if more_delta is not None and who != TOTAL:
+            raise InvalidParameter("delta is granted to a dataset, got a grant to an analyst; leave the analyst out")
         check_text(note, "note")
         with self._writing(
             "nothing was granted", "it may have been granted: look at the statement before you repeat it"
@@ -146,12 +176,35 @@ class Ledger:
                     raise LedgerConflict(
                         f"the dataset {dataset!r} has no cap per analyst, got a grant to {who!r}; leave the analyst out"
                     )
-                self._book.enter(dataset, who, opening.per_analyst)
-            if not self._book.raise_cap(dataset, who, more, LIMIT):
-                raise self._no_grant(dataset, who, more)
-            self._book.append(head, "grant", dataset, analyst=who, amount=more, text=note)
+                self._book.enter(dataset, who, Caps.in_entry(opening).account(opening.per_analyst))
+            if more and not self._raise_cap(opening, who, more):
+                raise no_grant(dataset, who, more, self._book.account(dataset, who) or Account(0, 0))
+            if more_delta is not None:
+                self._raise_reserve(dataset, more_delta)
+            self._book.append(head, "grant", dataset, analyst=who, amount=more, text=note, delta=more_delta)
 
-    def charge(
+    def _raise_cap(self, opening: Entry, who: str, more: int) -> bool:
+        """Change a cap of epsilon, and that of rho with it; return whether that is possible."""
+        account = self._book.account(opening.dataset, who)
+        if account is None or account.cap is None or account.rho_cap is None:
+            return self._book.raise_cap(opening.dataset, who, more, LIMIT)
+        cap = account.cap + more
+        rho_cap = Caps.in_entry(opening).rho_cap(cap)
+        if not 0 <= cap <= LIMIT or rho_cap is None:
+            return False
+        return self._book.set_caps(opening.dataset, who, cap, rho_cap)
+
+    def _raise_reserve(self, dataset: str, delta: int) -> None:
+        self._book.upgrade(KNOWS_DELTA)
+        account = self._book.account(dataset, TOTAL) or Account(0, 0)
+        if account.reserve + delta >= DELTA_UNIT:
+            raise LedgerConflict(
+                f"a delta must stay below 1: charges of {dataset!r} may have {written_delta(account.reserve)}, and "
+                f"{written_delta(delta)} more was asked; grant less"
+            )
+        self._book.raise_reserve(dataset, delta)
+
+    def charge(  # noqa: PLR0913  who asks what of whom, and each thing that it costs
         self,
         dataset: str,
         analyst: str,
@@ -160,16 +213,23 @@ class Ledger:
         fingerprint: str = "",
         note: str = "",
         terms: Mapping[str, str] | None = None,
+        *,
+        rho: Fraction | None = None,
+        delta: Amount | None = None,
     ) -> Receipt:
         """Take `amount` from what is left for `analyst`, durably, or raise and take nothing.
 
+        `rho` is what the release has at most, for datasets with a delta; if not given, that of anything that loses
+        `amount`.  `delta` is the release's own, if it needs one: it is taken from what is reserved.
+
         A request that was charged before is not charged again: its first receipt comes back, with its answer if it
-        has one. The id then stands for the same analyst, dataset, amount and fingerprint; anything else is refused.
+        has one. The id then stands for the same analyst, dataset, amount, delta and fingerprint; anything else is
+        refused.
         With `terms` a charge under others than were recorded is refused.
         """
         check_name(dataset, "a dataset")
         check_name(analyst, "an analyst")
-        cost = units(amount, "amount")
+        cost = Cost.of(amount, rho, delta)
         request = uuid4().hex if request_id is None else check_name(request_id, "a request_id")
         check_text(fingerprint, "fingerprint")
         check_text(note, "note")
@@ -179,12 +239,13 @@ class Ledger:
             head = self._book.lock()
             first = self._book.charge(request)
             if first is not None:
-                return self._again(first, (dataset, analyst, cost, fingerprint))
-            self._spend(dataset, analyst, cost)
+                return self._again(first, (dataset, analyst, cost.epsilon, cost.delta, fingerprint))
+            taken = self._spend(dataset, analyst, cost)
             head = self._agree(head, dataset, agreed)
-            fields = {"request_id": request, "fingerprint": fingerprint, "text": note}
-            entry = self._book.append(head, "charge", dataset, analyst=analyst, amount=cost, **fields)
-        return Receipt(entry.seq, request, fraction(cost), entry.time)
+            texts = {"request_id": request, "fingerprint": fingerprint, "text": note}
+            numbers = {"amount": taken.epsilon, "rho": taken.rho, "delta": taken.delta}
+            entry = self._book.append(head, "charge", dataset, analyst=analyst, **texts, **numbers)
+        return Receipt.of(entry)
 
     def answered(self, receipt: Receipt, answer: str) -> str:
         """Keep the answer to a charged request and return the one that may leave: the first that was ever kept."""
@@ -209,8 +270,28 @@ class Ledger:
         who = _check(dataset, analyst)
         with self._reading():
             opening = self._opening(dataset)
-            account = self._book.account(dataset, who) or Account(opening.per_analyst, 0)
-        return Balance(None if account.cap is None else fraction(account.cap), fraction(account.spent))
+            caps = Caps.in_entry(opening)
+            account = self._book.account(dataset, who) or caps.account(opening.per_analyst)
+        return Balance.of(account, caps)
+
+    def repeats(self, dataset: str, analyst: str | None = None) -> Repeats | None:
+        """Return how many more charges like the last one fit, None if there was none yet.
+
+        The last one is that of the analyst, if one is given; then it has to fit what is left for both.
+        """
+        who = _check(dataset, analyst)
+        with self._reading():
+            opening = self._opening(dataset)
+            last = self._book.last_charge(dataset, analyst)
+            if last is None:
+                return None
+            cost = Cost(last.amount, last.rho, last.delta)
+            caps = Caps.in_entry(opening)
+            found = [(self._book.account(dataset, TOTAL) or caps.account(caps.total)).more_like(cost, is_total=True)]
+            if who != TOTAL:
+                own = self._book.account(dataset, who) or caps.account(caps.per_analyst)
+                found.append(own.more_like(cost, is_total=False))
+        return Repeats(min(count for count in found if count is not None), Receipt.of(last))
 
     def datasets(self) -> list[str]:
         """Return the names of all datasets."""
@@ -279,7 +360,7 @@ class Ledger:
         return self._record(head, dataset, terms, "")
 
     def _record(self, head: Head, dataset: str, terms: Terms, reason: str) -> Head:
-        self._book.upgrade()
+        self._book.upgrade(KNOWS_CONTRACTS)
         fields = {"fingerprint": terms.digest, "text": terms.dump(reason)}
         return self._book.append(head, "contract", dataset, **fields).head
 
@@ -296,33 +377,29 @@ class Ledger:
             )
         return True
 
-    def _spend(self, dataset: str, analyst: str, cost: int) -> None:
+    def _spend(self, dataset: str, analyst: str, cost: Cost) -> Cost:
+        """Take a cost from both accounts, and return what was taken: without rho where that does not count."""
         total, own = (self._book.account(dataset, who) for who in (TOTAL, analyst))
         if total is None or own is None:
-            own = Account(self._opening(dataset).per_analyst, 0)
-            self._book.enter(dataset, analyst, own.cap)
-        if not self._book.spend(dataset, analyst, cost):
-            raise _exceeded(dataset, analyst, cost, (total and total.left) or 0, own.left)
+            opening = self._opening(dataset)
+            own = Caps.in_entry(opening).account(opening.per_analyst)
+            self._book.enter(dataset, analyst, own)
+        total = total or Account(0, 0)
+        taken = cost.without_rho() if total.rho_cap is None else cost
+        # Also before the accounts are asked: in a ledger of an earlier release they know of no delta.
+        if (cost.delta or 0) > total.reserve - total.spent_delta or not self._book.spend(dataset, analyst, taken):
+            raise exceeded(dataset, analyst, taken, total, own)
+        return taken
 
-    def _no_grant(self, dataset: str, who: str, more: int) -> LedgerConflict:
-        account = self._book.account(dataset, who) or Account(0, 0)
-        whose = repr(dataset) if who == TOTAL else f"{who!r} in {dataset!r}"
-        return LedgerConflict(
-            f"a cap must stay between what is spent and {written(LIMIT)}: {whose} has spent "
-            f"{written(account.spent)} of {written(account.cap or 0)}, and a change by {written(more)} was asked; "
-            "change it by less"
-        )
-
-    def _again(self, first: Entry, asked: tuple[str, str, int, str]) -> Receipt:
+    def _again(self, first: Entry, asked: tuple[str, str, int, int | None, str]) -> Receipt:
         """Return the receipt of a request that was charged before."""
-        if (first.dataset, first.analyst, first.amount, first.fingerprint) != asked:
+        if (first.dataset, first.analyst, first.amount, first.delta, first.fingerprint) != asked:
             raise LedgerConflict(
                 f"the request id {first.request_id!r} was charged for another question, epsilon, analyst or dataset; "
                 "ask that one again, or choose another id"
             )
         kept = self._book.answer(first.request_id)
-        answer = kept.text if kept else None
-        return Receipt(first.seq, first.request_id, fraction(first.amount), first.time, answer, fresh=False)
+        return Receipt.of(first, kept.text if kept else None, fresh=False)
 
 
 def _store(where: object, create: bool) -> Store:
@@ -349,31 +426,3 @@ def _check(dataset: str, analyst: str | None) -> str:
     """Return the analyst of the account that is meant."""
     check_name(dataset, "a dataset")
     return TOTAL if analyst is None else check_name(analyst, "an analyst")
-
-
-def _exceeded(dataset: str, analyst: str, cost: int, left: int, left_own: int | None) -> BudgetExceeded:
-    """Return the refusal of a charge that goes over a cap."""
-    own = "" if left_own is None else f" and {analyst!r} has {written(left_own)} left"
-    return BudgetExceeded(
-        f"{analyst!r} asked for {written(cost)} of {dataset!r}, but the dataset has {written(left)} left{own}; "
-        "ask for less, or ask the custodian for a grant",
-        dataset,
-        analyst,
-        fraction(cost),
-        fraction(left),
-        None if left_own is None else fraction(left_own),
-    )
-
-
-def _refuse_other_caps(opening: Entry, cap: int, each: int | None) -> None:
-    """Refuse caps that differ from those that a dataset was opened with."""
-    if (opening.amount, opening.per_analyst) != (cap, each):
-        raise LedgerConflict(
-            f"the dataset {opening.dataset!r} was opened with {_caps(opening.amount, opening.per_analyst)}, and now "
-            f"{_caps(cap, each)} are asked; keep to the first, and change what is left with grant"
-        )
-
-
-def _caps(total: int, each: int | None) -> str:
-    per_analyst = "no cap per analyst" if each is None else f"{written(each)} per analyst"
-    return f"a total of {written(total)} and {per_analyst}"

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from inbounds.ledger.address import without_secrets
-from inbounds.ledger.schema import INDEXES, TABLES
+from inbounds.ledger.entry import LATER
+from inbounds.ledger.schema import INDEXES, TABLES, WITHIN_CAPS
 from inbounds.ledger.store import Failure, Row, Store
 
 try:
@@ -28,6 +29,8 @@ _TRIGGERS = (
     """CREATE TRIGGER ledger_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries
         FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse()""",
 )
+
+_OLD_CAPS = ("ledger_accounts_check", "ledger_accounts_spent_check")
 
 _SETTINGS = (
     f"SET lock_timeout = '{PATIENCE}s'",
@@ -62,7 +65,16 @@ class PostgresStore(Store):
     _trouble = psycopg.Error
     _upgrades = (
         "ALTER TABLE ledger_entries DROP CONSTRAINT IF EXISTS ledger_entries_kind_check",
-        *(index for index in INDEXES if "contracts" in index),
+        *(index.replace("INDEX ", "INDEX IF NOT EXISTS ") for index in INDEXES if "contracts" in index),
+        *(f"ALTER TABLE ledger_entries ADD COLUMN {column} BIGINT" for column in LATER),
+        # The old tables said that spent is at most cap, under a name that the server chose.
+        *(f"ALTER TABLE ledger_accounts DROP CONSTRAINT IF EXISTS {name}" for name in _OLD_CAPS),
+        "ALTER TABLE ledger_accounts ADD COLUMN rho_cap BIGINT",
+        *(
+            f"ALTER TABLE ledger_accounts ADD COLUMN {column} BIGINT NOT NULL DEFAULT 0"
+            for column in ("spent_rho", "reserve", "spent_delta")
+        ),
+        f"ALTER TABLE ledger_accounts ADD {WITHIN_CAPS}",
     )
     _connection: psycopg.Connection | None
 
@@ -116,6 +128,7 @@ class PostgresStore(Store):
     def _connect(self) -> psycopg.Connection:
         try:
             connection = psycopg.connect(self._url, autocommit=True, connect_timeout=PATIENCE)
+            connection.prepare_threshold = None  # a statement that was prepared does not survive an upgrade
             for setting in _SETTINGS:
                 connection.execute(setting)
         except psycopg.ProgrammingError:

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from inbounds.ledger.entry import START
 
-VERSION = 2
+VERSION = 3
 """Rises when tables change; a ledger of a higher version is left alone, and one of a lower is used as it is, until an
-entry is written that it has no place for: version 1 knew no contracts."""
+entry is written that it has no place for."""
+
+KNOWS_CONTRACTS = 2
+
+KNOWS_DELTA = 3
+"""The versions from which on there is a place for something."""
+
+WITHIN_CAPS = """CONSTRAINT ledger_within_caps CHECK (
+            spent >= 0 AND (spent <= cap OR spent_rho <= COALESCE(rho_cap, -1))
+            AND spent_rho >= 0 AND spent_delta >= 0 AND spent_delta <= reserve
+        )"""
+"""Epsilon is within its cap or rho within its own, and delta is; what has no cap is not compared."""
 
 TABLES = (
     """CREATE TABLE ledger_head (
@@ -27,15 +38,23 @@ TABLES = (
         fingerprint TEXT NOT NULL,
         text TEXT NOT NULL,
         previous TEXT NOT NULL,
-        digest TEXT NOT NULL
+        digest TEXT NOT NULL,
+        rho BIGINT,
+        delta BIGINT,
+        reserved BIGINT
     )""",
     # The account of a dataset has an empty analyst. A cap that is NULL is none.
-    """CREATE TABLE ledger_accounts (
+    f"""CREATE TABLE ledger_accounts (
         dataset TEXT NOT NULL,
         analyst TEXT NOT NULL,
         cap BIGINT,
-        spent BIGINT NOT NULL CHECK (spent >= 0 AND spent <= cap),
-        PRIMARY KEY (dataset, analyst)
+        spent BIGINT NOT NULL,
+        rho_cap BIGINT,
+        spent_rho BIGINT NOT NULL DEFAULT 0,
+        reserve BIGINT NOT NULL DEFAULT 0,
+        spent_delta BIGINT NOT NULL DEFAULT 0,
+        PRIMARY KEY (dataset, analyst),
+        {WITHIN_CAPS}
     )""",
     "CREATE UNIQUE INDEX ledger_one_opening ON ledger_entries (dataset) WHERE kind = 'open'",
     "CREATE UNIQUE INDEX ledger_one_charge ON ledger_entries (request_id) WHERE kind = 'charge'",
@@ -44,4 +63,4 @@ TABLES = (
     f"INSERT INTO ledger_head (only_row, version, seq, digest) VALUES (1, {VERSION}, {START.seq}, '{START.digest}')",
 )
 
-ENTRIES, INDEXES = TABLES[1], tuple(table for table in TABLES if " INDEX " in table)
+ENTRIES, ACCOUNTS, INDEXES = TABLES[1], TABLES[2], tuple(table for table in TABLES if " INDEX " in table)

@@ -11,10 +11,11 @@ from typing import Any
 
 from inbounds.errors import LedgerConflict
 from inbounds.ledger.address import without_secrets
+from inbounds.ledger.entry import FIRST_FIELDS
 from inbounds.ledger.ledger_file import LedgerFile
 from inbounds.ledger.log_claim import LogClaim
 from inbounds.ledger.log_place import TABLE
-from inbounds.ledger.schema import ENTRIES, INDEXES, TABLES
+from inbounds.ledger.schema import ACCOUNTS, ENTRIES, INDEXES, TABLES
 from inbounds.ledger.sqlite_connection import connect, patiently
 from inbounds.ledger.sqlite_reason import REASONS, primary_code, reason
 from inbounds.ledger.store import Failure, Row, Store
@@ -26,6 +27,18 @@ _TRIGGERS = tuple(
         BEGIN SELECT RAISE(ABORT, 'entries of a ledger are never changed'); END"""
     for event in ("UPDATE", "DELETE")
 )
+
+
+def _made_anew(table: str, created: str, kept: Sequence[str]) -> tuple[str, ...]:
+    """Return what gives a table other columns and constraints: SQLite cannot take a constraint away."""
+    columns = ", ".join(kept)
+    return (
+        created.replace(f"CREATE TABLE {table}", f"CREATE TABLE {table}_new"),
+        f"INSERT INTO {table}_new ({columns}) SELECT {columns} FROM {table}",
+        f"DROP TABLE {table}",
+        f"ALTER TABLE {table}_new RENAME TO {table}",
+    )
+
 
 _IN_THE_LOG = (
     "it is read-only, and part of it is still in its -wal file; copy both, make them writable, and read the copies"
@@ -41,12 +54,9 @@ class SQLiteStore(Store):
     """
 
     _trouble = sqlite3.Error
-    # SQLite cannot take a constraint away.
     _upgrades = (
-        ENTRIES.replace("ledger_entries", "ledger_entries_new"),
-        "INSERT INTO ledger_entries_new SELECT * FROM ledger_entries",
-        "DROP TABLE ledger_entries",
-        "ALTER TABLE ledger_entries_new RENAME TO ledger_entries",
+        *_made_anew("ledger_entries", ENTRIES, FIRST_FIELDS),
+        *_made_anew("ledger_accounts", ACCOUNTS, ("dataset", "analyst", "cap", "spent")),
         *INDEXES,
         *_TRIGGERS,
     )

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from inbounds.display.table import Column, Table
-from inbounds.ledger.amount import fraction, written
-from inbounds.ledger.entry import Entry
+from inbounds.ledger.amount import UNIT, delta_fraction, fraction, written, written_delta
+from inbounds.ledger.entry import LATER, Entry
 from inbounds.ledger.terms import Terms
 
 _COLUMNS = (
@@ -44,6 +44,16 @@ class Statement:
         """The sum of the charges for each dataset and analyst, in epsilon."""
         return {account: fraction(units) for account, units in self._charges().items()}
 
+    @property
+    def spent_rho(self) -> Fraction:
+        """The sum of what the charges counted in rho; of datasets without a delta, 0."""
+        return fraction(sum(entry.rho or 0 for entry in self.entries if entry.kind == "charge"))
+
+    @property
+    def spent_delta(self) -> Fraction:
+        """The sum of the deltas that charges had of their own."""
+        return delta_fraction(sum(entry.delta or 0 for entry in self.entries if entry.kind == "charge"))
+
     def _charges(self) -> dict[tuple[str, str], int]:
         sums: dict[tuple[str, str], int] = {}
         for entry in self.entries:
@@ -63,15 +73,24 @@ class Statement:
         return self._table().html()
 
     def _table(self) -> Table:
+        later = [name for name in ("rho", "delta") if any(getattr(entry, name) is not None for entry in self.entries)]
         sums = [
-            ["", "spent by", "", dataset, analyst, written(units)]
+            ["", "spent by", "", dataset, analyst, written(units), *[""] * len(later)]
             for (dataset, analyst), units in sorted(self._charges().items())
         ]
         charges = sum(entry.kind == "charge" for entry in self.entries)
         spent = written(sum(self._charges().values()))
         total = f"{charges} charge{'' if charges == 1 else 's'}, {spent} spent in total"
+        if "rho" in later:
+            total += f", {written(int(self.spent_rho * UNIT))} in rho"
         told = [note for entry in self.entries if (note := _note(entry))]
-        return Table(_COLUMNS, [*map(_cells, self.entries), *sums], notes=[*told, total])
+        rows = [[*_cells(entry), *(_later(entry, name) for name in later)] for entry in self.entries]
+        return Table((*_COLUMNS, *map(Column, later)), [*rows, *sums], notes=[*told, total])
+
+
+def _later(entry: Entry, name: str) -> str:
+    value = getattr(entry, name)
+    return "" if value is None else LATER[name](value)
 
 
 def _cells(entry: Entry) -> list[str]:
@@ -82,7 +101,9 @@ def _cells(entry: Entry) -> list[str]:
 
 
 def _note(entry: Entry) -> str:
-    """Say what the table has no room for: the terms of a contract, and why more was granted."""
+    """Say what the table has no room for: the terms of a contract, why more was granted, what of delta is reserved."""
+    if entry.kind == "open" and entry.reserved:
+        return f"{entry.dataset}: {written_delta(entry.reserved)} of its delta is reserved for charges that have one"
     if entry.kind == "contract":
         return _contract(entry)
     return f"grant of entry {entry.seq}: {entry.text}" if entry.kind == "grant" and entry.text else ""

@@ -43,7 +43,7 @@ class Store(ABC):
     _connection: Any
 
     _upgrades: ClassVar[tuple[str, ...]]
-    """What makes tables of this release of those of the one before."""
+    """What makes tables of this release of those of any before."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -115,9 +115,9 @@ class Store(ABC):
                 f"up to {VERSION}; use the release of inbounds that wrote it"
             )
 
-    def upgrade(self) -> None:
-        """Give a ledger of an earlier release the tables of this one; call it inside a transaction."""
-        if self.row("SELECT 1 FROM ledger_head WHERE version < ?", (VERSION,)):
+    def upgrade(self, needed: int) -> None:
+        """Give a ledger of a version below `needed` the tables of this release; call it inside a transaction."""
+        if self.row("SELECT 1 FROM ledger_head WHERE version < ?", (needed,)):
             for statement in self._upgrades:
                 self.execute(statement)
             self.execute("UPDATE ledger_head SET version = ?", (VERSION,))

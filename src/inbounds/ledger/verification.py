@@ -6,15 +6,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from inbounds.errors import LedgerBroken
-from inbounds.ledger.amount import written
-from inbounds.ledger.book import TOTAL, Account
-from inbounds.ledger.entry import FIELDS, KINDS, START, Entry, Head
+from inbounds.ledger.account import Account
+from inbounds.ledger.amount import DELTA_UNIT, LIMIT, written, written_delta
+from inbounds.ledger.book import TOTAL
+from inbounds.ledger.caps import Caps
+from inbounds.ledger.cost import Cost, pure_rho
+from inbounds.ledger.entry import FIELDS, KINDS, LATER, START, Entry, Head
 from inbounds.ledger.terms import Terms
 
 MOST = 100
 """How many problems are told one by one."""
 
 _NUMBERS = ("seq", "amount")
+
+_NUMBERS_OR_NONE = ("per_analyst", *LATER)
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ class _Replay:
         self._problems: list[str] = []
         self._untold = 0
         self._accounts: dict[tuple[str, str], Account] = {}
-        self._caps: dict[str, int | None] = {}
+        self._caps: dict[str, Caps] = {}
         self._charged: dict[str, tuple[str, str]] = {}
         self._answered: set[str] = set()
         self.terms: dict[str, Terms] = {}
@@ -121,15 +126,22 @@ class _Replay:
     def _open(self, entry: Entry) -> str | None:
         if entry.dataset in self._caps:
             return "opens a dataset that is open already"
-        self._caps[entry.dataset] = entry.per_analyst
-        self._accounts[entry.dataset, TOTAL] = Account(entry.amount, 0)
+        caps = self._caps[entry.dataset] = Caps.in_entry(entry)
+        if not 0 <= (entry.reserved or 0) <= (entry.delta or 0) < DELTA_UNIT or entry.rho is not None:
+            self._caps[entry.dataset] = Caps(entry.amount, entry.per_analyst)
+            return "opens a dataset with a delta that cannot be"
+        self._accounts[entry.dataset, TOTAL] = caps.account(entry.amount, reserve=entry.reserved or 0)
         return None if entry.amount > 0 else "opens a dataset with a cap that is not above 0"
 
     def _grant(self, entry: Entry) -> str | None:
         account = self._account(entry)
         if account is None or account.cap is None:
             return "changes a cap that there is not"
-        changed = account._replace(cap=account.cap + entry.amount)
+        if (entry.delta or 0) < 0 or (entry.delta and entry.analyst != TOTAL):
+            return "grants a delta that cannot be"
+        cap = account.cap + entry.amount
+        rho_cap = None if account.rho_cap is None else self._caps[entry.dataset].rho_cap(cap)
+        changed = account._replace(cap=cap, rho_cap=rho_cap, reserve=account.reserve + (entry.delta or 0))
         self._accounts[entry.dataset, entry.analyst] = changed
         return _overspent(entry.dataset, entry.analyst, changed)
 
@@ -139,13 +151,25 @@ class _Replay:
         self._charged[entry.request_id] = entry.dataset, entry.analyst
         if self._account(entry) is None:
             return "charges a dataset that was not opened"
-        problem = None if entry.amount > 0 else "charges an amount that is not above 0"
+        problem = self._wrong_cost(entry)
+        cost = Cost(entry.amount, entry.rho, entry.delta)
         for analyst in (TOTAL, entry.analyst):
-            account = self._accounts[entry.dataset, analyst]
-            changed = account._replace(spent=account.spent + entry.amount)
+            changed = self._accounts[entry.dataset, analyst].after(cost, is_total=analyst == TOTAL)
             self._accounts[entry.dataset, analyst] = changed
             problem = problem or _overspent(entry.dataset, analyst, changed)
         return problem
+
+    def _wrong_cost(self, entry: Entry) -> str | None:
+        """Return what is wrong with what an entry charges, whatever is left."""
+        if entry.amount <= 0:
+            return "charges an amount that is not above 0"
+        if (entry.delta or 0) < 0:
+            return "charges a delta below 0"
+        if (entry.rho is not None) != (self._caps[entry.dataset].filter_delta > 0):
+            return "counts rho where it does not count, or does not where it does"
+        if entry.rho is not None and not (entry.amount <= LIMIT and 0 < entry.rho <= pure_rho(entry.amount)):
+            return "counts a rho that a release of its epsilon cannot have"
+        return None
 
     def _answer(self, entry: Entry) -> str | None:
         if entry.request_id in self._answered:
@@ -171,7 +195,11 @@ class _Replay:
         """Return the account that an entry is about, None if its dataset was never opened."""
         if entry.dataset not in self._caps:
             return None
-        return self._accounts.setdefault((entry.dataset, entry.analyst), Account(self._caps[entry.dataset], 0))
+        caps = self._caps[entry.dataset]
+        self._accounts.setdefault((entry.dataset, TOTAL), Account(caps.total, 0))
+        if (entry.dataset, entry.analyst) not in self._accounts:
+            self._accounts[entry.dataset, entry.analyst] = caps.account(caps.per_analyst)
+        return self._accounts[entry.dataset, entry.analyst]
 
     def compare(self, stored: Mapping[tuple[str, str], Account]) -> None:
         """Note every account that is not what the entries come to."""
@@ -187,16 +215,22 @@ class _Replay:
 def _well_typed(entry: Entry) -> bool:
     for name in FIELDS:
         value = getattr(entry, name)
-        wanted = int if name in _NUMBERS else int | None if name == "per_analyst" else str
+        wanted = int if name in _NUMBERS else int | None if name in _NUMBERS_OR_NONE else str
         if not isinstance(value, wanted):
             return False
     return entry.kind in KINDS
 
 
 def _overspent(dataset: str, analyst: str, account: Account) -> str | None:
-    if account.cap is None or account.spent <= account.cap:
+    if account.spent_delta > account.reserve:
+        spent = f"{written_delta(account.spent_delta)} of {written_delta(account.reserve)}"
+        return f"takes {_whose(dataset, analyst)} over the delta for charges: {spent} spent"
+    if account.is_within:
         return None
-    return f"takes {_whose(dataset, analyst)} over the cap: {written(account.spent)} of {written(account.cap)} spent"
+    spent = f"{written(account.spent)} of {written(account.cap or 0)} spent"
+    if account.rho_cap is not None:
+        spent += f", and {written(account.spent_rho)} of {written(account.rho_cap)} in rho"
+    return f"takes {_whose(dataset, analyst)} over the cap: {spent}"
 
 
 def _whose(dataset: str, analyst: str) -> str:
@@ -206,5 +240,13 @@ def _whose(dataset: str, analyst: str) -> str:
 def _told(account: Account | None) -> str:
     if account is None:
         return "nothing"
-    spent, cap = (written(x) if isinstance(x, int) else repr(x) for x in (account.spent, account.cap))
-    return f"{spent} spent of {cap}" if account.cap is not None else f"{spent} spent, no cap"
+    spent, cap, rho, rho_cap = (
+        written(x) if isinstance(x, int) else repr(x)
+        for x in (account.spent, account.cap, account.spent_rho, account.rho_cap)
+    )
+    found = f"{spent} spent of {cap}" if account.cap is not None else f"{spent} spent, no cap"
+    if account.rho_cap is not None or account.spent_rho:
+        found += f", {rho} of {rho_cap} in rho"
+    if account.reserve or account.spent_delta:
+        found += f", {account.spent_delta!r} of {account.reserve!r} units of delta"
+    return found

@@ -1,0 +1,56 @@
+"""What a ledger says when it refuses a charge, a grant or an opening: what was asked, what is left, and the remedy."""
+
+from __future__ import annotations
+
+from inbounds.errors import BudgetExceeded, LedgerConflict
+from inbounds.ledger.account import Account
+from inbounds.ledger.amount import LIMIT, fraction, written, written_delta
+from inbounds.ledger.book import TOTAL
+from inbounds.ledger.caps import Caps
+from inbounds.ledger.cost import Cost
+from inbounds.ledger.entry import Entry
+
+
+def exceeded(dataset: str, analyst: str, cost: Cost, total: Account, own: Account) -> BudgetExceeded:
+    """Return the refusal of a charge that goes over a cap."""
+    left, left_own = total.left or 0, own.left
+    if (cost.delta or 0) > total.reserve - total.spent_delta:
+        what = f"for such charges {written_delta(total.reserve - total.spent_delta)} of delta is left"
+        remedy = "ask for less, or ask the custodian for a grant of delta"
+    else:
+        own_part = "" if left_own is None else f" and {analyst!r} has {_left(own)} left"
+        what = f"the dataset has {_left(total)} left{own_part}"
+        remedy = "ask for less, or ask the custodian for a grant"
+    return BudgetExceeded(
+        f"{analyst!r} asked for {cost} of {dataset!r}, but {what}; {remedy}",
+        dataset,
+        analyst,
+        fraction(cost.epsilon),
+        fraction(left),
+        None if left_own is None else fraction(left_own),
+    )
+
+
+def _left(account: Account) -> str:
+    rho = "" if account.left_rho is None else f" (or rho {written(account.left_rho)})"
+    return f"{written(account.left or 0)}{rho}"
+
+
+def no_grant(dataset: str, who: str, more: int, account: Account) -> LedgerConflict:
+    """Return the refusal of a grant that takes a cap out of where it may be."""
+    whose = repr(dataset) if who == TOTAL else f"{who!r} in {dataset!r}"
+    return LedgerConflict(
+        f"a cap must stay between what is spent and {written(LIMIT)}: {whose} has spent "
+        f"{written(account.spent)} of {written(account.cap or 0)}, and a change by {written(more)} was asked; "
+        "change it by less"
+    )
+
+
+def refuse_other_caps(opening: Entry, caps: Caps) -> None:
+    """Refuse caps that differ from those that a dataset was opened with."""
+    kept = Caps.in_entry(opening)
+    if kept != caps:
+        raise LedgerConflict(
+            f"the dataset {opening.dataset!r} was opened with {kept}, and now {caps} are asked; keep to the first, and "
+            "change what is left with grant"
+        )
