@@ -1,6 +1,7 @@
-"""A program that kills its children, called with WHERE COUNT SECONDS [ready]; prints the answers that left them.
+"""A program that kills its children, called with WHERE COUNT SECONDS BUDGET [ready]; prints what left them.
 
-A pair of braces in WHERE stands for the number of the child.  With "ready" seconds count from its first answer.
+A pair of braces in WHERE stands for the number of the child.  BUDGET is "epsilon", or "rho" for one with a delta, where
+epsilon is soon over its cap.  With "ready" seconds count from its first answer.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 from inbounds.ledger import Ledger, postgres
 from tests.helpers.nursery import kill_children
@@ -19,10 +21,16 @@ READY = (postgres,)
 """What a child need not take the time to import."""
 
 
-def answer(where: str, ready: Callable[[], None]) -> None:
+BUDGETS: dict[str, dict[str, Any]] = {
+    "epsilon": {"total": 1000, "per_analyst": 900},
+    "rho": {"total": "0.01", "per_analyst": "0.009", "delta": "0.5"},
+}
+
+
+def answer(where: str, budget: str, ready: Callable[[], None]) -> None:
     """Charge and answer for ever; an answer leaves only when the ledger has kept it."""
     with Ledger.open(where) as ledger:
-        ledger.open_dataset("clinic", 1000, per_analyst=900)
+        ledger.open_dataset("clinic", **BUDGETS[budget])
         for number in count():
             receipt = ledger.charge("clinic", f"analyst {number % 2}", "0.001", f"{os.getpid()}-{number}")
             text = ledger.answered(receipt, f"answer-{os.getpid()}-{number}")
@@ -33,7 +41,7 @@ def answer(where: str, ready: Callable[[], None]) -> None:
 
 if __name__ == "__main__":
     place, total, longest = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-    once_ready = sys.argv[4:] == ["ready"]
+    kind, once_ready = sys.argv[4], sys.argv[5:] == ["ready"]
     kill_children(
-        lambda number, ready: answer(place.format(number), ready), total, longest, AT_ONCE, once_ready=once_ready
+        lambda number, ready: answer(place.format(number), kind, ready), total, longest, AT_ONCE, once_ready=once_ready
     )

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from inbounds.ledger import Ledger
+from inbounds.ledger.amount import UNIT
+from inbounds.ledger.cost import pure_rho
 from tests.helpers import ledger_nursery, ledger_places
 from tests.helpers.ledger_places import Place
-from tests.helpers.ledger_racer import ReadThenWrite, dataset, open_ledger, race
+from tests.helpers.ledger_racer import RHO, InRho, ReadThenWrite, dataset, open_ledger, race
 from tests.helpers.programs import run_program
 
 place = ledger_places.place
@@ -33,6 +35,20 @@ def test_processes_that_race_for_the_last_of_a_budget_never_overspend(place: Pla
         assert ledger.verify().ok
 
 
+def test_a_race_for_the_last_of_rho_overspends_neither_sum(place: Place) -> None:
+    """One of the charges fits in epsilon, four in rho: of sixteen at the same moment exactly four are made."""
+    rounds, fit = 30, 4
+    with Ledger.open(place.where) as ledger:
+        for number in range(rounds):
+            ledger.open_dataset(dataset(number), 1, per_analyst=1, delta="1e-6")
+        assert race(InRho, place.where, PROCESSES, rounds) == [fit] * rounds
+        for number in range(rounds):
+            balance = ledger.balance(dataset(number))
+            assert balance.rho_cap is not None
+            assert balance.rho_spent == fit * RHO <= balance.rho_cap < (fit + 1) * RHO
+        assert ledger.verify().ok
+
+
 def test_the_race_catches_a_store_that_reads_and_then_writes(tmp_path: Path) -> None:
     """The negative control: in the same race, a store that looks first and writes later overspends."""
     where = str(tmp_path / "naive.db")
@@ -46,11 +62,15 @@ def test_the_race_catches_a_store_that_reads_and_then_writes(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("budget", ["epsilon", "rho"])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_killed_process_leaves_a_ledger_in_order(place: Place) -> None:
-    """A hundred processes killed at any moment, the first while it creates the ledger: no answer left uncharged."""
-    told = run_program(ledger_nursery, place.where, "50", "0.04", timeout=120)
-    told += run_program(ledger_nursery, place.where, "50", "0.04", "ready", timeout=120)
+def test_a_killed_process_leaves_a_ledger_in_order(place: Place, budget: str) -> None:
+    """A hundred processes killed at any moment, the first while it creates the ledger: no answer left uncharged.
+
+    In rho too: there epsilon is over its cap after the first ten charges.
+    """
+    told = run_program(ledger_nursery, place.where, "50", "0.04", budget, timeout=120)
+    told += run_program(ledger_nursery, place.where, "50", "0.04", budget, "ready", timeout=120)
     left = [line.split() for line in told.splitlines() if line.count(" ") == 1]
     assert len(left) > 20
     with Ledger.open(place.where) as ledger:
@@ -61,14 +81,18 @@ def test_a_killed_process_leaves_a_ledger_in_order(place: Place) -> None:
             assert (receipt.fresh, receipt.answer) == (False, answer)
         charges = sum(entry.kind == "charge" for entry in ledger.statement())
         assert charges >= len(left)
-        assert ledger.balance("clinic").spent == charges * Fraction(1, 1000)
+        balance = ledger.balance("clinic")
+        assert balance.spent == charges * Fraction(1, 1000)
+        if budget == "rho":
+            assert balance.spent > Fraction(1, 100)
+            assert balance.rho_spent == charges * Fraction(pure_rho(UNIT // 1000), UNIT)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_process_killed_while_it_creates_a_ledger_leaves_one_that_opens(tmp_path: Path) -> None:
     """Each of fifty children creates a file of its own and is killed soon: whatever it left is opened."""
-    run_program(ledger_nursery, f"{tmp_path}/{{}}.db", "50", "0.008", timeout=120)
+    run_program(ledger_nursery, f"{tmp_path}/{{}}.db", "50", "0.008", "epsilon", timeout=120)
     left = list(tmp_path.glob("*.db"))
     assert len(left) > 25
     for path in left:

@@ -188,18 +188,19 @@ def test_stopping_by_loss_distributions_is_no_filter(
 def test_another_library_agrees() -> None:
     """dp_accounting converts the rho of a budget to no more than its epsilon, and composes what fits within delta."""
     accounting = pytest.importorskip("dp_accounting")
-    from dp_accounting.pld import common, privacy_loss_distribution  # noqa: PLC0415
-    from dp_accounting.rdp import rdp_privacy_accountant  # noqa: PLC0415
+    common = pytest.importorskip("dp_accounting.pld.common")
+    distribution = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    rdp = pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant")
 
     for budget, delta in ((3.0, 1e-6), (1.0, 1e-9)):
         rho = greatest_rho(Fraction(budget), Fraction(str(delta)))
-        accountant = rdp_privacy_accountant.RdpAccountant([1 + 2 ** (k / 8) for k in range(-24, 96)])
+        accountant = rdp.RdpAccountant([1 + 2 ** (k / 8) for k in range(-24, 96)])
         accountant.compose(accounting.dp_event.ZCDpEvent(float(rho)))
         assert accountant.get_epsilon(delta) == pytest.approx(budget, rel=1e-3)
     rho = greatest_rho(Fraction(3), Fraction(1, 10**6))
     for epsilon in (0.01, 0.05, 0.1):
         count = int(rho / pure(Fraction(str(epsilon))))
-        one = privacy_loss_distribution.from_privacy_parameters(
+        one = distribution.from_privacy_parameters(
             common.DifferentialPrivacyParameters(epsilon, 0), value_discretization_interval=epsilon / 10
         )
         assert one.self_compose(count).get_delta_for_epsilon(3) <= 1e-6

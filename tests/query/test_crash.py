@@ -17,19 +17,21 @@ from tests.helpers.programs import run_program
 
 KILLS = 30
 
-CONTRACT = contract('[columns.place]\nkeys = ["a", "b"]\n', limit=2, budget="total = 1000000")
+BUDGETS = {"epsilon": "total = 1000000", "rho": "total = 0.005\ndelta = 0.5"}
+"""Without a delta; and with one, where epsilon is over its cap after five answers."""
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="a process is killed by a signal")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(params=BUDGETS)
+def folder(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A folder with a small table in DuckDB and its contract."""
     with duckdb.connect(str(tmp_path / "visits.duckdb")) as connection:
         connection.execute("CREATE TABLE t AS SELECT i // 3 AS who, CASE WHEN i % 2 = 0 THEN 'a' ELSE 'b' END AS place "
                            "FROM range(60) AS r(i)")  # fmt: skip
+    described = contract('[columns.place]\nkeys = ["a", "b"]\n', limit=2, budget=BUDGETS[request.param])
     source = "[dataset]\nsource = 'visits.duckdb'\ntable = 't'"
-    (tmp_path / "visits.toml").write_text(CONTRACT.replace("[dataset]", source, 1))
+    (tmp_path / "visits.toml").write_text(described.replace("[dataset]", source, 1))
     return tmp_path
 
 

@@ -29,6 +29,9 @@ Who = Annotated[
 ]
 More = Annotated[str, typer.Argument(metavar="EPSILON", help="How much more; a negative number takes some away.")]
 Note = Annotated[str, typer.Option(metavar="TEXT", help="Why, for the record.", show_default=False)]
+MoreDelta = Annotated[
+    str | None, typer.Option("--delta", metavar="DELTA", help="How much more delta charges that need one may have.")
+]
 Reason = Annotated[
     str | None, typer.Option(metavar="TEXT", help="Record the contract's terms as they are now, for this reason.")
 ]
@@ -42,7 +45,7 @@ Head = Annotated[
 def show_balance(
     dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = None, as_json: AsJson = False
 ) -> None:
-    """Show what is spent and what is left.
+    """Show what is spent and what is left, and how many more questions like the last one fit.
 
     \b
     Example:
@@ -51,11 +54,15 @@ def show_balance(
     with open_dataset(dataset, ledger, create_ledger=False) as table:
         total = table.ledger.balance(table.name)
         own = None if analyst is None else table.ledger.balance(table.name, analyst)
+        repeats = table.ledger.repeats(table.name, analyst)
     found: dict[str, Any] = {"dataset": table.name, "total": total.data()}
     lines = [("dataset", table.name), ("in total", str(total))]
     if analyst is not None and own is not None:
         found["analyst"] = {"name": analyst, **own.data()}
         lines.append((f"of {analyst}", str(own)))
+    if repeats is not None:
+        found["like_the_last"] = repeats.data()
+        lines.append(("like the last", str(repeats)))
     show(found, pairs(lines), as_json=as_json)
 
 
@@ -65,25 +72,27 @@ def grant(
     dataset: DatasetFile,
     analyst: Who = None,
     note: Note = "",
+    delta: MoreDelta = None,
     ledger: LedgerPlace = None,
     as_json: AsJson = False,
 ) -> None:
     """Give a dataset, or one analyst of it, more to spend.
 
-    A negative amount takes some away, as far as it is not spent.
+    A negative amount takes some away, as far as it is not spent. With --delta the amount may be 0.
 
     \b
     Example:
       inbounds budget grant 0.5 --dataset clinic.toml --note "second survey"
     """
     with open_dataset(dataset, ledger) as table:
-        table.ledger.grant(table.name, number(amount, "EPSILON"), analyst, note=note)
+        more = None if delta is None else number(delta, "--delta")
+        table.ledger.grant(table.name, number(amount, "EPSILON"), analyst, note=note, delta=more)
         balance = table.ledger.balance(table.name, analyst)
         created = tell_of_new(table.ledger, as_json=as_json)
     found = {"dataset": table.name, "analyst": analyst, **balance.data(), "ledger_created": created}
     lines = [
         ("dataset", table.name),
-        ("granted", amount),
+        ("granted", amount if delta is None else f"{amount}, and {delta} of delta for charges"),
         ("in total" if analyst is None else f"of {analyst}", str(balance)),
     ]
     show(found, pairs(lines), as_json=as_json)

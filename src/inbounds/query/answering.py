@@ -20,6 +20,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.display.progress import Progress
 from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.privacy.rho import pure
 from inbounds.query.column import Numbers
 from inbounds.query.mechanism_choice import Choice
 from inbounds.sampling.entropy import Entropy, system
@@ -56,6 +57,10 @@ class Answering(ABC):
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
     ) -> list[tuple[Answered, ...]]:
         """Return private answers: one tuple for each row of the answer, one answer for each of its columns."""
+
+    def rho(self, epsilon: Fraction) -> Fraction:
+        """Return at least the rho of all answers together, which lose at most epsilon."""
+        return pure(epsilon)
 
     @abstractmethod
     def mechanism(self) -> str:

@@ -167,6 +167,7 @@ class Query:
             fingerprint=self._fingerprint(planned, fixed),
             note=str(self)[:1000],
             terms=self.dataset.terms,
+            rho=sum((plan.rho for plan in planned), Fraction(0)) or None,
         )
         text = receipt.answer
         if text is None:

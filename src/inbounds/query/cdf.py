@@ -23,6 +23,7 @@ from inbounds.joint.measuring import Measured, measure
 from inbounds.joint.noise_sum import reach
 from inbounds.joint.plan import JointPlan
 from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.privacy.rho import pure
 from inbounds.query.answering import Answered, Answering, within_64_bits
 from inbounds.sampling.entropy import Entropy, system
 
@@ -100,6 +101,10 @@ class CumulativeShares(Answering):
 
     def _grouping(self, level: int) -> Grouping:
         return (level,)
+
+    def rho(self, epsilon: Fraction) -> Fraction:
+        """Return at least the rho of all measurements: those of each grouping lose their part of epsilon."""
+        return min(sum((pure(part) for part in self.plan.split.values()), Fraction(0)), pure(epsilon))
 
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""

@@ -20,7 +20,7 @@ from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.ledger import Ledger
 from inbounds.ledger.address import is_address, path_of
-from inbounds.ledger.amount import fraction, units
+from inbounds.ledger.amount import delta_fraction, delta_units, fraction, units
 from inbounds.ledger.terms import Terms
 from inbounds.query.asking import Query
 from inbounds.query.column import Keys
@@ -49,7 +49,7 @@ from inbounds.query.sql.select import Selected, read_select
 from inbounds.query.table import Table
 from inbounds.query.terms import terms_of
 
-BUDGET_KEYS = ("total", "per_analyst", "ledger")
+BUDGET_KEYS = ("total", "per_analyst", "delta", "delta_reserved", "ledger")
 
 MOST_PLANS = 256
 """So many plans are kept, to be used again."""
@@ -77,6 +77,14 @@ class Dataset:
         if self.per_analyst is not None and self.per_analyst > self.total:
             raise contract.refuse(
                 "per_analyst must not be above total; lower it, or raise the total", "budget", "per_analyst"
+            )
+        self.delta = _delta(contract, "delta")
+        self.delta_reserved = _delta(contract, "delta_reserved")
+        if (self.delta_reserved or 0) > (self.delta or 0):
+            raise contract.refuse(
+                "delta_reserved must be part of delta; lower it, or give a delta that is not below it",
+                "budget",
+                "delta_reserved",
             )
         if contract.has("budget", "ledger"):
             contract.text_of("budget", "ledger")
@@ -287,7 +295,13 @@ class Dataset:
         ledger = given if isinstance(given, Ledger) else Ledger.open(given, create=self._create_ledger)
         try:
             ledger.open_dataset(
-                self.name, fraction(self.total), self._each, terms=self.terms, create=self._create_ledger
+                self.name,
+                fraction(self.total),
+                self._each,
+                delta=self.delta,
+                delta_reserved=self.delta_reserved,
+                terms=self.terms,
+                create=self._create_ledger,
             )
         except BaseException:
             if ledger is not given:
@@ -352,5 +366,16 @@ def _amount(contract: Contract, key: str) -> int:
     value = contract.value("budget", key)
     try:
         return units(value, key)
+    except InvalidParameter as problem:
+        raise contract.refuse(str(problem), "budget", key) from None
+
+
+def _delta(contract: Contract, key: str) -> Fraction | None:
+    """Return a delta that may be there."""
+    if not contract.has("budget", key):
+        return None
+    value = contract.value("budget", key)
+    try:
+        return delta_fraction(delta_units(value, key))
     except InvalidParameter as problem:
         raise contract.refuse(str(problem), "budget", key) from None

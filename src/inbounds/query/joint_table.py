@@ -18,6 +18,7 @@ from inbounds.joint.layout import Grouping
 from inbounds.joint.measuring import Measured, measure
 from inbounds.joint.plan import JointPlan
 from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.privacy.rho import pure
 from inbounds.query.answering import Answered, Answering, Interval, Value, within_64_bits, written
 from inbounds.sampling.entropy import Entropy, system
 
@@ -114,6 +115,10 @@ class JointTable(Answering):
 
     def _value(self, steps: int) -> Value:
         return written(self.bounds, self.sign * steps * self.step)
+
+    def rho(self, epsilon: Fraction) -> Fraction:
+        """Return at least the rho of all measurements: those of each grouping lose their part of epsilon."""
+        return min(sum((pure(part) for part in self.plan.split.values()), Fraction(0)), pure(epsilon))
 
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""

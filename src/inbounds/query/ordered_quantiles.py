@@ -36,6 +36,7 @@ from flint import arb, fmpz
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.balls import ball
+from inbounds.privacy.rho import bounded_range
 from inbounds.query.quantile_law import Buckets, RankLaw, rank_misses
 from inbounds.sampling.any_law import draw
 
@@ -76,6 +77,11 @@ class OrderedQuantiles:
     def epsilon_each(self) -> Fraction:
         """What a draw is given at least; the last ones of short branches get more."""
         return self.epsilon / self.depth
+
+    @property
+    def rho(self) -> Fraction:
+        """At least the rho of all values together."""
+        return self._branch.rho
 
     @property
     def _branch(self) -> Branch:
@@ -162,6 +168,17 @@ class Branch:
     def spent(self) -> Fraction:
         """What the draw of the middle level may lose."""
         return self.epsilon / self.depth
+
+    @property
+    def rho(self) -> Fraction:
+        """At least the rho of all draws: of rows of weight `w` it is this times `(w / k)^2`.
+
+        The loss of a draw has a range of `spent * w / k`.  The rows are divided between the halves, and the sum of what
+        both have is greatest if all are in one of them.
+        """
+        if not self.levels:
+            return Fraction(0)
+        return bounded_range(self.spent) + max(half.rho for half in self.halves)
 
     @property
     def halves(self) -> tuple[Branch, Branch]:

@@ -56,6 +56,11 @@ class Plan:
     """The statement that will run."""
 
     @property
+    def rho(self) -> Fraction:
+        """At least what it counts in rho, where a budget has a delta."""
+        return self.answering.rho(self.epsilon)
+
+    @property
     def rows(self) -> list[tuple[int | None, ...]]:
         """The rows of the answer: the codes of their groups, None where a group is added up."""
         return self.question.rows

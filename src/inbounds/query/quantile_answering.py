@@ -10,6 +10,7 @@ from math import log
 from inbounds.bounds import Bounds
 from inbounds.display.progress import Progress
 from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.privacy.rho import bounded_range
 from inbounds.query.answering import Answered, Answering, told, written
 from inbounds.query.column import Numbers
 from inbounds.query.ordered_quantiles import OrderedQuantiles
@@ -57,6 +58,10 @@ class QuantileByRank(Answering):
         law = QuantileLaw(self.buckets, rank_misses(totals, self.level), rate)
         return Answered(written(self.bounds, law.draw(entropy)), None)
 
+    def rho(self, epsilon: Fraction) -> Fraction:
+        """Return at least the rho of all groups together: their losses, added up, have a range of epsilon."""
+        return bounded_range(epsilon)
+
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""
         return f"the exponential mechanism over {values_of(self.buckets)}: the nearer in rank, the likelier"
@@ -92,6 +97,10 @@ class QuantilesInOrder(Answering):
             tuple(Answered(written(self.bounds, value), None) for value in self.law.draw(one, entropy))
             for one in told(totals, report)
         ]
+
+    def rho(self, epsilon: Fraction) -> Fraction:
+        """Return at least the rho of all groups together."""
+        return min(self.law.rho, super().rho(epsilon))
 
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""
