@@ -114,3 +114,41 @@ def test_only_who_spends_or_grants_makes_a_ledger(typed: Type, clinic: Path, nam
     assert sorted(path.name for path in clinic.iterdir()) == before
     assert typed("budget", "grant", "1", *CLINIC, "--ledger", "mistyped.db").code == 0
     assert typed("budget", name, *CLINIC, "--ledger", "mistyped.db").code == 0
+
+
+def test_a_budget_with_a_delta_is_told_in_rho(typed: Type, clinic: Path) -> None:
+    """What is spent of both, how many more questions like the last one fit, and how much delta charges may have."""
+    contract = clinic / "clinic.toml"
+    contract.write_text(contract.read_text().replace("[budget]", "[budget]\ndelta = 1e-6"))
+    assert typed("budget", "show", *CLINIC).code == 2  # there is no ledger yet
+    assert typed("query", *CLINIC, "--epsilon", "0.1", "--analyst", "ana", "SELECT MEDIAN(age) FROM visits").code == 0
+    told = typed("budget", "show", *CLINIC, "--analyst", "ana")
+    assert within_80(told.out)
+    assert "0.1 of 5 spent, 4.9 left; or in rho, at a delta of 1e-6: 0.00125" in told.out
+    found = typed("budget", "show", *CLINIC, "--analyst", "ana", "--json").data
+    assert found["total"]["rho"]["spent"] == 0.00125
+    rho = found["analyst"]["rho"]
+    assert found["like_the_last"] == {"count": int(rho["left"] / 0.00125), "epsilon": 0.1, "rho": 0.00125}
+    assert f"like the last  {found['like_the_last']['count']} more at epsilon 0.1 (rho 0.00125)" in told.out
+    granted = typed("budget", "grant", "0", "--delta", "1e-7", *CLINIC, "--json").data
+    assert granted["delta_reserved"] == {"cap": 1e-7, "spent": 0, "left": 1e-7}
+    assert typed("budget", "grant", "0", *CLINIC).code == 2
+    statement = typed("budget", "statement", *CLINIC)
+    assert within_80(statement.out)
+    assert "0.00125 in rho" in statement.out
+    assert typed("budget", "verify", *CLINIC, "--json").data["ok"]
+    contract.write_text(contract.read_text().replace("1e-6", "1e-5"))
+    refused = typed("budget", "show", *CLINIC)
+    assert refused.code == 2
+    assert "at a delta of 1e-6, and now a total of 5 and 3 per analyst at a delta of 1e-5" in refused.err.replace(
+        "\n", " "
+    )
+
+
+def test_without_a_delta_epsilon_alone_is_told(typed: Type, clinic: Path) -> None:
+    """No rho anywhere, and how many more fit in epsilon."""
+    assert typed("query", *CLINIC, "--epsilon", "0.1", "--analyst", "ana", "SELECT MEDIAN(age) FROM visits").code == 0
+    found = typed("budget", "show", *CLINIC, "--json").data
+    assert found["total"].keys() == {"cap", "spent", "left"}
+    assert found["like_the_last"] == {"count": 49, "epsilon": 0.1}
+    assert "rho" not in typed("budget", "statement", *CLINIC, "--json").out

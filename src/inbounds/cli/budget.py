@@ -45,7 +45,9 @@ Head = Annotated[
 def show_balance(
     dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = None, as_json: AsJson = False
 ) -> None:
-    """Show what is spent and what is left, and how many more questions like the last one fit.
+    """Show what is spent and what is left.
+
+    It also says how many more questions like the last one fit; with a delta, rho is told beside epsilon.
 
     \b
     Example:

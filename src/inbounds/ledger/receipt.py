@@ -137,7 +137,7 @@ class Repeats:
         return found | ({} if self.last.delta is None else {"delta": self.last.delta})
 
     def __str__(self) -> str:
-        return f"{self.count:,} more at {self.last.cost}"
+        return f"{self.count:,} more at epsilon {self.last.cost}"
 
 
 def _text(epsilon: Fraction) -> str:
