@@ -10,6 +10,7 @@ import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -18,8 +19,23 @@ from typing import Any
 
 from inbounds.query.column import Column, Keys, Numbers
 from inbounds.query.condition import And, Compare, Condition, In, Missing, Not, Or
-from inbounds.query.group import Group
-from inbounds.query.measure import Cdf, Count, CountUnits, Mean, Proportion, Quantile, Sum
+from inbounds.query.group import Group, by_key
+from inbounds.query.measure import (
+    Cdf,
+    Correlation,
+    Count,
+    CountKeys,
+    CountUnits,
+    Covariance,
+    Deviation,
+    Mean,
+    Measure,
+    Moments,
+    Proportion,
+    Quantile,
+    Sum,
+    Variance,
+)
 from inbounds.query.question import Question
 
 Row = Mapping[str, Any]
@@ -35,6 +51,8 @@ def totals(question: Question, rows: Iterable[Row], integers: Iterable[str] = ()
 def most_of_a_row(question: Question) -> int:
     """Return the most that a row can add to all totals together, before it is weighed."""
     measure = question.measure
+    if cuts := cuts_of(question):
+        return math.prod(sum(cut.parts(0)) for cut in cuts)
     if isinstance(measure, Sum):
         column = question.table.numbers(measure.column)
         return int(max(abs(column.low), abs(column.high)) / grain(column))
@@ -47,6 +65,8 @@ def limit(question: Question) -> int:
         if question.sets is not None:  # once in all, shared
             return 1
         return min(question.table.limit, question.cells) if question.groups else 1
+    if isinstance(question.measure, CountKeys):
+        return min(question.table.limit, math.prod(group.size for group in groups_of(question)))
     return question.table.limit
 
 
@@ -72,6 +92,50 @@ def grain(column: Numbers) -> Fraction:
     return Fraction(math.gcd(int(column.low * common), int(column.step * common)), common)
 
 
+def groups_of(question: Question) -> tuple[Group, ...]:
+    """Return what rows are told apart by: the groups, and the keys that are counted."""
+    if isinstance(question.measure, CountKeys):
+        return (*question.groups, by_key(question.table.column(question.measure.column)))
+    return question.groups
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How the values of a column are cut into parts: exactly, and then down to whole numbers that add up."""
+
+    column: Numbers
+    most: int
+    squares: bool
+
+    def parts(self, index: int) -> list[int]:
+        """Return the parts of a value: those of the ends are rounded, and the one between is what is left."""
+        width = next(2**i for i in range(6) if (self.column.steps + 2**i // 2) // 2**i <= 2**30)
+        value, steps = ((one + width // 2) // width for one in (index, self.column.steps))
+        if self.squares and self.column.steps > 1:
+            divisor = math.ceil(Fraction(steps**2, self.most))
+            ends = [math.floor(Fraction(one**2, divisor)) for one in (steps - value, value)]
+            return [ends[0], steps**2 // divisor - sum(ends), ends[1]]
+        divisor = math.ceil(Fraction(steps, self.most))
+        above, every = ((one + divisor // 2) // divisor for one in (value, steps))
+        return [every - above, above]
+
+
+def cuts_of(question: Question) -> list[Cut]:
+    """Return how the columns of a question about moments are cut; none for another question."""
+    names, of = moments_of(question.measure)
+    squares = any(isinstance(one, Variance | Deviation | Correlation) for one in of)
+    return [Cut(question.table.numbers(name), 2**17 if len(names) == 2 else 2**35, squares) for name in names]
+
+
+def moments_of(measure: Measure) -> tuple[tuple[str, ...], tuple[Measure, ...]]:
+    """Return the columns of moments, and which of them are asked for."""
+    if isinstance(measure, Moments):
+        return measure.columns, measure.of
+    if isinstance(measure, Covariance | Correlation):
+        return (measure.column, measure.other), (measure,)
+    return ((measure.column,), (measure,)) if isinstance(measure, Variance | Deviation) else ((), ())
+
+
 class _Oracle:
     def __init__(self, question: Question, integers: frozenset[str]) -> None:
         self.question = question
@@ -79,7 +143,7 @@ class _Oracle:
         self.integers = integers
 
     def totals(self, rows: Iterable[Row]) -> list[list[int]]:
-        cells = list(product(*(range(group.size) for group in self.question.groups)))
+        cells = list(product(*(range(group.size) for group in groups_of(self.question))))
         found = {cell: [0] * len(self.linear(0)) for cell in cells}
         units: dict[Any, dict[Cell, list[list[int]]]] = defaultdict(lambda: defaultdict(list))
         for number, row in enumerate(rows):
@@ -94,7 +158,7 @@ class _Oracle:
 
     def weighed(self, of_unit: Mapping[Cell, list[list[int]]]) -> dict[Cell, list[int]]:
         """Return what a unit counts for in each of its groups."""
-        if isinstance(self.question.measure, CountUnits):
+        if isinstance(self.question.measure, CountUnits | CountKeys) and not self.question.table.rows_are_units:
             of_unit = {cell: [[1]] for cell in of_unit}
         rows, k, one = sum(map(len, of_unit.values())), limit(self.question), fineness(self.question)
         found = {}
@@ -110,7 +174,7 @@ class _Oracle:
         return self.question.condition is None or self.truth(self.question.condition, row) is True
 
     def cell(self, row: Row) -> Cell | None:
-        codes = [self.code(group, row) for group in self.question.groups]
+        codes = [self.code(group, row) for group in groups_of(self.question)]
         return None if None in codes else tuple(code for code in codes if code is not None)
 
     def code(self, group: Group, row: Row) -> int | None:
@@ -120,21 +184,33 @@ class _Oracle:
     def parts(self, row: Row) -> list[int] | None:
         """Return what a row adds to the totals, None if what is asked of it is missing."""
         measure = self.question.measure
-        if isinstance(measure, Count | CountUnits | Cdf):
+        if isinstance(measure, Count | CountUnits | CountKeys | Cdf):
             return [1]
+        if cuts := cuts_of(self.question):
+            found = [self.index(cut.column.name, row) for cut in cuts]
+            return None if None in found else self.crossed(cuts, [one for one in found if one is not None])
         if isinstance(measure, Proportion):
             return self.linear(int(self.truth(measure.condition, row) is True))
+        assert isinstance(measure, Sum | Mean | Quantile)
         index = self.index(measure.column, row)
         return None if index is None else self.linear(index)
+
+    def crossed(self, cuts: list[Cut], indices: list[int]) -> list[int]:
+        """Return all products of one part of each value."""
+        parts = [cut.parts(index) for cut, index in zip(cuts, indices, strict=True)]
+        return [math.prod(one) for one in product(*parts)]
 
     def linear(self, index: int) -> list[int]:
         measure, table = self.question.measure, self.question.table
         public = table.units is not None and table.limit == 1
         public = public and self.question.condition is None and not self.question.groups
-        if isinstance(measure, Count | CountUnits | Cdf):
+        if isinstance(measure, Count | CountUnits | CountKeys | Cdf):
             return [1]
+        if cuts := cuts_of(self.question):
+            return self.crossed(cuts, [0] * len(cuts))
         if isinstance(measure, Proportion):
             return [index] if public else [index, 1 - index]
+        assert isinstance(measure, Sum | Mean | Quantile)
         column = table.numbers(measure.column)
         if isinstance(measure, Sum):
             return [int((column.low + index * column.step) / grain(column))]

@@ -18,6 +18,7 @@ from inbounds.query.answering import OneNumber
 from inbounds.query.joint_table import JointTable
 from inbounds.query.measure import Quantile
 from inbounds.query.mechanism_choice import choose
+from inbounds.query.moments import MomentsOfColumns
 from inbounds.query.plan import Plan
 from inbounds.query.quantile_answering import QuantileByRank
 from inbounds.query.quantile_law import rank_misses
@@ -84,6 +85,9 @@ def plans(request: pytest.FixtureRequest) -> Iterator[Plans]:
             dataset.sum("weight"),
             dataset.mean("weight"),
             dataset.mean("day"),
+            dataset.variance("size"),
+            dataset.correlation("size", "weight"),
+            dataset.covariance("weight", "day"),
         ]
         asked: list[Query] = [*queries, *(query.by("place") for query in queries), dataset.histogram("size", 3)]
         asked += [query.where("size > 0 OR day IS NULL").by("place") for query in queries[2:4]]
@@ -148,7 +152,7 @@ def test_no_unit_changes_more_than_the_sensitivity(plans: Plans, table: list[Row
         if isinstance(answering, JointTable):
             check_groupings(answering, more, less)
             continue
-        assert isinstance(answering, OneNumber | Ratio)
+        assert isinstance(answering, OneNumber | Ratio | MomentsOfColumns)
         assert sum(changes) * answering.grain <= answering.sensitivity
         if answering.guarantee == "standard":
             assert sum(map(bool, changes)) <= 1

@@ -62,6 +62,10 @@ class Answering(ABC):
         """Return at least the rho of all answers together, which lose at most epsilon."""
         return pure(epsilon)
 
+    def possible(self) -> str:
+        """Say where answers can be."""
+        return self.bounds.brief()
+
     @abstractmethod
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""

@@ -12,9 +12,13 @@ from inbounds.query.question import Question
 
 
 def warnings_of(questions: Sequence[Question]) -> tuple[str, ...]:
-    """Return a warning for each comparison with a constant beyond the bounds of its column, each once."""
+    """Return a warning for each comparison with a constant beyond the bounds of its column, each once.
+
+    What is answered with something else than was asked for is warned of as well.
+    """
     found: dict[str, None] = {}
     for question in questions:
+        found |= dict.fromkeys(question.measure.remarks)
         for condition in _conditions(question):
             for test, column, value in _tests(question, condition):
                 low, high = column.ends

@@ -27,18 +27,25 @@ from inbounds.query.column import Keys
 from inbounds.query.condition import Condition
 from inbounds.query.contract import Contract
 from inbounds.query.engines.engine import Engine
-from inbounds.query.group import by_bins
+from inbounds.query.group import by_bins, by_key
 from inbounds.query.measure import (
     MOST_LEVELS,
     Cdf,
+    Correlation,
     Count,
+    CountKeys,
     CountUnits,
+    Covariance,
+    Deviation,
+    Extreme,
     Mean,
     Measure,
+    Moment,
     Proportion,
     Quantile,
     Quantiles,
     Sum,
+    Variance,
     refuse_level,
 )
 from inbounds.query.plan import Plan, plan
@@ -166,6 +173,10 @@ class Dataset:
         """Ask how many units there are."""
         return self._query(Count() if self.table.rows_are_units else CountUnits(self.table.unit))
 
+    def count_keys(self, column: str) -> Query:
+        """Ask how many of the public keys of a column have a row."""
+        return self._query(CountKeys(by_key(self.table.column(column)).column.name))
+
     def sum(self, column: str) -> Query:
         """Ask for the sum of a column."""
         return self._query(Sum(self.table.numbers(column).name))
@@ -173,6 +184,27 @@ class Dataset:
     def mean(self, column: str) -> Query:
         """Ask for the mean of a column."""
         return self._query(Mean(self.table.numbers(column).name))
+
+    def variance(self, column: str, *, population: bool = False) -> Query:
+        """Ask for the variance of a column: of a sample, as `VARIANCE` is in SQL, or of the rows themselves."""
+        return self._query(Variance(self.table.numbers(column).name, sample=not population))
+
+    def stddev(self, column: str, *, population: bool = False) -> Query:
+        """Ask for the standard deviation of a column: of a sample, or of the rows themselves."""
+        return self._query(Deviation(self.table.numbers(column).name, sample=not population))
+
+    def covariance(self, column: str, other: str, *, population: bool = False) -> Query:
+        """Ask for the covariance of two columns: of a sample, or of the rows themselves."""
+        return self._query(Covariance(*self._two(column, other), sample=not population))
+
+    def correlation(self, column: str, other: str) -> Query:
+        """Ask for the correlation of two columns, from -1 to 1."""
+        return self._query(Correlation(*self._two(column, other)))
+
+    def _two(self, column: str, other: str) -> tuple[str, str]:
+        if column == other:
+            raise InvalidQuestion(f"this takes two different columns, got {shown(column)} twice; name another one")
+        return self.table.numbers(column).name, self.table.numbers(other).name
 
     def proportion(self, condition: Condition | str) -> Query:
         """Ask for which part of the rows a condition is true."""
@@ -195,6 +227,14 @@ class Dataset:
         if (problem := refuse_level(found)) is not None:
             raise InvalidQuestion(problem)
         return self._query(Quantile(self.table.numbers(column).name, found))
+
+    def minimum(self, column: str) -> Query:
+        """Ask for the quantile at 0.01: the least value would show one row."""
+        return self._query(Extreme.of("MIN", self.table.numbers(column).name))
+
+    def maximum(self, column: str) -> Query:
+        """Ask for the quantile at 0.99: the greatest value would show one row."""
+        return self._query(Extreme.of("MAX", self.table.numbers(column).name))
 
     def quantiles(self, column: str, levels: Iterable[Any]) -> Query:
         """Ask for several quantiles of a column, for example [0.1, 0.5, 0.9]; none is released below the one before."""
@@ -267,8 +307,8 @@ class Dataset:
     def together(self, *queries: Query) -> Query:
         """Ask for several measures at once, such as `together(visits.count(), visits.mean("age")).by("clinic")`.
 
-        Those that go together share what they cost and never contradict each other: rows, sum and mean of a column, and
-        quantiles of a column.  Each of the others has a part of epsilon.
+        Those that go together share what they cost and never contradict each other: rows, sum, mean and variance of a
+        column, covariances of two, and quantiles of a column.  Each of the others has a part of epsilon.
         """
         measures = tuple(measure for query in queries for measure in _alone(query))
         if not measures or len(set(measures)) < len(measures):
@@ -279,8 +319,12 @@ class Dataset:
         """Return a measure that was read from SQL, if it fits the columns."""
         if isinstance(measure, Proportion):
             return Proportion(checked(self.table, measure.condition))
-        if isinstance(measure, Sum | Mean | Quantile | Quantiles):
+        if isinstance(measure, CountKeys):
+            by_key(self.table.column(measure.column))
+        if isinstance(measure, Sum | Mean | Quantile | Quantiles | Moment):
             self.table.numbers(measure.column)
+        if isinstance(measure, Covariance | Correlation):
+            self.table.numbers(measure.other)
         return measure
 
     def _query(self, measure: Measure) -> Query:

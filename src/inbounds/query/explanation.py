@@ -16,6 +16,7 @@ from inbounds.display.table import Column, Table
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.clipping import warnings_of
 from inbounds.query.joint_table import JointTable
+from inbounds.query.moments import MomentsOfColumns
 from inbounds.query.plan import Plan
 from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
 from inbounds.query.question import sql_of
@@ -54,7 +55,7 @@ class ExplainedPart:
             answers=len(plan.rows) * len(plan.question.measure.answer_names),
             sensitivity=plan.answering.sensitivity,
             guarantee=plan.answering.guarantee,
-            bounds=plan.answering.bounds.brief(),
+            bounds=plan.answering.possible(),
             mechanism=plan.answering.mechanism(),
             expected_noise=plan.answering.expected_noise(),
             statement=sqlglot.parse_one(plan.sql, dialect=dialect).sql(dialect=dialect, pretty=True),
@@ -153,6 +154,8 @@ def _sensitivity(plan: Plan) -> str:
     who = "one row" if table.rows_are_units else f"all rows of one {table.unit}, weighed as at most {table.limit}"
     if isinstance(answering, QuantileByRank | QuantilesInOrder):
         return f"{float(answering.sensitivity):g} in rank, by {who}"
+    if isinstance(answering, MomentsOfColumns):
+        return f"{float(answering.sensitivity):g} in all {answering.number} sums together, by {who}"
     if isinstance(answering, Ratio):
         return f"{float(answering.sensitivity):g} in both sums together, by {who}"
     return f"{float(answering.sensitivity):g}, by {who}"

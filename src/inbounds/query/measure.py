@@ -8,11 +8,17 @@ from fractions import Fraction
 from inbounds.exact.rational import cut
 from inbounds.query.condition import Condition, literal, quoted
 
+WEIGHED_MOMENTS = "So these are statistics of weighed rows, in which those with more rows count for less."
+"""What the row limit does to variances and the like."""
+
 FINEST = 10**6
 """A quantile's level has at most this denominator."""
 
 MOST_LEVELS = 99
 """A question may ask for so many quantiles of a column."""
+
+EXTREMES = {"MIN": Fraction(1, 100), "MAX": Fraction(99, 100)}
+"""The levels of the quantiles that stand in for the least and the greatest value, each of which is one row's."""
 
 
 class _OfRows:
@@ -23,6 +29,8 @@ class _OfRows:
     """Whether a unit counts once, however many rows it has."""
     has_noise = True
     """Whether its answers come with the noise that is expected of them."""
+    remarks: tuple[str, ...] = ()
+    """What else there is to say about its answers."""
 
     @property
     def answer_name(self) -> str:
@@ -76,6 +84,19 @@ class CountUnits(_OfRows):
 
 
 @dataclass(frozen=True)
+class CountKeys(_OfColumn):
+    """How many of the public keys of a column have a row."""
+
+    column: str
+    title = "keys"
+    counts_units = True
+    under_limit = "So a key that only such units have a row in can count as a part of one."
+
+    def __str__(self) -> str:
+        return f"COUNT(DISTINCT {quoted(self.column)})"
+
+
+@dataclass(frozen=True)
 class Sum(_OfColumn):
     """The sum of a column."""
 
@@ -120,6 +141,119 @@ class Totals(_OfColumn):
 
 
 @dataclass(frozen=True)
+class Variance(_OfColumn):
+    """The variance of a column: of a sample, or of the rows themselves."""
+
+    column: str
+    sample: bool = True
+    under_limit = WEIGHED_MOMENTS
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What its answers are called."""
+        return "var_samp" if self.sample else "var_pop"
+
+    def __str__(self) -> str:
+        return f"{self.title.upper()}({quoted(self.column)})"
+
+
+@dataclass(frozen=True)
+class Deviation(_OfColumn):
+    """The standard deviation of a column: the root of its variance."""
+
+    column: str
+    sample: bool = True
+    under_limit = WEIGHED_MOMENTS
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What its answers are called."""
+        return "stddev_samp" if self.sample else "stddev_pop"
+
+    def __str__(self) -> str:
+        return f"{self.title.upper()}({quoted(self.column)})"
+
+
+class _OfTwoColumns(_OfRows):
+    """What measures of two columns share."""
+
+    column: str
+    other: str
+    under_limit = WEIGHED_MOMENTS
+
+    @property
+    def answer_name(self) -> str:
+        """What the column of its answers is called."""
+        return f"{self.title}_{self.column}_{self.other}"
+
+    def __str__(self) -> str:
+        return f"{self.title.upper()}({quoted(self.column)}, {quoted(self.other)})"
+
+
+@dataclass(frozen=True)
+class Covariance(_OfTwoColumns):
+    """The covariance of two columns: of a sample, or of the rows themselves."""
+
+    column: str
+    other: str
+    sample: bool = True
+    __str__ = _OfTwoColumns.__str__
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What its answers are called."""
+        return "covar_samp" if self.sample else "covar_pop"
+
+
+@dataclass(frozen=True)
+class Correlation(_OfTwoColumns):
+    """The correlation of two columns, from -1 to 1."""
+
+    column: str
+    other: str
+    title = "corr"
+    __str__ = _OfTwoColumns.__str__
+
+
+Moment = Variance | Deviation | Covariance | Correlation
+
+
+@dataclass(frozen=True)
+class Moments(_OfRows):
+    """Rows, sums, means, variances and covariances of one or two columns, from the same sums: they never contradict
+    each other.
+
+    All of them are about the rows in which none of the columns is missing.
+    """
+
+    columns: tuple[str, ...]
+    of: tuple[Count | Sum | Mean | Moment, ...]
+    title = "moment"
+    under_limit = WEIGHED_MOMENTS
+
+    @classmethod
+    def of_one(cls, measure: Moments | Moment) -> Moments:
+        """Return a measure by itself as moments."""
+        if isinstance(measure, Moments):
+            return measure
+        pair = (measure.column, measure.other) if isinstance(measure, Covariance | Correlation) else (measure.column,)
+        return cls(pair, (measure,))
+
+    @property
+    def answer_names(self) -> tuple[str, ...]:
+        """What the columns of its answers are called."""
+        return tuple(one.answer_name for one in self.of)
+
+    @property
+    def has_squares(self) -> bool:
+        """Whether squares are needed, and not only products of two columns."""
+        return any(isinstance(one, Variance | Deviation | Correlation) for one in self.of)
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.of))
+
+
+@dataclass(frozen=True)
 class Proportion(_OfRows):
     """For which part of the rows a condition is true."""
 
@@ -150,13 +284,49 @@ class Quantile(_OfColumn):
 
 
 @dataclass(frozen=True)
+class Extreme(Quantile):
+    """A quantile near an end, which is what MIN and MAX are answered with, and called."""
+
+    asked: str = "MIN"
+
+    @classmethod
+    def of(cls, asked: str, column: str) -> Extreme:
+        """Return what stands in for MIN or MAX of a column."""
+        return cls(column, EXTREMES[asked], asked)
+
+    @property
+    def answer_name(self) -> str:
+        """What the column of its answers is called: by its level."""
+        return f"quantile_{as_decimal_text(self.level)}_{self.column}"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Say that this is no value of one row."""
+        return (instead_of(self.asked, self.column),)
+
+    def __str__(self) -> str:
+        return f"{self.asked}({quoted(self.column)})"
+
+
+@dataclass(frozen=True)
 class Quantiles(_OfColumn):
     """Several quantiles of a column, in the order of their levels: none is released below the one before."""
 
     column: str
     levels: tuple[Fraction, ...]
+    extremes: tuple[str, ...] = ()
+    """Which of MIN and MAX are among them, by their levels."""
     title = "quantile"
     has_noise = False
+
+    def extreme(self, column: int) -> str | None:
+        """Return which of MIN and MAX one of them stands in for, if it does."""
+        return next((one for one in self.extremes if EXTREMES[one] == self.levels[column]), None)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Say which of them stand in for what."""
+        return tuple(instead_of(one, self.column) for one in self.extremes)
 
     @property
     def answer_names(self) -> tuple[str, ...]:
@@ -164,7 +334,10 @@ class Quantiles(_OfColumn):
         return tuple(f"quantile_{as_decimal_text(level)}_{self.column}" for level in self.levels)
 
     def __str__(self) -> str:
-        return f"QUANTILES({quoted(self.column)}, {', '.join(map(literal, self.levels))})"
+        extreme = {EXTREMES[one]: f"{one}({quoted(self.column)})" for one in self.extremes}
+        others = [literal(level) for level in self.levels if level not in extreme]
+        listed = [f"QUANTILES({quoted(self.column)}, {', '.join(others)})"] if others else []
+        return ", ".join([*listed, *extreme.values()])
 
 
 @dataclass(frozen=True)
@@ -176,6 +349,15 @@ class Cdf(_OfRows):
 
     def __str__(self) -> str:
         return "CDF"
+
+
+def instead_of(asked: str, column: str) -> str:
+    """Say what MIN or MAX is answered with."""
+    level = as_decimal_text(EXTREMES[asked])
+    return (
+        f"{asked}({quoted(column)}) would show one row, so the answer is the quantile at {level}: about one row in a "
+        f"hundred lies {'below' if asked == 'MIN' else 'above'} it."
+    )
 
 
 def as_decimal_text(level: Fraction) -> str:
@@ -193,4 +375,6 @@ def refuse_level(level: Fraction) -> str | None:
     )
 
 
-Measure = Count | CountUnits | Sum | Mean | Totals | Proportion | Quantile | Quantiles | Cdf
+Measure = (
+    Count | CountUnits | CountKeys | Sum | Mean | Totals | Moment | Moments | Proportion | Quantile | Quantiles | Cdf
+)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 from inbounds.bounds import Bounds
@@ -16,18 +18,38 @@ from inbounds.query.column import Numbers
 from inbounds.query.column_types import checked_kinds
 from inbounds.query.condition import Condition
 from inbounds.query.engines.engine import Engine
+from inbounds.query.group import by_key
 from inbounds.query.joint_planning import finest_groups, joint_table
-from inbounds.query.measure import Cdf, Count, CountUnits, Mean, Proportion, Quantile, Quantiles, Sum, Totals
+from inbounds.query.keys_present import KeysPresent
+from inbounds.query.measure import (
+    Cdf,
+    Correlation,
+    Count,
+    CountKeys,
+    CountUnits,
+    Covariance,
+    Deviation,
+    Mean,
+    Moments,
+    Proportion,
+    Quantile,
+    Quantiles,
+    Sum,
+    Totals,
+    Variance,
+)
 from inbounds.query.mechanism_choice import choose
+from inbounds.query.moment_planning import parts_of
+from inbounds.query.moments import MomentColumn, MomentsOfColumns
 from inbounds.query.ordered_quantiles import OrderedQuantiles
 from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
 from inbounds.query.quantile_law import Buckets
-from inbounds.query.question import Question, possible_cells
+from inbounds.query.question import Question, check_size, possible_cells
 from inbounds.query.ratio import Ratio, TotalsOfColumn
 from inbounds.query.ratio_noise import RatioNoise
 from inbounds.query.row_weights import TABLE_BITS, TOTAL_BITS, RowWeights
 from inbounds.query.statement.builder import statement
-from inbounds.query.statement.request import Request, Total
+from inbounds.query.statement.request import Parts, Request, Total
 
 WHOLE_ROWS = Total(1, 0)
 
@@ -83,12 +105,12 @@ class Plan:
     def _width(self) -> int:
         if self.request.bucket and isinstance(self.request.value, Numbers):
             return Buckets(self.request.value, self.request.bucket).count
-        return len(self.request.totals)
+        return self.request.width
 
     def _add(self, totals: list[int], numbers: list[int]) -> None:
         if self.request.bucket:
             totals[numbers[0]] += numbers[1]
-        elif self.request.unit is None:
+        elif self.request.unit is None and not self.request.parts:
             rows, steps = numbers[0], numbers[1] if len(numbers) > 1 else 0
             for i, total in enumerate(self.request.totals):
                 totals[i] += total.rows * rows + total.steps * steps
@@ -129,6 +151,10 @@ class _Planner:
                 answering, request = self._mean(measure)
             case Totals() as measure:
                 answering, request = self._totals(measure)
+            case CountKeys() as measure:
+                answering, request = self._keys(measure)
+            case Moments() | Variance() | Deviation() | Covariance() | Correlation() as measure:
+                answering, request = self._moments(Moments.of_one(measure))
             case Proportion() as measure:
                 answering, request = self._proportion(measure)
             case Quantile() as measure:
@@ -149,6 +175,7 @@ class _Planner:
         bucket: int = 0,
         distinct: bool = False,
         limit: int | None = None,
+        parts: tuple[Parts, ...] = (),
     ) -> Request:
         table = self.question.table
         bits = TABLE_BITS if self._is_table else TOTAL_BITS
@@ -164,6 +191,7 @@ class _Planner:
             distinct=distinct,
             totals=totals,
             weights=weights,
+            parts=parts,
         )
 
     @property
@@ -205,6 +233,22 @@ class _Planner:
         if self.question.sets is None:
             return self._one_number(request, self._counts(1), Fraction(1), Fraction(limit)), request
         return self._table(request, self._counts(1), Fraction(1), Fraction(limit))
+
+    def _keys(self, measure: CountKeys) -> tuple[Answering, Request]:
+        """Count keys by the units in each: one unit moves those by as many as its limit, and so the keys."""
+        question, table = self.question, self.question.table
+        if any(group.column.name == measure.column for group in question.groups):
+            raise InvalidQuestion(f"{measure.column} is grouped by, so that each group has one of it; leave one out")
+        groups = (*question.groups, by_key(table.column(measure.column)))
+        check_size(replace(question, groups=groups))
+        limit = min(table.limit, prod(group.size for group in groups))
+        request = self._request((WHOLE_ROWS,), 1, distinct=not table.rows_are_units, limit=limit)
+        cells = Counter(cell[:-1] for cell in possible_cells(table, groups))
+        of_each = tuple(cells[tuple(code or 0 for code in row)] for row in question.rows)
+        number = self._one_number(request, Bounds(0, max(of_each), step=1), Fraction(1), Fraction(limit))
+        shared = {part.name: getattr(number, part.name) for part in fields(number)}
+        answering = KeysPresent(**shared, one=request.weights.one, of_each=of_each)
+        return answering, replace(request, groups=groups)
 
     def _number_or_table(
         self, request: Request, bounds: Bounds, grain: Fraction, sensitivity: Fraction
@@ -286,6 +330,35 @@ class _Planner:
         totals = (Total(0, 1), Total(column.steps, -1))
         request = self._request(totals, column.steps, value=column)
         return self._ratio(request, column.step, column.low, column.high, _hull(column)), request
+
+    def _moments(self, measure: Moments) -> tuple[Answering, Request]:
+        """Answer with the sums of all parts of rows, which a row of any value moves by its weight together."""
+        columns = [self.question.table.numbers(name) for name in measure.columns]
+        for one in measure.of:
+            if isinstance(one, Sum):
+                self._grain(self._no_dates(one.column, "sum"))
+        parts = tuple(parts_of(one, squares=measure.has_squares, columns=len(columns)) for one in columns)
+        whole = prod(one.whole for one in parts)
+        request = self._request((), whole, parts=parts)
+        one_of_all = self.question.table.rows_are_units and whole == 1
+        guarantee: GuaranteeName = "standard" if one_of_all else "distance"
+        limit, fine = Fraction(self.question.table.limit), Fraction(1, whole * request.weights.one)
+        choice = choose(Bounds(0, None, step=fine), limit, self.epsilon, guarantee, self.pooling)
+        noise = RatioNoise.of(choice.mechanism, fine, limit / self.epsilon)
+        counts = self._counts(self.question.table.limit)
+        of_columns = tuple(
+            MomentColumn(
+                column.name,
+                column.low,
+                column.high,
+                _hull(column),
+                counts if column.is_dates else self._sums(column),
+                cut.count,
+            )
+            for column, cut in zip(columns, parts, strict=True)
+        )
+        answering = MomentsOfColumns(choice, guarantee, limit, fine, of_columns, measure.of, counts, noise.each)
+        return answering, request
 
     def _proportion(self, measure: Proportion) -> tuple[Answering, Request]:
         if self._is_over_all_units:

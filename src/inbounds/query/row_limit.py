@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inbounds.query.group import by_key
+from inbounds.query.measure import CountKeys
 from inbounds.query.question import Question
 
 NO_LIMIT = "none: each row is a unit of its own"
@@ -30,19 +32,25 @@ def row_limit(questions: Sequence[Question]) -> str | None:
 
 
 def _takes_nothing(question: Question) -> bool:
+    if isinstance(question.measure, CountKeys):
+        keys = by_key(question.table.column(question.measure.column)).size
+        return question.cells * keys <= question.table.limit
     return question.measure.counts_units and (question.sets is not None or question.cells <= question.table.limit)
 
 
 def _nothing_cut(question: Question) -> str:
     if question.sets is not None:
         return f"Each {question.table.unit} counts once in all, shared over the groups that it has rows in."
+    if isinstance(question.measure, CountKeys):
+        return f"The row limit takes nothing away here: each {question.table.unit} counts in every key that it has."
     where = "in each group that it has rows in" if question.groups else "however many rows it has"
     return f"The row limit takes nothing away here: each {question.table.unit} counts once, {where}."
 
 
 def _cut_groups(question: Question) -> str:
     unit, limit = question.table.unit, question.table.limit
-    return f"a {unit} with rows in more than {limit} groups is weighed down to {limit} in all of them together."
+    of = f"keys of {question.measure.column}" if isinstance(question.measure, CountKeys) else "groups"
+    return f"a {unit} with rows in more than {limit} {of} is weighed down to {limit} in all of them together."
 
 
 def _cut_rows(question: Question) -> str:

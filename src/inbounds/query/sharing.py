@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inbounds.query.measure import Count, Mean, Measure, Quantile, Quantiles, Sum, Totals
+from inbounds.query.measure import (
+    Correlation,
+    Count,
+    Covariance,
+    Deviation,
+    Extreme,
+    Mean,
+    Measure,
+    Moment,
+    Moments,
+    Quantile,
+    Quantiles,
+    Sum,
+    Totals,
+    Variance,
+)
 
 
 @dataclass(frozen=True)
@@ -16,7 +31,7 @@ class Shared:
 
     @classmethod
     def of(cls, asked: tuple[Measure, ...], *, with_totals: bool = False) -> Shared:
-        """Put together what goes together: rows, sum and mean of one column, and the quantiles of one column.
+        """Put together what goes together: rows, sums, means and moments of one or two columns, and quantiles of one.
 
         Where totals are asked for, rows and sums are tables of their own, each of which adds up.
         """
@@ -31,19 +46,37 @@ class Shared:
 
 def _bundles(asked: tuple[Measure, ...], *, with_totals: bool) -> list[list[int]]:
     """Return which measures go together, by their places, in the order of the first of each."""
-    columns = {one.column for one in asked if isinstance(one, Sum | Mean)}
+    pairs = list(dict.fromkeys(_columns(one) for one in asked if isinstance(one, Covariance | Correlation)))
+    spread = {one.column for one in asked if isinstance(one, Variance | Deviation)}
+    alone = Sum | Mean | Moment if with_totals else ()
+    keys = [None if isinstance(one, alone) else _key(one, pairs, spread) for one in asked]
+    summed = {key for key in keys if key is not None and key[0] != "quantiles"}
     found: dict[object, list[int]] = {}
-    for i, one in enumerate(asked):
-        if with_totals and not isinstance(one, Quantile):
-            key: object = i
-        elif isinstance(one, Sum | Mean) or (isinstance(one, Count) and len(columns) == 1):
-            key = ("totals", one.column if isinstance(one, Sum | Mean) else next(iter(columns)))
-        elif isinstance(one, Quantile):
-            key = ("quantiles", one.column)
+    for i, (one, key) in enumerate(zip(asked, keys, strict=True)):
+        if isinstance(one, Count) and len(summed) == 1:
+            found.setdefault(next(iter(summed)), []).append(i)
         else:
-            key = i
-        found.setdefault(key, []).append(i)
+            found.setdefault(i if key is None else key, []).append(i)
     return list(found.values())
+
+
+def _key(one: Measure, pairs: list[frozenset[str]], spread: set[str]) -> tuple[str, frozenset[str]] | None:
+    """Return what a measure is answered from, if others can be answered from it as well.
+
+    What is asked of one column goes with the first pair of columns that it is in.
+    """
+    if isinstance(one, Quantile):
+        return "quantiles", frozenset({one.column})
+    if isinstance(one, Covariance | Correlation):
+        return "moments", _columns(one)
+    if not isinstance(one, Sum | Mean | Variance | Deviation):
+        return None
+    pair = next((pair for pair in pairs if one.column in pair), frozenset({one.column}))
+    return "moments" if len(pair) == 2 or one.column in spread else "totals", pair
+
+
+def _columns(one: Covariance | Correlation) -> frozenset[str]:
+    return frozenset({one.column, one.other})
 
 
 def _measure(bundle: list[Measure]) -> Measure:
@@ -52,22 +85,31 @@ def _measure(bundle: list[Measure]) -> Measure:
     if len(bundle) == 1:
         return first
     if isinstance(first, Quantile):
-        levels = sorted({one.level for one in bundle if isinstance(one, Quantile)})
-        return Quantiles(first.column, tuple(levels))
-    of = tuple(one for one in bundle if isinstance(one, Count | Sum | Mean))
-    return Totals(next(one.column for one in of if isinstance(one, Sum | Mean)), of)
+        quantiles = [one for one in bundle if isinstance(one, Quantile)]
+        extremes = sorted({one.asked for one in quantiles if isinstance(one, Extreme)}, reverse=True)
+        return Quantiles(first.column, tuple(sorted({one.level for one in quantiles})), tuple(extremes))
+    of = tuple(one for one in bundle if isinstance(one, Count | Sum | Mean | Moment))
+    pair = next((one for one in of if isinstance(one, Covariance | Correlation)), None)
+    if pair is not None:
+        return Moments((pair.column, pair.other), of)
+    column = next(one.column for one in of if isinstance(one, Sum | Mean | Variance | Deviation))
+    if any(isinstance(one, Moment) for one in of):
+        return Moments((column,), of)
+    return Totals(column, tuple(one for one in of if isinstance(one, Count | Sum | Mean)))
 
 
 def asked_of(measure: Measure, column: int) -> Measure:
     """Return what was asked for that one column of an answer to `measure` tells."""
-    if isinstance(measure, Totals):
+    if isinstance(measure, Totals | Moments):
         return measure.of[column]
+    if isinstance(measure, Quantiles) and (name := measure.extreme(column)) is not None:
+        return Extreme.of(name, measure.column)
     return Quantile(measure.column, measure.levels[column]) if isinstance(measure, Quantiles) else measure
 
 
 def _column(measure: Measure, asked: Measure) -> int:
     """Return in which column of an answer to `measure` that to `asked` is."""
-    if isinstance(measure, Totals):
+    if isinstance(measure, Totals | Moments) and measure != asked:
         return measure.of.index(asked)
     if isinstance(measure, Quantiles) and isinstance(asked, Quantile):
         return measure.levels.index(asked.level)

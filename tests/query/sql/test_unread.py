@@ -104,6 +104,9 @@ def test_a_clause_changes_the_question_or_is_refused(visits: Dataset, change: st
         ("MEDIAN(age, 3)", "3"),
         ("AVG(age, 3)", "3"),
         ("PROPORTION(age > 60, 3)", "3"),
+        ("MIN(age, 3)", "3"),
+        ("STDDEV(age, 3)", "3"),
+        ("CORR(age, day, 3)", "3"),
     ],
 )
 def test_an_argument_too_many_is_refused(visits: Dataset, measure: str, marked: str) -> None:
@@ -118,7 +121,10 @@ def test_an_argument_too_many_is_refused(visits: Dataset, measure: str, marked: 
     ("selected", "told"),
     [
         ("DATE_TRUNC('month', day), COUNT(*)", r"DATE_TRUNC\('month', day\) is not supported"),
-        ("MIN(age), MAX(age)", r"MIN is not supported, because it would show one row; ask for a quantile"),
+        ("MIN(age), MIN(age)", r"this measure is asked for twice"),
+        ("CORR(age, age)", r"CORR takes two different columns"),
+        ("VARIANCE(DISTINCT age)", r"VARIANCE takes every row, not each value once; leave DISTINCT out"),
+        ("COUNT(DISTINCT age, day)", r"one column is counted distinct"),
         ("AVG(age > 60)", r"AVG takes a column, got age > 60; a proportion is written PROPORTION"),
         ("SUM(age > 60)", r"SUM takes a column, got age > 60; a proportion is written PROPORTION"),
         ("MEDIAN((age > 3))", r"MEDIAN takes a column, got \(age > 3\); a proportion is written PROPORTION"),

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from inbounds.query import Dataset, Query, column
 from inbounds.query.answering import OneNumber
+from inbounds.query.moments import MomentsOfColumns
 from inbounds.query.quantile_answering import QuantileByRank
 from inbounds.query.ratio import Ratio
 from tests.helpers import oracle
@@ -94,6 +95,14 @@ QUESTIONS: list[Callable[[Dataset], Query]] = [
     lambda d: d.histogram("day"),
     lambda d: d.histogram("clinic").by("ward"),
     lambda d: d.histogram("single").by("smoker"),
+    lambda d: d.variance("fine"),
+    lambda d: d.stddev("money").where("smoker = true").by("clinic"),
+    lambda d: d.covariance("small", "fine").by("smoker"),
+    lambda d: d.correlation("wide", "single").where("whole < 100"),
+    lambda d: d.correlation("day", "big").by("clinic"),
+    lambda d: d.together(d.count(), d.variance("whole"), d.mean("whole"), d.sum("whole")).by("ward"),
+    lambda d: d.count_keys("clinic").where("small > 0"),
+    lambda d: d.count_keys("day").by("clinic", "smoker"),
 ]
 
 days = st.dates(date(2025, 12, 20), date(2026, 2, 10))
@@ -187,7 +196,7 @@ def test_what_a_unit_may_add_is_what_the_noise_is_for(files: InParquet, unit: st
         if isinstance(answering, QuantileByRank):
             found = Fraction(answering.limit * answering.one)
         else:
-            assert isinstance(answering, OneNumber | Ratio)
+            assert isinstance(answering, OneNumber | Ratio | MomentsOfColumns)
             found = answering.sensitivity / answering.grain
         assert found == oracle.sensitivity(query.question), str(query.question)
     files.close()

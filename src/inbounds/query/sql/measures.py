@@ -15,13 +15,19 @@ from inbounds.query.condition import Condition, Missing, Not
 from inbounds.query.measure import (
     MOST_LEVELS,
     Cdf,
+    Correlation,
     Count,
+    CountKeys,
     CountUnits,
+    Covariance,
+    Deviation,
+    Extreme,
     Mean,
     Measure,
     Proportion,
     Quantile,
     Sum,
+    Variance,
     refuse_level,
 )
 from inbounds.query.sql.conditions import condition
@@ -57,10 +63,6 @@ def refuse_no_measure(text: SqlText, node: exp.Expr) -> None:
     name = node.name.upper() if isinstance(node, exp.Anonymous) else ""
     if name in MEASURES:
         return
-    if name in ONE_ROW:
-        text.refuse(
-            node, f"{name} is not supported, because it would show one row; ask for a quantile, {ONE_ROW[name]}"
-        )
     text.refuse(node, f"{kind(node)} is not supported; measures are {', '.join(MEASURES)}")
 
 
@@ -74,9 +76,10 @@ def _count(text: SqlText, call: exp.Expr) -> Measured:
         return Measured(Count())
     if isinstance(this, exp.Distinct):
         text.take(this, "expressions")
-        if [read_column(text, one) for one in this.expressions] != [text.unit]:
-            text.refuse(this, f"only the unit can be counted distinct; write COUNT(DISTINCT {text.unit})")
-        return Measured(CountUnits(text.unit))
+        named = [read_column(text, one) for one in this.expressions]
+        if len(named) != 1:
+            text.refuse(this, f"one column is counted distinct; write COUNT(DISTINCT {text.unit})")
+        return Measured(CountUnits(text.unit) if named == [text.unit] else CountKeys(named[0]))
     return Measured(Count(), (Not(Missing(read_column(text, this))),))
 
 
@@ -110,6 +113,45 @@ def _quantiles(text: SqlText, call: exp.Expr) -> Measured:
         text.refuse(call, "QUANTILES takes a column and levels; write it like QUANTILES(age, 0.25, 0.5, 0.75)")
     first, *others = (Quantile(column, _level(text, level)) for level in levels)
     return Measured(first, others=tuple(others))
+
+
+def _extreme(text: SqlText, call: exp.Expr) -> Measured:
+    """Read MIN or MAX as the quantile that stands in for it."""
+    asked = call.name.upper()
+    (this,) = text.arguments(call, 1, f"{asked}(age)")
+    return Measured(Extreme.of(asked, _column(text, call, this)))
+
+
+def _variance(text: SqlText, call: exp.Expr) -> Measured:
+    (this,) = text.arguments(call, 1, f"{call.name.upper()}(age)")
+    return Measured(Variance(_column(text, call, this), sample=_is_of_sample(call)))
+
+
+def _deviation(text: SqlText, call: exp.Expr) -> Measured:
+    (this,) = text.arguments(call, 1, f"{call.name.upper()}(age)")
+    return Measured(Deviation(_column(text, call, this), sample=_is_of_sample(call)))
+
+
+def _covariance(text: SqlText, call: exp.Expr) -> Measured:
+    return Measured(Covariance(*_two_columns(text, call), sample=_is_of_sample(call)))
+
+
+def _correlation(text: SqlText, call: exp.Expr) -> Measured:
+    return Measured(Correlation(*_two_columns(text, call)))
+
+
+def _is_of_sample(call: exp.Expr) -> bool:
+    """Return whether a name means a statistic of a sample, as it does where nothing is said."""
+    return not str(call.name).upper().endswith("_POP")
+
+
+def _two_columns(text: SqlText, call: exp.Expr) -> tuple[str, str]:
+    like = f"{call.name.upper()}(age, weight)"
+    found = text.arguments(call, 2, like)
+    columns = [_column(text, call, one) for one in found]
+    if len(set(columns)) != 2:
+        text.refuse(call, f"{call.name.upper()} takes two different columns; write it like {like}")
+    return columns[0], columns[1]
 
 
 def _percentile(text: SqlText, node: exp.WithinGroup) -> Measured:
@@ -181,12 +223,20 @@ MEASURES: dict[str, Callable[[SqlText, exp.Expr], Measured]] = {
     "MEDIAN": _median,
     "QUANTILE": _quantile,
     "QUANTILES": _quantiles,
+    "MIN": _extreme,
+    "MAX": _extreme,
+    "VARIANCE": _variance,
+    "VAR_SAMP": _variance,
+    "VAR_POP": _variance,
+    "STDDEV": _deviation,
+    "STDDEV_SAMP": _deviation,
+    "STDDEV_POP": _deviation,
+    "COVAR_SAMP": _covariance,
+    "COVAR_POP": _covariance,
+    "CORR": _correlation,
     "PROPORTION": _proportion,
     "HISTOGRAM": _histogram,
     "CDF": _cdf,
 }
 
 PERCENTILES = ("PERCENTILE_CONT", "PERCENTILE_DISC")
-
-ONE_ROW = {"MIN": "such as QUANTILE(age, 0.01)", "MAX": "such as QUANTILE(age, 0.99)"}
-"""What would give out the value of one row, and what to ask instead."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from sqlglot import exp
 
@@ -17,6 +18,7 @@ from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.expressions import (
     Expression,
     at_most,
+    bigint,
     case,
     column,
     compare,
@@ -26,8 +28,9 @@ from inbounds.query.statement.expressions import (
     present,
     whole,
 )
+from inbounds.query.statement.partition import cut_into_parts, product_of
 from inbounds.query.statement.request import Request
-from inbounds.query.statement.weighing import EVERY, weighed
+from inbounds.query.statement.weighing import EVERY, share, weighed
 
 
 def statement(request: Request, relation: Expression, dialect: Dialect) -> exp.Select:
@@ -46,6 +49,8 @@ class _Builder:
 
     def build(self, relation: Expression) -> exp.Select:
         read = exp.select(*self._read()).from_(relation, copy=False).where(*self._known(), copy=False)
+        if self.request.parts:
+            read = cut_into_parts(self.request, read)
         kept = exp.select().from_(read.subquery("r", copy=False), copy=False).where(*self._kept(), copy=False)
         return self._rows(kept) if self.request.unit is None else self._units(kept)
 
@@ -58,6 +63,7 @@ class _Builder:
             found.append(named(self.codes.steps(request.value), "v"))
         elif request.value is not None:
             found.append(named(case([(self._true(request.value, self.codes.code), whole(1))], whole(0)), "v"))
+        found += [named(bigint(self.codes.steps(one.column)), f"v{i}") for i, one in enumerate(request.parts)]
         if request.condition is not None:
             found += [named(self.codes.code(name), self._alias(name)) for name in request.condition.columns()]
         if request.unit is not None:
@@ -70,6 +76,7 @@ class _Builder:
         needed = {group.column.name: group.column for group in request.groups if isinstance(group.column, Numbers)}
         if isinstance(request.value, Numbers):
             needed[request.value.name] = request.value
+        needed |= {one.column.name: one.column for one in request.parts}
         found = [self.codes.is_known(numbers) for numbers in needed.values()]
         if request.unit is not None:
             found.append(present(column(request.unit)))
@@ -142,17 +149,18 @@ class _Builder:
         Grouping by keys as they are and turning them into numbers afterwards is quicker than the other way round.
         """
         apart = [named(by, f"k{i}") for i, by in enumerate(self._told_apart())]
-        totals: list[Expression] = [named(exp.Count(this=exp.Star()), "n")]
-        if self.request.sums:
-            totals.append(named(self.dialect.total(exp.column("v")), "s"))
-        found = grouped(kept.select(*apart, *totals, copy=False), len(apart))
+        totals = {"n": exp.Count(this=exp.Star())} | ({"s": self._added_up("v")} if self.request.sums else {})
+        if self.request.parts:
+            totals = {f"q{i}": self._added_up(one) for i, one in enumerate(self.request.products)}
+        named_totals = [named(total, name) for name, total in totals.items()]
+        found = grouped(kept.select(*apart, *named_totals, copy=False), len(apart))
         columns = [group.column for group in self.request.groups]
         if not any(isinstance(one, Keys) for one in columns):
             return found
         codes: list[Expression] = [exp.column(f"k{i}") for i in range(len(apart))]
         for i, one in enumerate(columns):
             codes[i] = self.codes.key(one, codes[i]) if isinstance(one, Keys) else codes[i]
-        sums = [named(exp.Sum(this=exp.column(name)), name) for name in ("ns" if self.request.sums else "n")]
+        sums = [named(exp.Sum(this=exp.column(name)), name) for name in totals]
         return grouped(exp.select(*codes, *sums).from_(found.subquery("k", copy=False), copy=False), len(codes))
 
     def _units(self, kept: exp.Select) -> exp.Select:
@@ -160,10 +168,9 @@ class _Builder:
         keys = [f"k{i}" for i in range(len(apart))]
         unit: Expression = named(exp.column("u"), "u")
         parts = grouped(kept.select(unit, *apart, *self._parts(), copy=False), 1 + len(apart))
-        totals = [
-            named(self.dialect.total(weighed(total, self.request.weights)), f"t{i}")
-            for i, total in enumerate(self.request.totals)
-        ]
+        shares = [weighed(total, self.request.weights) for total in self.request.totals]
+        shares += [share(exp.column(f"q{i}"), self.request.weights) for i in range(len(self.request.products))]
+        totals = [named(self.dialect.total(one), f"t{i}") for i, one in enumerate(shares)]
         found = self._beside_all(exp.select(*keys, *totals), parts, is_one=not apart)
         return grouped(found.where(compare(EVERY, "<=", whole(MOST_ROWS)), copy=False), len(keys))
 
@@ -187,5 +194,10 @@ class _Builder:
         found: list[Expression] = [named(rows, "n")]
         if request.sums:
             most = (request.value.steps if isinstance(request.value, Numbers) else 1) * MOST_ROWS
-            found.append(named(at_most(self.dialect.total(exp.column("v")), most), "s"))
-        return found
+            found.append(named(at_most(self._added_up("v"), most), "s"))
+        most = prod(one.whole for one in request.parts) * MOST_ROWS
+        return found + [named(at_most(self._added_up(one), most), f"q{i}") for i, one in enumerate(request.products)]
+
+    def _added_up(self, one: str | tuple[int, ...]) -> Expression:
+        """Return the sum of a column of integers, or of a product of parts."""
+        return self.dialect.total(exp.column(one) if isinstance(one, str) else product_of(one))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 from inbounds.query.column import Column, Numbers
 from inbounds.query.condition import Condition
@@ -17,6 +18,36 @@ class Total:
 
     rows: int
     steps: int
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Whole numbers from 0 that a value is cut into, by its place in the range; they add up to `whole` for every value.
+
+    A value of `v` steps out of `steps` is first counted in units of `width` steps, to the nearest.  Two parts are `v`
+    and the rest; three are the squares of the distances from the greatest value and from the least, and twice their
+    product between them, which is the rest.  All of it is divided by `divisor`, downwards, before the rest is taken.
+    """
+
+    column: Numbers
+    width: int
+    steps: int
+    """From the least to the greatest value, in units."""
+    divisor: int
+    is_square: bool
+    """Whether there are three parts."""
+
+    @property
+    def count(self) -> int:
+        """How many parts there are."""
+        return 3 if self.is_square else 2
+
+    @property
+    def whole(self) -> int:
+        """What the parts of a value add up to."""
+        if self.is_square:
+            return self.steps**2 // self.divisor
+        return (self.steps + self.divisor // 2) // self.divisor
 
 
 @dataclass(frozen=True)
@@ -37,8 +68,20 @@ class Request:
     """Whether a unit's rows in a group count once."""
     totals: tuple[Total, ...]
     weights: RowWeights
+    parts: tuple[Parts, ...] = ()
+    """If any: what is added up instead of `totals`, every product of a part of each of them."""
 
     @property
     def sums(self) -> bool:
         """Whether values are added up, and not only rows counted."""
         return any(total.steps for total in self.totals)
+
+    @property
+    def products(self) -> list[tuple[int, ...]]:
+        """Which part of each is multiplied for each sum of products, in order."""
+        return list(product(*(range(one.count) for one in self.parts))) if self.parts else []
+
+    @property
+    def width(self) -> int:
+        """How many numbers are added up."""
+        return len(self.products) or len(self.totals)

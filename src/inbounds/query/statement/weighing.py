@@ -16,12 +16,12 @@ def weighed(total: Total, weights: RowWeights) -> Expression:
     """Return what a unit's `n` rows in a group, with the sum `s`, count for in a total, rounded towards zero."""
     value = _linear(total)
     if total.rows >= 0:  # then so is the value
-        return _share(value, weights)
-    negative = exp.Neg(this=exp.paren(_share(exp.Neg(this=exp.paren(value)), weights)))
-    return case([(compare(exp.paren(value), "<", whole(0)), negative)], _share(value, weights))
+        return share(value, weights)
+    negative = exp.Neg(this=exp.paren(share(exp.Neg(this=exp.paren(value)), weights)))
+    return case([(compare(exp.paren(value), "<", whole(0)), negative)], share(value, weights))
 
 
-def _share(value: Expression, weights: RowWeights) -> Expression:
+def share(value: Expression, weights: RowWeights) -> Expression:
     """Return `floor(value * limit * one / max(m, limit))` for a value that is not negative, without overflow."""
     this, every, most = exp.paren(value), EVERY, whole(weights.limit * weights.one)
     in_full = exp.Mul(this=this, expression=whole(weights.one)) if weights.bits else this
