@@ -2,9 +2,10 @@
 
     SELECT [keys,] measure FROM table [WHERE condition] [GROUP BY keys]
 
-Measures: COUNT(*), COUNT(column), COUNT(DISTINCT unit), SUM, AVG, MEDIAN, QUANTILE(column, 0.9) or PERCENTILE_CONT /
-PERCENTILE_DISC (0.9) WITHIN GROUP (ORDER BY column), AVG(CASE WHEN condition THEN 1 ELSE 0 END) or
-PROPORTION(condition), HISTOGRAM(column [, bins]).
+Measures: COUNT(*), COUNT(column), COUNT(DISTINCT unit), COUNT(DISTINCT key), SUM, AVG, VARIANCE and STDDEV and their
+forms, COVAR_SAMP, COVAR_POP, CORR, MEDIAN, MIN, MAX, QUANTILE(column, 0.9) or PERCENTILE_CONT / PERCENTILE_DISC (0.9)
+WITHIN GROUP (ORDER BY column), AVG(CASE WHEN condition THEN 1 ELSE 0 END) or PROPORTION(condition),
+HISTOGRAM(column [, bins]), CDF(column [, bins]).
 
 Whoever adds to the grammar takes every node from the text that is read (`SqlText.take`); what nobody takes is refused.
 """
