@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from inbounds import Bounds
 from inbounds.query import Query
-from inbounds.query.answering import OneNumber, grain_of, on_step, release, written
-from inbounds.query.column import Numbers
+from inbounds.query.answering import OneNumber, on_step, release, written
+from inbounds.query.column import Numbers, grain_of
 from inbounds.query.plan import Plan
 from inbounds.query.quantile_answering import QuantileByRank
 from inbounds.query.ratio import Ratio

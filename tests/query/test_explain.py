@@ -157,7 +157,7 @@ def test_as_data_numbers_are_numbers(dataset: Dataset) -> None:
     for query in questions(dataset):
         found = explained(query)
         plan, data = query.plan(0.5, pooling=None if "exponential" in found.parts[0].mechanism else 1), found.data()
-        assert set(data) == {"question", "epsilon", "row_limit", "parts", "warnings", "owned"}
+        assert set(data) == {"question", "epsilon", "row_limit", "parts", "warnings", "owned", "made"}
         assert (data["question"], data["row_limit"]) == (found.question, found.row_limit)
         (data,) = data["parts"]
         assert set(data) == {"measures", "epsilon", "answers", "sensitivity", "guarantee", *TEXTS}

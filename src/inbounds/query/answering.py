@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil, floor, gcd, lcm
+from math import ceil, floor
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from inbounds.bounds.lattice import Lattice
 from inbounds.display.progress import Progress
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import pure
-from inbounds.query.column import Numbers
 from inbounds.query.mechanism_choice import Choice
 from inbounds.sampling.entropy import Entropy, system
 
@@ -185,10 +184,3 @@ def written(bounds: Bounds, value: Fraction) -> Value:
         return found
     integral = bounds.step is not None and bounds.step.denominator == bounds.offset.denominator == 1
     return int(value) if integral else float(value)
-
-
-def grain_of(column: Numbers) -> Fraction:
-    """Return the largest number that every value of a column is a multiple of."""
-    low, step = column.low, column.step
-    common = lcm(low.denominator, step.denominator)
-    return Fraction(gcd(int(low * common), int(step * common)), common)

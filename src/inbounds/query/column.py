@@ -206,3 +206,10 @@ def as_value(column: Numbers, value: Fraction) -> Number | date:
     """Return a value of a column as people write it: an int, a date, or a float."""
     found = column.bounds.as_answer(value)
     return float(found) if isinstance(found, Fraction) else found
+
+
+def grain_of(column: Numbers) -> Fraction:
+    """Return the largest number that every value of a column is a multiple of."""
+    low, step = column.low, column.step
+    common = math.lcm(low.denominator, step.denominator)
+    return Fraction(math.gcd(int(low * common), int(step * common)), common)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class Contract:
     """What relative paths in it are relative to."""
     stem: str | None = None
     """The file's name without its ending, if it is a file."""
+    at: tuple[str, ...] = ()
+    """Where this part of it stands, if it is the description of one of several tables."""
 
     @classmethod
     def load(cls, path: str | Path) -> Contract:
@@ -54,9 +56,22 @@ class Contract:
             raise InvalidContract(f"{name}: not TOML: {problem}; correct it there, and put texts in quotes") from None
         return cls(name, text, content, folder or Path.cwd(), stem)
 
+    def part(self, *at: str) -> Contract:
+        """Return the description of one of several tables as a contract: its own keys as those of [dataset]."""
+        own = self.table(*at)
+        dataset = {key: value for key, value in own.items() if not isinstance(value, Mapping)}
+        others = {key: value for key, value in own.items() if isinstance(value, Mapping)}
+        return replace(self, content={"dataset": dataset, **others}, at=at)
+
+    def _whole(self, path: Sequence[str]) -> tuple[str, ...]:
+        """Return where something stands in the file."""
+        if not self.at:
+            return tuple(path)
+        return self.at + tuple(path[1:] if path and path[0] == "dataset" else path)
+
     def line(self, *path: str) -> int:
         """Return the line of a table or of a key in it, or of the nearest table around it that is there."""
-        lines = self._lines()
+        lines, path = self._lines(), self._whole(path)
         for length in range(len(path), 0, -1):
             if path[:length] in lines:
                 return lines[path[:length]]
@@ -86,18 +101,22 @@ class Contract:
         found: Any = self.content
         for depth, part in enumerate(path):
             if not isinstance(found, Mapping) or part not in found:
-                raise self.refuse(f"[{'.'.join(path)}] is missing; add it", *path[:depth])
+                raise self.refuse(f"{self._header(path)} is missing; add it", *path[:depth])
             found = found[part]
         if not isinstance(found, Mapping):
-            raise self.refuse(f"{'.'.join(path)} must be a table, got {shown(found)}; write [{'.'.join(path)}]", *path)
+            name = self._header(path)
+            raise self.refuse(f"{name[1:-1]} must be a table, got {shown(found)}; write {name}", *path)
         return found
+
+    def _header(self, path: Sequence[str]) -> str:
+        return f"[{'.'.join(self._whole(path))}]"
 
     def refuse_unknown(self, known: Iterable[str], *path: str) -> None:
         """Refuse keys that mean nothing, so that a misspelt one is not passed over."""
         table = self.table(*path) if path else self.content
         for key in table:
             if key not in (names := tuple(known)):
-                where = f"[{'.'.join(path)}]" if path else "a contract"
+                where = self._header(path) if path or self.at else "a contract"
                 raise self.refuse(f"unknown key {key!r} in {where}; known are {', '.join(names)}", *path, key)
 
     def text_of(self, *path: str) -> str:
@@ -122,7 +141,7 @@ class Contract:
         """Return a value that must be there."""
         table = self.table(*path[:-1])
         if path[-1] not in table:
-            raise self.refuse(f"{path[-1]} is missing in [{'.'.join(path[:-1])}]; add it", *path[:-1])
+            raise self.refuse(f"{path[-1]} is missing in {self._header(path[:-1])}; add it", *path[:-1])
         return table[path[-1]]
 
     def has(self, *path: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
@@ -50,10 +51,13 @@ from inbounds.query.measure import (
 )
 from inbounds.query.plan import Plan, plan
 from inbounds.query.question import Question, checked
+from inbounds.query.relation import Joined, JoinOnUnit, JoinPublic, UnitRows, base_tables
 from inbounds.query.source import open_source
 from inbounds.query.sql.conditions import read_condition
 from inbounds.query.sql.select import Selected, read_select
+from inbounds.query.sql.unit_measures import read_made
 from inbounds.query.table import Table
+from inbounds.query.tables import Tables
 from inbounds.query.terms import terms_of
 
 BUDGET_KEYS = ("total", "per_analyst", "delta", "delta_reserved", "ledger")
@@ -77,7 +81,8 @@ class Dataset:
         create_ledger: bool = True,
     ) -> None:
         self.contract = contract
-        self.table = Table.of(contract)
+        self.tables = Tables.of(contract)
+        self.table = self.tables.main
         contract.refuse_unknown(BUDGET_KEYS, "budget")
         self.total = _amount(contract, "total")
         self.per_analyst = _amount(contract, "per_analyst") if contract.has("budget", "per_analyst") else None
@@ -99,6 +104,8 @@ class Dataset:
         self._ledger = ledger
         self._create_ledger = create_ledger
         self._plans: dict[tuple[Any, ...], Plan] = {}
+        self._others: dict[str, Engine] = {}
+        self._whole: Dataset | None = None
 
     @classmethod
     def load(
@@ -137,16 +144,25 @@ class Dataset:
     @property
     def name(self) -> str:
         """What the dataset is called, in SQL and in the ledger."""
-        return self.table.name
+        return self.tables.main.name
 
     @cached_property
     def engine(self) -> Engine:
         """Where the table is; opened when it is first needed."""
-        return open_source(self.contract, self.table, **self._sources)
+        if self._whole is not None:
+            return self._whole.engine
+        return open_source(self.contract, self.tables.main, **self._sources)
 
     def close(self) -> None:
         """Let go of the source, and of the ledger if it was opened here."""
         self._plans.clear()
+        if self._whole is not None:
+            self.__dict__.pop("engine", None)
+            self.__dict__.pop("ledger", None)
+            self._whole.close()
+            return
+        while self._others:
+            self._others.popitem()[1].close()
         if "engine" in self.__dict__:
             self.__dict__.pop("engine").close()
         if "ledger" in self.__dict__ and (opened := self.__dict__.pop("ledger")) is not self._ledger:
@@ -266,11 +282,14 @@ class Dataset:
 
     def sql(self, text: str) -> Query:
         """Ask in SQL; see `inbounds.query.sql` for what is answered."""
-        read = read_select(text, self.table.unit)
-        if read.table != self.name:
-            raise InvalidQuestion(
-                f"FROM must name the dataset {self.name!r}, got {shown(read.table)}; a contract has one table"
-            )
+        if self.table is not self.tables.main:
+            raise InvalidQuestion("SQL names its tables itself, after FROM; ask the dataset in SQL, or this in Python")
+        read = read_select(text, self.table.unit, self.tables)
+        if read.made is None and read.table == self.name:
+            return self._selected(read)
+        return self._over(self._private(read.table) if read.made is None else read.made)._selected(read)
+
+    def _selected(self, read: Selected) -> Query:
         measures = tuple(self._checked(one) for one in read.measures)
         query = Query.of(self, measures) if read.histogram is None else self._binned(measures[0], read)
         if read.condition is not None:
@@ -292,8 +311,88 @@ class Dataset:
         if found is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            found = self._plans[key] = plan(question, epsilon, self.engine, pooling)
+            engines = {name: self._engine_of(name) for name in base_tables(question.table)}
+            found = self._plans[key] = plan(question, epsilon, self.engine, pooling, engines)
         return found
+
+    # Other tables, and what is made of tables.
+
+    def rows_of(self, table: str) -> Dataset:
+        """Ask another private table of the contract: `clinic.rows_of("prescriptions").count()`."""
+        found = self._private(table)
+        return self if found is self.table else self._over(found)
+
+    def per_unit(self, *, where: Condition | str | None = None, **measures: str) -> Dataset:
+        """Ask about units, each of them one row: `visits.per_unit(n="COUNT(*)", oldest="MAX(age)").mean("n")`.
+
+        Each measure of a unit's rows is written as in SQL.  With `where`, units are those that have such rows.
+        """
+        given = read_condition(where) if isinstance(where, str) else where
+        kept = None if given is None else checked(self.table, given)
+        made = {name: read_made(measure) for name, measure in measures.items()}
+        return self._over(UnitRows("t", self.table, made, kept).table)
+
+    def join(self, other: str | Dataset, *, on: str | None = None, keep: bool = False) -> Dataset:
+        """Ask about joined rows: `visits.join("prescriptions")`, or `visits.join("airports", on="destination")`.
+
+        Private tables are joined on the unit, public ones by their key to the column `on`.  With `keep`, rows without a
+        match stay.
+        """
+        relation = self.table.relation
+        name, first, joins = (
+            (relation.name, relation.first, relation.joins)
+            if isinstance(relation, Joined)
+            else (self.table.name, self.table, ())
+        )
+        if isinstance(other, str) and other in self.tables.public:
+            if on is None:
+                raise InvalidQuestion(f"{other} is joined by its key; name the column that holds it: on='…'")
+            return self._over(Joined(name, first, (*joins, self._public(other, on, keep))).table)
+        table = self._private(other) if isinstance(other, str) else other.table
+        if on not in (None, table.owner):
+            raise InvalidQuestion(f"private tables are joined on the unit {table.owner}; leave on out")
+        return self._over(Joined(name, first, (*joins, JoinOnUnit(table.name, table, keep))).table)
+
+    def _public(self, name: str, on: str, keep: bool) -> JoinPublic:
+        relation = self.table.relation
+        if not isinstance(relation, Joined):
+            return JoinPublic(name, self.tables.public[name], self.table.name, on, keep)
+        places = {said: (table, own) for table, names in relation.names.items() for own, said in names.items()}
+        to, column = places.get(on, (relation.name, on))
+        return JoinPublic(name, self.tables.public[name], to, column, keep)
+
+    def _private(self, name: object) -> Table:
+        found = self.tables.private.get(str(name))
+        if found is None:
+            known = ", ".join(repr(one) for one in self.tables.private)
+            only = "a contract has one table" if not self.tables.others else f"its tables are {known}"
+            raise InvalidQuestion(f"FROM must name the dataset {self.name!r}, got {shown(name)}; {only}")
+        return found
+
+    def _over(self, table: Table) -> Dataset:
+        """Return this dataset with another table to ask; the source, the budget and the ledger are the same."""
+        found = copy(self)
+        found.table, found._whole = table, self if self._whole is None else self._whole
+        for name in ("engine", "ledger", "terms"):
+            found.__dict__.pop(name, None)
+        return found
+
+    def _engine_of(self, name: str) -> Engine:
+        """Return the engine of a private table, which the engine of the dataset must be able to read beside its own."""
+        if name == self.name:
+            return self.engine
+        if name not in self._others:
+            part = self.contract.part("tables", name)
+            found = open_source(part, self.tables.others[name], spark=self._sources["spark"])
+            if not self.engine.reads(found):
+                raise part.refuse(
+                    f"the tables of a contract must be where one statement can read them, and {name!r} is elsewhere "
+                    f"than {self.name!r}; bring them together",
+                    "dataset",
+                    "source",
+                )
+            self._others[name] = found
+        return self._others[name]
 
     def _binned(self, measure: Measure, read: Selected) -> Query:
         """Return the histogram or the cumulative distribution that was read from SQL."""
@@ -317,6 +416,8 @@ class Dataset:
 
     def _checked(self, measure: Measure) -> Measure:
         """Return a measure that was read from SQL, if it fits the columns."""
+        if isinstance(measure, CountUnits) and self.table.relation is not None and self.table.rows_are_units:
+            return Count()
         if isinstance(measure, Proportion):
             return Proportion(checked(self.table, measure.condition))
         if isinstance(measure, CountKeys):
@@ -335,6 +436,8 @@ class Dataset:
     @cached_property
     def ledger(self) -> Ledger:
         """Where the budget is kept, with this dataset entered; opened when it is first needed."""
+        if self._whole is not None:
+            return self._whole.ledger
         given = self._ledger if self._ledger is not None else self._usual_ledger()
         ledger = given if isinstance(given, Ledger) else Ledger.open(given, create=self._create_ledger)
         try:
@@ -360,7 +463,7 @@ class Dataset:
         if given is None and (self.contract.stem is not None or self.contract.has("budget", "ledger")):
             given = self._usual_ledger()
         path = given.path if isinstance(given, Ledger) else None if given is None else path_of(str(given))
-        return terms_of(self.contract, self.table, framed=self._sources["frame"] is not None, ledger=path)
+        return terms_of(self.contract, self.tables, framed=self._sources["frame"] is not None, ledger=path)
 
     def recorded_terms(self) -> Terms | None:
         """Return the terms that the ledger has for this dataset, whether they are this contract's or not."""

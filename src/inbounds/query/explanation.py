@@ -19,9 +19,9 @@ from inbounds.query.joint_table import JointTable
 from inbounds.query.moments import MomentsOfColumns
 from inbounds.query.plan import Plan
 from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
-from inbounds.query.question import sql_of
+from inbounds.query.question import Question, sql_of
 from inbounds.query.ratio import Ratio
-from inbounds.query.row_limit import NO_LIMIT, row_limit
+from inbounds.query.row_limit import no_limit, row_limit
 
 WIDTH = 80
 
@@ -87,6 +87,8 @@ class Explanation:
     """What the question compares with that no value can be."""
     owned: str | None = None
     """Whether the answer follows for free from what the analyst owns, if that was asked."""
+    made: tuple[str, ...] = ()
+    """What the columns are, and where they can be, that are made of the rows of a unit or come from public tables."""
 
     @classmethod
     def of(cls, plans: Sequence[Plan], dialect: str, owned: str | None = None) -> Explanation:
@@ -94,8 +96,9 @@ class Explanation:
         questions = [plan.question for plan in plans]
         cost = sum((plan.epsilon for plan in plans), Fraction(0))
         parts = tuple(ExplainedPart.of(plan, dialect) for plan in plans)
-        limit = row_limit(questions) or NO_LIMIT
-        return cls(sql_of(questions), cost, limit, parts, warnings_of(questions), owned)
+        limit = row_limit(questions) or no_limit(questions[0])
+        warnings, made = warnings_of(questions), _made(questions[0])
+        return cls(sql_of(questions), cost, limit, parts, warnings, owned, made)
 
     @property
     def statement(self) -> str:
@@ -112,6 +115,8 @@ class Explanation:
         head = {"question": self.question, "epsilon": cost}
         if self.warnings:
             head["warning"] = " ".join(self.warnings)
+        if self.made:
+            head["made of rows"] = "; ".join(self.made)
         if self.owned is not None:
             head["free"] = f"{self.owned}: ask for an epsilon of 0"
         if len(self.parts) == 1:
@@ -135,6 +140,11 @@ class Explanation:
         return f"{''.join(tables)}<pre>{escape(self.statement)}</pre>"
 
 
+def _made(question: Question) -> tuple[str, ...]:
+    relation = question.table.relation
+    return () if relation is None else tuple(relation.told())
+
+
 def _answers(plan: Plan) -> str:
     count = len(plan.rows) * len(plan.question.measure.answer_names)
     if count == 1:
@@ -151,7 +161,8 @@ def _answers(plan: Plan) -> str:
 
 def _sensitivity(plan: Plan) -> str:
     table, answering = plan.question.table, plan.answering
-    who = "one row" if table.rows_are_units else f"all rows of one {table.unit}, weighed as at most {table.limit}"
+    one = "one row" if table.owner is None else f"the one row of a {table.owner}"
+    who = one if table.rows_are_units else f"all rows of one {table.unit}, weighed as at most {table.limit}"
     if isinstance(answering, QuantileByRank | QuantilesInOrder):
         return f"{float(answering.sensitivity):g} in rank, by {who}"
     if isinstance(answering, MomentsOfColumns):

@@ -37,7 +37,7 @@ class Asked:
     def of(cls, contract: str, question: Question) -> Asked:
         """Describe a question that is answered by a table that adds up."""
         return cls(
-            sha256(contract.encode()).hexdigest(),
+            sha256(contract.encode()).hexdigest() + _made_of(question),
             str(question.measure),
             tuple(str(one) for one in _parts(question.condition)),
             tuple(group.column.name for group in question.groups),
@@ -168,6 +168,12 @@ def _seen(question: Question, columns: Sequence[str], row: Sequence[Any]) -> dic
             assert isinstance(parent, Keys)
             found[above] = parent.keys[codes[column.code(found[name])]]
     return found
+
+
+def _made_of(question: Question) -> str:
+    """Tell the tables of a contract apart, and what is made of them."""
+    table = question.table
+    return "" if table.relation is None and table.is_main else f" {table.text}"
 
 
 def _parts(condition: Condition | None) -> tuple[Condition, ...]:

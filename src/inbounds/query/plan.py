@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from math import prod
@@ -12,10 +13,9 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.privacy.claim import checked_epsilon
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.query.answering import Answering, OneNumber, grain_of
+from inbounds.query.answering import Answering, OneNumber
 from inbounds.query.cdf import CumulativeShares
-from inbounds.query.column import Numbers
-from inbounds.query.column_types import checked_kinds
+from inbounds.query.column import Numbers, grain_of
 from inbounds.query.condition import Condition
 from inbounds.query.engines.engine import Engine
 from inbounds.query.group import by_key
@@ -49,6 +49,7 @@ from inbounds.query.ratio import Ratio, TotalsOfColumn
 from inbounds.query.ratio_noise import RatioNoise
 from inbounds.query.row_weights import TABLE_BITS, TOTAL_BITS, RowWeights
 from inbounds.query.statement.builder import statement
+from inbounds.query.statement.relations import Reading
 from inbounds.query.statement.request import Parts, Request, Total
 
 WHOLE_ROWS = Total(1, 0)
@@ -119,16 +120,26 @@ class Plan:
                 totals[i] += number
 
 
-def plan(question: Question, epsilon: Fraction, engine: Engine, pooling: Fraction | None = None) -> Plan:
-    """Plan how to answer a question for so much epsilon; looks at no data."""
-    return _Planner(question, epsilon, engine, pooling).plan()
+def plan(
+    question: Question,
+    epsilon: Fraction,
+    engine: Engine,
+    pooling: Fraction | None = None,
+    engines: Mapping[str, Engine] | None = None,
+) -> Plan:
+    """Plan how to answer a question for so much epsilon; looks at no data.
+
+    `engine` runs the statement; `engines` are those of the tables that are asked, by name, if they are several.
+    """
+    reading = Reading(engines if engines is not None else {question.table.name: engine}, engine.dialect)
+    return _Planner(question, epsilon, reading, pooling).plan()
 
 
 @dataclass(frozen=True)
 class _Planner:
     question: Question
     epsilon: Fraction
-    engine: Engine
+    reading: Reading
     pooling: Fraction | None
 
     def plan(self) -> Plan:
@@ -161,7 +172,9 @@ class _Planner:
                 answering, request = self._quantile(measure)
             case Quantiles() as measure:
                 answering, request = self._quantiles(measure)
-        rendered = self.engine.dialect.render(statement(request, self.engine.relation(), self.engine.dialect))
+        dialect = self.reading.dialect
+        relation = self.reading.relation(self.question.table, request.needed)
+        rendered = dialect.render(statement(request, relation, dialect))
         return Plan(self.question, self.epsilon, answering, request, rendered)
 
     # What every request shares.
@@ -182,7 +195,7 @@ class _Planner:
         weights = RowWeights(1, 0) if table.rows_are_units else RowWeights.of(limit or table.limit, most, bits)
         return Request(
             columns=dict(table.columns),
-            kinds=checked_kinds(table, self.engine.kinds()),
+            kinds=self.reading.kinds(table),
             groups=self.question.groups,
             condition=self.question.condition,
             value=value,

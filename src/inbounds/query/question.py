@@ -22,7 +22,6 @@ from inbounds.query.condition import (
     Not,
     Or,
     joined,
-    quoted,
 )
 from inbounds.query.group import MOST_CELLS, MOST_SETS, Group, by_key, cells
 from inbounds.query.hierarchy import ancestors
@@ -146,7 +145,7 @@ def sql_of(questions: Sequence[Question]) -> str:
     elif columns and columns[0].has_bins and isinstance(first.measure, Count):  # a histogram counts
         measured, columns = str(columns[0]), columns[1:]
     keys = ", ".join(map(str, columns))
-    text = f"SELECT {keys + ', ' if keys else ''}{measured} FROM {quoted(first.table.name)}"
+    text = f"SELECT {keys + ', ' if keys else ''}{measured} FROM {first.table.text}"
     if first.condition is not None:
         text += f" WHERE {first.condition}"
     if first.sets is not None:

@@ -10,6 +10,13 @@ from inbounds.query.question import Question
 
 NO_LIMIT = "none: each row is a unit of its own"
 
+
+def no_limit(question: Question) -> str:
+    """Say why no row limit is in force."""
+    table = question.table
+    return NO_LIMIT if table.owner is None else f"none: each row is made of all rows of one {table.owner}"
+
+
 NOT_IN_NOISE = "Neither the expected noise nor an interval includes that."
 
 ASK = "Ask the custodian how many rows are beyond the limit; inbounds check shows it to them."

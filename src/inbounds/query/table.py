@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InboundsError, InvalidContract, InvalidParameter, InvalidQuestion, LatticeTooFine
@@ -17,6 +17,9 @@ from inbounds.query.hierarchy import with_parents
 from inbounds.query.known import Known
 from inbounds.query.known_facts import refuse_contradictions
 from inbounds.query.public_csv import read_public
+
+if TYPE_CHECKING:
+    from inbounds.query.relation import Relation
 
 ROW = "row"
 """The unit of a table each of whose rows is a different person."""
@@ -45,37 +48,52 @@ class Table:
     """How many units there are, if that is public."""
     known: Known = field(default_factory=Known)
     """What else is public of the numbers of rows."""
+    relation: Relation | None = None
+    """What the table is made of, if it is not one of the contract's."""
+    is_main: bool = True
+    """Whether it is the table of [dataset], if it is one of the contract's."""
 
     @classmethod
     def of(cls, contract: Contract) -> Table:
         """Read the table that a contract describes."""
-        contract.refuse_unknown(("dataset", "columns", "budget", "known"))
+        contract.refuse_unknown(("dataset", "columns", "tables", "budget", "known"))
         contract.refuse_unknown(DATASET_KEYS, "dataset")
         unit = contract.text_of("dataset", "unit")
-        columns = with_parents(contract, {name: _column(contract, name) for name in contract.table("columns")})
-        if not columns:
-            raise contract.refuse("[columns] is empty; describe at least one column", "columns")
+        columns = columns_of(contract)
         if unit != ROW and unit in columns:
             raise contract.refuse(f"the unit {unit!r} cannot be a column to ask about; leave it out", "columns", unit)
         units = contract.whole_of("dataset", "units") if contract.has("dataset", "units") else None
         known = Known.of(contract, columns, rows_are_units=unit == ROW)
         refuse_contradictions(contract, columns, known, units if unit == ROW else None)
-        return cls(_name(contract), unit, _limit(contract, unit), columns, units, known)
+        return cls(_name(contract), unit, limit_of(contract, unit), columns, units, known)
 
     @property
     def rows_are_units(self) -> bool:
         """Whether each row is a different person."""
         return self.unit == ROW
 
+    @property
+    def text(self) -> str:
+        """What stands after FROM."""
+        return quoted(self.name) if self.relation is None else str(self.relation)
+
     def column(self, name: object) -> Column:
         """Return a column that the contract describes."""
-        if name == self.unit and not self.rows_are_units:
-            unit = quoted(self.unit)
+        if name == self.owner and isinstance(name, str):
+            unit = quoted(name)
             raise InvalidQuestion(f"{unit} is the unit; it can only be counted: COUNT(DISTINCT {unit})")
         if not isinstance(name, str) or name not in self.columns:
-            known = ", ".join(list(self.columns)[:10])
-            raise InvalidQuestion(f"the contract of {self.name} has no column {shown(name)}; it has {known}")
+            known = ", ".join(list(self.columns)[:10]) or "none but the unit"
+            whose = "the contract of " if self.relation is None else ""
+            raise InvalidQuestion(f"{whose}{self.name} has no column {shown(name)}; it has {known}")
         return self.columns[name]
+
+    @property
+    def owner(self) -> str | None:
+        """The column that tells whose rows they are, None if the contract says that each row is another person."""
+        if self.relation is not None:
+            return self.relation.unit
+        return None if self.rows_are_units else self.unit
 
     def numbers(self, name: object) -> Numbers:
         """Return a column that holds numbers or days."""
@@ -95,7 +113,16 @@ def _name(contract: Contract) -> str:
         raise contract.refuse(str(problem), "dataset", "name") from None
 
 
-def _limit(contract: Contract, unit: str) -> int:
+def columns_of(contract: Contract) -> dict[str, Column]:
+    """Read the columns that a contract describes."""
+    columns = with_parents(contract, {name: _column(contract, name) for name in contract.table("columns")})
+    if not columns:
+        raise contract.refuse("[columns] is empty; describe at least one column", "columns")
+    return columns
+
+
+def limit_of(contract: Contract, unit: str) -> int:
+    """Read how many rows of a unit count in full."""
     given = contract.has("dataset", "max_rows_per_unit")
     if unit == ROW:
         if given and contract.whole_of("dataset", "max_rows_per_unit") != 1:

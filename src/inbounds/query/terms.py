@@ -12,7 +12,8 @@ from inbounds.ledger.address import is_address, told_apart
 from inbounds.ledger.terms import Terms, with_digest
 from inbounds.query.column import Column, Keys
 from inbounds.query.contract import Contract
-from inbounds.query.table import ROW, Table
+from inbounds.query.table import ROW
+from inbounds.query.tables import Tables
 
 LONGEST = 500
 """A longer description of a column is cut, and the beginning of its digest added."""
@@ -21,12 +22,14 @@ LONGEST_CALENDAR = 2000
 """A column with closed days is described at more length, so that a change of them can be read."""
 
 
-def terms_of(contract: Contract, table: Table, *, framed: bool, ledger: Path | None) -> Terms:
+def terms_of(contract: Contract, tables: Tables, *, framed: bool, ledger: Path | None) -> Terms:
     """Return the terms of a contract: the unit, the row limit, the source, and the bounds or keys of each column.
 
     With `framed` the program hands over the table itself, instead of the source that the contract may name.  A relative
-    source is told from where the file of the ledger is, if it is one (docs/decisions/0031-around-a-ledger.md).
+    source is told from where the file of the ledger is, if it is one (docs/decisions/0031-around-a-ledger.md).  Other
+    tables of the contract are described likewise, and public ones by what they hold.
     """
+    table = tables.main
     unit = "each row is another person" if table.unit == ROW else table.unit
     found = {"unit": unit, "max_rows_per_unit": str(table.limit)}
     if table.units is not None:
@@ -34,14 +37,31 @@ def terms_of(contract: Contract, table: Table, *, framed: bool, ledger: Path | N
     if framed:
         found["source"] = "a data frame that the program hands over"
     else:
-        for key in ("source", "table", "delimiter"):
-            if contract.has("dataset", key):
-                value = str(contract.value("dataset", key))
-                found[key] = told_apart(_seen_from(ledger, contract, value) if key == "source" else value)
+        found.update(_source(contract, ledger))
     found.update({f"column {name}": _described(contract, column) for name, column in table.columns.items()})
+    for name, other in tables.others.items():
+        part = contract.part("tables", name)
+        told = {"unit": other.unit, "max_rows_per_unit": str(other.limit), **_source(part, ledger)}
+        told.update({f"column {one}": _described(part, column) for one, column in other.columns.items()})
+        found.update({f"table {name}: {key}": value for key, value in told.items()})
+    for name, public in tables.public.items():
+        part = contract.part("tables", name)
+        told = {f"column {one}": _described(part, column) for one, column in public.columns.items()}
+        found.update({f"public table {name}: {key}": value for key, value in told.items()})
+        found[f"public table {name}"] = f"{len(public.rows)} rows by {public.key}, digest {public.digest}"
     if contract.has("known"):
         found["public facts"] = _cut(json.dumps(contract.value("known"), sort_keys=True, default=str), LONGEST)
     return Terms.of(found)
+
+
+def _source(contract: Contract, ledger: Path | None) -> dict[str, str]:
+    """Return where a table is."""
+    found = {}
+    for key in ("source", "table", "delimiter"):
+        if contract.has("dataset", key):
+            value = str(contract.value("dataset", key))
+            found[key] = told_apart(_seen_from(ledger, contract, value) if key == "source" else value)
+    return found
 
 
 def _seen_from(ledger: Path | None, contract: Contract, source: str) -> str:

@@ -54,6 +54,10 @@ class DuckDialect(Dialect):
             return exp.cast(exp.cast(value.copy(), "VARCHAR"), "DOUBLE")
         return super().as_double(value, kind)
 
+    def bytes_of(self, value: exp.Expr) -> exp.Expr:
+        """Return the bytes of a text."""
+        return exp.Anonymous(this="ENCODE", expressions=[exp.cast(value.copy(), "VARCHAR")])
+
     def as_timestamp(self, value: exp.Expr) -> exp.Expr:
         """Return a timestamp in microseconds: no date is beyond those, and in nanoseconds most are."""
         return exp.TryCast(this=value.copy(), to=exp.DataType.build("TIMESTAMP", dialect="duckdb"))
@@ -64,10 +68,13 @@ class DuckDB(Engine):
 
     dialect = DuckDialect()
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, relation: exp.Expr, frame: Any = None) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, relation: exp.Expr, frame: Any = None, path: str | None = None
+    ) -> None:
         self._connection = connection
         self._relation = relation
         self._frame = frame
+        self._path = path
         self._kinds: dict[str, Kind] | None = None
         self._fields: Fields | None = None
 
@@ -101,7 +108,7 @@ class DuckDB(Engine):
             raise InvalidContract(
                 f"cannot open {without_secrets(path)} as a DuckDB file ({type(problem).__name__}); check that it is one"
             ) from None
-        return cls(connection, exp.to_table(table, dialect="duckdb"))
+        return cls(connection, exp.to_table(table, dialect="duckdb"), path=path)
 
     @classmethod
     def of_frame(cls, frame: Any) -> DuckDB:
@@ -136,6 +143,10 @@ class DuckDB(Engine):
     def fields(self) -> Fields | None:
         """Return the lines of csv files before they are converted."""
         return self._fields
+
+    def reads(self, other: Engine) -> bool:
+        """Return whether a statement here can read the other table: a file of rows, or a table of the same database."""
+        return isinstance(other, DuckDB) and other._frame is None and other._path in (None, self._path)
 
     def run(self, statement: str) -> list[tuple[int, ...]]:
         """Return the rows of a statement."""

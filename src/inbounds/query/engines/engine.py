@@ -24,6 +24,7 @@ class Kind(Enum):
     UUID = "identifiers"
     NOTHING = "nothing but missing values"
     OTHER = "something else"
+    CODE = "integers that a statement has made of a column"
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,10 @@ class Dialect:
         """Return a constant text."""
         return exp.Literal.string(value)
 
+    def bytes_of(self, value: exp.Expr) -> exp.Expr:
+        """Return a text that is compared by its bytes, whatever its collation: equal for one unit only."""
+        return value.copy()
+
     def as_timestamp(self, value: exp.Expr) -> exp.Expr:
         """Return a timestamp as one that can be compared with any date."""
         return value.copy()
@@ -88,6 +93,15 @@ class Engine(ABC):
     def fields(self) -> Fields | None:
         """Return what is in the table before it is converted, where it has no types of its own; else None."""
         return None
+
+    def reads(self, other: Engine) -> bool:
+        """Return whether a statement that runs here can select from the other table as well."""
+        return type(self) is type(other) and self._where == other._where
+
+    @property
+    def _where(self) -> object:
+        """What tables must share to be read by one statement."""
+        return self
 
     @abstractmethod
     def run(self, statement: str) -> list[tuple[int, ...]]:

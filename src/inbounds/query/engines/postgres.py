@@ -50,6 +50,10 @@ class PostgresDialect(Dialect):
         cut = exp.Case(ifs=[exp.If(this=test, true=then) for test, then in ifs], default=value.copy())
         return exp.cast(cut, "DOUBLE")
 
+    def bytes_of(self, value: exp.Expr) -> exp.Expr:
+        """Return a text that is compared by its bytes, whatever its collation."""
+        return exp.Collate(this=exp.cast(value.copy(), "TEXT"), expression=exp.to_identifier("C", quoted=True))
+
 
 class Postgres(Engine):
     """A table in a PostgreSQL database."""
@@ -78,6 +82,10 @@ class Postgres(Engine):
     def relation(self) -> exp.Expr:
         """Return what to select from."""
         return self._table.copy()
+
+    @property
+    def _where(self) -> object:
+        return self._url
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
         """Return the rows of a statement."""

@@ -75,6 +75,10 @@ class Spark(Engine):
         """Return what to select from."""
         return exp.to_table(self._name, dialect="spark")
 
+    @property
+    def _where(self) -> object:
+        return self._session
+
     def run(self, statement: str) -> list[tuple[Any, ...]]:
         """Return the rows of a statement."""
         try:

@@ -13,10 +13,13 @@ from inbounds.query.measure import Measure
 from inbounds.query.sql.conditions import condition
 from inbounds.query.sql.groupings import Grouped, read_groupings
 from inbounds.query.sql.measures import Measured, read_measure, refuse_no_measure
+from inbounds.query.sql.relations import read_relation
 from inbounds.query.sql.text import PlainCalls, SqlText, kind
 from inbounds.query.sql.values import read_column
+from inbounds.query.table import Table
+from inbounds.query.tables import Tables
 
-CLAUSES = ("expressions", "from_", "where", "group")
+CLAUSES = ("expressions", "from_", "joins", "where", "group")
 
 MOST_MEASURES = 20
 """A question may have so many measures: each has a part of epsilon."""
@@ -27,17 +30,20 @@ class Selected:
     """What a SELECT asks, in nodes."""
 
     table: str
+    """The name after FROM, if that is all there is."""
     measures: tuple[Measure, ...]
     condition: Condition | None
     grouped: Grouped
     histogram: tuple[str, int | None] | None
     """The column of a histogram and how many bins, if that is asked for."""
+    made: Table | None = None
+    """The table that is asked, if it is made of others."""
 
 
-def read_select(given: str, unit: str) -> Selected:
-    """Read a SELECT over a table whose unit is this column."""
+def read_select(given: str, unit: str, tables: Tables | None = None) -> Selected:
+    """Read a SELECT over a table whose unit is this column, or over what is made of some tables."""
     text = SqlText(given, "SQL", unit)
-    return text.read(lambda: _statement(given), lambda tree: _select(text, tree), "SELECT COUNT(*) FROM table")
+    return text.read(lambda: _statement(given), lambda tree: _select(text, tree, tables), "SELECT COUNT(*) FROM table")
 
 
 def _statement(given: str) -> exp.Expr:
@@ -48,7 +54,7 @@ def _statement(given: str) -> exp.Expr:
     return found[0]
 
 
-def _select(text: SqlText, tree: exp.Expr) -> Selected:
+def _select(text: SqlText, tree: exp.Expr, tables: Tables | None) -> Selected:
     if not isinstance(tree, exp.Select):
         text.refuse(tree, f"only SELECT is supported, got {kind(tree)}; ask for a measure")
     for name, value in tree.args.items():
@@ -57,13 +63,14 @@ def _select(text: SqlText, tree: exp.Expr) -> Selected:
             told = kind(node) if isinstance(node, exp.Expr) else str(node)
             text.refuse(node, f"{told} is not supported; leave it out")
     text.take(tree, *CLAUSES)
-    table = _table(text, tree)
+    made = read_relation(text, tree, tables)
+    table = _table(text, tree) if made is None else made.name
     grouped = read_groupings(text, tree.args.get("group"))
     found = _measured(text, tree, grouped.keys)
     conditions = [*_where(text, tree.args.get("where")), *(one for each in found for one in each.conditions)]
     kept = joined(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
     measures = tuple(measure for one in found for measure in (one.measure, *one.others))
-    return Selected(table, measures, kept, grouped, found[0].histogram)
+    return Selected(table, measures, kept, grouped, found[0].histogram, made)
 
 
 def _where(text: SqlText, clause: exp.Expr | None) -> tuple[Condition, ...]:

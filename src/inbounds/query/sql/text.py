@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, NoReturn, TypeVar
 
@@ -59,6 +59,8 @@ class SqlText:
         """The column that tells whose rows they are."""
         self.table = ""
         """The table that is asked, once it has been read."""
+        self.names: dict[str, Mapping[str, str]] = {}
+        """For each table of a join as it is called: what the joined table calls its columns."""
         self.conditions = 0
         """How many conditions have been read."""
         self._taken: set[int] = set()
@@ -104,6 +106,15 @@ class SqlText:
             at = found[most] if found else call
             self.refuse(at, f"{call.name.upper()} cannot take {len(found)} arguments; write it like {like}")
         return found
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Read a SELECT inside another one: it has tables of its own."""
+        kept = self.table, self.names, self.unit
+        try:
+            yield
+        finally:
+            self.table, self.names, self.unit = kept
 
     def refuse(self, node: Any, why: str) -> NoReturn:
         """Refuse a part of the text, and point at it."""

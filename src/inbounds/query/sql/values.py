@@ -19,13 +19,13 @@ def read_column(text: SqlText, node: exp.Expr | None) -> str:
     """Return the name of a column."""
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
         text.refuse(node, f"a column is needed here, got {kind(node)}; name one of the contract's")
-    if node.args.get("db") or node.table not in ("", text.table):
+    if node.args.get("db") or node.table not in ("", text.table, *text.names):
         text.refuse(node, f"{kind(node)} names another table; leave out what stands before the point")
     text.take(node, "this", "table")
     for name in (node.this, node.args.get("table")):
         if name is not None:
             text.take(name, "this", "quoted")
-    return str(node.name)
+    return str(text.names.get(node.table, {}).get(node.name, node.name))
 
 
 def read_constant(text: SqlText, node: exp.Expr | None) -> Constant:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -10,11 +9,11 @@ from math import prod
 from sqlglot import exp
 
 from inbounds.query.column import Keys, Numbers
-from inbounds.query.condition import And, Compare, Condition, In, Missing, Not, Or
 from inbounds.query.engines.engine import Dialect
 from inbounds.query.group import Group
 from inbounds.query.row_weights import MOST_ROWS
 from inbounds.query.statement.codes import Codes
+from inbounds.query.statement.conditions import true
 from inbounds.query.statement.expressions import (
     Expression,
     at_most,
@@ -62,7 +61,9 @@ class _Builder:
         if isinstance(request.value, Numbers):
             found.append(named(self.codes.steps(request.value), "v"))
         elif request.value is not None:
-            found.append(named(case([(self._true(request.value, self.codes.code), whole(1))], whole(0)), "v"))
+            found.append(
+                named(case([(true(request.value, request.columns, self.codes.code), whole(1))], whole(0)), "v")
+            )
         found += [named(bigint(self.codes.steps(one.column)), f"v{i}") for i, one in enumerate(request.parts)]
         if request.condition is not None:
             found += [named(self.codes.code(name), self._alias(name)) for name in request.condition.columns()]
@@ -101,32 +102,10 @@ class _Builder:
         if request.unit is not None:
             found += [present(exp.column(f"g{i}")) for i in range(len(request.groups))]
         if request.condition is not None:
-            found.append(exp.paren(self._true(request.condition, lambda name: exp.column(self._alias(name)))))
+            found.append(
+                exp.paren(true(request.condition, request.columns, lambda name: exp.column(self._alias(name))))
+            )
         return found
-
-    def _true(self, condition: Condition, this: Callable[[str], Expression]) -> Expression:
-        """Return a condition in SQL, each column as `this` gives it."""
-        if isinstance(condition, And | Or):
-            joined = [exp.paren(self._true(part, this)) for part in condition.parts()]
-            return exp.and_(*joined) if isinstance(condition, And) else exp.or_(*joined)
-        if isinstance(condition, Not):
-            return exp.Not(this=exp.paren(self._true(condition.this, this)))
-        if isinstance(condition, Missing):
-            return exp.Is(this=this(condition.column), expression=exp.Null())
-        if isinstance(condition, In):
-            tests = (self._compared(Compare(condition.column, "=", value)) for value in condition.values)
-            return exp.In(this=this(condition.column), expressions=[number for _, number in tests])
-        assert isinstance(condition, Compare)
-        operator, number = self._compared(condition)
-        return compare(this(condition.column), operator, number)
-
-    def _compared(self, test: Compare) -> tuple[str, Expression]:
-        """Return a comparison with a constant as one of integers."""
-        found = self.request.columns[test.column]
-        if isinstance(found, Keys):
-            return test.operator, whole(found.code(test.value))
-        operator, number = found.threshold(test.operator, found.literal(test.value))
-        return operator, whole(number)
 
     # Adding up.
 

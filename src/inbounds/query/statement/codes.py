@@ -42,6 +42,8 @@ class Codes:
     def is_known(self, numbers: Numbers) -> Expression:
         """Return whether a value is neither NULL nor NaN, which is above infinity or not comparable with it."""
         kind, this = self.kinds[numbers.name], column(numbers.name)
+        if kind is Kind.CODE:
+            return present(this)
         if kind is Kind.FLOAT:
             return compare(this, "<=", INFINITY)
         if kind is Kind.TIMESTAMP:
@@ -50,6 +52,8 @@ class Codes:
 
     def key(self, keys: Keys, this: Expression) -> Expression:
         """Return the place of a key in the list, NULL for what is no key."""
+        if self.kinds[keys.name] is Kind.CODE:
+            return this
         return case([(compare(this, "=", self._constant(key)), whole(i)) for i, key in enumerate(keys.keys)])
 
     def _constant(self, key: Key) -> Expression:
@@ -63,6 +67,8 @@ class Codes:
         Every engine passes over NULL in LEAST and GREATEST, and takes NaN for the greatest: rows with either were left
         out before.
         """
+        if self.kinds[numbers.name] is Kind.CODE:
+            return column(numbers.name)
         if numbers.is_dates:
             return self._days(numbers)
         if self._is_whole(numbers):
@@ -73,7 +79,7 @@ class Codes:
 
     def steps_as_double(self, numbers: Numbers) -> Expression:
         """Return the same integer as a double."""
-        if numbers.is_dates or self._is_whole(numbers):
+        if numbers.is_dates or self._is_whole(numbers) or self.kinds[numbers.name] is Kind.CODE:
             return exp.cast(self.steps(numbers), "DOUBLE")
         return self._rounded(numbers)
 

@@ -72,6 +72,16 @@ class Request:
     """If any: what is added up instead of `totals`, every product of a part of each of them."""
 
     @property
+    def needed(self) -> set[str]:
+        """The columns that it looks at."""
+        found = {group.column.name for group in self.groups}
+        if isinstance(self.value, Numbers):
+            found.add(self.value.name)
+        elif self.value is not None:
+            found.update(self.value.columns())
+        return found | set(self.condition.columns() if self.condition is not None else ())
+
+    @property
     def sums(self) -> bool:
         """Whether values are added up, and not only rows counted."""
         return any(total.steps for total in self.totals)

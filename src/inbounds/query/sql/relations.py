@@ -1,0 +1,256 @@
+"""What stands after FROM, if it is more than a name: a SELECT with one row for each unit, and joins.
+
+FROM (SELECT patient, MAX(x) AS m, COUNT(*) AS n FROM visits WHERE ... GROUP BY patient) AS t
+FROM (SELECT DISTINCT patient FROM visits)
+FROM visits JOIN prescriptions USING (patient) LEFT JOIN airports ON visits.destination = airports.code
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from sqlglot import exp
+
+from inbounds.errors import InvalidQuestion
+from inbounds.query.question import checked
+from inbounds.query.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
+from inbounds.query.sql.conditions import condition
+from inbounds.query.sql.text import SqlText, kind
+from inbounds.query.sql.unit_measures import read_unit_measure
+from inbounds.query.sql.values import read_column
+from inbounds.query.table import Table
+from inbounds.query.tables import Tables
+from inbounds.query.unit_measure import UnitMeasure
+
+INNER = ("expressions", "from_", "joins", "where", "group", "distinct")
+LIKE = "(SELECT patient, MAX(age) AS oldest FROM visits GROUP BY patient)"
+MOST_JOINS = 8
+"""So many tables can be joined to the first."""
+MOST_NESTED = 4
+"""A SELECT may stand so deep in others."""
+
+
+def read_relation(text: SqlText, tree: exp.Select, tables: Tables | None, depth: int = 0) -> Table | None:
+    """Read what is made of tables; None if a single name stands after FROM."""
+    source, joins = tree.args.get("from_"), tree.args.get("joins") or []
+    if source is None or tables is None or (isinstance(source.this, exp.Table) and not joins):
+        return None
+    text.take(source, "this")
+    called, first = _part(text, source.this, tables, depth)
+    if joins:
+        first = _joined(text, joins, called, first, tables, depth)
+    text.table, text.unit = called, first.owner or ""
+    return first
+
+
+def _part(text: SqlText, node: exp.Expr, tables: Tables, depth: int) -> tuple[str, Table]:
+    """Read a private table or an inner SELECT, and what it is called."""
+    if isinstance(node, exp.Subquery):
+        text.take(node, "this", "alias")
+        return _inner(text, node, tables, depth + 1)
+    name, called = _named(text, node)
+    if name in tables.public:
+        text.refuse(node, f"{name} is public, so there is nothing to protect in it; join it to a private table")
+    if name not in tables.private:
+        text.refuse(node, f"there is no table {name}; the contract has {', '.join(tables.private)}")
+    return called, tables.private[name]
+
+
+def _named(text: SqlText, node: exp.Expr) -> tuple[str, str]:
+    """Return the name of a table, and what the question calls it."""
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+        text.refuse(node, f"FROM takes tables of the contract and SELECT in brackets, got {kind(node)}; leave it out")
+    text.take(node, "this", "alias")
+    text.take(node.this, "this", "quoted")
+    return str(node.name), _alias(text, node) or str(node.name)
+
+
+def _alias(text: SqlText, node: exp.Expr) -> str | None:
+    alias = node.args.get("alias")
+    if alias is None:
+        return None
+    text.take(alias, "this")
+    text.take(alias.this, "this", "quoted")
+    return str(alias.name)
+
+
+# One row for each unit.
+
+
+def _inner(text: SqlText, node: exp.Subquery, tables: Tables, depth: int) -> tuple[str, Table]:
+    tree, called = node.this, _alias(text, node) or "t"
+    if not isinstance(tree, exp.Select):
+        text.refuse(node, f"a SELECT is needed here, got {kind(tree)}; write it like {LIKE}")
+    if depth > MOST_NESTED:
+        raise InvalidQuestion(f"SELECT may be nested at most {MOST_NESTED} deep; ask something simpler")
+    for name, value in tree.args.items():
+        if value and name not in INNER:
+            at = value[0] if isinstance(value, list) else value
+            text.refuse(at, f"{kind(at)} is not supported in an inner SELECT; leave it out")
+    text.take(tree, *INNER)
+    with text.inside():
+        of = read_relation(text, tree, tables, depth)
+        if of is None:
+            text.take(tree.args["from_"], "this") if tree.args.get("from_") else _no_from()
+            text.table, of = _part(text, tree.args["from_"].this, tables, depth)
+            text.unit = of.owner or ""
+        return called, _unit_rows(text, tree, called, of)
+
+
+def _no_from() -> NoReturn:
+    raise InvalidQuestion("an inner SELECT needs FROM and the name of a table; add them")
+
+
+def _unit_rows(text: SqlText, tree: exp.Select, called: str, of: Table) -> Table:
+    if of.owner is None:
+        text.refuse(tree, f"each row of {of.name} is a unit of its own, so there is nothing to group; ask it as it is")
+    kept = None
+    if (where := tree.args.get("where")) is not None:
+        text.take(where, "this")
+        kept = checked(of, condition(text, where.this))
+    measures = {} if tree.args.get("distinct") else _grouped(text, tree, of.owner)
+    if (distinct := tree.args.get("distinct")) is not None:
+        text.take(distinct)
+        if tree.args.get("group") or [read_column(text, one) for one in tree.expressions] != [of.owner]:
+            text.refuse(tree, f"DISTINCT goes with the unit alone; write SELECT DISTINCT {of.owner}, or GROUP BY it")
+    made = UnitRows(called, of, {name: measure for name, (measure, _) in measures.items()}, kept)
+    for name, (_, node) in measures.items():
+        try:
+            made.columns[name].numbers  # noqa: B018  which is refused where it stands
+        except InvalidQuestion as problem:
+            text.refuse(node, str(problem))
+    return made.table
+
+
+def _grouped(text: SqlText, tree: exp.Select, unit: str) -> dict[str, tuple[UnitMeasure, exp.Expr]]:
+    """Read what is made of the rows of each unit."""
+    group = tree.args.get("group")
+    if group is None:
+        text.refuse(tree, f"an inner SELECT makes one row for each {unit}; add GROUP BY {unit}")
+    text.take(group, "expressions")
+    if [read_column(text, one) for one in group.expressions] != [unit]:
+        text.refuse(group, f"rows that belong to no one {unit} cannot be protected; write GROUP BY {unit}")
+    found: dict[str, tuple[UnitMeasure, exp.Expr]] = {}
+    for selected in tree.expressions:
+        if isinstance(selected, exp.Column):
+            if read_column(text, selected) != unit:
+                text.refuse(
+                    selected,
+                    f"{selected.name} may differ between the rows of a {unit}; write MAX({selected.name}) or "
+                    f"MIN({selected.name}) of numbers, and keys in WHERE",
+                )
+            continue
+        if not isinstance(selected, exp.Alias):
+            text.refuse(selected, f"{kind(selected)} needs a name; write {kind(selected)} AS n")
+        text.take(selected, "this", "alias")
+        text.take(selected.args["alias"], "this", "quoted")
+        name = str(selected.alias)
+        if name in found or name == unit:
+            text.refuse(selected, f"{name} is there twice; give each a name of its own")
+        found[name] = read_unit_measure(text, selected.this), selected.this
+    return found
+
+
+# Joins.
+
+
+def _joined(text: SqlText, joins: list[exp.Expr], called: str, first: Table, tables: Tables, depth: int) -> Table:
+    if len(joins) > MOST_JOINS:
+        text.refuse(joins[MOST_JOINS], f"at most {MOST_JOINS} tables can be joined to the first; leave some out")
+    parts: list[JoinOnUnit | JoinPublic] = []
+    for node in joins:
+        join = _join(text, node, called, first, parts, tables, depth)
+        parts.append(join)
+        try:
+            made = Joined(called, first, tuple(parts))
+        except InvalidQuestion as problem:
+            text.refuse(node, str(problem))
+        text.names = {name: dict(columns) for name, columns in made.names.items()}
+        for part in (part for part in parts if isinstance(part, JoinOnUnit)):
+            text.names[part.name] = {**text.names[part.name], part.table.owner or "": first.owner or ""}
+    return made.table
+
+
+def _join(
+    text: SqlText,
+    node: exp.Expr,
+    called: str,
+    first: Table,
+    before: list[JoinOnUnit | JoinPublic],
+    tables: Tables,
+    depth: int,
+) -> JoinOnUnit | JoinPublic:
+    side, sort = str(node.args.get("side") or ""), str(node.args.get("kind") or "")
+    if side not in ("", "LEFT") or sort not in ("", "INNER", "OUTER") or node.args.get("method"):
+        text.refuse(
+            node, f"{side or sort or node.args.get('method')} JOIN is not supported; {_would_do(first, tables)}"
+        )
+    text.take(node, "this", "side", "kind", "using", "on")
+    keep, parts = side == "LEFT", {called: first.owner}
+    parts.update((one.name, one.table.owner) for one in before if isinstance(one, JoinOnUnit))
+    if isinstance(node.this, exp.Table) and str(node.this.name) in tables.public:
+        name, as_ = _named(text, node.this)
+        public = tables.public[name]
+        left, right = _pair(text, node, as_, first, tables)
+        holders = [called, *(one.name for one in before)]
+        to = left[0] or _holder(left[1], called, first, before)
+        if right[1] != public.key or to not in holders:
+            text.refuse(
+                node, f"{name} is joined by its key {public.key}, which is unique there; {_would_do(first, tables)}"
+            )
+        return JoinPublic(as_, public, to, left[1], keep)
+    as_, table = _part(text, node.this, tables, depth)
+    left, right = _pair(text, node, as_, first, tables)
+    owner = parts.get(left[0] or called, "") if left[0] or left[1] == first.owner else ""
+    if first.owner is None or left[1] != owner or right[1] != table.owner:
+        text.refuse(node, f"a row of this join could belong to two units; {_would_do(first, tables)}")
+    return JoinOnUnit(as_, table, keep)
+
+
+def _holder(name: str, called: str, first: Table, before: list[JoinOnUnit | JoinPublic]) -> str:
+    """Return the table that has a column, if one has it."""
+    columns = {called: first.columns}
+    columns.update((one.name, one.table.columns) for one in before if isinstance(one, JoinOnUnit))
+    found = [table for table, names in columns.items() if name in names]
+    return found[0] if len(found) == 1 else ""
+
+
+def _pair(
+    text: SqlText, node: exp.Expr, called: str, first: Table, tables: Tables
+) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Read what a join is by: a column of what stands before it and one of the table that is joined."""
+    using, on = node.args.get("using"), node.args.get("on")
+    if using and len(using) == 1 and isinstance(using[0], exp.Identifier):
+        text.take(using[0], "this", "quoted")
+        return ("", str(using[0].name)), (called, str(using[0].name))
+    if isinstance(on, exp.Paren):
+        text.take(on, "this")
+        on = on.this
+    if using or not isinstance(on, exp.EQ):
+        text.refuse(node, f"tables are joined by one column; {_would_do(first, tables)}")
+    text.take(on, "this", "expression")
+    left, right = _side(text, on.this), _side(text, on.expression)
+    if left[0] == called:
+        left, right = right, left
+    if right[0] != called or left[0] == called:
+        text.refuse(on, f"say of which table each column is, {called} on one side; {_would_do(first, tables)}")
+    return left, right
+
+
+def _side(text: SqlText, node: exp.Expr) -> tuple[str, str]:
+    if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier) or node.args.get("db"):
+        text.refuse(node, f"a column is needed here, got {kind(node)}; name one of the contract's")
+    text.take(node, "this", "table")
+    for name in (node.this, node.args.get("table")):
+        if name is not None:
+            text.take(name, "this", "quoted")
+    return str(node.table), str(node.name)
+
+
+def _would_do(first: Table, tables: Tables) -> str:
+    """Say which joins would do."""
+    found = []
+    if first.owner is not None:
+        found.append(f"a private table USING ({first.owner})")
+    found += [f"{one.name} ON a column = {one.name}.{one.key}" for one in list(tables.public.values())[:3]]
+    return f"what can be joined is {', or '.join(found) or 'nothing here'}"

@@ -1,0 +1,80 @@
+"""What an inner SELECT makes of the rows of a unit: MAX, MIN, AVG, SUM and COUNT, with ends for the last two."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sqlglot
+from sqlglot import exp
+
+from inbounds.query.sql.text import PlainCalls, SqlText, kind
+from inbounds.query.sql.values import is_number, read_column, read_constant
+from inbounds.query.unit_measure import Function, UnitMeasure
+
+OF_COLUMN: dict[str, Function] = {"MAX": "MAX", "MIN": "MIN", "AVG": "AVG", "SUM": "SUM"}
+ENDS = ("LEAST", "GREATEST")
+LIKE = "MAX(age), LEAST(COUNT(*), 50)"
+
+
+def read_made(given: object) -> UnitMeasure:
+    """Read what is made of the rows of a unit from a text of its own."""
+    text = SqlText(given, "what is made of rows")
+
+    def parse() -> exp.Expr:
+        return sqlglot.parse_one(text.sql, into=exp.Condition, dialect=PlainCalls)
+
+    return text.read(parse, lambda tree: read_unit_measure(text, tree), LIKE)
+
+
+def read_unit_measure(text: SqlText, node: exp.Expr) -> UnitMeasure:
+    """Read what is made of the rows of a unit."""
+    name = node.name.upper() if isinstance(node, exp.Anonymous) else ""
+    if name in ENDS:
+        return _with_end(text, node, name)
+    if name == "COUNT":
+        return _count(text, node)
+    if name not in OF_COLUMN:
+        text.refuse(
+            node, f"{kind(node)} is not made of a unit's rows; write {', '.join(OF_COLUMN)} or COUNT of a column"
+        )
+    (this,) = text.arguments(node, 1, f"{name}(age)")
+    if isinstance(this, exp.Distinct):
+        text.refuse(this, "DISTINCT is only counted; leave it out")
+    return UnitMeasure(OF_COLUMN[name], read_column(text, this))
+
+
+def _count(text: SqlText, node: exp.Expr) -> UnitMeasure:
+    (this,) = text.arguments(node, 1, "COUNT(*)")
+    if isinstance(this, exp.Star):
+        text.take(this)
+        return UnitMeasure("COUNT")
+    if is_number(this):
+        read_constant(text, this)
+        return UnitMeasure("COUNT")
+    if isinstance(this, exp.Distinct):
+        text.take(this, "expressions")
+        if len(this.expressions) != 1:
+            text.refuse(this, "one column is counted distinct at a time; name one")
+        return UnitMeasure("COUNT DISTINCT", read_column(text, this.expressions[0]))
+    return UnitMeasure("COUNT", read_column(text, this))
+
+
+def _with_end(text: SqlText, node: exp.Expr, name: str) -> UnitMeasure:
+    """Read a count or a sum with an end: LEAST(SUM(cost), 500), or the other way round."""
+    arguments = text.arguments(node, 2, f"{name}(COUNT(*), 50)")
+    calls = [one for one in arguments if isinstance(one, exp.Anonymous)]
+    if len(arguments) != 2 or len(calls) != 1:
+        text.refuse(node, f"{name} takes a count or a sum, and a number; write it like {name}(COUNT(*), 50)")
+    this = read_unit_measure(text, calls[0])
+    end = read_constant(text, next(one for one in arguments if one is not calls[0]))
+    if this.function not in ("COUNT", "SUM"):
+        text.refuse(node, f"{name} goes with COUNT and SUM; {this} has the bounds of its column, leave {name} out")
+    if isinstance(end, str | bool):
+        text.refuse(node, f"{name} takes a number; write it like {name}(COUNT(*), 50)")
+    least, most = (this.least, Fraction(end)) if name == "LEAST" else (Fraction(end), this.most)
+    given = this.most if name == "LEAST" else this.least
+    if given is not None:
+        text.refuse(node, f"{name} is there twice; write the one that counts")
+    if least is not None and most is not None and least >= most:
+        text.refuse(node, "there is no room between the ends; let GREATEST have the smaller number")
+    return UnitMeasure(this.function, this.column, least, most)
