@@ -79,7 +79,7 @@ def test_explanations_say_everything(dataset: Dataset) -> None:
         found = explained(query)
         lines = str(found).splitlines()
         assert [part for part in PARTS if any(line.startswith(part) for line in lines)] == list(PARTS)
-        assert all(value for name, value in found.data().items() if name not in ("warnings", "owned"))
+        assert all(value for name, value in found.data().items() if name not in ("warnings", "owned", "made"))
         assert found.question == str(query.question)
         assert found.epsilon == Fraction(1, 2)
         assert "epsilon         0.5 for everything together" in lines

@@ -2,6 +2,9 @@
 
     SELECT [keys,] measure FROM table [WHERE condition] [GROUP BY keys]
 
+In place of the table: (SELECT unit, MAX(x) AS m, ... FROM table [WHERE condition] GROUP BY unit) AS name, and JOIN or
+LEFT JOIN of private tables on the unit and of public ones by their key.
+
 Measures: COUNT(*), COUNT(column), COUNT(DISTINCT unit), COUNT(DISTINCT key), SUM, AVG, VARIANCE and STDDEV and their
 forms, COVAR_SAMP, COVAR_POP, CORR, MEDIAN, MIN, MAX, QUANTILE(column, 0.9) or PERCENTILE_CONT / PERCENTILE_DISC (0.9)
 WITHIN GROUP (ORDER BY column), AVG(CASE WHEN condition THEN 1 ELSE 0 END) or PROPORTION(condition),
