@@ -96,6 +96,8 @@ MADE = [
     "SELECT k, COUNT(*) FROM (SELECT who, COUNT(DISTINCT place) AS k FROM visits GROUP BY who) AS t GROUP BY k",
     "SELECT MEDIAN(d) FROM (SELECT taker, MAX(day) AS d FROM drugs WHERE dose IS NOT NULL GROUP BY taker) AS t",
     "SELECT SUM(s) FROM (SELECT taker, SUM(dose) AS s FROM drugs GROUP BY taker) AS t",
+    "SELECT VARIANCE(m) FROM (SELECT who, MAX(size) AS m FROM visits GROUP BY who) AS t",
+    "SELECT CORR(m, a) FROM (SELECT who, MAX(size) AS m, AVG(weight) AS a FROM visits GROUP BY who) AS t",
 ]
 JOINS = [
     "SELECT region, COUNT(*) FROM visits JOIN spots ON visits.place = spots.code GROUP BY region",
@@ -117,6 +119,10 @@ JOINS = [
     "SELECT AVG(n) FROM (SELECT who, COUNT(*) AS n FROM visits GROUP BY who) AS t "
     "LEFT JOIN (SELECT taker, MAX(dose) AS m FROM drugs GROUP BY taker) AS u ON t.who = u.taker WHERE m IS NULL",
     "SELECT dose, COUNT(*) FROM drugs GROUP BY dose",
+    "SELECT region, COVAR_POP(size, dose), AVG(size) FROM visits JOIN drugs ON visits.who = drugs.taker "
+    "LEFT JOIN spots ON visits.place = spots.code GROUP BY region",
+    "SELECT STDDEV(beds) FROM visits LEFT JOIN spots ON visits.place = spots.code WHERE size > 0",
+    "SELECT COUNT(DISTINCT region) FROM visits JOIN spots ON visits.place = spots.code",
 ]
 
 

@@ -74,7 +74,7 @@ class Request:
     @property
     def needed(self) -> set[str]:
         """The columns that it looks at."""
-        found = {group.column.name for group in self.groups}
+        found = {group.column.name for group in self.groups} | {one.column.name for one in self.parts}
         if isinstance(self.value, Numbers):
             found.add(self.value.name)
         elif self.value is not None:
