@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
+from inbounds.query.column import Key, Keys
 from inbounds.query.column_types import checked_kinds
 from inbounds.query.engines.engine import Dialect, Engine, Kind
 from inbounds.query.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
@@ -64,14 +65,15 @@ class Reading:
             return self.engines[table.name].relation()
         return self._coded(table, set(needed)).subquery("d", copy=False)
 
-    def _coded(self, table: Table, needed: set[str]) -> exp.Select:
-        """Return the rows of a table: the unit, and the columns that are needed as integers."""
+    def _coded(self, table: Table, needed: set[str], keys: Iterable[str] = ()) -> exp.Select:
+        """Return the rows of a table: the unit, the columns that are needed as integers, and some keys as they are."""
         if isinstance(table.relation, UnitRows):
             return self._unit_rows(table.relation, needed)
         if isinstance(table.relation, Joined):
             return self._joined(table.relation, needed)
         codes = Codes(dict(table.columns), self.kinds(table), self.dialect)
         found = [named_as(bigint(codes.code(name)), name) for name in sorted(needed)]
+        found += [named_as(column(name), KEY + name) for name in sorted(keys)]
         unit = [column(table.unit)] if table.owner is not None else []
         read = exp.select(*unit, *(found if found or unit else [named(whole(1), "one")]))
         read = read.from_(self.engines[table.name].relation(), copy=False)
@@ -91,24 +93,28 @@ class Reading:
     def _joined(self, relation: Joined, needed: set[str]) -> exp.Select:
         names = relation.names
         own = {called: {name for name, said in said_of.items() if said in needed} for called, said_of in names.items()}
-        keys = {(join.to, join.on) for join in relation.joins if isinstance(join, JoinPublic)}
-        asked = {called: own[called] | {on for to, on in keys if to == called} for called in names}
+        public = [join for join in relation.joins if isinstance(join, JoinPublic)]
+        plain = {(join.to, join.on) for join in public if _has_plain_keys(relation, join)}
+        coded = {(join.to, join.on) for join in public} - plain
+        asked = {called: own[called] | {on for to, on in coded if to == called} for called in names}
+        keys = {called: {on for to, on in plain if to == called} for called in names}
         places = {called: f"j{i}" for i, called in enumerate(names)}
         selected = [
             named_as(_of(places[called], name), names[called][name]) for called in names for name in sorted(own[called])
         ]
         unit = [named_as(_of("j0", relation.unit), relation.unit)] if relation.unit is not None else []
         found = exp.select(*unit, *(selected if selected or unit else [named(whole(1), "one")]))
-        first = self._coded(relation.first, asked[relation.name]).subquery("j0", copy=False)
+        first = self._coded(relation.first, asked[relation.name], keys[relation.name]).subquery("j0", copy=False)
         found = found.from_(first, copy=False)
         for join in relation.joins:
             place = places[join.name]
             if isinstance(join, JoinOnUnit):
-                other: Expression = self._coded(join.table, asked[join.name]).subquery(place, copy=False)
+                coded_rows = self._coded(join.table, asked[join.name], keys[join.name])
+                other: Expression = coded_rows.subquery(place, copy=False)
                 same = self._same(relation, join, place)
             else:
-                other = _constants(relation, join, sorted(asked[join.name]), place)
-                same = _of(places[join.to], join.on).eq(_of(place, KEY))
+                other = self._constants(relation, join, sorted(asked[join.name]), place)
+                same = self._same_key(relation, join, places)
             found = found.join(other, on=same, join_type="left" if join.keep else "inner", copy=False)
         return found
 
@@ -121,9 +127,56 @@ class Reading:
             sides = [self.dialect.bytes_of(side) for side in sides]
         return exp.EQ(this=sides[0], expression=sides[1])
 
+    def _same_key(self, relation: Joined, join: JoinPublic, places: Mapping[str, str]) -> Expression:
+        """Return whether a row of a public table has the key of a row; texts are compared by their bytes."""
+        plain = _has_plain_keys(relation, join)
+        sides: list[Expression] = [
+            _of(places[join.to], KEY + join.on if plain else join.on),
+            _of(places[join.name], KEY),
+        ]
+        if plain and isinstance(_keys(relation, join).keys[0], str):
+            sides = [self.dialect.bytes_of(side) for side in sides]
+        return exp.EQ(this=sides[0], expression=sides[1])
 
-KEY = " key"
-"""What the key of a public table is called in a statement; no column of a header is."""
+    def _constants(self, relation: Joined, join: JoinPublic, needed: list[str], place: str) -> Expression:
+        """Return the rows of a public table that can match, as constants: the key, and the codes of what is needed."""
+        at = [list(join.public.columns).index(name) for name in needed]
+        plain = _has_plain_keys(relation, join)
+        tuples = []
+        for code, codes in join.public.codes_for(relation.key_of(join)).items():
+            key = self._key(_keys(relation, join).keys[code]) if plain else whole(code)
+            tuples.append(exp.Tuple(expressions=[key, *(_or_missing(codes[i]) for i in at)]))
+        names = [exp.to_identifier(name, quoted=True) for name in (KEY, *needed)]
+        return exp.Values(expressions=tuples, alias=exp.TableAlias(this=exp.to_identifier(place), columns=names))
+
+    def _key(self, key: Key) -> Expression:
+        return self.dialect.text(key) if isinstance(key, str) else whole(key)
+
+
+KEY = " key "
+"""What keys are called in a statement, followed by the column that they are of."""
+
+
+def _has_plain_keys(relation: Joined, join: JoinPublic) -> bool:
+    """Return whether a table holds the keys that a public one is joined by as they are: to look them up takes a hash.
+
+    The place of a key in the list would take as many comparisons as there are keys.
+    """
+    tables = {relation.name: relation.first}
+    tables.update((one.name, one.table) for one in relation.joins if isinstance(one, JoinOnUnit))
+    is_base = join.to in tables and tables[join.to].relation is None
+    found = relation.key_of(join)
+    return is_base and isinstance(found, Keys) and not isinstance(found.keys[0], bool)
+
+
+def _keys(relation: Joined, join: JoinPublic) -> Keys:
+    found = relation.key_of(join)
+    assert isinstance(found, Keys)
+    return found
+
+
+def _or_missing(code: int | None) -> Expression:
+    return exp.cast(exp.Null(), "BIGINT") if code is None else whole(code)
 
 
 def named_as(expression: Expression, name: str) -> Expression:
@@ -133,21 +186,3 @@ def named_as(expression: Expression, name: str) -> Expression:
 
 def _of(table: str, name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(table))
-
-
-def _constants(relation: Joined, join: JoinPublic, needed: list[str], place: str) -> Expression:
-    """Return the rows of a public table that can match, as constants: the code of the key, and what is needed."""
-    at = [list(join.public.columns).index(name) for name in needed]
-    rows = join.public.codes_for(relation.key_of(join))
-    missing = exp.cast(exp.Null(), "BIGINT")
-    tuples = [
-        exp.Tuple(expressions=[_long(key), *(missing.copy() if codes[i] is None else _long(codes[i]) for i in at)])
-        for key, codes in rows.items()
-    ]
-    names = [exp.to_identifier(name, quoted=True) for name in (KEY, *needed)]
-    return exp.Values(expressions=tuples, alias=exp.TableAlias(this=exp.to_identifier(place), columns=names))
-
-
-def _long(number: int | None) -> Expression:
-    assert number is not None
-    return whole(number)
