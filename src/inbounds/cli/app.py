@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from inbounds import __version__
-from inbounds.cli import budget, certify, check, demo, explain, init, plan, query, release
+from inbounds.cli import budget, certify, check, demo, explain, init, keys, plan, query, release
 from inbounds.cli.arguments import Command, Group
 
-ORDER = ("release", "plan", "certify", "init", "check", "query", "explain", "budget", "demo")
+ORDER = ("release", "plan", "certify", "init", "check", "keys", "query", "explain", "budget", "demo")
 
 
 class Commands(Group):
@@ -36,6 +36,7 @@ app.command("check", cls=Command)(check.command)
 app.command("query", cls=Command)(query.command)
 app.command("explain", cls=Command)(explain.command)
 app.add_typer(budget.app, name="budget")
+app.add_typer(keys.app, name="keys")
 app.command("certify", cls=Command)(certify.command)
 app.command("demo", cls=Command)(demo.command)
 

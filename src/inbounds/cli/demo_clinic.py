@@ -60,7 +60,8 @@ VISITS = """
            CASE WHEN home < 0.5 THEN 'north' WHEN home < 0.9 THEN 'south' WHEN home < 0.96 THEN 'east' ELSE 'west' END
                AS clinic,
            CASE WHEN patient IN (17, 402) AND visit = 0 THEN 'rare' WHEN ill < 0.3 THEN 'chronic' ELSE 'common' END
-               AS finding
+               AS finding,
+           ['Birch', 'Cedar', 'Elm'][CAST(1 + patient % 3 AS INT)] AS town  -- which the contract does not describe
     FROM (
         SELECT patient, visit, mixed(patient, 1) AS home, mixed(patient, 2) AS ill,
                CAST(2 + 50 * mixed(patient, 3) + 48 * mixed(patient, 4) AS INT) AS age,

@@ -27,6 +27,7 @@ from inbounds.query.asking import Query
 from inbounds.query.column import Keys
 from inbounds.query.condition import Condition
 from inbounds.query.contract import Contract
+from inbounds.query.discovery import Discovered, discover
 from inbounds.query.engines.engine import Engine
 from inbounds.query.group import by_bins, by_key
 from inbounds.query.measure import (
@@ -140,6 +141,11 @@ class Dataset:
     ) -> Dataset:
         """Open the dataset that the text of a contract describes."""
         return cls(Contract.parse(text), frame=frame, spark=spark, ledger=ledger, create_ledger=create_ledger)
+
+    @property
+    def sources(self) -> dict[str, Any]:
+        """The frame and the Spark session that were given, if any."""
+        return self._sources
 
     @property
     def name(self) -> str:
@@ -430,6 +436,26 @@ class Dataset:
 
     def _query(self, measure: Measure) -> Query:
         return Query.of(self, (measure,))
+
+    def discover_keys(
+        self,
+        column: str,
+        epsilon: Any,
+        delta: Any,
+        *,
+        analyst: str,
+        keys_per_unit: int = 1,
+        request_id: str | None = None,
+    ) -> Discovered:
+        """Publish the keys of a column that the contract does not describe, for (epsilon, delta), once.
+
+        A key comes out the likelier the more units have it.  A unit counts for at most `keys_per_unit` of its keys:
+        one, unless more are given.  Add `section()` of what comes back to the contract, and record the change of its
+        terms.
+        """
+        return discover(
+            self, column, epsilon, delta, analyst=analyst, keys_per_unit=keys_per_unit, request_id=request_id
+        )
 
     # The ledger.
 
