@@ -90,7 +90,8 @@ def _unit_rows(relation: UnitRows, rows: Sequence[Row]) -> list[dict[str, Any]]:
 def _made(relation: UnitRows, name: str, measure: UnitMeasure, rows: Sequence[Row]) -> Any:
     if measure.column is None:
         return _clipped(relation.table.numbers(name), Fraction(len(rows)))
-    values = [row[measure.column] for row in rows if row[measure.column] is not None]
+    oracle = _Oracle(Question(relation.of, Count()), frozenset())
+    values = [value for row in rows if (value := oracle.plain(measure.column, row)) is not None]
     if measure.function == "COUNT":
         return _clipped(relation.table.numbers(name), Fraction(len(values)))
     if measure.function == "COUNT DISTINCT":

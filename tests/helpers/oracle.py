@@ -17,9 +17,11 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from inbounds.query.column import Column, Keys, Numbers
-from inbounds.query.condition import And, Compare, Condition, In, Missing, Not, Or
+from inbounds.query.column import Keys, Numbers
+from inbounds.query.condition import And, Compare, Condition, In, Like, Missing, Not, Or
+from inbounds.query.expression import Binary, Call, Case, Constant, Expression, Named
 from inbounds.query.group import Group, by_key
+from inbounds.query.made import Made, MadeKeys
 from inbounds.query.measure import (
     Cdf,
     Correlation,
@@ -41,6 +43,15 @@ from inbounds.query.question import Question
 Row = Mapping[str, Any]
 Cell = tuple[int, ...]
 HALF = Fraction(1, 2)
+
+
+def value(question: Question, name: str, row: Row) -> Any:
+    """Return a column of a row, which may be made of columns: a fraction, a day or a key; None if it is missing."""
+    column = question.table.column(name)
+    oracle = _Oracle(question, frozenset())
+    if isinstance(column, Made | MadeKeys):
+        return oracle.value(column.formula.expression, row)
+    return oracle.plain(name, row)
 
 
 def totals(question: Question, rows: Iterable[Row], integers: Iterable[str] = ()) -> list[list[int]]:
@@ -139,7 +150,7 @@ def moments_of(measure: Measure) -> tuple[tuple[str, ...], tuple[Measure, ...]]:
 class _Oracle:
     def __init__(self, question: Question, integers: frozenset[str]) -> None:
         self.question = question
-        self.columns: Mapping[str, Column] = question.table.columns
+        self.column = question.table.column
         self.integers = integers
 
     def totals(self, rows: Iterable[Row]) -> list[list[int]]:
@@ -224,7 +235,10 @@ class _Oracle:
 
     def index(self, name: str, row: Row) -> int | None:
         """Return a value as an integer, None if it is missing."""
-        column, value = self.columns[name], row[name]
+        column = self.column(name)
+        if isinstance(column, Made | MadeKeys) and name not in row:  # rows made of rows hold it already
+            return self.made(column, row)
+        value = row[name]
         if value is None:
             return None
         if isinstance(column, Keys):
@@ -238,6 +252,46 @@ class _Oracle:
             return max(0, min(column.steps, value - int(column.low)))
         return None if math.isnan(value) else nearest(column, value)
 
+    def made(self, column: Made | MadeKeys, row: Row) -> int | None:
+        """Return the value of a column made of columns, computed in fractions, as an integer."""
+        found = self.value(column.formula.expression, row)
+        if found is None:
+            return None
+        if isinstance(column, MadeKeys):
+            return column.keys.index(found)
+        place = (number(found) - column.low) / column.step
+        assert place.denominator == 1 or column.bounds.step is None, (str(column.formula), found)
+        return math.floor(place + HALF)
+
+    def value(self, node: Expression, row: Row) -> Any:  # noqa: PLR0911  one for each kind
+        """Return an expression for a row: a fraction, a day or a key; None if it is missing."""
+        if isinstance(node, Constant):
+            return node.value
+        if isinstance(node, Named):
+            return self.plain(node.column, row)
+        if isinstance(node, Case):
+            for test, then in node.branches:
+                if self.truth(test, row) is True:
+                    return self.value(then, row)
+            return None if node.otherwise is None else self.value(node.otherwise, row)
+        given = [self.value(part, row) for part in node.parts()]
+        if isinstance(node, Call) and node.function == "COALESCE":
+            return next((one for one in given if one is not None), None)
+        if None in given:
+            return None
+        name = node.operator if isinstance(node, Binary) else node.function if isinstance(node, Call) else ""
+        return COMPUTED[name](*given)
+
+    def plain(self, name: str, row: Row) -> Any:
+        """Return the value of a column, as it is once it is clipped and rounded."""
+        index, column = self.index(name, row), self.column(name)
+        if index is None:
+            return None
+        if isinstance(column, Keys):
+            return column.keys[index]
+        found = column.low + index * column.step
+        return date.fromordinal(int(found)) if column.is_dates else found
+
     def truth(self, condition: Condition, row: Row) -> bool | None:
         """Return whether a condition is true, false, or neither."""
         if isinstance(condition, And | Or):
@@ -247,6 +301,8 @@ class _Oracle:
         if isinstance(condition, Not):
             opposite = self.truth(condition.this, row)
             return None if opposite is None else not opposite
+        if isinstance(condition, Like):
+            return self.fits(condition, self.plain(condition.column, row))
         if isinstance(condition, Missing):
             return self.index(condition.column, row) is None
         if isinstance(condition, In):
@@ -255,8 +311,23 @@ class _Oracle:
         assert isinstance(condition, Compare)
         return self.compared(condition, row)
 
+    def fits(self, test: Like, key: str | None) -> bool | None:
+        """Return whether a key fits a pattern with no wildcard but %."""
+        if key is None:
+            return None
+        pattern, key = (test.pattern.lower(), key.lower()) if test.any_case else (test.pattern, key)
+        first, *others = pattern.split("%")
+        if not others:
+            return key == first
+        rest = key[len(first) :]
+        for piece in others[:-1]:
+            if piece not in rest:
+                return False
+            rest = rest[rest.index(piece) + len(piece) :]
+        return key.startswith(first) and rest.endswith(others[-1])
+
     def compared(self, test: Compare, row: Row) -> bool | None:
-        index, column = self.index(test.column, row), self.columns[test.column]
+        index, column = self.index(test.column, row), self.column(test.column)
         if index is None:
             return None
         if isinstance(column, Keys):
@@ -268,6 +339,51 @@ class _Oracle:
             constant = max(column.low, min(column.high, constant))  # as values are
         return COMPARED[test.operator](index, math.floor((constant - column.low) / column.step + HALF))
 
+
+def number(value: Any) -> Fraction:
+    """Return a value as a number, a day as its own."""
+    return Fraction(value.toordinal()) if isinstance(value, date) else Fraction(value)
+
+
+def _moved(left: Any, right: Any, sign: int) -> Any:
+    """Return a sum or a difference; a day and a number are a day."""
+    found = number(left) + sign * number(right)
+    return date.fromordinal(int(found)) if isinstance(left, date) != isinstance(right, date) else found
+
+
+def _rounded(value: Fraction, digits: Fraction = Fraction(0)) -> Fraction:
+    scale = Fraction(10) ** int(digits)
+    size = Fraction(math.floor(abs(value) * scale + HALF)) / scale
+    return size if value > 0 else -size
+
+
+def _start(part: str, day: date) -> date:
+    if part == "week":
+        return date.fromordinal(day.toordinal() - day.weekday())
+    months = {"month": day.month, "quarter": (day.month - 1) // 3 * 3 + 1, "year": 1}
+    return date(day.year, months[part], 1)
+
+
+COMPUTED: dict[str, Callable[..., Any]] = {
+    "+": lambda a, b: _moved(a, b, 1),
+    "-": lambda a, b: _moved(a, b, -1),
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "ABS": abs,
+    "FLOOR": lambda a: Fraction(math.floor(a)),
+    "ROUND": _rounded,
+    "LEAST": min,
+    "GREATEST": max,
+    "DATE_TRUNC": _start,
+    "YEAR": lambda day: Fraction(day.year),
+    "QUARTER": lambda day: Fraction((day.month + 2) // 3),
+    "MONTH": lambda day: Fraction(day.month),
+    "WEEK": lambda day: Fraction(day.isocalendar()[1]),
+    "WEEKDAY": lambda day: Fraction(day.weekday()),
+    "DAY": lambda day: Fraction(day.day),
+    "UPPER": str.upper,
+    "LOWER": str.lower,
+}
 
 COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "=": lambda a, b: a == b,

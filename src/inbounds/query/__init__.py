@@ -17,10 +17,11 @@ from inbounds.errors import (
 )
 from inbounds.query.answer import Answer
 from inbounds.query.asking import Query
-from inbounds.query.condition import column
 from inbounds.query.dataset import Dataset
 from inbounds.query.explanation import ExplainedPart, Explanation
+from inbounds.query.expression import case, column
 from inbounds.query.inspection import Inspection
+from inbounds.query.sql.conditions import read_expression as expression
 
 __all__ = [
     "Answer",
@@ -37,5 +38,7 @@ __all__ = [
     "LedgerUnavailable",
     "Query",
     "QueryError",
+    "case",
     "column",
+    "expression",
 ]

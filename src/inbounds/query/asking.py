@@ -22,6 +22,7 @@ from inbounds.query.answering import Answered
 from inbounds.query.clipping import warnings_of
 from inbounds.query.condition import Condition
 from inbounds.query.explanation import Explanation
+from inbounds.query.expression import Expression
 from inbounds.query.joint_table import JointTable, Unprojected
 from inbounds.query.measure import Measure
 from inbounds.query.owned import Asked, derived
@@ -64,7 +65,7 @@ class Query:
         """Return the question about fewer rows: a condition, or its text as in SQL."""
         return self._each(lambda question: question.where(condition))
 
-    def by(self, *columns: str) -> Query:
+    def by(self, *columns: str | Expression) -> Query:
         """Return the question for each key of some columns; every key is answered, also those without rows."""
         return self._each(lambda question: question.by(*columns))
 
@@ -72,7 +73,7 @@ class Query:
         """Return the question with totals: over each of its groups by itself, and over everything."""
         return self._apart()._each(lambda question: question.with_totals())
 
-    def groupings(self, *sets: Iterable[str]) -> Query:
+    def groupings(self, *sets: Iterable[str | Expression]) -> Query:
         """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total."""
         given = [one if isinstance(one, str) else tuple(one) for one in sets]  # each is read for every measure
         return self._apart()._each(lambda question: question.with_sets(given))

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from inbounds.query.column import Numbers
 from inbounds.query.condition import Compare, Condition, In
+from inbounds.query.made import Made
 from inbounds.query.measure import Proportion
 from inbounds.query.question import Question
 
@@ -38,13 +39,18 @@ def _tests(question: Question, condition: Condition) -> Iterator[tuple[Condition
     """Yield the constants that a condition compares a column of numbers or days with."""
     if not isinstance(condition, Compare | In):
         return
-    column = question.table.columns.get(condition.column)
+    column = question.table.column(condition.column)
     if isinstance(column, Numbers):
         for value in condition.values if isinstance(condition, In) else (condition.value,):
             yield condition, column, column.literal(value)
 
 
 def _warning(test: Condition, column: Numbers) -> str:
+    if isinstance(column, Made):
+        return (
+            f"Values of {column.name} are within {column.bounds.brief()}, as those that it is made of are clipped, so "
+            f"{test} is the same for all of them."
+        )
     return (
         f"Values of {column.name} are clipped to {column.bounds.brief()} before they are compared, so {test} is the "
         "same for all values beyond."

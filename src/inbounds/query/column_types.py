@@ -23,14 +23,14 @@ def checked_kinds(table: Table, found: Mapping[str, Kind]) -> dict[str, Kind]:
 
     A column that says it holds nothing but missing values, as Arrow and polars have them, fits wherever it is.
     """
-    kinds = {name: _checked(name, column, found) for name, column in table.columns.items()}
+    kinds = {name: _checked(name, column, found) for name, column in table.stored.items()}
     return kinds if table.rows_are_units else kinds | {table.unit: _unit(table.unit, found)}
 
 
 def misfits(table: Table, found: Mapping[str, Kind]) -> dict[str, str]:
     """Return what is wrong with each column that does not hold what the contract says, the unit among them."""
     told: dict[str, str] = {}
-    for name, column in table.columns.items():
+    for name, column in table.stored.items():
         try:
             _checked(name, column, found)
         except InvalidQuestion as problem:

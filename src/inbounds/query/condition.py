@@ -3,13 +3,15 @@
     column("age") >= 65
     (column("clinic") == "north") & ~column("age").is_missing()
 
-Comparisons of a column with a constant, `in`, `between`, missing or not, and, or, not.  As in SQL, what is missing
+Comparisons of a column with a constant, `in`, `between`, `like`, missing or not, and, or, not.  A column may be made of
+columns; then it is named by its text in SQL (`Formula`).  As in SQL, what is missing
 compares neither true nor false, and only rows for which a condition is true are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -26,6 +28,31 @@ MOST_NODES = 500
 
 MOST_DEPTH = 10
 """They may be nested so deep: databases and this package work through them on their stack."""
+
+
+class Formula(str):
+    """The name of a column that is made of columns: its text in SQL, which needs no quotes, and what it says.
+
+    It equals no name of a column of the contract, whatever that is called.
+    """
+
+    expression: Any
+
+    @classmethod
+    def of(cls, expression: object) -> Formula:
+        """Return the name of an expression."""
+        found = cls(expression)
+        found.expression = expression
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Formula) and str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((Formula, str(self)))
 
 
 class Condition:
@@ -56,7 +83,7 @@ class Condition:
 
     def columns(self) -> tuple[str, ...]:
         """Return the names of the columns that it looks at, each once, in order."""
-        found = (part.column for part in self.walk() if isinstance(part, Compare | In | Missing))
+        found = (part.column for part in self.walk() if isinstance(part, Compare | In | Like | Missing))
         return tuple(sorted(set(found)))
 
 
@@ -81,6 +108,28 @@ class In(Condition):
 
     def __str__(self) -> str:
         return f"{quoted(self.column)} IN ({', '.join(map(literal, self.values))})"
+
+
+@dataclass(frozen=True)
+class Like(Condition):
+    """A key that fits a pattern; with the public keys at hand it becomes a list of those that do."""
+
+    column: str
+    pattern: str
+    any_case: bool = False
+
+    def among(self, keys: tuple[Any, ...]) -> Condition:
+        """Return the condition that a column has one of those of its keys that fit."""
+        if not isinstance(self.pattern, str):
+            raise InvalidQuestion(f"LIKE takes a text, got {shown(self.pattern)}; write it like 'n%'")
+        if not isinstance(keys[0], str):
+            raise InvalidQuestion(f"{self.column} holds no texts, so nothing is LIKE another; use = or IN")
+        wanted = re.compile("".join(map(_wildcard, self.pattern)), re.DOTALL | re.IGNORECASE * self.any_case)
+        found = tuple(key for key in keys if wanted.fullmatch(key))
+        return In(self.column, found) if found else Not(In(self.column, keys))  # none fits, and a missing one neither
+
+    def __str__(self) -> str:
+        return f"{quoted(self.column)} {'ILIKE' if self.any_case else 'LIKE'} {literal(self.pattern)}"
 
 
 @dataclass(frozen=True)
@@ -141,54 +190,6 @@ def joined(kind: type[And] | type[Or], *conditions: Condition) -> Condition:
     return kind(tuple(parts))
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnName:
-    """A column to compare with a constant."""
-
-    name: str
-
-    def __eq__(self, value: object) -> Condition:  # type: ignore[override]
-        return Compare(self.name, "=", value)
-
-    def __ne__(self, value: object) -> Condition:  # type: ignore[override]
-        return Compare(self.name, "<>", value)
-
-    def __lt__(self, value: object) -> Condition:
-        return Compare(self.name, "<", value)
-
-    def __le__(self, value: object) -> Condition:
-        return Compare(self.name, "<=", value)
-
-    def __gt__(self, value: object) -> Condition:
-        return Compare(self.name, ">", value)
-
-    def __ge__(self, value: object) -> Condition:
-        return Compare(self.name, ">=", value)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def is_in(self, values: Iterable[object]) -> Condition:
-        """Return the condition that the column is one of some constants."""
-        if isinstance(values, str) or not isinstance(values, Iterable):
-            raise InvalidQuestion(f"is_in takes a list of constants, got {shown(values)}; put them in [ ]")
-        return In(self.name, tuple(values))
-
-    def between(self, low: object, high: object) -> Condition:
-        """Return the condition that the column is from `low` to `high`, both included."""
-        return And((Compare(self.name, ">=", low), Compare(self.name, "<=", high)))
-
-    def is_missing(self) -> Condition:
-        """Return the condition that the column is NULL or NaN, or no key."""
-        return Missing(self.name)
-
-
-def column(name: str) -> ColumnName:
-    """Return a column, to be compared: `column("age") >= 65`."""
-    if not isinstance(name, str):
-        raise InvalidQuestion(f"the name of a column must be a text, got {shown(name)}; name one of the contract's")
-    return ColumnName(name)
-
-
 def literal(value: object) -> str:
     """Write a constant as SQL does."""
     if isinstance(value, bool):
@@ -205,10 +206,17 @@ def literal(value: object) -> str:
 
 def quoted(name: str) -> str:
     """Write the name of a column as SQL does."""
+    if isinstance(name, Formula):
+        return str(name)
     if name.isidentifier():
         return name
     text = name.replace('"', '""')
     return f'"{text}"'
+
+
+def _wildcard(character: str) -> str:
+    """Return a character of a pattern as regular expressions have it."""
+    return {"%": ".*", "_": "."}.get(character, re.escape(character))
 
 
 def _condition(given: object) -> Condition:

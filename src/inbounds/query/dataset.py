@@ -29,6 +29,7 @@ from inbounds.query.condition import Condition
 from inbounds.query.contract import Contract
 from inbounds.query.discovery import Discovered, discover
 from inbounds.query.engines.engine import Engine
+from inbounds.query.expression import Expression, indicated
 from inbounds.query.group import by_bins, by_key
 from inbounds.query.measure import (
     MOST_LEVELS,
@@ -195,49 +196,51 @@ class Dataset:
         """Ask how many units there are."""
         return self._query(Count() if self.table.rows_are_units else CountUnits(self.table.unit))
 
-    def count_keys(self, column: str) -> Query:
+    def count_keys(self, column: str | Expression) -> Query:
         """Ask how many of the public keys of a column have a row."""
         return self._query(CountKeys(by_key(self.table.column(column)).column.name))
 
-    def sum(self, column: str) -> Query:
+    def sum(self, column: str | Expression) -> Query:
         """Ask for the sum of a column."""
         return self._query(Sum(self.table.numbers(column).name))
 
-    def mean(self, column: str) -> Query:
-        """Ask for the mean of a column."""
-        return self._query(Mean(self.table.numbers(column).name))
+    def mean(self, column: str | Expression) -> Query:
+        """Ask for the mean of a column, or of an expression such as `price * quantity`."""
+        name = self.table.numbers(column).name
+        return self._query(Mean(name)) if (of := indicated(name)) is None else self.proportion(of)
 
-    def variance(self, column: str, *, population: bool = False) -> Query:
+    def variance(self, column: str | Expression, *, population: bool = False) -> Query:
         """Ask for the variance of a column: of a sample, as `VARIANCE` is in SQL, or of the rows themselves."""
         return self._query(Variance(self.table.numbers(column).name, sample=not population))
 
-    def stddev(self, column: str, *, population: bool = False) -> Query:
+    def stddev(self, column: str | Expression, *, population: bool = False) -> Query:
         """Ask for the standard deviation of a column: of a sample, or of the rows themselves."""
         return self._query(Deviation(self.table.numbers(column).name, sample=not population))
 
-    def covariance(self, column: str, other: str, *, population: bool = False) -> Query:
+    def covariance(self, column: str | Expression, other: str | Expression, *, population: bool = False) -> Query:
         """Ask for the covariance of two columns: of a sample, or of the rows themselves."""
         return self._query(Covariance(*self._two(column, other), sample=not population))
 
-    def correlation(self, column: str, other: str) -> Query:
+    def correlation(self, column: str | Expression, other: str | Expression) -> Query:
         """Ask for the correlation of two columns, from -1 to 1."""
         return self._query(Correlation(*self._two(column, other)))
 
-    def _two(self, column: str, other: str) -> tuple[str, str]:
-        if column == other:
-            raise InvalidQuestion(f"this takes two different columns, got {shown(column)} twice; name another one")
-        return self.table.numbers(column).name, self.table.numbers(other).name
+    def _two(self, column: str | Expression, other: str | Expression) -> tuple[str, str]:
+        found = self.table.numbers(column).name, self.table.numbers(other).name
+        if found[0] == found[1]:
+            raise InvalidQuestion(f"this takes two different columns, got {shown(found[0])} twice; name another one")
+        return found
 
     def proportion(self, condition: Condition | str) -> Query:
         """Ask for which part of the rows a condition is true."""
         found = read_condition(condition) if isinstance(condition, str) else condition
         return self._query(Proportion(checked(self.table, found)))
 
-    def median(self, column: str) -> Query:
+    def median(self, column: str | Expression) -> Query:
         """Ask for the median of a column."""
         return self.quantile(column, 0.5)
 
-    def quantile(self, column: str, level: Any) -> Query:
+    def quantile(self, column: str | Expression, level: Any) -> Query:
         """Ask for the value below which this part of the rows are, for example 0.9."""
         try:
             found = as_written(level, "the level of a quantile", InvalidQuestion)
@@ -250,22 +253,22 @@ class Dataset:
             raise InvalidQuestion(problem)
         return self._query(Quantile(self.table.numbers(column).name, found))
 
-    def minimum(self, column: str) -> Query:
+    def minimum(self, column: str | Expression) -> Query:
         """Ask for the quantile at 0.01: the least value would show one row."""
         return self._query(Extreme.of("MIN", self.table.numbers(column).name))
 
-    def maximum(self, column: str) -> Query:
+    def maximum(self, column: str | Expression) -> Query:
         """Ask for the quantile at 0.99: the greatest value would show one row."""
         return self._query(Extreme.of("MAX", self.table.numbers(column).name))
 
-    def quantiles(self, column: str, levels: Iterable[Any]) -> Query:
+    def quantiles(self, column: str | Expression, levels: Iterable[Any]) -> Query:
         """Ask for several quantiles of a column, for example [0.1, 0.5, 0.9]; none is released below the one before."""
         found = [self.quantile(column, level).question.measure for level in levels]
         if not 1 <= len(found) <= MOST_LEVELS or len(set(found)) < len(found):
             raise InvalidQuestion(f"quantiles takes from 1 to {MOST_LEVELS} different levels, got others; give such")
         return Query.of(self, tuple(found))
 
-    def histogram(self, column: str, bins: int | list[Any] | None = None) -> Query:
+    def histogram(self, column: str | Expression, bins: int | list[Any] | None = None) -> Query:
         """Ask how many rows are in each bin of a column: so many bins, or those that begin at the values given.
 
         Without `bins`, each possible value has its own if they are few; each key, for a column of keys.
@@ -273,12 +276,12 @@ class Dataset:
         found = self.table.column(column)
         if isinstance(found, Keys):
             if bins is not None:
-                raise InvalidQuestion(f"{column} holds keys, each of them a bin; leave bins out")
-            return self._query(Count()).by(column)
+                raise InvalidQuestion(f"{found.name} holds keys, each of them a bin; leave bins out")
+            return self._query(Count()).by(found.name)
         question = Question(self.table, Count(), groups=(by_bins(found, bins),))
         return Query(self, (question,))
 
-    def cdf(self, column: str, bins: int | list[Any] | None = None) -> Query:
+    def cdf(self, column: str | Expression, bins: int | list[Any] | None = None) -> Query:
         """Ask which part of the rows is at or below each value of a column: shares from 0 to 1 that never fall.
 
         Values are told apart by bins, as in `histogram`; each is called by its greatest value.

@@ -13,13 +13,15 @@ import sqlglot
 
 from inbounds.bounds.notation import write_end
 from inbounds.display.table import Column, Table
+from inbounds.exact.rational import cut
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.clipping import warnings_of
 from inbounds.query.joint_table import JointTable
+from inbounds.query.made import MadeKeys
 from inbounds.query.moments import MomentsOfColumns
 from inbounds.query.plan import Plan
 from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
-from inbounds.query.question import Question, sql_of
+from inbounds.query.question import Question, made_columns, sql_of
 from inbounds.query.ratio import Ratio
 from inbounds.query.row_limit import no_limit, row_limit
 
@@ -89,6 +91,8 @@ class Explanation:
     """Whether the answer follows for free from what the analyst owns, if that was asked."""
     made: tuple[str, ...] = ()
     """What the columns are, and where they can be, that are made of the rows of a unit or come from public tables."""
+    from_columns: dict[str, str] = field(default_factory=dict)
+    """The bounds or keys of columns made of columns, as they follow."""
 
     @classmethod
     def of(cls, plans: Sequence[Plan], dialect: str, owned: str | None = None) -> Explanation:
@@ -98,7 +102,7 @@ class Explanation:
         parts = tuple(ExplainedPart.of(plan, dialect) for plan in plans)
         limit = row_limit(questions) or no_limit(questions[0])
         warnings, made = warnings_of(questions), _made(questions[0])
-        return cls(sql_of(questions), cost, limit, parts, warnings, owned, made)
+        return cls(sql_of(questions), cost, limit, parts, warnings, owned, made, _from_columns(questions))
 
     @property
     def statement(self) -> str:
@@ -117,6 +121,8 @@ class Explanation:
             head["warning"] = " ".join(self.warnings)
         if self.made:
             head["made of rows"] = "; ".join(self.made)
+        if self.from_columns:
+            head["made of columns"] = "; ".join(f"{name} in {bounds}" for name, bounds in self.from_columns.items())
         if self.owned is not None:
             head["free"] = f"{self.owned}: ask for an epsilon of 0"
         if len(self.parts) == 1:
@@ -143,6 +149,14 @@ class Explanation:
 def _made(question: Question) -> tuple[str, ...]:
     relation = question.table.relation
     return () if relation is None else tuple(relation.told())
+
+
+def _from_columns(questions: Sequence[Question]) -> dict[str, str]:
+    found = {}
+    for name, column in made_columns(questions).items():
+        keys = ", ".join(map(repr, column.keys)) if isinstance(column, MadeKeys) else ""
+        found[name] = cut(keys) if isinstance(column, MadeKeys) else column.bounds.brief()
+    return found
 
 
 def _answers(plan: Plan) -> str:

@@ -131,7 +131,7 @@ class _Looking:
         self.dataset, self.table, self.engine, self.values = dataset, dataset.table, dataset.engine, values
         found = self.engine.kinds()
         self.misfits = misfits(self.table, found)
-        self.fitting = {name: one for name, one in self.table.columns.items() if name not in self.misfits}
+        self.fitting = {name: one for name, one in self.table.stored.items() if name not in self.misfits}
         self.has_unit = not self.table.rows_are_units and self.table.unit not in self.misfits
         described = replace(self.table, unit=self.table.unit if self.has_unit else ROW, columns=self.fitting)
         self.inspecting = Inspecting(self.engine.relation(), checked_kinds(described, found), self.engine.dialect)

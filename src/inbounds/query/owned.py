@@ -40,7 +40,7 @@ class Asked:
             sha256(contract.encode()).hexdigest() + _made_of(question),
             str(question.measure),
             tuple(str(one) for one in _parts(question.condition)),
-            tuple(group.column.name for group in question.groups),
+            tuple(str(group.column.name) for group in question.groups),
             tuple(map(str, question.groups)),
         )
 
@@ -92,7 +92,7 @@ def _from(wanted: Asked, question: Question, owned: Answer, said: Mapping[str, A
         return None
     if extra and not question.table.rows_are_units:  # a unit's rows would be weighed otherwise
         return None
-    names = [group.column.name for group in question.groups]
+    names = [str(group.column.name) for group in question.groups]
     finer = dict(zip(asked.groups, asked.columns, strict=True))
     if any(str(group) not in finer and not isinstance(group.column, Keys) for group in question.groups):
         return None
@@ -153,14 +153,14 @@ def _sum(values: Sequence[int | float]) -> int | float:
 def _reached(question: Question, told: Sequence[str]) -> set[str]:
     """Return the columns whose keys a row tells: those it is told apart by, and what these lie in."""
     columns = question.table.columns
-    return {*told, *(name for one in told for name, _ in ancestors(columns, columns[one]))}
+    return {*told, *(name for one in told if one in columns for name, _ in ancestors(columns, columns[one]))}
 
 
 def _seen(question: Question, columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     """Return a row's key in every column that it tells."""
     found = {name: key for name, key in zip(columns, row, strict=False) if key is not None}
     table = question.table.columns
-    for name in list(found):
+    for name in [name for name in found if name in table]:  # a column made of columns lies in no other
         column = table[name]
         for above, codes in ancestors(table, column):
             parent = table[above]

@@ -15,7 +15,7 @@ from inbounds.privacy.claim import checked_epsilon
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answering import Answering, OneNumber
 from inbounds.query.cdf import CumulativeShares
-from inbounds.query.column import Numbers, grain_of
+from inbounds.query.column import Column, Numbers, grain_of
 from inbounds.query.condition import Condition
 from inbounds.query.engines.engine import Engine
 from inbounds.query.group import by_key
@@ -194,7 +194,7 @@ class _Planner:
         bits = TABLE_BITS if self._is_table else TOTAL_BITS
         weights = RowWeights(1, 0) if table.rows_are_units else RowWeights.of(limit or table.limit, most, bits)
         return Request(
-            columns=dict(table.columns),
+            columns=self._columns(value),
             kinds=self.reading.kinds(table),
             groups=self.question.groups,
             condition=self.question.condition,
@@ -206,6 +206,12 @@ class _Planner:
             weights=weights,
             parts=parts,
         )
+
+    def _columns(self, value: Numbers | Condition | None) -> dict[str, Column]:
+        """Return the columns of the table, and those made of columns that conditions look at."""
+        table, conditions = self.question.table, (self.question.condition, value)
+        names = [name for one in conditions if isinstance(one, Condition) for name in one.columns()]
+        return {**table.columns, **{name: table.column(name) for name in names}}
 
     @property
     def _is_table(self) -> bool:

@@ -26,6 +26,7 @@ from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.column import Column, Keys
 from inbounds.query.contract import Contract
+from inbounds.query.made import Made, MadeKeys
 
 MOST_PUBLIC_ROWS = 5000
 """A public table may have so many rows: they are written into the statement."""
@@ -51,6 +52,14 @@ class PublicTable:
         contract.refuse_unknown(PUBLIC_KEYS, "dataset")
         if contract.value("dataset", "public") is not True:
             raise contract.refuse("public must be true, or left out for a private table", "dataset", "public")
+        for made in (one for one in columns.values() if isinstance(one, Made | MadeKeys)):
+            raise contract.refuse(
+                f"column {made.name!r} of a public table must stand in its file; write it there, or compute it in "
+                "the question",
+                "columns",
+                made.name,
+                "from",
+            )
         key = contract.text_of("dataset", "key")
         header, lines = _lines(contract)
         for column in (key, *columns):

@@ -18,14 +18,17 @@ from inbounds.query.condition import (
     Compare,
     Condition,
     In,
+    Like,
     Missing,
     Not,
     Or,
     joined,
 )
+from inbounds.query.expression import Expression
 from inbounds.query.group import MOST_CELLS, MOST_SETS, Group, by_key, cells
 from inbounds.query.hierarchy import ancestors
-from inbounds.query.measure import Cdf, Count, Measure
+from inbounds.query.made import Made, MadeKeys, keys_of
+from inbounds.query.measure import Cdf, Count, Measure, Moments, Proportion
 from inbounds.query.sql.conditions import read_condition
 
 if TYPE_CHECKING:
@@ -54,22 +57,22 @@ class Question:
         found = checked(self.table, read_condition(condition) if isinstance(condition, str) else condition)
         return replace(self, condition=found if self.condition is None else joined(And, self.condition, found))
 
-    def by(self, *names: str) -> Question:
+    def by(self, *names: str | Expression) -> Question:
         """Return the question for each key of some columns, every combination of them."""
         if self.sets is not None:
             raise InvalidQuestion(
                 "totals are of the groups before them; name all groups first, and then ask for totals"
             )
         groups = list(self.groups)
-        for name in names:
-            if any(group.column.name == name for group in groups):
-                raise InvalidQuestion(f"{name} is grouped by twice; name it once")
-            groups.append(by_key(self.table.column(name)))
+        for column in map(self.table.column, names):
+            if any(group.column.name == column.name for group in groups):
+                raise InvalidQuestion(f"{column.name} is grouped by twice; name it once")
+            groups.append(by_key(column))
         return check_size(replace(self, groups=tuple(groups)))
 
-    def with_sets(self, sets: Iterable[Iterable[str]]) -> Question:
+    def with_sets(self, sets: Iterable[Iterable[str | Expression]]) -> Question:
         """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total."""
-        named = [_names(one) for one in sets]
+        named = [tuple(self.table.column(name).name for name in _names(one)) for one in sets]
         if not 1 <= len(named) <= MOST_SETS:
             raise InvalidQuestion(
                 f"a question may ask for 1 to {MOST_SETS} groupings, got {len(named)}; name fewer columns, and () "
@@ -136,6 +139,20 @@ class Question:
         return sql_of((self,))
 
 
+def made_columns(questions: Sequence[Question]) -> dict[str, Made | MadeKeys]:
+    """Return the columns made of columns that some questions are about, by their names."""
+    names: list[str] = []
+    for one in questions:
+        names += [group.column.name for group in one.groups]
+        measures = one.measure.of if isinstance(one.measure, Moments) else (one.measure,)
+        found = (getattr(measure, part, None) for measure in measures for part in ("column", "other"))
+        names += [name for name in found if name is not None]
+        conditions = [one.condition, one.measure.condition if isinstance(one.measure, Proportion) else None]
+        names += [name for test in conditions if test is not None for name in test.columns()]
+    columns = {name: questions[0].table.column(name) for name in names}
+    return {str(name): column for name, column in columns.items() if isinstance(column, Made | MadeKeys)}
+
+
 def sql_of(questions: Sequence[Question]) -> str:
     """Return several questions about the same rows and groups as one, in SQL."""
     first = questions[0]
@@ -158,7 +175,7 @@ def sql_of(questions: Sequence[Question]) -> str:
     return text + (f" GROUP BY {keys}" if keys else "")
 
 
-def _names(given: object) -> tuple[str, ...]:
+def _names(given: object) -> tuple[str | Expression, ...]:
     """Return the columns of one set."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidQuestion(f"a grouping is a set of columns, got {shown(given)}; put its names in parentheses")
@@ -222,6 +239,8 @@ def _checked(table: Table, condition: Condition, depth: int) -> Condition:
         return joined(type(condition), *(_checked(table, part, depth - 1) for part in condition.parts()))
     if isinstance(condition, Not):
         return Not(_checked(table, condition.this, depth - 1))
+    if isinstance(condition, Like):
+        return condition.among(keys_of(table.column(condition.column)))
     if isinstance(condition, In):
         if not 1 <= len(condition.values) <= MOST_NODES:
             raise InvalidQuestion(

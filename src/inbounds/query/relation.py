@@ -14,6 +14,7 @@ from functools import cached_property
 from inbounds.errors import InvalidQuestion
 from inbounds.query.column import Column, Keys
 from inbounds.query.condition import Condition, quoted
+from inbounds.query.made import as_code
 from inbounds.query.public_table import PublicTable
 from inbounds.query.table import ROW, Table
 from inbounds.query.unit_measure import UnitColumn, UnitMeasure
@@ -210,7 +211,7 @@ def base_tables(table: Table) -> set[str]:
 def _renamed(column: Column, names: Mapping[str, str]) -> Column:
     if isinstance(column, Keys) and column.within is not None:
         return replace(column, name=names[column.name], within=names[column.within])
-    return replace(column, name=names[column.name])
+    return as_code(column, names[column.name])
 
 
 def _called(table: Table, name: str) -> str:

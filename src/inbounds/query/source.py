@@ -54,7 +54,7 @@ def _opened(contract: Contract, table: Table, spark: Any) -> Engine:
     if lowered.endswith(DUCKDB_ENDINGS):
         return _engine("duckdb").DuckDB.of_file(path, contract.text_of("dataset", "table"))
     if lowered.endswith(CSV_ENDINGS):
-        return _engine("duckdb").DuckDB.of_csv(path, table.columns, _delimiter(contract, lowered))
+        return _engine("duckdb").DuckDB.of_csv(path, table.stored, _delimiter(contract, lowered))
     if lowered.endswith((".parquet", ".pq")):
         return _engine("duckdb").DuckDB.of_parquet(path)
     raise contract.refuse(_RULE.format(shown(without_secrets(source))), "dataset", "source")

@@ -10,13 +10,16 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InboundsError, InvalidContract, InvalidParameter, InvalidQuestion, LatticeTooFine
 from inbounds.exact.rational import shown
 from inbounds.ledger.names import check_name
-from inbounds.query.column import Column, Keys, Numbers, refuse_column
-from inbounds.query.condition import quoted
+from inbounds.query.column import Column, Keys, Numbers, as_value, refuse_column
+from inbounds.query.condition import Formula, quoted
 from inbounds.query.contract import Contract
+from inbounds.query.expression import Expression
 from inbounds.query.hierarchy import with_parents
 from inbounds.query.known import Known
 from inbounds.query.known_facts import refuse_contradictions
+from inbounds.query.made import Find, Made, MadeKeys, made
 from inbounds.query.public_csv import read_public
+from inbounds.query.sql.conditions import read_expression
 
 if TYPE_CHECKING:
     from inbounds.query.relation import Relation
@@ -30,8 +33,11 @@ MOST_KEYS = 1000
 MOST_LIMIT = 2**20
 """A unit may count for so many rows at most."""
 
+EXPRESSIVE = "+-*/("
+"""One of these characters is in the text of every expression but CASE."""
+
 DATASET_KEYS = ("name", "source", "table", "delimiter", "unit", "max_rows_per_unit", "units")
-COLUMN_KEYS = ("bounds", "keys", "weekdays", "closed", "within", "map")
+COLUMN_KEYS = ("bounds", "keys", "from", "weekdays", "closed", "within", "map")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +58,8 @@ class Table:
     """What the table is made of, if it is not one of the contract's."""
     is_main: bool = True
     """Whether it is the table of [dataset], if it is one of the contract's."""
+    _made: dict[Formula, Made | MadeKeys] = field(default_factory=dict, init=False, repr=False)
+    """The columns made of columns that were asked about."""
 
     @classmethod
     def of(cls, contract: Contract) -> Table:
@@ -77,8 +85,21 @@ class Table:
         """What stands after FROM."""
         return quoted(self.name) if self.relation is None else str(self.relation)
 
+    @property
+    def stored(self) -> dict[str, Column]:
+        """The columns that the database has: those that are not made of others."""
+        return {name: one for name, one in self.columns.items() if not isinstance(one, Made | MadeKeys)}
+
     def column(self, name: object) -> Column:
-        """Return a column that the contract describes."""
+        """Return a column that the contract describes, or one made of columns: an expression, or its text in SQL."""
+        if isinstance(name, Expression):
+            name = name.name
+        elif isinstance(name, str) and self._is_text(name):
+            name = read_expression(name).name
+        if isinstance(name, Formula):
+            if name not in self._made:
+                self._made[name] = made(name, self.column)
+            return self._made[name]
         if name == self.owner and isinstance(name, str):
             unit = quoted(name)
             raise InvalidQuestion(f"{unit} is the unit; it can only be counted: COUNT(DISTINCT {unit})")
@@ -95,13 +116,22 @@ class Table:
             return self.relation.unit
         return None if self.rows_are_units else self.unit
 
+    def _is_text(self, name: str) -> bool:
+        """Return whether something is no name of a column, and may be the text of an expression."""
+        known = isinstance(name, Formula) or name in self.columns or name in (self.unit, self.owner)
+        expressive = any(one in name for one in EXPRESSIVE) or name.lstrip().upper().startswith("CASE ")
+        return not known and not name.isidentifier() and expressive
+
     def numbers(self, name: object) -> Numbers:
-        """Return a column that holds numbers or days."""
+        """Return a column that holds numbers or days, and not always the same."""
         column = self.column(name)
         if isinstance(column, Keys):
             raise InvalidQuestion(
                 f"{column.name} holds keys; this needs a column with bounds: count it, or name another"
             )
+        if column.steps < 1:
+            only = as_value(column, column.low)
+            raise InvalidQuestion(f"{column.name} is always {only}, which needs no asking; ask for another column")
         return column
 
 
@@ -115,7 +145,7 @@ def _name(contract: Contract) -> str:
 
 def columns_of(contract: Contract) -> dict[str, Column]:
     """Read the columns that a contract describes."""
-    columns = with_parents(contract, {name: _column(contract, name) for name in contract.table("columns")})
+    columns = with_parents(contract, _columns(contract))
     if not columns:
         raise contract.refuse("[columns] is empty; describe at least one column", "columns")
     return columns
@@ -143,13 +173,60 @@ def limit_of(contract: Contract, unit: str) -> int:
     return limit
 
 
-def _column(contract: Contract, name: str) -> Column:
+def _columns(contract: Contract) -> dict[str, Column]:
+    """Return the columns of a contract; those made of others once these are known."""
+    found: dict[str, Column | None] = {}
+
+    def find(name: str) -> Column:
+        """Return a column that a `from` names, which may be made of others."""
+        if not contract.has("columns", name):
+            known = ", ".join(list(contract.table("columns"))[:10])
+            raise InvalidQuestion(f"the contract has no column {shown(name)}; it has {known}")
+        if name in found and found[name] is None:
+            raise InvalidQuestion(f"{name} is made of itself; make it of other columns")
+        if found.get(name) is None:
+            found[name] = None
+            found[name] = _column(contract, name, find)
+        column = found[name]
+        assert column is not None
+        return column
+
+    return {name: find(name) for name in contract.table("columns")}
+
+
+def _made_of(contract: Contract, name: str, find: Find) -> Column:
+    """Return a column that a contract makes of others."""
+    path = ("columns", name, "from")
+    text = contract.text_of(*path)
+    others = [key for key in contract.table(*path[:2]) if key != "from"]
+    if others:
+        raise contract.refuse(f"column {name!r} is made of others, so its {others[0]} follows; leave it out", *path)
+
+    def resolved(one: str) -> Column:
+        return made(one, resolved) if isinstance(one, Formula) else find(one)
+
+    try:
+        expression = read_expression(text)
+        return made(Formula.of(expression), resolved, name)
+    except InvalidContract:
+        raise
+    except InboundsError as problem:
+        raise contract.refuse(f"from of {name!r}: {problem}", *path) from None
+
+
+def _column(contract: Contract, name: str, find: Find) -> Column:
     path = ("columns", name)
     contract.refuse_unknown(COLUMN_KEYS, *path)
     table = contract.table(*path)
+    if "from" in table:
+        return _made_of(contract, name, find)
     if ("bounds" in table) == ("keys" in table):
         both = "both" if "keys" in table else "neither"
-        raise contract.refuse(f"column {name!r} needs either bounds or keys, got {both}; give one of the two", *path)
+        raise contract.refuse(
+            f"column {name!r} needs either bounds or keys, got {both}; give one of the two, or make it of other "
+            'columns, such as from = "MONTH(day)"',
+            *path,
+        )
     if "keys" in table:
         return Keys(name, _keys(contract, name, table["keys"]))
     numbers = Numbers(name, _bounds(contract, name, table))

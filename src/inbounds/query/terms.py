@@ -12,6 +12,7 @@ from inbounds.ledger.address import is_address, told_apart
 from inbounds.ledger.terms import Terms, with_digest
 from inbounds.query.column import Column, Keys
 from inbounds.query.contract import Contract
+from inbounds.query.made import Made, MadeKeys
 from inbounds.query.table import ROW
 from inbounds.query.tables import Tables
 
@@ -79,6 +80,8 @@ def _seen_from(ledger: Path | None, contract: Contract, source: str) -> str:
 
 def _described(contract: Contract, column: Column) -> str:
     """Return what the contract says of a column: its keys or its bounds, and a calendar's weekdays and closed days."""
+    if isinstance(column, Made | MadeKeys):
+        return _cut(f"from {column.formula}", LONGEST)
     if isinstance(column, Keys):
         within = f", within {column.within} by {column.parents}" if column.within else ""
         return _cut(f"keys {', '.join(map(repr, column.keys))}{within}", LONGEST)

@@ -22,6 +22,7 @@ from inbounds.bounds.notation import write_end
 from inbounds.errors import InvalidQuestion, LatticeTooFine
 from inbounds.query.column import FARTHEST, Keys, Numbers, grain_of, refuse_column
 from inbounds.query.condition import quoted
+from inbounds.query.made import Made, as_code
 from inbounds.query.table import Table
 
 Function = Literal["MAX", "MIN", "AVG", "SUM", "COUNT", "COUNT DISTINCT"]
@@ -72,7 +73,10 @@ class UnitColumn:
             return Numbers(self.name, Bounds(0, len(self._keys.keys), step=1))
         if measure.function == "SUM":
             return self._checked(self._sum())
-        return Numbers(self.name, self.source.bounds)
+        source = self.source
+        found = as_code(source, self.name) if isinstance(source, Made) else Numbers(self.name, source.bounds)
+        assert isinstance(found, Numbers)
+        return found
 
     @property
     def source(self) -> Numbers:
@@ -115,7 +119,8 @@ class UnitColumn:
             )
         rows = self.of.limit  # of one row as well: a unit with a single row is not raised to the sum of many
         low, high = min(source.low, source.low * rows), max(source.high, source.high * rows)
-        return self._between(low, high, None if source.bounds.step is None else self.grain)
+        own = source.bounds.step is None and not isinstance(source, Made)  # a made one has any step, not a binary one
+        return self._between(low, high, None if own else self.grain)
 
     def _between(self, low: Fraction, high: Fraction, step: Fraction | None) -> Bounds:
         least, most = self.measure.least, self.measure.most

@@ -73,9 +73,9 @@ CHANGES = [
 
 
 def means_the_same(text: str) -> bool:
-    """Return whether something selected is given a name, or columns are grouped by DISTINCT, which change nothing."""
+    """Return whether a name is given, columns are grouped by DISTINCT, or zero has a sign, which change nothing."""
     named = sqlglot.parse_one(text, dialect="duckdb").find(sqlglot.exp.Alias)
-    return named is not None or "GROUP BY  DISTINCT" in text
+    return named is not None or "GROUP BY  DISTINCT" in text or "- 0" in text
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ def test_an_argument_too_many_is_refused(visits: Dataset, measure: str, marked: 
 @pytest.mark.parametrize(
     ("selected", "told"),
     [
-        ("DATE_TRUNC('month', day), COUNT(*)", r"DATE_TRUNC\('month', day\) is not supported"),
+        ("DATE_TRUNC('month', day), COUNT(*)", r"DATE_TRUNC\('month', day\) is selected but not in GROUP BY"),
         ("MIN(age), MIN(age)", r"this measure is asked for twice"),
         ("CORR(age, age)", r"CORR takes two different columns"),
         ("VARIANCE(DISTINCT age)", r"VARIANCE takes every row, not each value once; leave DISTINCT out"),
@@ -129,7 +129,6 @@ def test_an_argument_too_many_is_refused(visits: Dataset, measure: str, marked: 
         ("SUM(age > 60)", r"SUM takes a column, got age > 60; a proportion is written PROPORTION"),
         ("MEDIAN((age > 3))", r"MEDIAN takes a column, got \(age > 3\); a proportion is written PROPORTION"),
         ("AVG(DISTINCT age)", r"AVG takes every row, not each value once; leave DISTINCT out"),
-        ("AVG(age * 2)", r"AVG takes a column, got age \* 2; name a column"),
         ("COUNT(age), AVG(age)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
         ("AVG(age), AVG(age)", r"this measure is asked for twice"),
         ("HISTOGRAM(age, 3), AVG(age)", r"HISTOGRAM stands alone in a question"),
@@ -143,8 +142,7 @@ def test_a_refusal_blames_what_is_wrong(visits: Dataset, selected: str, told: st
 
 def test_grouping_by_a_function_is_told_the_remedy(visits: Dataset) -> None:
     """What is no column after GROUP BY is refused with what can be asked instead."""
-    text = "SELECT DATE_TRUNC('month', day), COUNT(*) FROM visits GROUP BY DATE_TRUNC('month', day)"
-    with pytest.raises(InvalidQuestion, match=r"GROUP BY takes columns, got DATE_TRUNC.*HISTOGRAM"):
-        visits.sql(text)
+    with pytest.raises(InvalidQuestion, match=r"GROUP BY takes columns, got age > 3.*HISTOGRAM"):
+        visits.sql("SELECT COUNT(*) FROM visits GROUP BY age > 3")
     with pytest.raises(InvalidQuestion, match=r"GROUP BY takes columns, got 1; write the column's name"):
         visits.sql("SELECT clinic, COUNT(*) FROM visits GROUP BY 1")

@@ -37,6 +37,9 @@ class Fields:
     """What a column of the table is called there."""
 
 
+FIRST_DAY = exp.cast(exp.Literal.string("0001-01-01"), "DATE")
+
+
 class Dialect:
     """The few expressions that engines do not share."""
 
@@ -71,6 +74,24 @@ class Dialect:
     def days(self, later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
         """Return how many days one date is after another."""
         return exp.Sub(this=later.copy(), expression=earlier.copy())
+
+    def divided(self, value: exp.Expr, by: exp.Expr) -> exp.Expr:
+        """Return how often an integer goes into another, neither of them negative."""
+        return exp.IntDiv(this=value.copy(), expression=by.copy())
+
+    def day_at(self, number: exp.Expr) -> exp.Expr:
+        """Return the day of a number, counted from 1 for the first of the calendar."""
+        days = exp.Sub(this=exp.paren(number.copy()), expression=exp.Literal.number(1))
+        return exp.Add(this=FIRST_DAY.copy(), expression=exp.cast(days, "INT"))
+
+    def day_number(self, day: exp.Expr) -> exp.Expr:
+        """Return the number of a day."""
+        return exp.Add(this=self.days(day, FIRST_DAY), expression=exp.Literal.number(1))
+
+    def first_of_month(self, year: exp.Expr, month: exp.Expr) -> exp.Expr:
+        """Return the first day of a month."""
+        parts = [exp.cast(part.copy(), "INT") for part in (year, month)]
+        return exp.Anonymous(this="MAKE_DATE", expressions=[*parts, exp.Literal.number(1)])
 
     def render(self, statement: exp.Expr) -> str:
         """Write a statement."""

@@ -54,6 +54,10 @@ class PostgresDialect(Dialect):
         """Return a text that is compared by its bytes, whatever its collation."""
         return exp.Collate(this=exp.cast(value.copy(), "TEXT"), expression=exp.to_identifier("C", quoted=True))
 
+    def divided(self, value: exp.Expr, by: exp.Expr) -> exp.Expr:
+        """Return how often an integer goes into another: the operator, for the function divides decimals."""
+        return exp.Div(this=value.copy(), expression=by.copy(), typed=True)
+
 
 class Postgres(Engine):
     """A table in a PostgreSQL database."""

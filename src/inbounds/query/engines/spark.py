@@ -7,7 +7,7 @@ from typing import Any
 from sqlglot import exp
 
 from inbounds.errors import EngineFailed, InvalidContract
-from inbounds.query.engines.engine import Dialect, Engine, Kind
+from inbounds.query.engines.engine import FIRST_DAY, Dialect, Engine, Kind
 
 try:
     from py4j.protocol import Py4JError  # what a session that was stopped raises
@@ -47,6 +47,11 @@ class SparkDialect(Dialect):
     def days(self, later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
         """Return how many days one date is after another."""
         return exp.Anonymous(this="DATEDIFF", expressions=[later.copy(), earlier.copy()])
+
+    def day_at(self, number: exp.Expr) -> exp.Expr:
+        """Return the day of a number, counted from 1 for the first of the calendar."""
+        days = exp.Sub(this=exp.paren(number.copy()), expression=exp.Literal.number(1))
+        return exp.Anonymous(this="DATE_ADD", expressions=[FIRST_DAY.copy(), exp.cast(days, "INT")])
 
 
 class Spark(Engine):

@@ -1,4 +1,4 @@
-"""What stands after WHERE: comparisons of columns with constants, joined by AND, OR and NOT."""
+"""What stands after WHERE: comparisons of columns with constants and columns, joined by AND, OR and NOT."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.column import Comparison
-from inbounds.query.condition import MOST_NODES, And, Compare, Condition, In, Missing, Not, Or, joined
+from inbounds.query.condition import MOST_NODES, And, Condition, In, Like, Missing, Not, Or, joined
+from inbounds.query.expression import Constant, Expression, compared
+from inbounds.query.sql.expressions import is_made, read
 from inbounds.query.sql.text import PlainCalls, SqlText, kind
 from inbounds.query.sql.values import read_column, read_constant
 
 COMPARISONS: dict[type[exp.Expr], Comparison] = {
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
 }  # fmt: skip
-
-MIRRORED: dict[Comparison, Comparison] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def read_condition(given: str) -> Condition:
@@ -30,6 +30,33 @@ def read_condition(given: str) -> Condition:
     return text.read(parse, lambda tree: condition(text, tree), "age >= 65")
 
 
+def read_expression(given: str) -> Expression:
+    """Read a column made of columns, such as `FLOOR(age / 10) * 10`."""
+    text = SqlText(given, "an expression")
+
+    def parse() -> exp.Expr:
+        return sqlglot.parse_one(given, into=exp.Condition, dialect=PlainCalls)
+
+    return text.read(parse, lambda tree: read(text, tree, condition), "FLOOR(age / 10) * 10")
+
+
+def read_name(text: SqlText, node: exp.Expr | None) -> str:
+    """Return what a question calls a column, or one made of columns."""
+    if node is None or not is_made(node):
+        return read_column(text, node)
+    found = read(text, node, condition)
+    if isinstance(found, Constant):
+        text.refuse(node, f"a column is needed here, got {kind(node)}; name one of the contract's")
+    return _named(text, node, found)
+
+
+def _named(text: SqlText, node: exp.Expr, found: Expression) -> str:
+    try:
+        return found.name
+    except InvalidQuestion as problem:
+        text.refuse(node, str(problem))
+
+
 def condition(text: SqlText, node: exp.Expr) -> Condition:
     """Read a condition."""
     text.conditions += 1
@@ -39,7 +66,7 @@ def condition(text: SqlText, node: exp.Expr) -> Condition:
     if reader is None:
         text.refuse(
             node,
-            f"{kind(node)} is not a condition; use comparisons with constants, AND, OR, NOT, IN, BETWEEN, IS NULL",
+            f"{kind(node)} is not a condition; use comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL",
         )
     return reader(text, node)
 
@@ -53,6 +80,8 @@ def _readers() -> dict[type[exp.Expr], Callable[[SqlText, exp.Expr], Condition]]
         exp.Between: _between,
         exp.In: _in,
         exp.Is: _is_null,
+        exp.Like: _like,
+        exp.ILike: _like,
         **dict.fromkeys(COMPARISONS, _comparison),
     }
 
@@ -83,17 +112,40 @@ def _joined(text: SqlText, node: exp.Expr) -> Condition:
 
 def _comparison(text: SqlText, node: exp.Expr) -> Condition:
     text.take(node, "this", "expression")
-    left, right, operator = node.this, node.expression, COMPARISONS[type(node)]
-    if isinstance(left, exp.Column) or not isinstance(right, exp.Column):
-        return Compare(read_column(text, left), operator, read_constant(text, right))
-    return Compare(read_column(text, right), MIRRORED[operator], read_constant(text, left))
+    return _compared(text, node.this, COMPARISONS[type(node)], node.expression)
+
+
+def _compared(text: SqlText, left: exp.Expr, operator: Comparison, right: exp.Expr) -> Condition:
+    """Read a comparison of a column with a constant, or of two columns."""
+    sides = [_side(text, left), _side(text, right)]
+    if all(isinstance(side, Constant) for side in sides):
+        text.refuse(left, f"a column is needed here, got {kind(left)}; name one of the contract's")
+    try:
+        return compared(sides[0], operator, sides[1])
+    except InvalidQuestion as problem:
+        text.refuse(left.parent, str(problem))
+
+
+def _side(text: SqlText, node: exp.Expr) -> Expression:
+    if isinstance(node, exp.Column) or is_made(node):
+        return read(text, node, condition)
+    value = read_constant(text, node)
+    return Constant(value)
 
 
 def _between(text: SqlText, node: exp.Expr) -> Condition:
     text.take(node, "this", "low", "high")
-    name = read_column(text, node.this)
-    low, high = read_constant(text, node.args["low"]), read_constant(text, node.args["high"])
-    return And((Compare(name, ">=", low), Compare(name, "<=", high)))
+    low, high = node.args["low"], node.args["high"]
+    return And((_compared(text, node.this, ">=", low), _compared(text, node.this, "<=", high)))
+
+
+def _like(text: SqlText, node: exp.Expr) -> Condition:
+    text.take(node, "this", "expression", "negate")
+    pattern = read_constant(text, node.expression)
+    if not isinstance(pattern, str):
+        text.refuse(node.expression, f"LIKE takes a text, got {kind(node.expression)}; write it like 'n%'")
+    found = Like(read_name(text, node.this), pattern, isinstance(node, exp.ILike))
+    return Not(found) if node.args.get("negate") else found
 
 
 def _in(text: SqlText, node: exp.Expr) -> Condition:
@@ -102,7 +154,7 @@ def _in(text: SqlText, node: exp.Expr) -> Condition:
     if len(node.expressions) > MOST_NODES:
         raise InvalidQuestion(f"IN may list at most {MOST_NODES} constants, got {len(node.expressions)}; list fewer")
     text.take(node, "this", "expressions")
-    return In(read_column(text, node.this), tuple(read_constant(text, one) for one in node.expressions))
+    return In(read_name(text, node.this), tuple(read_constant(text, one) for one in node.expressions))
 
 
 def _is_null(text: SqlText, node: exp.Expr) -> Condition:
@@ -110,4 +162,4 @@ def _is_null(text: SqlText, node: exp.Expr) -> Condition:
         text.refuse(node, f"IS takes NULL, got {kind(node.expression)}; write = for a comparison")
     text.take(node, "this", "expression")
     text.take(node.expression)
-    return Missing(read_column(text, node.this))
+    return Missing(read_name(text, node.this))

@@ -9,8 +9,10 @@ from math import prod
 from sqlglot import exp
 
 from inbounds.query.group import MOST_SETS
+from inbounds.query.sql.conditions import read_name
+from inbounds.query.sql.expressions import is_made
 from inbounds.query.sql.text import SqlText, kind
-from inbounds.query.sql.values import is_number, read_column
+from inbounds.query.sql.values import is_number
 
 Names = tuple[str, ...]
 
@@ -34,7 +36,7 @@ def read_groupings(text: SqlText, group: exp.Expr | None) -> Grouped:
     _refuse_many(text, group, prod(map(len, parts)))
     sets = tuple(dict.fromkeys(_joined(chosen) for chosen in product(*parts)))
     keys = tuple(dict.fromkeys(name for part in parts for one in part for name in one))
-    if all(isinstance(part, exp.Column) for part in group.expressions):
+    if not any(isinstance(part, exp.Rollup | exp.Cube | exp.GroupingSets) for part in group.expressions):
         return Grouped(tuple(name for part in parts for one in part for name in one))
     return Grouped(keys, sets)
 
@@ -97,10 +99,10 @@ def _joined(sets: tuple[Names, ...] | list[Names]) -> Names:
 def _column(text: SqlText, key: exp.Expr) -> str:
     if is_number(key):
         text.refuse(key, f"GROUP BY takes columns, got {kind(key)}; write the column's name")
-    if not isinstance(key, exp.Column):
+    if not isinstance(key, exp.Column) and not is_made(key):
         text.refuse(
             key,
             f"GROUP BY takes columns, got {kind(key)}; group by a column of the contract, or ask for "
             "HISTOGRAM(column, bins)",
         )
-    return read_column(text, key)
+    return read_name(text, key)

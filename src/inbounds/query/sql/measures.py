@@ -12,6 +12,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from inbounds.query.condition import Condition, Missing, Not
+from inbounds.query.expression import indicated
 from inbounds.query.measure import (
     MOST_LEVELS,
     Cdf,
@@ -30,9 +31,9 @@ from inbounds.query.measure import (
     Variance,
     refuse_level,
 )
-from inbounds.query.sql.conditions import condition
+from inbounds.query.sql.conditions import condition, read_name
 from inbounds.query.sql.text import SqlText, kind
-from inbounds.query.sql.values import is_number, read_column, read_constant
+from inbounds.query.sql.values import is_number, read_constant
 
 INDICATOR = "PROPORTION(age > 60), or AVG(CASE WHEN age > 60 THEN 1 ELSE 0 END)"
 
@@ -76,11 +77,11 @@ def _count(text: SqlText, call: exp.Expr) -> Measured:
         return Measured(Count())
     if isinstance(this, exp.Distinct):
         text.take(this, "expressions")
-        named = [read_column(text, one) for one in this.expressions]
+        named = [read_name(text, one) for one in this.expressions]
         if len(named) != 1:
             text.refuse(this, f"one column is counted distinct; write COUNT(DISTINCT {text.unit})")
         return Measured(CountUnits(text.unit) if named == [text.unit] else CountKeys(named[0]))
-    return Measured(Count(), (Not(Missing(read_column(text, this))),))
+    return Measured(Count(), (Not(Missing(read_name(text, this))),))
 
 
 def _sum(text: SqlText, call: exp.Expr) -> Measured:
@@ -90,9 +91,8 @@ def _sum(text: SqlText, call: exp.Expr) -> Measured:
 
 def _average(text: SqlText, call: exp.Expr) -> Measured:
     (this,) = text.arguments(call, 1, "AVG(age)")
-    if isinstance(this, exp.Case):
-        return Measured(Proportion(_indicator(text, this)))
-    return Measured(Mean(_column(text, call, this)))
+    name = _column(text, call, this)
+    return Measured(Mean(name) if (of := indicated(name)) is None else Proportion(of))
 
 
 def _median(text: SqlText, call: exp.Expr) -> Measured:
@@ -163,7 +163,7 @@ def _percentile(text: SqlText, node: exp.WithinGroup) -> Measured:
         text.refuse(order, "WITHIN GROUP takes (ORDER BY column); leave the rest out")
     (by,) = order.expressions
     text.take(by, "this")
-    return Measured(Quantile(read_column(text, by.this), _level(text, level)))
+    return Measured(Quantile(read_name(text, by.this), _level(text, level)))
 
 
 def _proportion(text: SqlText, call: exp.Expr) -> Measured:
@@ -176,7 +176,7 @@ def _histogram(text: SqlText, call: exp.Expr) -> Measured:
     number = read_constant(text, bins[0]) if bins else None
     if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
         text.refuse(bins[0], "the number of bins must be a whole number; write it like 10")
-    return Measured(Count(), histogram=(read_column(text, this), number))
+    return Measured(Count(), histogram=(read_name(text, this), number))
 
 
 def _cdf(text: SqlText, call: exp.Expr) -> Measured:
@@ -190,21 +190,7 @@ def _column(text: SqlText, call: exp.Expr, this: exp.Expr) -> str:
         text.refuse(this, f"{name} takes a column, got {kind(this)}; a proportion is written {INDICATOR}")
     if isinstance(this, exp.Distinct):
         text.refuse(this, f"{name} takes every row, not each value once; leave DISTINCT out")
-    if isinstance(this, exp.Binary | exp.Unary):
-        text.refuse(this, f"{name} takes a column, got {kind(this)}; name a column")
-    return read_column(text, this)
-
-
-def _indicator(text: SqlText, case: exp.Case) -> Condition:
-    """Return the condition of CASE WHEN condition THEN 1 ELSE 0 END."""
-    ifs, default = case.args["ifs"], case.args.get("default")
-    if case.this or len(ifs) != 1 or not is_number(ifs[0].args["true"], 1) or not is_number(default, 0):
-        text.refuse(case, f"only a proportion can be averaged; write {INDICATOR}")
-    text.take(case, "ifs", "default")
-    text.take(ifs[0], "this", "true")
-    for number in (ifs[0].args["true"], default):
-        read_constant(text, number)
-    return condition(text, ifs[0].this)
+    return read_name(text, this)
 
 
 def _level(text: SqlText, node: exp.Expr | None) -> Fraction:
@@ -214,6 +200,12 @@ def _level(text: SqlText, node: exp.Expr | None) -> Fraction:
     if (problem := refuse_level(Fraction(value))) is not None:
         text.refuse(node, problem)
     return Fraction(value)
+
+
+def has_measure(node: exp.Expr) -> bool:
+    """Return whether a measure is in a node."""
+    calls = (one.name.upper() for one in node.find_all(exp.Anonymous))
+    return any(name in MEASURES or name in PERCENTILES for name in calls)
 
 
 MEASURES: dict[str, Callable[[SqlText, exp.Expr], Measured]] = {

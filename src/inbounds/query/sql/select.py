@@ -10,12 +10,12 @@ from sqlglot import exp
 from inbounds.errors import InvalidQuestion
 from inbounds.query.condition import And, Condition, joined
 from inbounds.query.measure import Measure
-from inbounds.query.sql.conditions import condition
+from inbounds.query.sql.conditions import condition, read_name
+from inbounds.query.sql.expressions import is_made
 from inbounds.query.sql.groupings import Grouped, read_groupings
-from inbounds.query.sql.measures import Measured, read_measure, refuse_no_measure
+from inbounds.query.sql.measures import Measured, has_measure, read_measure, refuse_no_measure
 from inbounds.query.sql.relations import read_relation
 from inbounds.query.sql.text import PlainCalls, SqlText, kind
-from inbounds.query.sql.values import read_column
 from inbounds.query.table import Table
 from inbounds.query.tables import Tables
 
@@ -100,12 +100,12 @@ def _measured(text: SqlText, tree: exp.Select, keys: tuple[str, ...]) -> list[Me
     found = []
     for selected in tree.expressions:
         this = _unnamed(text, selected)
-        if not isinstance(this, exp.Column) or isinstance(this.this, exp.Star):
+        if not _is_of_columns(this):
             found.append(this)
-        elif read_column(text, this) not in keys:
+        elif read_name(text, this) not in keys:
             text.refuse(
                 this,
-                f"{this.name} is selected but not in GROUP BY, and rows are never shown; leave it out, or group by it",
+                f"{kind(this)} is selected but not in GROUP BY, and rows are never shown; leave it out, or group by it",
             )
     if not found:
         raise InvalidQuestion("SELECT needs a measure, such as COUNT(*) or AVG(column); add one")
@@ -117,6 +117,13 @@ def _measured(text: SqlText, tree: exp.Select, keys: tuple[str, ...]) -> list[Me
     if len(read) > 1 or read[0].others:
         _refuse_not_together(text, found, read)
     return read
+
+
+def _is_of_columns(node: exp.Expr) -> bool:
+    """Return whether what is selected is a column, or made of columns: a key, if it is grouped by."""
+    if isinstance(node, exp.Column):
+        return not isinstance(node.this, exp.Star)
+    return is_made(node) and not has_measure(node)
 
 
 def _refuse_not_together(text: SqlText, nodes: list[exp.Expr], found: list[Measured]) -> None:

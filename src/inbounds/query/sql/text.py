@@ -24,7 +24,7 @@ WRITTEN = (Token.NUMBER, Token.STRING, Token.IDENTIFIER, Token.VAR)
 """Tokens of which none may be passed over: what is counted, compared and named."""
 
 SPECIAL = ("CAST", "TRY_CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION")
-"""Functions with a syntax of their own: all but CAST are refused, with a mark under them."""
+"""Functions with a syntax of their own: all but CAST and EXTRACT are refused, with a mark."""
 
 UNNAMED = ("WITHIN", "GROUP")
 """Words of the grammar that sqlglot takes for names until it meets them."""
@@ -63,7 +63,10 @@ class SqlText:
         """For each table of a join as it is called: what the joined table calls its columns."""
         self.conditions = 0
         """How many conditions have been read."""
+        self.parts = 0
+        """How many parts of an expression have been read."""
         self._taken: set[int] = set()
+        self._words: list[str] = []
 
     def read(self, parse: Callable[[], Any], read: Callable[[Any], Found], like: str) -> Found:
         """Return what `read` makes of the tree that `parse` finds; `like` is what a message shows as an example."""
@@ -98,6 +101,10 @@ class SqlText:
                 self.refuse(at, f"{kind(node)} has a part that is not understood; leave it out")
         self._taken.add(id(node))
 
+    def take_word(self, word: str) -> None:
+        """Note that a word is being read for which sqlglot keeps no place."""
+        self._words.append(word.upper())
+
     def arguments(self, call: exp.Expr, most: int, like: str) -> list[exp.Expr]:
         """Return the arguments of a function, which has at least one and at most so many."""
         self.take(call, "this", "expressions")
@@ -127,8 +134,11 @@ class SqlText:
             if id(node) not in self._taken:
                 self.refuse(node, f"{kind(node)} is not understood here; leave it out")
         read = {node.meta["start"] for node in nodes if "start" in node.meta}
+        words = list(self._words)
         for token in self._tokens:
-            if token.token_type in WRITTEN and token.start not in read and token.text.upper() not in UNNAMED:
+            if token.token_type in WRITTEN and token.start not in read and token.text.upper() in words:
+                words.remove(token.text.upper())
+            elif token.token_type in WRITTEN and token.start not in read and token.text.upper() not in UNNAMED:
                 written = cut(self.sql[token.start : token.end + 1])
                 raise InvalidQuestion(
                     f"{written} is not understood here; leave it out" + self._line(token.start, token.end)

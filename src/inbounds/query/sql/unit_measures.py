@@ -7,8 +7,9 @@ from fractions import Fraction
 import sqlglot
 from sqlglot import exp
 
+from inbounds.query.sql.conditions import read_name
 from inbounds.query.sql.text import PlainCalls, SqlText, kind
-from inbounds.query.sql.values import is_number, read_column, read_constant
+from inbounds.query.sql.values import is_number, read_constant
 from inbounds.query.unit_measure import Function, UnitMeasure
 
 OF_COLUMN: dict[str, Function] = {"MAX": "MAX", "MIN": "MIN", "AVG": "AVG", "SUM": "SUM"}
@@ -40,7 +41,7 @@ def read_unit_measure(text: SqlText, node: exp.Expr) -> UnitMeasure:
     (this,) = text.arguments(node, 1, f"{name}(age)")
     if isinstance(this, exp.Distinct):
         text.refuse(this, "DISTINCT is only counted; leave it out")
-    return UnitMeasure(OF_COLUMN[name], read_column(text, this))
+    return UnitMeasure(OF_COLUMN[name], read_name(text, this))
 
 
 def _count(text: SqlText, node: exp.Expr) -> UnitMeasure:
@@ -55,8 +56,8 @@ def _count(text: SqlText, node: exp.Expr) -> UnitMeasure:
         text.take(this, "expressions")
         if len(this.expressions) != 1:
             text.refuse(this, "one column is counted distinct at a time; name one")
-        return UnitMeasure("COUNT DISTINCT", read_column(text, this.expressions[0]))
-    return UnitMeasure("COUNT", read_column(text, this))
+        return UnitMeasure("COUNT DISTINCT", read_name(text, this.expressions[0]))
+    return UnitMeasure("COUNT", read_name(text, this))
 
 
 def _with_end(text: SqlText, node: exp.Expr, name: str) -> UnitMeasure:

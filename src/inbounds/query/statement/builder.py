@@ -8,9 +8,10 @@ from math import prod
 
 from sqlglot import exp
 
-from inbounds.query.column import Keys, Numbers
+from inbounds.query.column import Column, Keys, Numbers
 from inbounds.query.engines.engine import Dialect
 from inbounds.query.group import Group
+from inbounds.query.made import MadeKeys
 from inbounds.query.row_weights import MOST_ROWS
 from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.conditions import true
@@ -89,6 +90,8 @@ class _Builder:
 
     def _group(self, group: Group) -> Expression:
         """Return what rows are grouped by: keys as they are if they are turned into numbers later, and steps."""
+        if isinstance(group.column, MadeKeys):
+            return self.codes.wholes.code(group.column.whole)
         if isinstance(group.column, Keys):
             this = column(group.column.name)
             return this if self.request.unit is None else self.codes.key(group.column, this)
@@ -134,11 +137,11 @@ class _Builder:
         named_totals = [named(total, name) for name, total in totals.items()]
         found = grouped(kept.select(*apart, *named_totals, copy=False), len(apart))
         columns = [group.column for group in self.request.groups]
-        if not any(isinstance(one, Keys) for one in columns):
+        if not any(map(_is_stored_key, columns)):
             return found
         codes: list[Expression] = [exp.column(f"k{i}") for i in range(len(apart))]
         for i, one in enumerate(columns):
-            codes[i] = self.codes.key(one, codes[i]) if isinstance(one, Keys) else codes[i]
+            codes[i] = self.codes.key(one, codes[i]) if isinstance(one, Keys) and _is_stored_key(one) else codes[i]
         sums = [named(exp.Sum(this=exp.column(name)), name) for name in totals]
         return grouped(exp.select(*codes, *sums).from_(found.subquery("k", copy=False), copy=False), len(codes))
 
@@ -180,3 +183,8 @@ class _Builder:
     def _added_up(self, one: str | tuple[int, ...]) -> Expression:
         """Return the sum of a column of integers, or of a product of parts."""
         return self.dialect.total(exp.column(one) if isinstance(one, str) else product_of(one))
+
+
+def _is_stored_key(column: Column) -> bool:
+    """Return whether a column holds keys, which are turned into numbers last; those that are made are numbers."""
+    return isinstance(column, Keys) and not isinstance(column, MadeKeys)

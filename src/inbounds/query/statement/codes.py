@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot import exp
 
 from inbounds.query.column import Column, Key, Keys, Numbers
 from inbounds.query.engines.engine import Dialect, Kind
 from inbounds.query.group import Group
+from inbounds.query.made import Made, MadeKeys
 from inbounds.query.statement.expressions import (
     INFINITY,
     Expression,
@@ -22,6 +24,7 @@ from inbounds.query.statement.expressions import (
     present,
     whole,
 )
+from inbounds.query.statement.wholes import Wholes
 
 
 @dataclass(frozen=True)
@@ -35,26 +38,47 @@ class Codes:
     def code(self, name: str) -> Expression:
         """Return a column as an integer, NULL if it is missing."""
         found = self.columns[name]
+        if self._is_code(found):
+            return column(name)
+        if isinstance(found, Made | MadeKeys):
+            return self.wholes.code(found.whole)
         if isinstance(found, Keys):
             return self.key(found, column(name))
         return case([(self.is_known(found), self.steps(found))])
 
+    def _is_code(self, of: Column) -> bool:
+        """Return whether a column is an integer already, as all columns of tables made of tables are."""
+        return self.kinds.get(of.name) is Kind.CODE
+
+    @cached_property
+    def wholes(self) -> Wholes:
+        """Writes what columns made of columns are computed with."""
+        return Wholes(self.dialect, self.steps, self.is_known, self._key_as, self._day)
+
+    def _key_as(self, keys: Keys, codes: tuple[int, ...]) -> Expression:
+        return bigint(self.key(keys, column(keys.name), codes))
+
     def is_known(self, numbers: Numbers) -> Expression:
         """Return whether a value is neither NULL nor NaN, which is above infinity or not comparable with it."""
+        if self._is_code(numbers):
+            return present(column(numbers.name))
+        if isinstance(numbers, Made):
+            known = self.wholes.known(numbers.whole)
+            return exp.and_(*known) if known else exp.true()
         kind, this = self.kinds[numbers.name], column(numbers.name)
-        if kind is Kind.CODE:
-            return present(this)
         if kind is Kind.FLOAT:
             return compare(this, "<=", INFINITY)
         if kind is Kind.TIMESTAMP:
             return present(self.dialect.as_timestamp(this))
         return present(self.dialect.as_double(this, kind) if kind is Kind.WIDE_DECIMAL else this)
 
-    def key(self, keys: Keys, this: Expression) -> Expression:
-        """Return the place of a key in the list, NULL for what is no key."""
-        if self.kinds[keys.name] is Kind.CODE:
-            return this
-        return case([(compare(this, "=", self._constant(key)), whole(i)) for i, key in enumerate(keys.keys)])
+    def key(self, keys: Keys, this: Expression, codes: tuple[int, ...] = ()) -> Expression:
+        """Return the place of a key in the list, or another number for each, NULL for what is no key."""
+        if self._is_code(keys):
+            return case([(compare(this, "=", whole(i)), whole(one)) for i, one in enumerate(codes)]) if codes else this
+        numbers = codes or range(len(keys.keys))
+        tests = zip(keys.keys, numbers, strict=True)
+        return case([(compare(this, "=", self._constant(key)), whole(number)) for key, number in tests])
 
     def _constant(self, key: Key) -> Expression:
         if isinstance(key, bool):
@@ -67,8 +91,10 @@ class Codes:
         Every engine passes over NULL in LEAST and GREATEST, and takes NaN for the greatest: rows with either were left
         out before.
         """
-        if self.kinds[numbers.name] is Kind.CODE:
+        if self._is_code(numbers):
             return column(numbers.name)
+        if isinstance(numbers, Made):
+            return self.wholes.value(numbers.whole)
         if numbers.is_dates:
             return self._days(numbers)
         if self._is_whole(numbers):
@@ -79,7 +105,7 @@ class Codes:
 
     def steps_as_double(self, numbers: Numbers) -> Expression:
         """Return the same integer as a double."""
-        if numbers.is_dates or self._is_whole(numbers) or self.kinds[numbers.name] is Kind.CODE:
+        if self._is_code(numbers) or isinstance(numbers, Made) or numbers.is_dates or self._is_whole(numbers):
             return exp.cast(self.steps(numbers), "DOUBLE")
         return self._rounded(numbers)
 
@@ -111,6 +137,17 @@ class Codes:
             (compare(time, "<", high), bigint(self.dialect.days(on, low))),
         ]
         return case(between, whole(numbers.steps))
+
+    def _day(self, numbers: Numbers) -> Expression:
+        """Return a day itself, clipped; what is far off is compared and not converted."""
+        if self._is_code(numbers):
+            number = exp.Add(this=column(numbers.name), expression=whole(int(numbers.low)))
+            return self.dialect.day_at(number)
+        kind, this = self.kinds[numbers.name], column(numbers.name)
+        low, high = day(numbers.low), day(numbers.high)
+        time = self.dialect.as_timestamp(this) if kind is Kind.TIMESTAMP else this
+        on = exp.cast(time.copy(), "DATE") if kind is Kind.TIMESTAMP else this
+        return case([(compare(time, "<", low), low), (compare(time, "<", high), on)], high)
 
     def bin(self, group: Group, steps: Expression) -> Expression:
         """Return the number of the bin that a value is in, given in steps as a double.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 from fractions import Fraction
+from hashlib import sha256
 
 from sqlglot import exp
+
+from inbounds.query.condition import Formula
 
 Expression = exp.Expr
 
@@ -14,6 +17,11 @@ INFINITY = exp.cast(exp.Literal.string("Infinity"), "DOUBLE")
 COMPARISONS: dict[str, type[exp.Binary]] = {
     "=": exp.EQ, "<>": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
 }  # fmt: skip
+
+
+def called(name: str) -> str:
+    """Return what an inner SELECT calls a column; the text of an expression may be too long for a name."""
+    return f" made {sha256(name.encode()).hexdigest()[:32]}" if isinstance(name, Formula) else name
 
 
 def column(name: str) -> Expression:

@@ -14,11 +14,13 @@ from sqlglot import exp
 from inbounds.errors import InvalidQuestion
 from inbounds.query.column import Key, Keys
 from inbounds.query.column_types import checked_kinds
+from inbounds.query.condition import Formula
 from inbounds.query.engines.engine import Dialect, Engine, Kind
+from inbounds.query.made import MadeKeys, read_of
 from inbounds.query.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
 from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.conditions import true
-from inbounds.query.statement.expressions import Expression, bigint, column, grouped, named, present, whole
+from inbounds.query.statement.expressions import Expression, bigint, called, column, grouped, named, present, whole
 from inbounds.query.statement.unit_rows import aggregate
 from inbounds.query.table import Table
 
@@ -63,21 +65,33 @@ class Reading:
         """Return what to select from: the table as it is, or what it is made of with the columns that are needed."""
         if table.relation is None:
             return self.engines[table.name].relation()
-        return self._coded(table, set(needed)).subquery("d", copy=False)
+        return self._coded(table, _read_of(table, needed)).subquery("d", copy=False)
 
     def _coded(self, table: Table, needed: set[str], keys: Iterable[str] = ()) -> exp.Select:
         """Return the rows of a table: the unit, the columns that are needed as integers, and some keys as they are."""
+        if table.relation is not None and any(isinstance(name, Formula) for name in needed):
+            return self._computed(table, needed)
         if isinstance(table.relation, UnitRows):
             return self._unit_rows(table.relation, needed)
         if isinstance(table.relation, Joined):
             return self._joined(table.relation, needed)
-        codes = Codes(dict(table.columns), self.kinds(table), self.dialect)
-        found = [named_as(bigint(codes.code(name)), name) for name in sorted(needed)]
+        codes = self._codes(table, needed)
+        found = [named_as(bigint(codes.code(name)), called(name)) for name in sorted(needed)]
         found += [named_as(column(name), KEY + name) for name in sorted(keys)]
         unit = [column(table.unit)] if table.owner is not None else []
         read = exp.select(*unit, *(found if found or unit else [named(whole(1), "one")]))
         read = read.from_(self.engines[table.name].relation(), copy=False)
         return read.where(present(column(table.unit)), copy=False) if unit else read
+
+    def _computed(self, table: Table, needed: set[str]) -> exp.Select:
+        """Return the rows of a table made of tables, with what is computed of its columns."""
+        rows, codes = self._coded(table, _read_of(table, needed)), self._codes(table, needed)
+        found = [named_as(bigint(codes.code(name)), called(name)) for name in sorted(needed)]
+        unit = [column(table.owner)] if table.owner is not None else []
+        return exp.select(*unit, *found).from_(rows.subquery("e", copy=False), copy=False)
+
+    def _codes(self, table: Table, needed: set[str]) -> Codes:
+        return Codes({name: table.column(name) for name in needed}, self.kinds(table), self.dialect)
 
     def _unit_rows(self, relation: UnitRows, needed: set[str]) -> exp.Select:
         made = [one for name, one in relation.columns.items() if name in needed]
@@ -87,7 +101,8 @@ class Reading:
         columns = [named_as(aggregate(one, self.dialect), one.name) for one in made]
         found = exp.select(column(relation.unit or ""), *columns).from_(rows.subquery("b", copy=False), copy=False)
         if condition is not None:
-            found = found.where(exp.paren(true(condition, relation.of.columns, column)), copy=False)
+            about = {name: relation.of.column(name) for name in condition.columns()}
+            found = found.where(exp.paren(true(condition, about, lambda name: column(called(name)))), copy=False)
         return grouped(found, 1)
 
     def _joined(self, relation: Joined, needed: set[str]) -> exp.Select:
@@ -153,6 +168,11 @@ class Reading:
         return self.dialect.text(key) if isinstance(key, str) else whole(key)
 
 
+def _read_of(table: Table, names: Iterable[str]) -> set[str]:
+    """Return the columns of a table that some columns are made of."""
+    return set().union(*(read_of(table.column(name)) for name in names))
+
+
 KEY = " key "
 """What keys are called in a statement, followed by the column that they are of."""
 
@@ -166,7 +186,9 @@ def _has_plain_keys(relation: Joined, join: JoinPublic) -> bool:
     tables.update((one.name, one.table) for one in relation.joins if isinstance(one, JoinOnUnit))
     is_base = join.to in tables and tables[join.to].relation is None
     found = relation.key_of(join)
-    return is_base and isinstance(found, Keys) and not isinstance(found.keys[0], bool)
+    if not isinstance(found, Keys) or isinstance(found, MadeKeys):
+        return False
+    return is_base and not isinstance(found.keys[0], bool)
 
 
 def _keys(relation: Joined, join: JoinPublic) -> Keys:

@@ -1,0 +1,152 @@
+"""The whole numbers behind columns made of columns, in SQL.
+
+`value` is what a number is if nothing that it needs is missing; `known` says whether that is so.  Only what can be
+there although something is missing (CASE, COALESCE) looks for NULL inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from inbounds.query import whole as w
+from inbounds.query.column import Keys, Numbers
+from inbounds.query.engines.engine import Dialect
+from inbounds.query.statement.expressions import Expression, bigint, case, compare, present, whole
+
+
+@dataclass(frozen=True)
+class Wholes:
+    """Writes whole numbers of a row, given how stored columns are written."""
+
+    dialect: Dialect
+    steps: Callable[[Numbers], Expression]
+    """A number in steps above the least, if it is not missing."""
+    is_known: Callable[[Numbers], Expression]
+    key: Callable[[Keys, tuple[int, ...]], Expression]
+    """The place of a key, or what is to be written for it; NULL for what is no key."""
+    day: Callable[[Numbers], Expression]
+    """A day, clipped, if it is not missing."""
+
+    def known(self, number: w.Whole) -> list[Expression]:
+        """Return what must be true for a number to be there."""
+        return [self._is_there(leaf) for leaf in dict.fromkeys(number.leaves())]
+
+    def _is_there(self, leaf: w.Whole) -> Expression:
+        if isinstance(leaf, w.Code) and isinstance(leaf.column, Numbers):
+            return self.is_known(leaf.column)
+        return present(exp.paren(self.value(leaf)))
+
+    def code(self, number: w.Whole) -> Expression:
+        """Return a number, NULL if it is missing."""
+        known = self.known(number)
+        if not known or isinstance(number, w.Sometimes):
+            return self.value(number)
+        return case([(exp.and_(*known), self.value(number))])
+
+    def value(self, number: w.Whole) -> Expression:  # noqa: PLR0911  one for each kind
+        """Return a number, provided that it is there."""
+        parts = number.parts
+        match number:
+            case w.Fixed():
+                return bigint(whole(number.low))
+            case w.Code():
+                return self._code(number)
+            case w.Total():
+                return self._total(number)
+            case w.Product():
+                return exp.Mul(this=self._inner(parts[0]), expression=self._inner(parts[1]))
+            case w.Quotient():
+                return self.dialect.divided(self._inner(parts[0]), whole(number.by))
+            case w.Size():
+                return exp.Abs(this=self.value(parts[0]))
+            case w.Extreme():
+                function = "GREATEST" if number.greatest else "LEAST"
+                return exp.Anonymous(this=function, expressions=[self.value(part) for part in parts])
+            case w.DayPart():
+                return self._part(number)
+            case w.FirstOf():
+                return exp.Coalesce(this=self.code(parts[0]), expressions=[self.code(part) for part in parts[1:]])
+            case w.Chosen():
+                return self._chosen(number)
+        raise AssertionError(number)
+
+    def _inner(self, number: w.Whole) -> Expression:
+        return exp.paren(self.value(number))
+
+    def _code(self, number: w.Code) -> Expression:
+        if isinstance(number.column, Keys):
+            return self.key(number.column, number.codes)
+        return bigint(self.steps(number.column))
+
+    def _total(self, number: w.Total) -> Expression:
+        found: Expression | None = None
+        for part, factor in zip(number.parts, number.factors, strict=True):
+            this = self._inner(part)
+            term = this if factor == 1 else exp.Mul(this=whole(factor), expression=this)
+            found = term if found is None else exp.Add(this=found, expression=term)
+        assert found is not None
+        if not number.plus:
+            return found
+        join = exp.Add if number.plus > 0 else exp.Sub
+        return join(this=found, expression=whole(abs(number.plus)))
+
+    def _chosen(self, number: w.Chosen) -> Expression:
+        tests = len(number.tests)
+        branches = [(self.truth(test), self.code(part)) for test, part in zip(number.tests, number.parts, strict=False)]
+        return case(branches, self.code(number.parts[tests]) if len(number.parts) > tests else None)
+
+    # Days.
+
+    def _part(self, number: w.DayPart) -> Expression:
+        this = number.parts[0]
+        if number.name == "WEEKDAY":
+            return exp.Mod(this=exp.paren(self._since_monday(this)), expression=whole(7))
+        if number.name == "week":
+            weeks = self.dialect.divided(exp.paren(self._since_monday(this)), whole(7))
+            return exp.Add(this=exp.Mul(this=exp.paren(weeks), expression=whole(7)), expression=whole(1))
+        if not number.is_start:
+            return self._extracted(number.name, this)
+        if number.name == "quarter":
+            thrice = exp.Mul(this=whole(3), expression=self._extracted("QUARTER", this))
+            month = exp.Sub(this=thrice, expression=whole(2))
+            first = self.dialect.first_of_month(self._extracted("YEAR", this), month)
+            return bigint(self.dialect.day_number(first))
+        within = self._extracted({"month": "DAY", "year": "DOY"}[number.name], this)
+        return exp.Add(this=exp.Sub(this=self._inner(this), expression=within), expression=whole(1))
+
+    def _since_monday(self, day: w.Whole) -> Expression:
+        """Return the number of days since the first Monday of the calendar, which was its first day."""
+        return exp.Sub(this=self._inner(day), expression=whole(1))
+
+    def _extracted(self, name: str, day: w.Whole) -> Expression:
+        return bigint(exp.Extract(this=exp.var(name), expression=self._date(day)))
+
+    def _date(self, day: w.Whole) -> Expression:
+        """Return a day that is given by its number; one that is stored is not computed twice."""
+        if isinstance(day, w.Total) and day.factors == (1,) and isinstance(code := day.parts[0], w.Code):
+            column = code.column
+            if isinstance(column, Numbers) and column.is_dates and column.low == day.plus:
+                return self.day(column)
+        return self.dialect.day_at(self.value(day))
+
+    # Tests.
+
+    def truth(self, test: w.Truth) -> Expression:
+        """Return a test."""
+        if isinstance(test, w.Against):
+            return self._against(test)
+        parts = [exp.paren(self.truth(part)) for part in test.parts]
+        if isinstance(test, w.Opposite):
+            return exp.Not(this=parts[0])
+        return exp.and_(*parts) if isinstance(test, w.Every) else exp.or_(*parts)
+
+    def _against(self, test: w.Against) -> Expression:
+        this, numbers = exp.paren(self.code(test.whole)), [whole(number) for number in test.numbers]
+        if not numbers:
+            return exp.Is(this=this, expression=exp.Null())
+        if len(numbers) > 1:
+            return exp.In(this=this, expressions=numbers)
+        return compare(this, test.operator, numbers[0])
