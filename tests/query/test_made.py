@@ -485,6 +485,29 @@ def test_long_expressions_are_refused() -> None:
         DATASET.sql(f"SELECT AVG(a{' + b' * 200}) FROM t")
 
 
+def test_tables_by_what_is_made_add_up(files: InParquet) -> None:
+    """Tables grouped by columns made of columns are released together, with totals, and their sums are owned."""
+    dataset = files.dataset(random_rows(5), TYPES, ROWS)
+    query = dataset.sql("SELECT COUNT(*) FROM t GROUP BY CUBE (MONTH(d), UPPER(k))")
+    answer = query.ask(0.5, analyst="ana")
+    assert answer.columns[:2] == ("MONTH(d)", "UPPER(k)")
+    by_month = {row[0]: row[2] for row in answer.rows if row[0] is not None and row[1] is None}
+    assert list(by_month) == [1, 2, 3, 11, 12]
+    for month, total in by_month.items():
+        assert total == sum(row[2] for row in answer.rows if row[0] == month and row[1] is not None)
+    owned = dataset.count().by("MONTH(d)").owned("ana")
+    assert owned is not None
+    assert dict(owned.rows) == by_month
+
+
+def test_a_column_that_is_called_like_an_expression_is_told_apart() -> None:
+    """Where a column of the contract has the text of an expression for a name, only the column can be asked about."""
+    dataset = Dataset.parse(ROWS.replace("[budget]", '"MONTH(d)".keys = [1]\n[budget]'))
+    assert str(dataset.sql('SELECT COUNT(*) FROM t WHERE "MONTH(d)" = 1')).endswith('"MONTH(d)" = 1')
+    with pytest.raises(InvalidQuestion, match=r"has a column called MONTH\(d\)"):
+        dataset.sql("SELECT COUNT(*) FROM t WHERE MONTH(d) = 1")
+
+
 # The contract.
 
 FROM = """

@@ -31,10 +31,7 @@ MOST_DEPTH = 10
 
 
 class Formula(str):
-    """The name of a column that is made of columns: its text in SQL, which needs no quotes, and what it says.
-
-    It equals no name of a column of the contract, whatever that is called.
-    """
+    """The name of a column that is made of columns: its text in SQL, which needs no quotes, and what it says."""
 
     expression: Any
 
@@ -44,15 +41,6 @@ class Formula(str):
         found = cls(expression)
         found.expression = expression
         return found
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Formula) and str.__eq__(self, other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((Formula, str(self)))
 
 
 class Condition:

@@ -97,9 +97,7 @@ class Table:
         elif isinstance(name, str) and self._is_text(name):
             name = read_expression(name).name
         if isinstance(name, Formula):
-            if name not in self._made:
-                self._made[name] = made(name, self.column)
-            return self._made[name]
+            return self._formula(name)
         if name == self.owner and isinstance(name, str):
             unit = quoted(name)
             raise InvalidQuestion(f"{unit} is the unit; it can only be counted: COUNT(DISTINCT {unit})")
@@ -115,6 +113,15 @@ class Table:
         if self.relation is not None:
             return self.relation.unit
         return None if self.rows_are_units else self.unit
+
+    def _formula(self, name: Formula) -> Column:
+        if name in self.columns:
+            raise InvalidQuestion(
+                f'the contract of {self.name} has a column called {name}; write "{name}" for that one'
+            )
+        if name not in self._made:
+            self._made[name] = made(name, self.column)
+        return self._made[name]
 
     def _is_text(self, name: str) -> bool:
         """Return whether something is no name of a column, and may be the text of an expression."""
