@@ -58,6 +58,10 @@ class DuckDialect(Dialect):
         """Return the bytes of a text."""
         return exp.Anonymous(this="ENCODE", expressions=[exp.cast(value.copy(), "VARCHAR")])
 
+    def part_of_day(self, name: str, day: exp.Expr) -> exp.Expr:
+        """Return a part of a day, which is an integer of 64 bits; a cast would hide how few values it has."""
+        return exp.Extract(this=exp.var(name), expression=day.copy())
+
     def as_timestamp(self, value: exp.Expr) -> exp.Expr:
         """Return a timestamp in microseconds: no date is beyond those, and in nanoseconds most are."""
         return exp.TryCast(this=value.copy(), to=exp.DataType.build("TIMESTAMP", dialect="duckdb"))

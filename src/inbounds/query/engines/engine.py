@@ -88,6 +88,10 @@ class Dialect:
         """Return the number of a day."""
         return exp.Add(this=self.days(day, FIRST_DAY), expression=exp.Literal.number(1))
 
+    def part_of_day(self, name: str, day: exp.Expr) -> exp.Expr:
+        """Return a part of a day as an integer of 64 bits."""
+        return exp.cast(exp.Extract(this=exp.var(name), expression=day.copy()), "BIGINT")
+
     def first_of_month(self, year: exp.Expr, month: exp.Expr) -> exp.Expr:
         """Return the first day of a month."""
         parts = [exp.cast(part.copy(), "INT") for part in (year, month)]

@@ -79,7 +79,8 @@ class Wholes:
     def _code(self, number: w.Code) -> Expression:
         if isinstance(number.column, Keys):
             return self.key(number.column, number.codes)
-        return bigint(self.steps(number.column))
+        found = self.steps(number.column)
+        return found if isinstance(found, exp.TryCast) else bigint(found)
 
     def _total(self, number: w.Total) -> Expression:
         found: Expression | None = None
@@ -122,7 +123,7 @@ class Wholes:
         return exp.Sub(this=self._inner(day), expression=whole(1))
 
     def _extracted(self, name: str, day: w.Whole) -> Expression:
-        return bigint(exp.Extract(this=exp.var(name), expression=self._date(day)))
+        return self.dialect.part_of_day(name, self._date(day))
 
     def _date(self, day: w.Whole) -> Expression:
         """Return a day that is given by its number; one that is stored is not computed twice."""
