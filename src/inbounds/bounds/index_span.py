@@ -47,9 +47,9 @@ class IndexSpan(NamedTuple):
 
     def clip(self, index: int) -> int:
         """Return the nearest index that is in it."""
-        if index < self.low and self.has_low:
+        if index < self.low and self.low != -FAR:  # no calls, so that every draw makes the same ones
             return self.low
-        return self.high if index > self.high and self.has_high else index
+        return self.high if index > self.high and self.high != FAR else index
 
     def below(self, index: int) -> int:
         """Return how far an index is above the lower end, FAR if there is none."""

@@ -355,7 +355,7 @@ class Dataset:
         )
         if isinstance(other, str) and other in self.tables.public:
             if on is None:
-                raise InvalidQuestion(f"{other} is joined by its key; name the column that holds it: on='…'")
+                raise InvalidQuestion(f"{other} is joined by its key; name the column that holds it")
             return self._over(Joined(name, first, (*joins, self._public(other, on, keep))).table)
         table = self._private(other) if isinstance(other, str) else other.table
         if on not in (None, table.owner):

@@ -51,7 +51,11 @@ class PublicTable:
         """Read a public table; the contract is the part of it that describes this table."""
         contract.refuse_unknown(PUBLIC_KEYS, "dataset")
         if contract.value("dataset", "public") is not True:
-            raise contract.refuse("public must be true, or left out for a private table", "dataset", "public")
+            raise contract.refuse(
+                "public must be true; write that, or leave it out for a private table",
+                "dataset",
+                "public",
+            )
         for made in (one for one in columns.values() if isinstance(one, Made | MadeKeys)):
             raise contract.refuse(
                 f"column {made.name!r} of a public table must stand in its file; write it there, or compute it in "
