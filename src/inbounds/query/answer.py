@@ -54,6 +54,16 @@ class Answer:
     """What a table that adds up is an answer to, for whoever asks for a sum or a part of it later."""
     note: str | None = None
     """What else has to be said of these answers."""
+    confidences: tuple[float, ...] = field(default=(), repr=False, compare=False)
+    """Of the interval of each measure, where they are above `confidence` so that several hold at once."""
+    measured: int | None = field(default=None, repr=False, compare=False)
+    """How many of the columns are no keys, if the rows do not tell."""
+    kept: Answer | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def released(self) -> Answer:
+        """Everything that was released, of which this answer may show a part: every row, every measure, no more."""
+        return self if self.kept is None else self.kept
 
     @property
     def value(self) -> Any:
@@ -71,6 +81,8 @@ class Answer:
 
     @property
     def _measures(self) -> int:
+        if self.measured is not None:
+            return self.measured
         return len(self.noise[0]) if self.noise else 1
 
     def data(self) -> list[dict[str, Any]]:
@@ -135,6 +147,8 @@ class Answer:
         }
         if self.asked is not None:
             kept["asked"] = self.asked
+        if self.confidences:
+            kept["confidences"] = self.confidences
         return json.dumps(kept, separators=(",", ":"))
 
     @classmethod
@@ -143,7 +157,9 @@ class Answer:
     ) -> int:
         """Return how long the text of an answer can get."""
         widest = [[(WIDEST,) * len(plan.question.measure.answer_names)] * len(plan.rows) for plan in plans]
-        return len(replace(cls.of(plans, places, widest, "", 0.1234567890123456), asked=asked).dump())
+        sure = 0.1234567890123456
+        made = cls.of(plans, places, widest, "", sure)
+        return len(replace(made, asked=asked, confidences=(sure,) * len(places)).dump())
 
     @classmethod
     def load(cls, text: str, epsilon: Fraction, request_id: str, row_limit: str | None = None) -> Answer:
@@ -156,8 +172,9 @@ class Answer:
             for row in kept.get("intervals", [])
         )
         columns, confidence = tuple(kept["columns"]), kept.get("confidence", 0.95)
-        asked = kept.get("asked")
-        return cls(columns, rows, noise, epsilon, request_id, row_limit, intervals, confidence, asked=asked)
+        sure, asked = tuple(kept.get("confidences", ())), kept.get("asked")
+        told = (rows, noise, epsilon, request_id, row_limit, intervals, confidence)
+        return cls(columns, *told, asked=asked, confidences=sure)
 
     @classmethod
     def of(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.display.progress import Progress, reporting
 from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion, LedgerConflict, ProjectionFailed
-from inbounds.exact.rational import as_written, shown
+from inbounds.exact.rational import as_written, round_up, shown
 from inbounds.joint.measuring import Measured
 from inbounds.ledger.amount import fraction, units
 from inbounds.ledger.names import LONGEST_TEXT
@@ -27,9 +27,14 @@ from inbounds.query.joint_table import JointTable, Unprojected
 from inbounds.query.measure import Measure
 from inbounds.query.owned import Asked, derived
 from inbounds.query.plan import Plan
-from inbounds.query.question import Question, sql_of
+from inbounds.query.question import Question, binned_call, sql_of
+from inbounds.query.released import Key, OfMeasure, Released, kind_of, kind_of_measure
+from inbounds.query.released_truth import both
 from inbounds.query.row_limit import row_limit
-from inbounds.query.sharing import Shared, asked_of
+from inbounds.query.sharing import Shared
+from inbounds.query.showing import Showing
+from inbounds.query.shown import AS_RELEASED, Order, Shown, ShownColumn
+from inbounds.query.sql.showing import read_shown
 from inbounds.query.unfinished import Part
 
 if TYPE_CHECKING:
@@ -46,13 +51,22 @@ class Query:
     dataset: Dataset
     questions: tuple[Question, ...]
     places: tuple[tuple[int, int], ...] = ((0, 0),)
-    """For each column of the answer: which question answers it, and in which of its own columns."""
+    """For each measure: which question answers it, and in which of its own columns."""
+    measures: tuple[Measure, ...] = ()
+    """What was asked for, if not simply what the questions measure."""
+    shown: Shown = AS_RELEASED
+    """What is shown of what is released."""
 
     @classmethod
     def of(cls, dataset: Dataset, measures: tuple[Measure, ...]) -> Query:
         """Ask for some measures of all rows; those that go together share what they cost."""
         shared = Shared.of(measures)
-        return cls(dataset, tuple(Question(dataset.table, one) for one in shared.measures), shared.places)
+        return cls(dataset, tuple(Question(dataset.table, one) for one in shared.measures), shared.places, measures)
+
+    @property
+    def asked(self) -> tuple[Measure, ...]:
+        """The measures that were asked for, in their order: each has a place."""
+        return self.measures or tuple(question.measure for question in self.questions)
 
     @property
     def question(self) -> Question:
@@ -80,15 +94,69 @@ class Query:
 
     def _apart(self) -> Query:
         """Return the same with every count and sum in a question of its own: each of them is a table that adds up."""
-        shared = Shared.of(
-            tuple(asked_of(self.questions[which].measure, column) for which, column in self.places), with_totals=True
-        )
+        shared = Shared.of(self.asked, with_totals=True)
         questions = tuple(replace(self.questions[0], measure=one) for one in shared.measures)
         return replace(self, questions=questions, places=shared.places)
 
     def alone(self) -> Query:
         """Return the question with each cell answered by itself: least error in a cell, and sums that drift."""
         return self._each(lambda question: question.by_itself())
+
+    def select(self, **columns: str) -> Query:
+        """Return the question with other columns in its answer: `select(share="100.0 * count / 12")`.
+
+        Each is an expression over columns of the answer as it is now, by their names; keys stay.  It costs nothing.
+        """
+        found = tuple(ShownColumn(self._read(text, "a column"), name) for name, text in columns.items())
+        for column in found:
+            if not column.of.measures:
+                raise InvalidQuestion(f"a column must hold a measure, got {column.of}; name one of the answer's")
+            if column.name in self._columns[: len(self.questions[0].groups)]:
+                raise InvalidQuestion(f"{column.name} is the name of a group; give the column another one")
+        return self._asking_only(replace(self.shown, columns=found))
+
+    def _asking_only(self, how: Shown) -> Query:
+        """Return the question for those of its measures only that are needed: what nobody sees is not paid for."""
+        needed = [column.of for column in how.columns] + [order.of for order in how.order]
+        needed += [] if how.having is None else [how.having]
+        used = {measure for one in needed for measure in one.measures}
+        measures = tuple(measure for measure in self.asked if measure in used)
+        if len(measures) == len(self.asked):
+            return replace(self, shown=how)
+        first = self.questions[0]
+        shared = Shared.of(measures, with_totals=first.sets is not None)
+        questions = tuple(replace(first, measure=one) for one in shared.measures)
+        return Query(self.dataset, questions, shared.places, measures, how)
+
+    def having(self, condition: str) -> Query:
+        """Return the question with only those rows shown whose released values meet a condition: `"count > 100"`."""
+        found = self._read(condition, "a condition", condition=True)
+        return replace(self, shown=replace(self.shown, having=both(self.shown.having, found)))
+
+    def order_by(self, expression: str, *, descending: bool = False, missing_first: bool = False) -> Query:
+        """Return the question with its rows put in order by an expression, after the order that they have already."""
+        order = Order(self._read(expression, "an order"), descending, missing_first)
+        return replace(self, shown=replace(self.shown, order=(*self.shown.order, order)))
+
+    def limit(self, rows: int, offset: int = 0) -> Query:
+        """Return the question with so many rows shown at most, from the one after `offset` on."""
+        return replace(self, shown=replace(self.shown, limit=_whole(rows), offset=_whole(offset)))
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        """What the columns are called that are released."""
+        return columns_of(self.questions, self.places)
+
+    def _read(self, text: str, what: str, *, condition: bool = False) -> Released:
+        """Read an expression over the columns of the answer, as it is now."""
+        names: dict[str, Released] = {}
+        for name, group in zip(self._columns, self.questions[0].groups, strict=False):
+            names[name] = Key(name, "bin" if group.has_bins else kind_of(group.column))
+        kinds = [kind_of_measure(self.dataset.table.columns, one) for one in self.asked]
+        for name, measure, kind in zip(self._columns[len(names) :], self.asked, kinds, strict=True):
+            names[name] = OfMeasure(measure, kind)
+        names |= {one.name: one.of for one in self.shown.columns if one.name is not None}
+        return read_shown(text, what, names, self.dataset.table.columns, condition=condition)
 
     def _each(self, change: Any) -> Query:
         return replace(self, questions=tuple(change(question) for question in self.questions))
@@ -131,7 +199,7 @@ class Query:
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
         found = None if analyst is None else self.owned(analyst)
         owned = None if found is None else f"{analyst} owns this already, as a sum or a part of {found.request_id}"
-        return Explanation.of(plans, self.dataset.engine.dialect.name, owned)
+        return Explanation.of(plans, self.dataset.engine.dialect.name, owned, self.shown.explained())
 
     def ask(
         self,
@@ -166,7 +234,7 @@ class Query:
             _cost(epsilon),
             request_id=request_id,
             fingerprint=self._fingerprint(planned, fixed),
-            note=str(self)[:1000],
+            note=sql_of(self.questions)[:1000],
             terms=self.dataset.terms,
             rho=sum((plan.rho for plan in planned), Fraction(0)) or None,
         )
@@ -174,19 +242,36 @@ class Query:
         if text is None:
             try:
                 with reporting(progress) as report:
-                    parts = [self._part(plan, sure, report) for plan in planned]
+                    each = self._confidences(sure)
+                    parts = [self._part(*one, report) for one in zip(planned, each, strict=True)]
             except EngineFailed as failure:
                 raise EngineFailed(failure.kind, receipt.request_id) from None
             if (answered := _finished(parts)) is None:
                 account.answered(receipt, unfinished.dump(parts))
                 raise _unprojected(receipt.request_id)
             made = Answer.of(planned, self.places, answered, receipt.request_id, sure)
-            text = account.answered(receipt, replace(made, asked=adds_up).dump())
+            raised = tuple(each[which] for which, _ in self.places) if set(each) != {sure} else ()
+            text = account.answered(receipt, replace(made, asked=adds_up, confidences=raised).dump())
         if (kept := unfinished.load(text)) is not None:
             found = self._finish(planned, kept, receipt.request_id, sure)
         else:
             found = Answer.load(text, _cost(epsilon), receipt.request_id, row_limit(self.questions))
-        return replace(found, warnings=warnings_of(self.questions))
+        return self._shown(replace(found, warnings=warnings_of(self.questions)))
+
+    def _shown(self, released: Answer) -> Answer:
+        bundles = [which for which, _ in self.places]
+        return Showing.of(released, self.questions, self.asked, bundles).shown(self.shown)
+
+    def _confidences(self, sure: float) -> list[float]:
+        """Return the confidence of each question's intervals: higher where several have to hold at once.
+
+        Those of one question hold at once as they are.  An expression over `k` questions has the confidence that is
+        asked for if each misses with at most the `k`-th part of the odds.
+        """
+        where = dict(zip(self.asked, (which for which, _ in self.places), strict=True))
+        needed = [{where[measure] for measure in column.of.measures} for column in self.shown.columns]
+        most = [max((len(one) for one in needed if which in one), default=1) for which in range(len(self.questions))]
+        return [sure if k == 1 else round_up(1 - (1 - Fraction(sure)) / k) for k in most]
 
     def _part(self, planned: Plan, confidence: float, report: Progress) -> Part:
         """Return the answers of one question; if no table could be made, what was measured for it."""
@@ -229,15 +314,21 @@ class Query:
         names = columns_of(self.questions, self.places)
         limit = row_limit(self.questions)
         facts = (found.noise, Fraction(0), found.request_id, limit, found.intervals, found.confidence)
-        return Answer(names, found.rows, *facts, note=found.note)
+        return self._shown(Answer(names, found.rows, *facts, note=found.note))
 
     def __str__(self) -> str:
-        """Return what is asked, in SQL."""
-        return sql_of(self.questions)
+        """Return what is asked, and how it is shown, in SQL: equal questions give equal texts."""
+        binned = binned_call(self.questions[0])
+        plain = OfMeasure(self.asked[0])
+        columns = [
+            str(one).replace(str(plain), binned, 1) if binned is not None and one.of == plain else str(one)
+            for one in self.shown.columns
+        ]
+        return " ".join([sql_of(self.questions, columns, self.shown.keys), *self.shown.clauses])
 
     def _fingerprint(self, planned: Sequence[Plan], pooling: Any) -> str:
-        """Tell questions apart: the same one has the same contract, text, cost and pooling."""
-        told = [self.dataset.identity, str(self), *(str(plan.epsilon) for plan in planned), str(pooling)]
+        """Tell questions apart: the same one has the same contract, text, cost and pooling, however it is shown."""
+        told = [self.dataset.identity, sql_of(self.questions), *(str(plan.epsilon) for plan in planned), str(pooling)]
         if self.questions[0].alone:
             told.append("each cell alone")
         return sha256("\0".join(told).encode()).hexdigest()
@@ -278,6 +369,12 @@ def _cost(epsilon: Any) -> Fraction:
 
 def _fixed(pooling: Any) -> Fraction | None:
     return None if pooling is None else as_written(pooling, "pooling", InvalidParameter)
+
+
+def _whole(given: Any) -> int:
+    if type(given) is not int or given < 0:
+        raise InvalidQuestion(f"limit takes whole numbers from 0 on, got {shown(given)}; give such")
+    return given
 
 
 def _confidence(given: Any) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
@@ -233,7 +234,7 @@ class Dataset:
 
     def proportion(self, condition: Condition | str) -> Query:
         """Ask for which part of the rows a condition is true."""
-        found = read_condition(condition) if isinstance(condition, str) else condition
+        found = read_condition(condition, self.table.columns) if isinstance(condition, str) else condition
         return self._query(Proportion(checked(self.table, found)))
 
     def median(self, column: str | Expression) -> Query:
@@ -279,7 +280,7 @@ class Dataset:
                 raise InvalidQuestion(f"{found.name} holds keys, each of them a bin; leave bins out")
             return self._query(Count()).by(found.name)
         question = Question(self.table, Count(), groups=(by_bins(found, bins),))
-        return Query(self, (question,))
+        return Query(self, (question,), measures=(question.measure,))
 
     def cdf(self, column: str | Expression, bins: int | list[Any] | None = None) -> Query:
         """Ask which part of the rows is at or below each value of a column: shares from 0 to 1 that never fall.
@@ -287,13 +288,13 @@ class Dataset:
         Values are told apart by bins, as in `histogram`; each is called by its greatest value.
         """
         found = self.table.numbers(column)
-        return Query(self, (Question(self.table, Cdf(), groups=(by_bins(found, bins),)),))
+        return Query(self, (Question(self.table, Cdf(), groups=(by_bins(found, bins),)),), measures=(Cdf(),))
 
     def sql(self, text: str) -> Query:
         """Ask in SQL; see `inbounds.query.sql` for what is answered."""
         if self.table is not self.tables.main:
             raise InvalidQuestion("SQL names its tables itself, after FROM; ask the dataset in SQL, or this in Python")
-        read = read_select(text, self.table.unit, self.tables)
+        read = read_select(text, self.tables)
         if read.made is None and read.table == self.name:
             return self._selected(read)
         return self._over(self._private(read.table) if read.made is None else read.made)._selected(read)
@@ -305,7 +306,10 @@ class Dataset:
             query = query.where(read.condition)
         if read.grouped.keys:
             query = query.by(*read.grouped.keys)
-        return query if read.grouped.sets is None else query.groupings(*read.grouped.sets)
+        if read.grouped.sets is not None:
+            query = query.groupings(*read.grouped.sets)
+        checked_as = dict(zip(read.measures, measures, strict=True))
+        return replace(query, shown=read.shown.with_measures(checked_as.__getitem__))
 
     @cached_property
     def identity(self) -> str:
@@ -336,7 +340,7 @@ class Dataset:
 
         Each measure of a unit's rows is written as in SQL.  With `where`, units are those that have such rows.
         """
-        given = read_condition(where) if isinstance(where, str) else where
+        given = read_condition(where, self.table.columns) if isinstance(where, str) else where
         kept = None if given is None else checked(self.table, given)
         made = {name: read_made(measure) for name, measure in measures.items()}
         return self._over(UnitRows("t", self.table, made, kept).table)
@@ -532,7 +536,7 @@ class Dataset:
 
 def _alone(query: Query) -> tuple[Measure, ...]:
     """Return the measures of a query that says nothing else."""
-    found = tuple(question.measure for question in query.questions)
+    found = query.asked
     if query != Query.of(query.dataset, found):
         raise InvalidQuestion("together takes measures of all rows; say where and by what groups afterwards")
     return found

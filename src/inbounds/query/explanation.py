@@ -87,6 +87,8 @@ class Explanation:
     parts: tuple[ExplainedPart, ...]
     warnings: tuple[str, ...] = ()
     """What the question compares with that no value can be."""
+    shown: str | None = None
+    """What is computed from what is released, for nothing."""
     owned: str | None = None
     """Whether the answer follows for free from what the analyst owns, if that was asked."""
     made: tuple[str, ...] = ()
@@ -95,14 +97,15 @@ class Explanation:
     """The bounds or keys of columns made of columns, as they follow."""
 
     @classmethod
-    def of(cls, plans: Sequence[Plan], dialect: str, owned: str | None = None) -> Explanation:
+    def of(cls, plans: Sequence[Plan], dialect: str, owned: str | None = None, shown: str | None = None) -> Explanation:
         """Explain the plans of a question."""
         questions = [plan.question for plan in plans]
         cost = sum((plan.epsilon for plan in plans), Fraction(0))
         parts = tuple(ExplainedPart.of(plan, dialect) for plan in plans)
         limit = row_limit(questions) or no_limit(questions[0])
         warnings, made = warnings_of(questions), _made(questions[0])
-        return cls(sql_of(questions), cost, limit, parts, warnings, owned, made, _from_columns(questions))
+        made_of = _from_columns(questions)
+        return cls(sql_of(questions), cost, limit, parts, warnings, shown, owned, made, made_of)
 
     @property
     def statement(self) -> str:
@@ -117,6 +120,8 @@ class Explanation:
         """Return what is said, by what it is called: of all together, then of each part, without statements."""
         cost = f"{write_end(self.epsilon)} for everything together"
         head = {"question": self.question, "epsilon": cost}
+        if self.shown is not None:
+            head["shown"] = self.shown
         if self.warnings:
             head["warning"] = " ".join(self.warnings)
         if self.made:

@@ -23,6 +23,7 @@ from inbounds.query.condition import (
     Not,
     Or,
     joined,
+    quoted,
 )
 from inbounds.query.expression import Expression
 from inbounds.query.group import MOST_CELLS, MOST_SETS, Group, by_key, cells
@@ -54,7 +55,9 @@ class Question:
 
     def where(self, condition: Condition | str) -> Question:
         """Return the question about fewer rows: a condition, or its text as in SQL."""
-        found = checked(self.table, read_condition(condition) if isinstance(condition, str) else condition)
+        found = checked(
+            self.table, read_condition(condition, self.table.columns) if isinstance(condition, str) else condition
+        )
         return replace(self, condition=found if self.condition is None else joined(And, self.condition, found))
 
     def by(self, *names: str | Expression) -> Question:
@@ -153,16 +156,19 @@ def made_columns(questions: Sequence[Question]) -> dict[str, Made | MadeKeys]:
     return {str(name): column for name, column in columns.items() if isinstance(column, Made | MadeKeys)}
 
 
-def sql_of(questions: Sequence[Question]) -> str:
-    """Return several questions about the same rows and groups as one, in SQL."""
+def sql_of(questions: Sequence[Question], selected: Sequence[str] = (), named: Sequence[tuple[str, str]] = ()) -> str:
+    """Return several questions about the same rows and groups as one, in SQL.
+
+    With `selected`: that in place of the measures; with `named`: some of the columns grouped by under other names.
+    """
     first = questions[0]
-    measured, columns = ", ".join(str(one.measure) for one in questions), first.groups
-    if isinstance(first.measure, Cdf):
-        measured, columns = columns[0].call("CDF"), columns[1:]
-    elif columns and columns[0].has_bins and isinstance(first.measure, Count):  # a histogram counts
-        measured, columns = str(columns[0]), columns[1:]
-    keys = ", ".join(map(str, columns))
-    text = f"SELECT {keys + ', ' if keys else ''}{measured} FROM {first.table.text}"
+    binned = binned_call(first)
+    columns = first.groups if binned is None else first.groups[1:]
+    measured = ", ".join(selected) or binned or ", ".join(str(one.measure) for one in questions)
+    keys, names = ", ".join(map(str, columns)), dict(named)
+    as_named = (f" AS {quoted(names[one.column.name])}" if one.column.name in names else "" for one in columns)
+    listed = [f"{one}{name}" for one, name in zip(columns, as_named, strict=True)]
+    text = f"SELECT {', '.join([*listed, measured])} FROM {first.table.text}"
     if first.condition is not None:
         text += f" WHERE {first.condition}"
     if first.sets is not None:
@@ -173,6 +179,16 @@ def sql_of(questions: Sequence[Question]) -> str:
         sets = (", ".join(str(first.groups[i]) for i in one) for one in told)
         return f"{text} GROUP BY GROUPING SETS ({', '.join(f'({one})' for one in sets)})"
     return text + (f" GROUP BY {keys}" if keys else "")
+
+
+def binned_call(question: Question) -> str | None:
+    """Return the call of a histogram or a cumulative distribution in SQL; None if the question is neither."""
+    groups = question.groups
+    if isinstance(question.measure, Cdf):
+        return groups[0].call("CDF")
+    if groups and groups[0].has_bins and isinstance(question.measure, Count):  # a histogram counts
+        return str(groups[0])
+    return None
 
 
 def _names(given: object) -> tuple[str | Expression, ...]:

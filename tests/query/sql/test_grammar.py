@@ -127,7 +127,27 @@ SAME: list[tuple[str, Ask]] = [
      lambda d: d.count().where((age > 1) & (cost < 3) & (column("ward") == 2))),
     ("SELECT COUNT(*) FROM visits WHERE age > 1 AND cost < 3 AND ward = 2",
      lambda d: d.count().where(age > 1).where(cost < 3).where("ward = 2")),
+    ("SELECT V.Clinic, avg(v.AGE) FROM Visits v WHERE V.Cost > 1 GROUP BY v.CLINIC",
+     lambda d: d.mean("age").where("COST > 1").by("clinic")),
+    ("SELECT clinic, ward, COUNT(*) FROM visits GROUP BY 2, 1", lambda d: d.count().by("ward", "clinic")),
+    ("SELECT COUNT(*), clinic AS c FROM visits GROUP BY c", lambda d: d.count().by("clinic")),
+    ("SELECT COUNT(DISTINCT Person) FROM visits", lambda d: d.count_units()),
+    ("SELECT avg(T.N) FROM (SELECT Person, COUNT(*) AS n FROM Visits GROUP BY PERSON) t",
+     lambda d: d.per_unit(n="COUNT(*)").mean("n")),
+    ("SELECT COUNT(*) FROM visits GROUP BY ROLLUP (clinic)", lambda d: d.count().groupings(("clinic",), ())),
+    ("SELECT COUNT(*) FROM visits GROUP BY CUBE (clinic)", lambda d: d.count().by("clinic").with_totals()),
+    ("SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS ((clinic), ())",
+     lambda d: d.count().groupings(("clinic",), ())),
 ]  # fmt: skip
+
+
+SHOWN = [
+    "SELECT clinic AS c, ROUND(100.0 * COUNT(*) / 12, 1) AS share FROM visits v GROUP BY 1 ORDER BY share DESC LIMIT 3",
+    "SELECT SUM(cost) / SUM(age) AS n, AVG(age) FROM visits GROUP BY clinic HAVING n > 2 AND AVG(age) < 5 ORDER BY 2",
+    "SELECT CASE WHEN COUNT(*) > 5 THEN 'a' ELSE NULL END AS n FROM visits GROUP BY ward ORDER BY ward NULLS FIRST",
+    "SELECT HISTOGRAM(age, 7) AS n FROM visits HAVING n > 5 ORDER BY age DESC LIMIT 2 OFFSET 1",
+    "SELECT LEAST(COUNT(*), -5) - -1, COALESCE(AVG(cost), 0) FROM visits WHERE age > 5 OFFSET 2",
+]
 
 
 @pytest.mark.slow
@@ -164,7 +184,6 @@ OUTSIDE: list[tuple[str, str | None]] = [
     ("SELECT QUANTILES(age, 0.1, cost) FROM visits", "cost"),
     ("SELECT HISTOGRAM(age), COUNT(*) FROM visits", "age"),
     ("SELECT AVG(age), HISTOGRAM(age, 3) FROM visits", "age"),
-    ("SELECT SUM(age) + 1 FROM visits", "age"),
     ("SELECT SUM(DISTINCT age) FROM visits", "age"),
     ("SELECT AVG(DISTINCT age) FROM visits", "age"),
     ("SELECT MIN(DISTINCT age) FROM visits", "age"),
@@ -190,7 +209,6 @@ OUTSIDE: list[tuple[str, str | None]] = [
     ("SELECT ROW_NUMBER() OVER () FROM visits", None),
     ("SELECT AVG(age::INT) FROM visits", "age"),
     ("SELECT CAST(AVG(age) AS INT) FROM visits", "age"),
-    ("SELECT ROUND(AVG(age)) FROM visits", "age"),
     ("SELECT AVG(CASE WHEN age > 5 THEN 1 END) FROM visits", None),
     ("SELECT AVG(CASE age WHEN 5 THEN 1 ELSE 0 END) FROM visits", "age"),
     ("SELECT QUANTILE(age, 1.5) FROM visits", "1.5"),
@@ -224,22 +242,80 @@ OUTSIDE: list[tuple[str, str | None]] = [
     ("SELECT COUNT(*) FROM visits PIVOT (COUNT(*) FOR ward IN (1))", "visits"),
     ("SELECT COUNT(*) FROM visits, LATERAL (SELECT 1)", "1"),
     ("SELECT COUNT(*) FROM visits WHERE other.age > 5", "other"),
-    ("SELECT COUNT(*) FROM visits HAVING COUNT(*) > 5", "5"),
-    ("SELECT clinic, COUNT(*) FROM visits GROUP BY clinic HAVING COUNT(*) > 5", "5"),
-    ("SELECT COUNT(*) FROM visits ORDER BY 1", "1"),
-    ("SELECT COUNT(*) FROM visits LIMIT 1", "1"),
-    ("SELECT COUNT(*) FROM visits OFFSET 1", "1"),
     ("SELECT COUNT(*) FROM visits QUALIFY true", None),
     ("SELECT COUNT(*) FROM visits WINDOW w AS ()", None),
     ("SELECT COUNT(*) FROM visits FOR UPDATE", None),
     ("SELECT COUNT(*) INTO x FROM visits", "x"),
-    ("SELECT COUNT(*) FROM visits GROUP BY 1", "1"),
+    ("SELECT COUNT(*) FROM visits GROUP BY 1", "COUNT"),
+    ("SELECT clinic, COUNT(*) FROM visits GROUP BY 3", "3"),
+    ("SELECT clinic, COUNT(*) FROM visits GROUP BY 1.0", "1.0"),
+    ("SELECT clinic, COUNT(*) FROM visits GROUP BY 0", "0"),
+    ("SELECT clinic, COUNT(*) FROM visits v GROUP BY visits.clinic", "visits"),
+    ('SELECT COUNT(*) FROM visits GROUP BY "Clinic"', None),
+    ('SELECT COUNT(*) FROM "Visits"', None),
+    ("SELECT COUNT(*) FROM visits 'v'", "v"),
+    ("SELECT COUNT(*) AS 'n' FROM visits", "n"),
+    ("SELECT COUNT(*) AS n, SUM(age) AS n FROM visits", "n"),
+    ("SELECT clinic, COUNT(*) AS clinic FROM visits GROUP BY clinic", "clinic"),
+    ("SELECT COUNT(*), COUNT(*) AS n FROM visits", "COUNT"),
+    ("SELECT COUNT(*) + age FROM visits", "age"),
+    ("SELECT clinic, COUNT(*) + clinic FROM visits GROUP BY clinic", "clinic"),
+    ("SELECT COUNT(*) + 'x' FROM visits", "x"),
+    ("SELECT MEDIAN(day) + 1 FROM visits", "day"),
+    ("SELECT COUNT(*) % 2 FROM visits", None),
+    ("SELECT COUNT(*) // 2 FROM visits", None),
+    ("SELECT COUNT(*) ^ 2 FROM visits", None),
+    ("SELECT COUNT(*) || 'x' FROM visits", None),
+    ("SELECT SQRT(COUNT(*)) FROM visits", None),
+    ("SELECT ROUND(AVG(age), COUNT(*)) FROM visits", "COUNT"),
+    ("SELECT ROUND(AVG(age), 1.5) FROM visits", "1.5"),
+    ("SELECT ROUND(AVG(age), 99) FROM visits", "99"),
+    ("SELECT ROUND(AVG(age), 1, 2) FROM visits", "2"),
+    ("SELECT NULLIF(COUNT(*)) FROM visits", "COUNT"),
+    ("SELECT COALESCE(AVG(age), 'none') FROM visits", "none"),
+    ("SELECT CASE COUNT(*) WHEN 1 THEN 2 END FROM visits", "COUNT"),
+    ("SELECT CASE WHEN COUNT(*) THEN 2 END FROM visits", "COUNT"),
+    ("SELECT CASE WHEN COUNT(*) > 1 THEN 2 ELSE 'x' END FROM visits", "x"),
+    ("SELECT CASE WHEN 1 > 1 THEN COUNT(*) END FROM visits", "1"),
+    ("SELECT QUANTILES(age, 0.1, 0.5) / 2 FROM visits", "age"),
+    ("SELECT HISTOGRAM(age, 7) / 2 FROM visits", "age"),
+    ("SELECT COUNT(age) + COUNT(*) FROM visits", "age"),
+    ("SELECT COUNT(*) / SUM(COUNT(*)) OVER () FROM visits GROUP BY clinic", "COUNT"),
+    ("SELECT LAG(COUNT(*)) OVER (ORDER BY clinic) FROM visits GROUP BY clinic", "COUNT"),
+    ("SELECT 1, COUNT(*) FROM visits", "1"),
+    ("SELECT 1 + 1, COUNT(*) FROM visits", "1"),
+    ("SELECT UPPER(clinic), COUNT(*) FROM visits GROUP BY clinic", "clinic"),
+    ("SELECT COUNT(*) FROM visits HAVING TRUE", None),
+    ("SELECT COUNT(*) FROM visits HAVING 1 = 1", "1"),
+    ("SELECT COUNT(*) FROM visits HAVING age > 5", "age"),
+    ("SELECT COUNT(*) FROM visits HAVING COUNT(*) > 'x'", "x"),
+    ("SELECT COUNT(*) FROM visits HAVING COUNT(*) LIKE 'x'", None),
+    ("SELECT COUNT(*) FROM visits HAVING COUNT(*) IN (1, AVG(age))", "age"),
+    ("SELECT COUNT(*) FROM visits HAVING COUNT(*) IS TRUE", None),
+    ("SELECT COUNT(*) FROM visits GROUP BY clinic HAVING clinic = 'east'", "east"),
+    ("SELECT COUNT(*) FROM visits GROUP BY clinic HAVING clinic > 'north'", "clinic"),
+    ("SELECT MEDIAN(day) FROM visits HAVING MEDIAN(day) > '2026-02-30'", "2026-02-30"),
+    ("SELECT HISTOGRAM(age, 7) FROM visits HAVING age > 5", "age"),
+    ("SELECT COUNT(*) FROM visits HAVING (SELECT 1) > 0", None),
+    ("SELECT COUNT(*) FROM visits ORDER BY age", "age"),
+    ("SELECT COUNT(*) FROM visits ORDER BY 2", "2"),
+    ("SELECT COUNT(*) FROM visits ORDER BY 'count'", "count"),
+    ("SELECT COUNT(*) FROM visits ORDER BY ALL", None),
+    ("SELECT QUANTILES(age, 0.1, 0.5) FROM visits ORDER BY 1", "1"),
+    ("SELECT COUNT(*) FROM visits ORDER BY RANDOM()", None),
+    ("SELECT COUNT(*) FROM visits LIMIT -1", "1"),
+    ("SELECT COUNT(*) FROM visits LIMIT 1.5", "1.5"),
+    ("SELECT COUNT(*) FROM visits LIMIT COUNT(*)", None),
+    ("SELECT COUNT(*) FROM visits LIMIT 10 PERCENT", None),
+    ("SELECT COUNT(*) FROM visits LIMIT ALL", None),
+    ("SELECT COUNT(*) FROM visits FETCH FIRST 1 ROWS ONLY", None),
+    ("SELECT COUNT(*) FROM visits OFFSET -1", "1"),
     ("SELECT COUNT(*) FROM visits GROUP BY ALL", None),
     ("SELECT COUNT(*) FROM visits GROUP BY ROLLUP ()", None),
     ("SELECT COUNT(*) FROM visits GROUP BY CUBE ()", None),
     ("SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS ()", None),
-    ("SELECT COUNT(*) FROM visits GROUP BY ROLLUP (1)", "1"),
-    ("SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS ((clinic, 1), ())", "1"),
+    ("SELECT COUNT(*) FROM visits GROUP BY ROLLUP (1)", "COUNT"),
+    ("SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS ((clinic, 1), ())", "COUNT"),
     ("SELECT COUNT(*) FROM visits GROUP BY ROLLUP (clinic, ROLLUP (ward))", None),
     ("SELECT COUNT(*) FROM visits GROUP BY ROLLUP (clinic, ())", "clinic"),
     ("SELECT COUNT(*) FROM visits GROUP BY clinic WITH ROLLUP", "clinic"),
@@ -382,7 +458,7 @@ CONDITIONS: list[tuple[str, str | None]] = [
     ("age > 5 UNION SELECT 1", None),
     ("age > 5 GROUP BY clinic", None),
     ("age > 5 LIMIT 1", None),
-    ("x -> x > 5", None),
+        ("x -> x > 5", None),
     ("LAMBDA x: x > 5", None),
 ]  # fmt: skip
 
@@ -415,7 +491,7 @@ def test_what_is_outside_the_grammar_is_refused(visits: Dataset, text: str, mark
 @pytest.mark.parametrize(("text", "marked"), CONDITIONS)
 def test_what_is_no_condition_is_refused(visits: Dataset, text: str, marked: str | None) -> None:
     """Every other condition is refused, in SQL and as the text of a condition, with a mark under it."""
-    if "GROUP BY" not in text:
+    if not text.endswith(("GROUP BY clinic", "LIMIT 1")):
         with pytest.raises(InvalidQuestion) as refusal:
             visits.sql(f"SELECT COUNT(*) FROM visits WHERE {text}")
         check_mark(str(refusal.value), marked)
@@ -469,6 +545,12 @@ DEEP: dict[str, Callable[[int], str]] = {
     "lists": lambda n: "SELECT " + "[" * n + "1" + "]" * n + " FROM visits",
     "and": lambda n: "SELECT COUNT(*) FROM visits WHERE " + "age > 5 AND " * max(n, 600) + "age > 5",
     "and or": lambda n: "SELECT COUNT(*) FROM visits WHERE " + "age > 5 AND (age < 5 OR " * n + "age > 5" + ")" * n,
+    "negatives": lambda n: "SELECT " + "- " * n + "COUNT(*) FROM visits",
+    "sums": lambda n: "SELECT COUNT(*)" + " + 1" * n + " FROM visits",
+    "roundings": lambda n: "SELECT " + "ROUND(" * n + "COUNT(*)" + ")" * n + " FROM visits",
+    "choices": lambda n: "SELECT " + "CASE WHEN COUNT(*) > 1 THEN " * n + "5" + " END" * n + " FROM visits",
+    "having": lambda n: "SELECT COUNT(*) FROM visits HAVING " + "COUNT(*) > 5 AND " * max(n, 600) + "COUNT(*) > 5",
+    "orders": lambda n: "SELECT COUNT(*) FROM visits ORDER BY COUNT(*)" + " * 2" * n,
     "constants": lambda n: "SELECT COUNT(*) FROM visits WHERE age IN (" + "1, " * max(n, 600) + "1)",
 }  # fmt: skip
 
@@ -524,6 +606,8 @@ PIECES = [
     "/*", "*/", "::", "INT", "DATE", "'2026-01-01'", "TRUE", "[", "]", "{", "}", "$", "?", ":", "@", "\\", "\0",
     "\n", "é", "OVER ()", "FILTER", "HAVING", "LIMIT 1", "UNION", "WITH x AS", "JOIN", "AS", "x", "->", "||",
     "%", "0x1F", "1_000",
+    "ORDER BY", "ORDER BY 1 DESC", "NULLS FIRST", "LIMIT", "OFFSET 2", "AS n", "n", "+ 1", "/ COUNT(*)", "- SUM(age)",
+    "ROUND(", "COALESCE(", "HAVING COUNT(*) > 5", "GROUP BY 1", "v", "v.age", "count",
     "EXISTS", "INTERVAL", "LIKE", "ALL", "ROLLUP", "VALUES", "STRUCT", "MAP", "EXCLUDE", "REPLACE", "COLUMNS(*)", "1.",
     ".5", "1e", "E'x'", "$$x$$", "U&'x'", "PIVOT", "TRY_CAST(", "AT TIME ZONE", "1..2", "BY", "INSERT INTO", "=>", ":=",
 ]  # fmt: skip
@@ -552,9 +636,9 @@ def mutated(draw: random.Random, text: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_mutated_texts_are_asked_or_refused(visits: Dataset, seed: int) -> None:
-    """Whatever is done to a text, it is a question or an InvalidQuestion, and nothing else is raised."""
+    """Whatever is done to a text, it is a question whose text reads as the same, or an InvalidQuestion."""
     draw = random.Random(seed)
-    texts = [text for text, _ in SAME] + [text for text, marked in OUTSIDE if marked]
+    texts = [text for text, _ in SAME] + SHOWN + [text for text, marked in OUTSIDE if marked]
     for _ in range(250):
         text = mutated(draw, draw.choice(texts))
         try:
@@ -562,7 +646,8 @@ def test_mutated_texts_are_asked_or_refused(visits: Dataset, seed: int) -> None:
         except InvalidQuestion as refusal:
             check_mark(str(refusal), None)
             continue
-        assert str(query.question)
+        if "[" not in str(query):  # bins that begin where they are told have no SQL of their own
+            assert str(visits.sql(str(query))) == str(query)
 
 
 @pytest.mark.parametrize("seed", range(4))

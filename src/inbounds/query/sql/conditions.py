@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import sqlglot
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.column import Comparison
+from inbounds.query.column import Column, Comparison
 from inbounds.query.condition import MOST_NODES, And, Condition, In, Like, Missing, Not, Or, joined
 from inbounds.query.expression import Constant, Expression, compared
 from inbounds.query.sql.expressions import is_made, read
@@ -20,9 +20,9 @@ COMPARISONS: dict[type[exp.Expr], Comparison] = {
 }  # fmt: skip
 
 
-def read_condition(given: str) -> Condition:
-    """Read what could stand after WHERE."""
-    text = SqlText(given, "a condition")
+def read_condition(given: str, columns: Mapping[str, Column] | None = None) -> Condition:
+    """Read what could stand after WHERE, about some columns."""
+    text = SqlText(given, "a condition", columns=columns)
 
     def parse() -> exp.Expr:
         return sqlglot.parse_one(given, into=exp.Condition, dialect=PlainCalls)

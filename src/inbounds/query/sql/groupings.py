@@ -12,7 +12,6 @@ from inbounds.query.group import MOST_SETS
 from inbounds.query.sql.conditions import read_name
 from inbounds.query.sql.expressions import is_made
 from inbounds.query.sql.text import SqlText, kind
-from inbounds.query.sql.values import is_number
 
 Names = tuple[str, ...]
 
@@ -97,8 +96,8 @@ def _joined(sets: tuple[Names, ...] | list[Names]) -> Names:
 
 
 def _column(text: SqlText, key: exp.Expr) -> str:
-    if is_number(key):
-        text.refuse(key, f"GROUP BY takes columns, got {kind(key)}; write the column's name")
+    if not isinstance(key, exp.Column) or text.canonical(key.this, text.columns) not in text.columns:
+        key = text.meant(key)
     if not isinstance(key, exp.Column) and not is_made(key):
         text.refuse(
             key,

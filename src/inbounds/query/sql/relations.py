@@ -37,9 +37,10 @@ def read_relation(text: SqlText, tree: exp.Select, tables: Tables | None, depth:
         return None
     text.take(source, "this")
     called, first = _part(text, source.this, tables, depth)
+    text.table = called
     if joins:
         first = _joined(text, joins, called, first, tables, depth)
-    text.table, text.unit = called, first.owner or ""
+    text.table, text.unit, text.columns = called, first.owner or "", first.columns
     return first
 
 
@@ -48,7 +49,7 @@ def _part(text: SqlText, node: exp.Expr, tables: Tables, depth: int) -> tuple[st
     if isinstance(node, exp.Subquery):
         text.take(node, "this", "alias")
         return _inner(text, node, tables, depth + 1)
-    name, called = _named(text, node)
+    name, called = _named(text, node, tables)
     if name in tables.public:
         text.refuse(node, f"{name} is public, so there is nothing to protect in it; join it to a private table")
     if name not in tables.private:
@@ -56,13 +57,14 @@ def _part(text: SqlText, node: exp.Expr, tables: Tables, depth: int) -> tuple[st
     return called, tables.private[name]
 
 
-def _named(text: SqlText, node: exp.Expr) -> tuple[str, str]:
+def _named(text: SqlText, node: exp.Expr, tables: Tables) -> tuple[str, str]:
     """Return the name of a table, and what the question calls it."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         text.refuse(node, f"FROM takes tables of the contract and SELECT in brackets, got {kind(node)}; leave it out")
     text.take(node, "this", "alias")
     text.take(node.this, "this", "quoted")
-    return str(node.name), _alias(text, node) or str(node.name)
+    name = text.canonical(node.this, (*tables.private, *tables.public))
+    return name, _alias(text, node) or name
 
 
 def _alias(text: SqlText, node: exp.Expr) -> str | None:
@@ -70,8 +72,7 @@ def _alias(text: SqlText, node: exp.Expr) -> str | None:
     if alias is None:
         return None
     text.take(alias, "this")
-    text.take(alias.this, "this", "quoted")
-    return str(alias.name)
+    return text.given_name(alias.this)
 
 
 # One row for each unit.
@@ -93,7 +94,7 @@ def _inner(text: SqlText, node: exp.Subquery, tables: Tables, depth: int) -> tup
         if of is None:
             text.take(tree.args["from_"], "this") if tree.args.get("from_") else _no_from()
             text.table, of = _part(text, tree.args["from_"].this, tables, depth)
-            text.unit = of.owner or ""
+            text.unit, text.columns = of.owner or "", of.columns
         return called, _unit_rows(text, tree, called, of)
 
 
@@ -143,8 +144,7 @@ def _grouped(text: SqlText, tree: exp.Select, unit: str) -> dict[str, tuple[Unit
         if not isinstance(selected, exp.Alias):
             text.refuse(selected, f"{kind(selected)} needs a name; write {kind(selected)} AS n")
         text.take(selected, "this", "alias")
-        text.take(selected.args["alias"], "this", "quoted")
-        name = str(selected.alias)
+        name = text.given_name(selected.args["alias"])
         if name in found or name == unit:
             text.refuse(selected, f"{name} is there twice; give each a name of its own")
         found[name] = read_unit_measure(text, selected.this), selected.this
@@ -188,8 +188,8 @@ def _join(
     text.take(node, "this", "side", "kind", "using", "on")
     keep, parts = side == "LEFT", {called: first.owner}
     parts.update((one.name, one.table.owner) for one in before if isinstance(one, JoinOnUnit))
-    if isinstance(node.this, exp.Table) and str(node.this.name) in tables.public:
-        name, as_ = _named(text, node.this)
+    if isinstance(node.this, exp.Table) and text.canonical(node.this.this, tables.public) in tables.public:
+        name, as_ = _named(text, node.this, tables)
         public = tables.public[name]
         left, right = _pair(text, node, as_, first, tables)
         holders = [called, *(one.name for one in before)]
@@ -222,14 +222,15 @@ def _pair(
     using, on = node.args.get("using"), node.args.get("on")
     if using and len(using) == 1 and isinstance(using[0], exp.Identifier):
         text.take(using[0], "this", "quoted")
-        return ("", str(using[0].name)), (called, str(using[0].name))
+        name = text.canonical(using[0], _columns(first, tables))
+        return ("", name), (called, name)
     if isinstance(on, exp.Paren):
         text.take(on, "this")
         on = on.this
     if using or not isinstance(on, exp.EQ):
         text.refuse(node, f"tables are joined by one column; {_would_do(first, tables)}")
     text.take(on, "this", "expression")
-    left, right = _side(text, on.this), _side(text, on.expression)
+    left, right = (_side(text, one, called, _columns(first, tables)) for one in (on.this, on.expression))
     if left[0] == called:
         left, right = right, left
     if right[0] != called or left[0] == called:
@@ -237,14 +238,23 @@ def _pair(
     return left, right
 
 
-def _side(text: SqlText, node: exp.Expr) -> tuple[str, str]:
+def _columns(first: Table, tables: Tables) -> list[str]:
+    """Return the names of all columns that tables are joined by."""
+    private = [first, *tables.private.values()]
+    found = [name for one in private for name in (*one.columns, one.owner or "")]
+    return [*found, *(name for one in tables.public.values() for name in (*one.columns, one.key))]
+
+
+def _side(text: SqlText, node: exp.Expr, called: str, columns: list[str]) -> tuple[str, str]:
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier) or node.args.get("db"):
         text.refuse(node, f"a column is needed here, got {kind(node)}; name one of the contract's")
     text.take(node, "this", "table")
-    for name in (node.this, node.args.get("table")):
+    table = node.args.get("table")
+    for name in (node.this, table):
         if name is not None:
             text.take(name, "this", "quoted")
-    return str(node.table), str(node.name)
+    of = "" if table is None else text.canonical(table, (called, text.table, *text.names))
+    return of, text.canonical(node.this, columns)
 
 
 def _would_do(first: Table, tables: Tables) -> str:

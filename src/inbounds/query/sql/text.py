@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, NoReturn, TypeVar
 
@@ -15,9 +15,13 @@ from sqlglot.errors import SqlglotError
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.decimals import is_decimal
 from inbounds.exact.rational import cut, shown
+from inbounds.query.column import Column
 
 LONGEST = 100_000
 """Characters of a statement: it is read by recursion."""
+
+LONGEST_POSITION = 5
+"""No position has so many digits."""
 
 Token = sqlglot.TokenType
 WRITTEN = (Token.NUMBER, Token.STRING, Token.IDENTIFIER, Token.VAR)
@@ -26,7 +30,7 @@ WRITTEN = (Token.NUMBER, Token.STRING, Token.IDENTIFIER, Token.VAR)
 SPECIAL = ("CAST", "TRY_CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION")
 """Functions with a syntax of their own: all but CAST and EXTRACT are refused, with a mark."""
 
-UNNAMED = ("WITHIN", "GROUP")
+UNNAMED = ("WITHIN", "GROUP", "NULLS")
 """Words of the grammar that sqlglot takes for names until it meets them."""
 
 Found = TypeVar("Found")
@@ -45,7 +49,7 @@ class PlainCalls(DuckDB):
 class SqlText:
     """One text, and which of its nodes have been read."""
 
-    def __init__(self, given: object, what: str, unit: str = "") -> None:
+    def __init__(self, given: object, what: str, unit: str = "", columns: Mapping[str, Column] | None = None) -> None:
         if not isinstance(given, str):
             raise InvalidQuestion(f"{what} must be a text, got {shown(given)}; write one, in quotes")
         if not given.strip():
@@ -58,7 +62,13 @@ class SqlText:
         self.unit = unit
         """The column that tells whose rows they are."""
         self.table = ""
-        """The table that is asked, once it has been read."""
+        """What stands before the point of a column's name: the table that is asked, or its alias, once it was read."""
+        self.columns = columns or {}
+        """The columns of the table that is asked."""
+        self.selected: list[exp.Expr] = []
+        """What is selected, without the names given to it: GROUP BY 1 is the first of them."""
+        self.aliases: dict[str, exp.Expr] = {}
+        """What is selected by the names given to it."""
         self.names: dict[str, Mapping[str, str]] = {}
         """For each table of a join as it is called: what the joined table calls its columns."""
         self.conditions = 0
@@ -114,14 +124,48 @@ class SqlText:
             self.refuse(at, f"{call.name.upper()} cannot take {len(found)} arguments; write it like {like}")
         return found
 
+    def canonical(self, name: exp.Expr, names: Iterable[str]) -> str:
+        """Return a name as it is written among others: in any case, unless it is in quotes."""
+        written, known = str(name.name), list(dict.fromkeys(names))
+        if name.args.get("quoted") or written in known:
+            return written
+        found = [one for one in known if one.lower() == written.lower()]
+        if len(found) > 1:
+            self.refuse(name, f"{written} may be {' or '.join(found)}; write it as the contract does")
+        return found[0] if found else written
+
+    def given_name(self, name: exp.Expr) -> str:
+        """Return a name that is given to something; sqlglot would take a text for one."""
+        if self.sql[name.meta.get("start", 0)] == "'":
+            self.refuse(name, f"{kind(name)} is a text, not a name; write it without quotes, or in double ones")
+        self.take(name, "this", "quoted")
+        return str(name.name)
+
+    def meant(self, node: exp.Expr) -> exp.Expr:
+        """Return what a position or a name stands for, if it was selected; else the node itself."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            self.take(node, "this")
+            place = int(node.this) if node.this.isdigit() and len(node.this) < LONGEST_POSITION else 0
+            if not 1 <= place <= len(self.selected):
+                self.refuse(node, f"{node.this} is not the position of anything selected; name a column")
+            return self.selected[place - 1]
+        if not isinstance(node, exp.Column) or node.args.get("table") or not isinstance(node.this, exp.Identifier):
+            return node
+        alias = self.canonical(node.this, self.aliases)
+        if alias not in self.aliases:
+            return node
+        self.take(node, "this")
+        self.take(node.this, "this", "quoted")
+        return self.aliases[alias]
+
     @contextmanager
     def inside(self) -> Iterator[None]:
         """Read a SELECT inside another one: it has tables of its own."""
-        kept = self.table, self.names, self.unit
+        kept = self.table, self.names, self.unit, self.columns
         try:
             yield
         finally:
-            self.table, self.names, self.unit = kept
+            self.table, self.names, self.unit, self.columns = kept
 
     def refuse(self, node: Any, why: str) -> NoReturn:
         """Refuse a part of the text, and point at it."""

@@ -19,13 +19,17 @@ def read_column(text: SqlText, node: exp.Expr | None) -> str:
     """Return the name of a column."""
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
         text.refuse(node, f"a column is needed here, got {kind(node)}; name one of the contract's")
-    if node.args.get("db") or node.table not in ("", text.table, *text.names):
+    table, tables = node.args.get("table"), (text.table, *text.names)
+    called = "" if table is None else text.canonical(table, tables)
+    if node.args.get("db") or (table is not None and called not in tables):
         text.refuse(node, f"{kind(node)} names another table; leave out what stands before the point")
     text.take(node, "this", "table")
-    for name in (node.this, node.args.get("table")):
+    for name in (node.this, table):
         if name is not None:
             text.take(name, "this", "quoted")
-    return str(text.names.get(node.table, {}).get(node.name, node.name))
+    names = text.names.get(called, {})
+    own = text.canonical(node.this, names)
+    return names.get(own) or text.canonical(node.this, (*text.columns, *([text.unit] if text.unit else [])))
 
 
 def read_constant(text: SqlText, node: exp.Expr | None) -> Constant:
