@@ -29,7 +29,7 @@ PARQUET = """
 """
 SCORE = ("--column", "score", "--bounds", "[0, 10] step 1", "--sensitivity", "1", "--epsilon", "1", "--pooling", "1")
 DAY = ("--column", "day", "--bounds", "[2026-01-01, 2026-12-31]", "--sensitivity", "3", "--epsilon", "1")
-STILL = ("--sensitivity", "1", "--epsilon", "1000", "--pooling", "1")
+STILL = ("--sensitivity", "0.001", "--epsilon", "1000", "--pooling", "1")
 """Noise that is as good as none on a lattice of a step: what comes out is what was read."""
 
 
