@@ -98,15 +98,6 @@ def _measure(bundle: list[Measure]) -> Measure:
     return Totals(column, tuple(one for one in of if isinstance(one, Count | Sum | Mean)))
 
 
-def asked_of(measure: Measure, column: int) -> Measure:
-    """Return what was asked for that one column of an answer to `measure` tells."""
-    if isinstance(measure, Totals | Moments):
-        return measure.of[column]
-    if isinstance(measure, Quantiles) and (name := measure.extreme(column)) is not None:
-        return Extreme.of(name, measure.column)
-    return Quantile(measure.column, measure.levels[column]) if isinstance(measure, Quantiles) else measure
-
-
 def _column(measure: Measure, asked: Measure) -> int:
     """Return in which column of an answer to `measure` that to `asked` is."""
     if isinstance(measure, Totals | Moments) and measure != asked:
