@@ -48,7 +48,9 @@ class Place:
         for statement in (*_UNLOCK[self.kind], *_INDEXES):
             self.raw(statement)
         if self.kind == "postgres":
-            found = "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype = 'c' AND conname LIKE ?"
+            # Of this schema only: others on the same server are those of tests that run at the same time.
+            here = "contype = 'c' AND conname LIKE ? AND connamespace = current_schema()::regnamespace"
+            found = f"SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE {here}"
             for table, constraint in self.raw(found, ("ledger%",)):
                 self.raw(f"ALTER TABLE IF EXISTS {table} DROP CONSTRAINT IF EXISTS {constraint}")
 
