@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inbounds.query.column import MOST_STEPS
-from inbounds.query.plan import MOST_GRAINS
+from inbounds.query.planner import MOST_GRAINS
 from inbounds.query.row_weights import MOST_ROWS, RowWeights
 from inbounds.query.table import MOST_LIMIT
 from tests.helpers.audit_tables import Playground, contract
