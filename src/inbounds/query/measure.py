@@ -319,10 +319,6 @@ class Quantiles(_OfColumn):
     title = "quantile"
     has_noise = False
 
-    def extreme(self, column: int) -> str | None:
-        """Return which of MIN and MAX one of them stands in for, if it does."""
-        return next((one for one in self.extremes if EXTREMES[one] == self.levels[column]), None)
-
     @property
     def remarks(self) -> tuple[str, ...]:  # type: ignore[override]
         """Say which of them stand in for what."""
