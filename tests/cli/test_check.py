@@ -236,3 +236,55 @@ def test_the_page_shows_what_comes_out(typed: Type, clinic: Path) -> None:
     (clinic / "visits.toml").write_text(contract, encoding="utf-8")
     lines = [" ".join(line.split()) for line in typed("check", "visits.toml").out.splitlines()]
     assert [line for line in shown.splitlines() if line and " ".join(line.split()) not in lines] == []
+
+
+SAID = """
+[dataset]
+name = "stays"
+source = "stays.csv"
+unit = "who"
+max_rows_per_unit = 2
+[columns.region]
+keys = ["city", "country"]
+[columns.district]
+keys = ["harbour", "hills"]
+within = "region"
+map = { "harbour" = "city", "hills" = "country" }
+[columns.cost]
+bounds = "[0, 100] step 1"
+[columns.dear]
+from = "CASE WHEN cost >= 50 THEN 'dear' ELSE 'cheap' END"
+[known]
+zeros = [{ region = "city", dear = "dear" }, { district = "hills", dear = "dear" }]
+[tables.drugs]
+source = "drugs.csv"
+[tables.drugs.columns.dose]
+bounds = "[0, 6] step 1"
+[tables.drugs.columns.half]
+from = "dose / 2"
+[budget]
+total = 1
+"""
+
+
+@pytest.mark.usefixtures("at_terminal")
+def test_what_the_contract_says_is_shown_beside_the_table(
+    typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Columns made of columns, known numbers that are not so, keys within keys, and each table, on 80 columns."""
+    (tmp_path / "stays.toml").write_text(SAID, encoding="utf-8")
+    rows = ["1,city,harbour,70", "2,country,harbour,20", "3,sea,hills,", "4,city,harbour,60"]
+    (tmp_path / "stays.csv").write_text("\n".join(["who,region,district,cost", *rows, ""]), encoding="utf-8")
+    (tmp_path / "drugs.csv").write_text("who,dose\n1,5\n1,\n1,7\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = typed("check", "stays.toml")
+    assert (found.code, found.err) == (0, "")
+    assert within_80(found.out)
+    lines = [re.sub(" +", " ", line) for line in found.out.splitlines()]
+    assert "known numbers 1 of 2 are so" in lines
+    assert "region = city, dear = dear 0 2" in lines
+    assert "district region 1 1" in lines
+    assert "dear 0 2 0" in lines
+    assert "table drugs, of dataset stays" in lines
+    assert "half 1" in lines
+    assert sum("advice" in line for line in lines) == 1

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from inbounds.errors import EngineFailed
+from inbounds.errors import EngineFailed, InvalidQuestion
 from inbounds.ledger import Ledger
 from inbounds.query import Dataset, Inspection
 from inbounds.query.engines.duckdb import DuckDB
@@ -252,3 +252,137 @@ def test_a_database_that_fails_says_that_nothing_was_charged(files: Any, monkeyp
         Inspection.of(dataset)
     assert "731954" not in str(failed.value)
     assert failed.value.__context__ is None
+
+
+SAID = """
+[dataset]
+name = "stays"
+unit = "row"
+[columns.region]
+keys = ["city", "country"]
+[columns.district]
+keys = ["old town", "harbour", "hills"]
+within = "region"
+map = { "old town" = "city", "harbour" = "city", "hills" = "country" }
+[columns.day]
+bounds = "[2026-01-01, 2026-12-31]"
+[columns.cost]
+bounds = "[0, 100] step 1"
+[columns.month]
+from = "MONTH(day)"
+[columns.double]
+from = "2 * cost"
+[columns.dear]
+from = "CASE WHEN cost >= 101 THEN 'never' WHEN cost >= 50 THEN 'dear' ELSE 'cheap' END"
+[known]
+total = 120
+zeros = [{ region = "country", dear = "dear" }, { dear = "never" }]
+[known.by.region]
+city = 50
+[known.by.dear]
+cheap = 80
+[budget]
+total = 1
+"""
+SAID_TYPES = {"region": "text", "district": "text", "day": "date", "cost": "integer"}
+PARENT = {"old town": "city", "harbour": "city", "hills": "country"}
+
+
+def stays(seed: int, count: int = 120) -> list[dict[str, Any]]:
+    """Return rows that agree with their contract, and rows that do not."""
+    random = Random(seed)
+    return [
+        {
+            "region": random.choice(["city", "country", "country", "sea", None]),
+            "district": random.choice([*PARENT, "moor", None]),
+            "day": random.choice([None, date(2026, 2, 3), date(2026, 11, 30)]),
+            "cost": random.choice([None, 0, 49, 50, 400]),
+        }
+        for _ in range(count)
+    ]
+
+
+def dear(row: dict[str, Any]) -> str:
+    """Return what is made of a cost, in plain Python: a comparison with what is missing is not true."""
+    return "dear" if (row["cost"] or 0) >= 50 else "cheap"
+
+
+def check_said(found: Inspection, rows: list[dict[str, Any]]) -> None:
+    """Compare the figures of what a contract says of its columns with plain Python."""
+    made = {one.column: (one.missing, one.keys, one.unused) for one in found.made}
+    no_cost = sum(row["cost"] is None for row in rows)
+    assert made == {
+        "month": (sum(row["day"] is None for row in rows), None, None),
+        "double": (no_cost, None, None),
+        "dear": (0, 3, 3 - len({dear(row) for row in rows})),
+    }
+    (within,) = found.within
+    placed = [(PARENT[row["district"]], row["region"]) for row in rows if row["district"] in PARENT]
+    assert (within.column, within.within) == ("district", "region")
+    assert within.elsewhere == sum(there in PARENT.values() and there != said for said, there in placed)
+    assert within.nowhere == sum(there not in PARENT.values() for _, there in placed)
+    known = {one.of: (one.said, one.rows) for one in found.known}
+    assert known == {
+        "": (120, len(rows)),
+        "region = city": (50, sum(row["region"] == "city" for row in rows)),
+        "dear = cheap": (80, sum(dear(row) == "cheap" for row in rows)),
+        "region = country, dear = dear": (0, sum(row["region"] == "country" and dear(row) == "dear" for row in rows)),
+        "dear = never": (0, 0),
+    }
+    assert [one.agrees for one in found.known] == [one.said == one.rows for one in found.known]
+
+
+@pytest.mark.parametrize("rows", [stays(1), stays(2, 200), []], ids=["one", "other", "empty"])
+def test_what_a_contract_says_is_compared_with_the_table(engine_place: Place, rows: list[dict[str, Any]]) -> None:
+    """On every engine, columns made of columns, known numbers and keys within keys have the figures of plain Python."""
+    check_said(Inspection.of(engine_place.dataset(rows, SAID_TYPES, SAID)), rows)
+
+
+def test_a_row_at_another_place_is_found(files: Any) -> None:
+    """The comparison itself fails for a table in which one row lies elsewhere."""
+    rows = stays(3)
+    moved = [*rows[1:], {"region": "country", "district": "harbour", "day": None, "cost": 1}]
+    found = Inspection.of(files.dataset(moved, SAID_TYPES, SAID))
+    with pytest.raises(AssertionError):
+        check_said(found, rows)
+
+
+def test_what_is_made_of_a_column_that_does_not_fit_is_left_out(files: Any) -> None:
+    """A column of another type takes with it what is made of it, what is known of it, and its keys within keys."""
+    types = {**SAID_TYPES, "cost": "text", "region": "integer"}
+    rows = [{"region": 1, "district": "hills", "day": date(2026, 5, 5), "cost": "1"}]
+    found = Inspection.of(files.dataset(rows, types, SAID))
+    assert set(found.misfits) == {"cost", "region"}
+    assert [one.column for one in found.made] == ["month"]
+    assert found.within == ()
+    assert [one.of for one in found.known] == [""]
+
+
+def test_every_private_table_is_looked_at(tmp_path: Path) -> None:
+    """Where a contract has several tables, each has its own figures, with its own unit and limit."""
+    (tmp_path / "visits.csv").write_text("patient,age\n1,30\n1,200\n2,40\n", encoding="utf-8")
+    (tmp_path / "drugs.csv").write_text("who,dose\n1,5\n1,6\n1,7\n,8\n", encoding="utf-8")
+    contract = tmp_path / "visits.toml"
+    contract.write_text(
+        "[dataset]\nname = 'visits'\nsource = 'visits.csv'\nunit = 'patient'\nmax_rows_per_unit = 1\n"
+        "[columns.age]\nbounds = '[0, 120] step 1'\n"
+        "[tables.drugs]\nsource = 'drugs.csv'\nunit = 'who'\nmax_rows_per_unit = 2\n"
+        "[tables.drugs.columns.dose]\nbounds = '[0, 6] step 1'\n[tables.drugs.columns.half]\nfrom = 'dose / 2'\n"
+        "[budget]\ntotal = 1\n",
+        encoding="utf-8",
+    )
+    with Dataset.load(contract) as dataset:
+        found = Inspection.of(dataset)
+        (drugs,) = found.others
+        assert Inspection.of(dataset.rows_of("drugs")).numbers == drugs.numbers
+        with pytest.raises(InvalidQuestion, match="made of tables"):
+            Inspection.of(dataset.join("drugs"))
+    assert (found.table, found.rows, found.numbers[0].above, found.made) == ("visits", 3, 1, ())
+    assert found.units is not None
+    assert found.units.limit.rows == 1
+    assert (drugs.dataset, drugs.table, drugs.rows, drugs.numbers[0].above) == ("visits", "drugs", 4, 2)
+    assert drugs.units is not None
+    assert (drugs.units.rows_without, drugs.units.limit.limit, drugs.units.limit.rows) == (1, 2, 1)
+    assert [(one.column, one.made_of, one.missing) for one in drugs.made] == [("half", "dose / 2", 0)]
+    assert drugs.seconds is not None
+    assert found.data()["others"][0]["table"] == "drugs"

@@ -10,7 +10,8 @@ from inbounds.display.table import Column, Table
 from inbounds.display.text import WIDTH
 
 if TYPE_CHECKING:
-    from inbounds.query.inspection import Inspection, KeysFound, UnitsFound
+    from inbounds.query.inspection import Inspection
+    from inbounds.query.inspection_figures import KeysFound, MadeFound, UnitsFound, WithinFound
 
 LARGE = "F O R   T H E   C U S T O D I A N ' S   E Y E S   O N L Y"
 
@@ -21,6 +22,9 @@ WARNING = (
     "and keep no copy where others read. Nothing was charged or recorded.",
 )
 
+MOST_WRONG = 20
+"""So many known numbers that are not so are shown."""
+
 ADVICE = (
     "What you change in the contract becomes public with it. Change it for reasons that would hold for another table "
     "of the same kind, and take round numbers: bounds, keys and limits that are read off this table tell about it."
@@ -29,7 +33,8 @@ ADVICE = (
 
 def inspection_text(found: Inspection, contract: str) -> str:
     """Return everything that was found, for a terminal."""
-    return "\n\n".join([_banner(), *_parts(found, contract)])
+    parts = [part for one in (found, *found.others) for part in _parts(one, contract)]
+    return "\n\n".join([_banner(), *parts, str(Facts([("advice", ADVICE)]))])
 
 
 def _banner() -> str:
@@ -51,15 +56,52 @@ def _parts(found: Inspection, contract: str) -> Iterator[str]:
     for one in found.keys:
         if one.values:
             yield str(_values(one))
-    yield str(Facts([("advice", ADVICE)]))
+    if found.made:
+        yield str(_made(found.made))
+    if found.within:
+        yield str(_within(found.within))
+    if any(not one.agrees for one in found.known):
+        yield str(_known(found))
+
+
+def _made(made: tuple[MadeFound, ...]) -> Table:
+    columns = [Column("column", left=True), Column("rows missing"), Column("keys"), Column("without rows")]
+    columns = [Column("column", left=True), Column("rows missing"), Column("keys"), Column("without rows")]
+    cells = [[one.column, *(_figure(figure) for figure in (one.missing, one.keys, one.unused))] for one in made]
+    return Table(columns, cells, title="COLUMNS MADE OF COLUMNS")
+
+
+def _within(found: tuple[WithinFound, ...]) -> Table:
+    columns = [Column("column", left=True), Column("within", left=True), Column("elsewhere"), Column("nowhere")]
+    cells = [[one.column, one.within, f"{one.elsewhere:,}", f"{one.nowhere:,}"] for one in found]
+    notes = [
+        "Elsewhere: the row has another key there than the map says. Nowhere: it has none there.",
+        "Tables that add up count them where the map says, other answers by both columns not at all.",
+    ]
+    return Table(columns, cells, title="KEYS WITHIN KEYS: how many rows are", notes=notes)
+
+
+def _known(found: Inspection) -> Table:
+    wrong = [one for one in found.known if not one.agrees]
+    columns = [Column("public number of rows", left=True), Column("in the contract"), Column("in the table")]
+    cells = [[one.of or "all", f"{one.said:,}", f"{one.rows:,}"] for one in wrong[:MOST_WRONG]]
+    left = len(wrong) - len(cells)
+    notes = [f"and {left:,} others"] if left else []
+    return Table(columns, cells, title="KNOWN NUMBERS THAT ARE NOT SO", notes=notes)
 
 
 def _facts(found: Inspection, contract: str) -> Iterator[tuple[str, str]]:
-    yield "contract", f"{contract}, dataset {found.dataset}"
+    if found.table == found.dataset:
+        yield "contract", f"{contract}, dataset {found.dataset}"
+    else:
+        yield "table", f"{found.table}, of dataset {found.dataset}"
     yield "rows", f"{found.rows:,}"
     if found.lines is not None:
         yield "lines that are no row", _of(found.lines, found.lines + found.rows)
     yield from _unit_facts(found)
+    if found.known:
+        agree = sum(one.agrees for one in found.known)
+        yield "known numbers", f"{agree:,} of {len(found.known):,} are so"
     yield "a statement takes", _time(found.seconds)
 
 
@@ -141,6 +183,10 @@ def _values(one: KeysFound) -> Table:
     left = one.others - len(cells)
     notes = [f"and {left:,} others, each with no more rows"] if left > 0 else []
     return Table([Column("value", left=True), Column("rows")], cells, title=f"NO KEYS OF {one.column}", notes=notes)
+
+
+def _figure(figure: int | None) -> str:
+    return "" if figure is None else f"{figure:,}"
 
 
 def _count(figure: int | None) -> str:

@@ -175,7 +175,7 @@ class Dataset(Questions):
         if found is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            engines = {name: self._engine_of(name) for name in base_tables(question.table)}
+            engines = {name: self.engine_of(name) for name in base_tables(question.table)}
             found = self._plans[key] = plan(question, epsilon, self.engine, pooling, engines)
         return found
 
@@ -213,7 +213,7 @@ class Dataset(Questions):
             found.__dict__.pop(name, None)
         return found
 
-    def _engine_of(self, name: str) -> Engine:
+    def engine_of(self, name: str) -> Engine:
         """Return the engine of a private table, which the engine of the dataset must be able to read beside its own."""
         if name == self.name:
             return self.engine

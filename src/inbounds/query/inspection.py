@@ -6,16 +6,26 @@ away what the budget is there to protect.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlglot import exp
 
-from inbounds.errors import EngineFailed
-from inbounds.query.column import Keys, Numbers
+from inbounds.errors import EngineFailed, InvalidQuestion
+from inbounds.query.column import Column, Keys, Numbers, key_text
 from inbounds.query.column_types import checked_kinds, misfits
 from inbounds.query.dataset import Dataset
+from inbounds.query.inspection_figures import (
+    KeysFound,
+    KnownFound,
+    LimitFound,
+    MadeFound,
+    NumbersFound,
+    UnitsFound,
+    WithinFound,
+)
+from inbounds.query.made import Made, MadeKeys, read_of
 from inbounds.query.statement.inspecting import Inspecting, has_gaps, of_fields
 from inbounds.query.stopwatch import Stopwatch
 from inbounds.query.table import ROW
@@ -27,70 +37,7 @@ MOST_VALUES = 20
 """So many values that are no key are shown."""
 
 AT_ONCE = 100
-"""So many columns are looked at by one statement."""
-
-
-@dataclass(frozen=True)
-class LimitFound:
-    """What a row limit takes away."""
-
-    limit: int
-    rows: int
-    """How many rows are beyond it: what they would add to a count, and do not."""
-    units: int
-    """How many units have more rows."""
-
-
-@dataclass(frozen=True)
-class UnitsFound:
-    """Whose rows they are, and what limits on their number do."""
-
-    column: str
-    units: int
-    rows: int
-    """How many rows have a unit."""
-    rows_without: int
-    """How many rows have no unit; they never count."""
-    most: int
-    """How many rows the unit has that has most."""
-    limit: LimitFound
-    """What the contract's limit does."""
-    others: tuple[LimitFound, ...]
-    """What other limits would do, up to the first that takes nothing away."""
-
-
-@dataclass(frozen=True)
-class NumbersFound:
-    """The values of a column of numbers or days."""
-
-    column: str
-    bounds: str
-    missing: int
-    below: int
-    """So many values are clipped to the least possible one."""
-    above: int
-    in_gaps: int | None
-    """So many are between possible ones; None if there are too many gaps to look into."""
-    unread: int | None = None
-    """How many of the missing ones are fields of a file that are no number or day; None where a table has types."""
-
-
-@dataclass(frozen=True)
-class KeysFound:
-    """The values of a column of keys."""
-
-    column: str
-    keys: int
-    missing: int
-    rows: int
-    """How many rows hold another value than a key; they fall in no group."""
-    others: int
-    """How many such values there are."""
-    unused: int
-    """How many keys have no row."""
-    values: tuple[tuple[Any, int], ...] | None = None
-    """The most frequent of the other values and their rows, if they were asked for."""
-    unread: int | None = None
+"""So many columns, or public numbers, are looked at by one statement."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +45,8 @@ class Inspection:
     """What a custodian should know of a table and its contract before others ask."""
 
     dataset: str
+    table: str
+    """Which table of the dataset it is about."""
     rows: int
     units: UnitsFound | None
     """None if each row is a unit of its own, or the unit does not fit."""
@@ -105,30 +54,44 @@ class Inspection:
     """How many units there are according to the contract, if it says so."""
     numbers: tuple[NumbersFound, ...]
     keys: tuple[KeysFound, ...]
+    made: tuple[MadeFound, ...]
+    """The columns that are made of columns that fit."""
+    known: tuple[KnownFound, ...]
+    within: tuple[WithinFound, ...]
     misfits: Mapping[str, str]
     """The columns that do not hold what the contract says, which no other figure is about, and why."""
     lines: int | None
     """How many lines of csv files are no row; None where there are no lines."""
     seconds: float | None
     """How long the statement of a COUNT(*) took; None if nothing can be asked yet."""
+    others: tuple[Inspection, ...] = ()
+    """The same of each other private table of the contract."""
 
     @classmethod
     def of(cls, dataset: Dataset, *, values: bool = False) -> Inspection:
-        """Look at the table of a dataset; with `values`, also at the values that are no key."""
+        """Look at the tables of a dataset; with `values`, also at the values that are no key."""
+        if dataset.table.relation is not None:
+            raise InvalidQuestion(
+                "check looks at tables of the contract, got one made of tables; give the dataset itself"
+            )
+        tables = dataset.tables.others if dataset.table is dataset.tables.main else ()
         try:
-            return _Looking(dataset, values).inspection()
+            others = tuple(_Looking(dataset.rows_of(name), values).inspection() for name in tables)
+            return replace(_Looking(dataset, values).inspection(), others=others)
         except EngineFailed as failure:
             kind = failure.kind
         raise EngineFailed(kind, charged=False)
 
     def data(self) -> dict[str, Any]:
         """Return the figures as JSON has them."""
-        return {**asdict(self), "misfits": dict(self.misfits)}
+        others = [one.data() for one in self.others]
+        return {**asdict(self), "misfits": dict(self.misfits), "others": others}
 
 
 class _Looking:
     def __init__(self, dataset: Dataset, values: bool) -> None:
-        self.dataset, self.table, self.engine, self.values = dataset, dataset.table, dataset.engine, values
+        self.dataset, self.table, self.values = dataset, dataset.table, values
+        self.engine = dataset.engine_of(self.table.name)
         found = self.engine.kinds()
         self.misfits = misfits(self.table, found)
         self.fitting = {name: one for name, one in self.table.stored.items() if name not in self.misfits}
@@ -141,11 +104,15 @@ class _Looking:
         lines, filled = self._fields()
         return Inspection(
             dataset=self.dataset.name,
+            table=self.table.name,
             rows=rows,
             units=self._units(rows) if self.has_unit else None,
             public_units=self.table.units,
             numbers=tuple(self._of_numbers(one, rows, filled, *found) for one, found in numbers),
             keys=tuple(self._of_keys(one, rows, filled) for one in self.fitting.values() if isinstance(one, Keys)),
+            made=tuple(self._made()),
+            known=tuple(self._known(rows)),
+            within=tuple(self._within()),
             misfits=self.misfits,
             lines=lines,
             seconds=None if self.misfits else self._seconds(),
@@ -187,6 +154,47 @@ class _Looking:
             values = tuple((value, int(n)) for value, n in self._run(self.inspecting.other_values(one, MOST_VALUES)))
         return KeysFound(one.name, len(one.keys), missing, other_rows, others, len(one.keys) - used, values, unread)
 
+    def _fits(self, column: Column) -> bool:
+        """Return whether everything fits that a column is made of, or it itself."""
+        return read_of(column) <= set(self.fitting)
+
+    def _made(self) -> Iterator[MadeFound]:
+        columns = [one for one in self.table.columns.values() if isinstance(one, Made | MadeKeys) and self._fits(one)]
+        for start in range(0, len(columns), AT_ONCE):
+            some = columns[start : start + AT_ONCE]
+            figures = iter(self._figures(self.inspecting.of_made(some)))
+            for one in some:
+                missing, text = next(figures), str(one.formula)
+                if isinstance(one, MadeKeys):
+                    yield MadeFound(one.name, text, missing, len(one.keys), len(one.keys) - next(figures))
+                else:
+                    yield MadeFound(one.name, text, missing)
+
+    def _known(self, rows: int) -> Iterator[KnownFound]:
+        """Yield each public number of rows whose columns fit, and how many rows there are."""
+        known, columns = self.table.known, self.table.columns
+        if known.total is not None:
+            yield KnownFound("", known.total, rows)
+        facts = [({name: code}, said) for name, by in known.by.items() for code, said in by.items()]
+        facts += [(dict(zero), 0) for zero in known.zeros]
+        facts = [one for one in facts if all(self._fits(columns[name]) for name in one[0])]
+        for start in range(0, len(facts), AT_ONCE):
+            some = facts[start : start + AT_ONCE]
+            found = self._figures(self.inspecting.of_facts(columns, [of for of, _ in some]))
+            for (of, said), counted in zip(some, found, strict=True):
+                yield KnownFound(self._told(of), said, counted)
+
+    def _told(self, of: Mapping[str, int]) -> str:
+        columns = [self.table.columns[name] for name in of]
+        return ", ".join(f"{one.name} = {key_text(one.keys[of[one.name]])}" for one in columns if isinstance(one, Keys))
+
+    def _within(self) -> Iterator[WithinFound]:
+        columns = self.table.columns
+        for one in columns.values():
+            if isinstance(one, Keys) and one.within is not None and self._fits(one) and self._fits(columns[one.within]):
+                elsewhere, nowhere = self._figures(self.inspecting.of_within(columns, one))
+                yield WithinFound(one.name, one.within, elsewhere, nowhere)
+
     def _units(self, rows: int) -> UnitsFound:
         limits = sorted({*LIMITS, self.table.limit})
         units, owned, most, *figures = self._figures(self.inspecting.of_units(self.table.unit, limits))
@@ -210,5 +218,5 @@ class _Looking:
     def _seconds(self) -> float:
         statement = self.dataset.count().plan(1, pooling=1).sql
         watch = Stopwatch()
-        self.engine.run(statement)
+        self.dataset.engine.run(statement)
         return watch.seconds

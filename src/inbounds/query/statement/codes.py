@@ -80,6 +80,14 @@ class Codes:
         tests = zip(keys.keys, numbers, strict=True)
         return case([(compare(this, "=", self._constant(key)), whole(number)) for key, number in tests])
 
+    def has_key(self, name: str, code: int) -> Expression:
+        """Return whether a column of keys holds the one with this code."""
+        found = self.columns[name]
+        assert isinstance(found, Keys)
+        if self._is_code(found) or isinstance(found, MadeKeys):
+            return compare(self.code(name), "=", whole(code))
+        return compare(column(name), "=", self._constant(found.keys[code]))
+
     def _constant(self, key: Key) -> Expression:
         if isinstance(key, bool):
             return exp.Boolean(this=key)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from inbounds.query.column import Keys, Numbers
+from inbounds.query.column import Column, Keys, Numbers
 from inbounds.query.engines.engine import Dialect, Fields, Kind
+from inbounds.query.made import Made, MadeKeys
 from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.expressions import (
     Expression,
@@ -83,6 +84,37 @@ class Inspecting:
         codes = Codes({keys.name: keys}, dict(self.kinds), self.dialect)
         coded = named(codes.key(keys, exp.column("x")), "k")
         return exp.select("x", "n", coded).from_(values).subquery("c")
+
+    def of_made(self, columns: Sequence[Made | MadeKeys]) -> exp.Select:
+        """Return one row: for each column made of columns how many rows have none; of keys also how many occur."""
+        codes = Codes({one.name: one for one in columns}, dict(self.kinds), self.dialect)
+        read = [named(codes.code(one.name), f"m{i}") for i, one in enumerate(columns)]
+        counts: list[Expression] = []
+        for i, one in enumerate(columns):
+            code = exp.column(f"m{i}")
+            counts.append(_count(exp.Is(this=code, expression=exp.Null())))
+            if isinstance(one, Keys):
+                counts.append(exp.Count(this=exp.Distinct(expressions=[code.copy()])))
+        return exp.select(*_numbered(counts)).from_(exp.select(*read).from_(self.relation.copy()).subquery("r"))
+
+    def of_facts(self, columns: Mapping[str, Column], facts: Sequence[Mapping[str, int]]) -> exp.Select:
+        """Return one row: for each combination of keys, given by their codes, how many rows have it."""
+        codes = Codes(dict(columns), dict(self.kinds), self.dialect)
+        tests = [exp.and_(*(codes.has_key(name, code) for name, code in fact.items())) for fact in facts]
+        return exp.select(*_numbered(map(_count, tests))).from_(self.relation.copy())
+
+    def of_within(self, columns: Mapping[str, Column], keys: Keys) -> exp.Select:
+        """Return one row: how many rows with a key have another key in the column that theirs lie in, or none there."""
+        assert keys.within is not None
+        codes = Codes(dict(columns), dict(self.kinds), self.dialect)
+        said, there = exp.column("s"), exp.column("p")
+        read = [
+            named(codes.key(keys, column(keys.name), keys.parents), "s"),
+            named(codes.code(keys.within), "p"),
+        ]
+        nowhere = exp.and_(present(said), exp.Is(this=there, expression=exp.Null()))
+        counts = [_count(compare(said.copy(), "<>", there.copy())), _count(nowhere)]
+        return exp.select(*_numbered(counts)).from_(exp.select(*read).from_(self.relation.copy()).subquery("r"))
 
     def of_units(self, unit: str, limits: Iterable[int]) -> exp.Select:
         """Return one row: units, their rows, the most of one; for each limit the units above it and the rows left."""

@@ -1,0 +1,110 @@
+"""The figures that a custodian sees of a table: of its units, of each kind of column, and of what the contract says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class LimitFound:
+    """What a row limit takes away."""
+
+    limit: int
+    rows: int
+    """How many rows are beyond it: what they would add to a count, and do not."""
+    units: int
+    """How many units have more rows."""
+
+
+@dataclass(frozen=True)
+class UnitsFound:
+    """Whose rows they are, and what limits on their number do."""
+
+    column: str
+    units: int
+    rows: int
+    """How many rows have a unit."""
+    rows_without: int
+    """How many rows have no unit; they never count."""
+    most: int
+    """How many rows the unit has that has most."""
+    limit: LimitFound
+    """What the contract's limit does."""
+    others: tuple[LimitFound, ...]
+    """What other limits would do, up to the first that takes nothing away."""
+
+
+@dataclass(frozen=True)
+class NumbersFound:
+    """The values of a column of numbers or days."""
+
+    column: str
+    bounds: str
+    missing: int
+    below: int
+    """So many values are clipped to the least possible one."""
+    above: int
+    in_gaps: int | None
+    """So many are between possible ones; None if there are too many gaps to look into."""
+    unread: int | None = None
+    """How many of the missing ones are fields of a file that are no number or day; None where a table has types."""
+
+
+@dataclass(frozen=True)
+class KeysFound:
+    """The values of a column of keys."""
+
+    column: str
+    keys: int
+    missing: int
+    rows: int
+    """How many rows hold another value than a key; they fall in no group."""
+    others: int
+    """How many such values there are."""
+    unused: int
+    """How many keys have no row."""
+    values: tuple[tuple[Any, int], ...] | None = None
+    """The most frequent of the other values and their rows, if they were asked for."""
+    unread: int | None = None
+
+
+@dataclass(frozen=True)
+class MadeFound:
+    """The values of a column that the contract makes of others."""
+
+    column: str
+    made_of: str
+    missing: int
+    """How many rows have none: something that it is made of is missing there, or no key."""
+    keys: int | None = None
+    """How many keys it has; None if it holds numbers or days."""
+    unused: int | None = None
+    """How many of them have no row."""
+
+
+@dataclass(frozen=True)
+class KnownFound:
+    """A number of rows that the contract says is public, and how many there are."""
+
+    of: str
+    """The key or the keys that it is about; empty for all rows."""
+    said: int
+    rows: int
+
+    @property
+    def agrees(self) -> bool:
+        """Whether it is as the contract says."""
+        return self.said == self.rows
+
+
+@dataclass(frozen=True)
+class WithinFound:
+    """Rows that are not where the map of a column within another says."""
+
+    column: str
+    within: str
+    elsewhere: int
+    """How many rows have another key there than the map says for theirs."""
+    nowhere: int
+    """How many rows have a key here, and nothing or no key there."""
