@@ -445,6 +445,18 @@ def test_a_table_that_is_owned_is_not_taken_for_another(tmp_path: Path) -> None:
         assert d.per_unit(n="COUNT(*)", where="place = 'a'").count().owned("ana") is None
 
 
+def test_a_question_is_the_same_whatever_was_asked_before(tmp_path: Path) -> None:
+    """What tells the contract of a table made of tables from others does not depend on what the dataset did before."""
+    within = '[columns.part]\nkeys = ["a"]\nwithin = "place"\nmap = { "a" = "x" }\n[columns.place]\nkeys = ["x"]\n'
+    text = (
+        f"[dataset]\nname = 'v'\nsource = 'v.csv'\nunit = 'who'\nmax_rows_per_unit = 2\n{within}[budget]\ntotal = 1\n"
+    )
+    (tmp_path / "v.toml").write_text(text, encoding="utf-8")
+    fresh, used = (Dataset.load(tmp_path / "v.toml") for _ in range(2))
+    assert used.identity != used.contract.text  # the map is told, too
+    assert used.per_unit(n="COUNT(*)").identity == fresh.per_unit(n="COUNT(*)").identity
+
+
 def test_texts_are_joined_by_their_bytes(tmp_path: Path) -> None:
     """A collation in which two units are equal does not make a row belong to both."""
     contract = CONTRACT.replace('unit = "taker"', 'unit = "who"')

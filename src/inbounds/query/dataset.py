@@ -209,7 +209,7 @@ class Dataset(Questions):
         """Return this dataset with another table to ask; the source, the budget and the ledger are the same."""
         found = copy(self)
         found.table, found._whole = table, self if self._whole is None else self._whole
-        for name in ("engine", "ledger"):
+        for name in ("engine", "ledger", "identity"):
             found.__dict__.pop(name, None)
         return found
 
