@@ -105,6 +105,13 @@ def test_the_charge_comes_first(asked: Asked) -> None:
     assert asked.charges == 1
 
 
+def test_progress_that_cannot_be_told_is_refused_before_the_charge(asked: Asked) -> None:
+    """What is no function cannot be told how far an answer is: that is said before anything is paid or run."""
+    with pytest.raises(InvalidParameter, match="progress must be a function"):
+        asked.dataset.count().ask(1, analyst="ana", progress="loud")  # type: ignore[arg-type]
+    assert (asked.spent, asked.charges, asked.happened) == (0, 0, [])
+
+
 def test_a_failed_engine_does_not_give_the_charge_back(asked: Asked) -> None:
     """If the engine fails, the charge stands and the error says so; the same request id answers, at no further cost."""
     asked.fail(EngineFailed("OutOfMemoryException"))

@@ -14,13 +14,17 @@ Progress = Callable[[str], None]
 WIDTH = 79
 
 
+def check_progress(progress: object) -> None:
+    """Refuse what cannot be told anything; for whoever has something to do, or to pay, before the first report."""
+    if progress is not None and not callable(progress):
+        raise InvalidParameter(f"progress must be a function of one line of text, got {progress!r:.60}; try print")
+
+
 @contextmanager
 def reporting(progress: Progress | None) -> Iterator[Progress]:
     """Yield where to report: to the caller's function, or on one line of the terminal, or nowhere if there is none."""
+    check_progress(progress)
     if progress is not None:
-        given: object = progress
-        if not callable(given):
-            raise InvalidParameter(f"progress must be a function of one line of text, got {given!r:.60}; try print")
         yield progress
         return
     terminal = sys.stderr

@@ -9,7 +9,7 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from inbounds.display.progress import Progress, reporting
+from inbounds.display.progress import Progress, check_progress, reporting
 from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion, LedgerConflict, ProjectionFailed
 from inbounds.exact.rational import as_written, round_up, shown
 from inbounds.joint.measuring import Measured
@@ -221,6 +221,7 @@ class Query:
         * `progress`: takes a line of text now and then; if not given, a terminal shows it.
         """
         fixed, sure = _fixed(pooling), _confidence(confidence)
+        check_progress(progress)
         planned = self.plans(epsilon, pooling=fixed, weights=weights)
         adds_up = self._adds_up(planned)
         if Answer.longest(planned, self.places, adds_up) > LONGEST_TEXT:
