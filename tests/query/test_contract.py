@@ -65,6 +65,7 @@ WRONG = {
     "limit of rows": ('unit = "person"', 'unit = "row"', 5, "max_rows_per_unit must be 1"),
     "limit zero": ("max_rows_per_unit = 3", "max_rows_per_unit = 0", 5, "whole number from 1"),
     "limit a float": ("max_rows_per_unit = 3", "max_rows_per_unit = 3.0", 5, "whole number from 1"),
+    "limit chosen by itself": ("max_rows_per_unit = 3", 'max_rows_per_unit = "auto"', 5, "`inbounds check` then shows"),
     "limit a truth value": ("max_rows_per_unit = 3", "max_rows_per_unit = true", 5, "whole number from 1"),
     "limit too high": ("max_rows_per_unit = 3", "max_rows_per_unit = 1048577", 5, "at most 1048576"),
     "units of zero": ("max_rows_per_unit = 3", "max_rows_per_unit = 3\nunits = 0", 6, "whole number from 1"),

@@ -161,6 +161,13 @@ def columns_of(contract: Contract) -> dict[str, Column]:
 def limit_of(contract: Contract, unit: str) -> int:
     """Read how many rows of a unit count in full."""
     given = contract.has("dataset", "max_rows_per_unit")
+    if given and contract.value("dataset", "max_rows_per_unit") == "auto":
+        raise contract.refuse(
+            "max_rows_per_unit is chosen by the custodian, not from the data; write a number that would suit any table "
+            "of this kind, such as 4: `inbounds check` then shows what it cuts, and what other limits would",
+            "dataset",
+            "max_rows_per_unit",
+        )
     if unit == ROW:
         if given and contract.whole_of("dataset", "max_rows_per_unit") != 1:
             raise contract.refuse(
