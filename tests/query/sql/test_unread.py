@@ -133,6 +133,9 @@ def test_an_argument_too_many_is_refused(visits: Dataset, measure: str, marked: 
         ("MEDIAN((age > 3))", r"MEDIAN takes a column, got \(age > 3\); a proportion is written PROPORTION"),
         ("AVG(DISTINCT age)", r"AVG takes every row, not each value once; leave DISTINCT out"),
         ("COUNT(age), AVG(age)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
+        ("COUNT(*), COUNT(age)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
+        ("COUNT(age), COUNT(*)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
+        ("TOP 2 age, COUNT(*)", r"TOP is not supported; write LIMIT 2 at the end"),
         ("AVG(age), AVG(age)", r"this measure is asked for twice"),
         ("HISTOGRAM(age, 3), AVG(age)", r"HISTOGRAM stands alone in a question"),
     ],
@@ -141,6 +144,11 @@ def test_a_refusal_blames_what_is_wrong(visits: Dataset, selected: str, told: st
     """What is no measure is told so, before anything is said of how many there are."""
     with pytest.raises(InvalidQuestion, match=told):
         visits.sql(f"SELECT {selected} FROM visits")
+
+
+def test_units_that_are_counted_are_rows(visits: Dataset) -> None:
+    """Every row that counts has a unit, so counting units without DISTINCT counts rows."""
+    assert str(visits.sql("SELECT COUNT(person) FROM visits")) == str(visits.sql("SELECT COUNT(*) FROM visits"))
 
 
 def test_grouping_by_a_function_is_told_the_remedy(visits: Dataset) -> None:

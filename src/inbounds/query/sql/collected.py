@@ -44,6 +44,8 @@ class Collected:
         measures = (found.measure, *found.others)
         if len(set(measures)) < len(measures):
             self._text.refuse(node, "this measure is asked for twice; leave it out here")
+        if any(one.measure == found.measure and one.conditions != found.conditions for _, one in self._found):
+            self._refuse_of_other_rows([*self._found, (node, found)])
         self._add(node, found)
         return [self.of(one) for one in measures]
 
@@ -75,18 +77,22 @@ class Collected:
                 told = f"{node.name.upper()} stands alone in a question; ask for it in a question of its own"
                 self._text.refuse(node, told)
 
-    def refuse_not_together(self) -> None:
-        """Refuse what would be about other rows than the measures beside it, and what is asked for twice."""
-        if len(self.measures) == 1:
-            return
-        self._refuse_beside_histogram(self._found)
-        for i, (node, one) in enumerate(self._found):
+    def _refuse_of_other_rows(self, found: list[tuple[exp.Expr, Measured]]) -> None:
+        for node, one in found:
             if one.conditions:
                 self._text.refuse(
                     node,
                     "beside other measures, rows can only be counted with COUNT(*); write that, or ask for it in a "
                     "question of its own",
                 )
+
+    def refuse_not_together(self) -> None:
+        """Refuse what would be about other rows than the measures beside it, and what is asked for twice."""
+        if len(self.measures) == 1:
+            return
+        self._refuse_beside_histogram(self._found)
+        self._refuse_of_other_rows(self._found)
+        for i, (node, one) in enumerate(self._found):
             before = {measure for _, other in self._found[:i] for measure in (other.measure, *other.others)}
             if before.intersection((one.measure, *one.others)):
                 self._text.refuse(node, "this measure is asked for twice; leave it out here")

@@ -81,7 +81,10 @@ def _count(text: SqlText, call: exp.Expr) -> Measured:
         if len(named) != 1:
             text.refuse(this, f"one column is counted distinct; write COUNT(DISTINCT {text.unit})")
         return Measured(CountUnits(text.unit) if named == [text.unit] else CountKeys(named[0]))
-    return Measured(Count(), (Not(Missing(read_name(text, this))),))
+    name = read_name(text, this)
+    if name == text.unit and name not in text.columns and not this.args.get("table"):
+        return Measured(Count())  # a row whose unit is missing is left out, so each that is counted has one
+    return Measured(Count(), (Not(Missing(name)),))
 
 
 def _sum(text: SqlText, call: exp.Expr) -> Measured:

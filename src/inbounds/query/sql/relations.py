@@ -263,4 +263,4 @@ def _would_do(first: Table, tables: Tables) -> str:
     if first.owner is not None:
         found.append(f"a private table USING ({first.owner})")
     found += [f"{one.name} ON a column = {one.name}.{one.key}" for one in list(tables.public.values())[:3]]
-    return f"what can be joined is {', or '.join(found) or 'nothing here'}"
+    return f"what can be joined is {', or '.join(found)}" if found else "nothing can be joined here; ask one table"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import shown
 from inbounds.query.condition import And, Condition, joined
 from inbounds.query.measure import Measure
 from inbounds.query.shown import AS_RELEASED, Shown
@@ -19,6 +21,8 @@ from inbounds.query.sql.showing import Reading
 from inbounds.query.sql.text import PlainCalls, SqlText, kind
 from inbounds.query.table import Table
 from inbounds.query.tables import Tables
+
+TOP = re.compile(r"\s*SELECT\s+TOP\s+(\d+)", re.IGNORECASE)
 
 CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset")
 
@@ -48,6 +52,8 @@ def read_select(given: str, tables: Tables) -> Selected:
 
 def _statement(given: str) -> exp.Expr:
     """Return the one statement of a text."""
+    if top := TOP.match(given):
+        raise InvalidQuestion(f"TOP is not supported; write LIMIT {shown(int(top[1]))} at the end")
     found = [one for one in sqlglot.parse(given, dialect=PlainCalls) if one is not None]
     if len(found) != 1:
         raise InvalidQuestion(f"one statement at a time, got {len(found)}; ask one SELECT")
