@@ -151,6 +151,13 @@ def test_units_that_are_counted_are_rows(visits: Dataset) -> None:
     assert str(visits.sql("SELECT COUNT(person) FROM visits")) == str(visits.sql("SELECT COUNT(*) FROM visits"))
 
 
+def test_where_nothing_can_be_joined_a_refusal_says_so() -> None:
+    """A contract of one table whose rows are units has no join that would do, and none is named."""
+    text = '[dataset]\nname = "t"\nunit = "row"\n[columns.age]\nbounds = "[0, 9] step 1"\n[budget]\ntotal = 1\n'
+    with pytest.raises(InvalidQuestion, match="two units; nothing can be joined here; ask one table"):
+        Dataset.parse(text).sql("SELECT COUNT(*) FROM t AS a JOIN t AS b ON a.age = b.age")
+
+
 def test_grouping_by_a_function_is_told_the_remedy(visits: Dataset) -> None:
     """What is no column after GROUP BY is refused with what can be asked instead."""
     with pytest.raises(InvalidQuestion, match=r"GROUP BY takes columns, got age > 3.*HISTOGRAM"):
