@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 import sqlglot
 
+from inbounds.errors import BudgetExceeded
+from inbounds.ledger.caps import Caps
 from inbounds.query import Dataset, Explanation, Query
 from inbounds.query.engines.engine import Kind
+from inbounds.query.lasting import Lasting
 from tests.helpers.audit_tables import Told, contract, measures, using
 
 COLUMNS = """
@@ -181,3 +184,34 @@ def test_a_vast_number_is_broken_to_fit_the_screen(dataset: Dataset, number: str
     above, _ = str(found).split("\nstatement\n", 1)
     assert max(map(len, above.splitlines())) <= 80
     assert "".join(found.question.split()) in "".join(above.split())
+
+
+@pytest.mark.parametrize(("epsilon", "measure", "more"), [("0.05", "count", 148), ("0.2", "median", 37)])
+def test_with_a_delta_rho_is_told_and_how_many_fit(tmp_path: Path, epsilon: str, measure: str, more: int) -> None:
+    """So many questions as an explanation says can be charged, and not one more; no ledger is opened to say so."""
+    budget = "total = 3\ndelta = 1e-6\nper_analyst = 1"
+    text = contract(COLUMNS, unit="row", limit=1, budget=budget)
+    place = tmp_path / "ledger.db"
+    with using(Dataset.parse(text, ledger=place), Told(KINDS, refuse)) as dataset:
+        query = dataset.count() if measure == "count" else dataset.median("size")
+        found = query.explain(epsilon, pooling=1 if measure == "count" else None)
+        assert not place.exists()
+        told = found.lasting
+        assert told is not None
+        assert (told.fits, told.fits_by_epsilon) == (more, int(3 / Fraction(epsilon)))
+        assert f"lasts for {more} such" in " ".join(str(found).split())
+        assert found.data()["lasting"]["rho"] == told.rho
+        assert told.fits_for_analyst is not None
+        for who, times in (("ana", told.fits_for_analyst), ("ben", told.fits_for_analyst)):
+            for _ in range(times):
+                dataset.ledger.charge("visits", who, epsilon, rho=told.rho)
+            with pytest.raises(BudgetExceeded):
+                dataset.ledger.charge("visits", who, epsilon, rho=told.rho)
+
+
+def test_without_a_delta_rho_is_not_told(dataset: Dataset) -> None:
+    """Where the budget has no delta, or all of it is reserved, nothing counts in rho and nothing is said of it."""
+    found = explained(dataset.median("size"))
+    assert (found.lasting, found.data()["lasting"]) == (None, None)
+    assert "\nrho " not in str(found)
+    assert Lasting.of(Caps.of(3, None, "1e-6", "1e-6"), Fraction(1), Fraction(1, 2)) is None

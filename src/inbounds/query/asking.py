@@ -199,7 +199,8 @@ class Query:
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
         found = None if analyst is None else self.owned(analyst)
         owned = None if found is None else f"{analyst} owns this already, as a sum or a part of {found.request_id}"
-        return Explanation.of(plans, self.dataset.engine.dialect.name, owned, self.shown.explained())
+        lasting = self.dataset.lasting(_cost(epsilon), _rho(plans))
+        return Explanation.of(plans, self.dataset.engine.dialect.name, owned, self.shown.explained(), lasting)
 
     def ask(
         self,
@@ -237,7 +238,7 @@ class Query:
             fingerprint=self._fingerprint(planned, fixed),
             note=sql_of(self.questions)[:1000],
             terms=self.dataset.terms,
-            rho=sum((plan.rho for plan in planned), Fraction(0)) or None,
+            rho=_rho(planned) or None,
         )
         text = receipt.answer
         if text is None:
@@ -356,6 +357,11 @@ def _unprojected(request_id: str) -> ProjectionFailed:
         "no possible table was found for what was measured; what was charged stays charged, and the measurements are "
         f"kept. Ask again with the same request id, {request_id!r}, which costs nothing more"
     )
+
+
+def _rho(planned: Sequence[Plan]) -> Fraction:
+    """Return at least what all parts together count in rho."""
+    return sum((plan.rho for plan in planned), Fraction(0))
 
 
 def _cost(epsilon: Any) -> Fraction:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from inbounds.errors import InvalidParameter
-from inbounds.ledger.amount import delta_fraction, delta_units, units
+from inbounds.ledger.amount import delta_fraction, delta_units, fraction, units
+from inbounds.ledger.caps import Caps
 from inbounds.query.contract import Contract
 
 BUDGET_KEYS = ("total", "per_analyst", "delta", "delta_reserved", "ledger")
@@ -41,6 +42,12 @@ class Budget:
         if contract.has("budget", "ledger"):
             contract.text_of("budget", "ledger")
         return cls(total, per_analyst, delta, reserved)
+
+    @property
+    def caps(self) -> Caps:
+        """The same, as a ledger counts it."""
+        each = None if self.per_analyst is None else fraction(self.per_analyst)
+        return Caps.of(fraction(self.total), each, self.delta, self.delta_reserved)
 
 
 def _amount(contract: Contract, key: str) -> int:

@@ -27,6 +27,7 @@ from inbounds.query.contract import Contract
 from inbounds.query.discovery import Discovered, discover
 from inbounds.query.engines.engine import Engine
 from inbounds.query.joining import joined_table, private_table
+from inbounds.query.lasting import Lasting
 from inbounds.query.measure import Measure
 from inbounds.query.plan import Plan
 from inbounds.query.planning import plan
@@ -256,6 +257,10 @@ class Dataset(Questions):
     def ledger(self) -> Ledger:
         """Where the budget is kept, with this dataset entered; opened when it is first needed."""
         return self._account.open() if self._whole is None else self._whole.ledger
+
+    def lasting(self, epsilon: Fraction, rho: Fraction) -> Lasting | None:
+        """Return how many questions of so much fit the budget, where it has a delta; the ledger is not opened."""
+        return Lasting.of(self._account.budget.caps, epsilon, rho)
 
     @property
     def terms(self) -> Terms:

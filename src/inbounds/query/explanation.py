@@ -17,6 +17,7 @@ from inbounds.exact.rational import cut
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.clipping import warnings_of
 from inbounds.query.joint_table import JointTable
+from inbounds.query.lasting import Lasting
 from inbounds.query.made import MadeKeys
 from inbounds.query.moments import MomentsOfColumns
 from inbounds.query.plan import Plan
@@ -95,9 +96,18 @@ class Explanation:
     """What the columns are, and where they can be, that are made of the rows of a unit or come from public tables."""
     from_columns: dict[str, str] = field(default_factory=dict)
     """The bounds or keys of columns made of columns, as they follow."""
+    lasting: Lasting | None = None
+    """What it counts in rho, and how many such questions fit, where the budget has a delta."""
 
     @classmethod
-    def of(cls, plans: Sequence[Plan], dialect: str, owned: str | None = None, shown: str | None = None) -> Explanation:
+    def of(
+        cls,
+        plans: Sequence[Plan],
+        dialect: str,
+        owned: str | None = None,
+        shown: str | None = None,
+        lasting: Lasting | None = None,
+    ) -> Explanation:
         """Explain the plans of a question."""
         questions = [plan.question for plan in plans]
         cost = sum((plan.epsilon for plan in plans), Fraction(0))
@@ -105,7 +115,7 @@ class Explanation:
         limit = row_limit(questions) or no_limit(questions[0])
         warnings, made = warnings_of(questions), _made(questions[0])
         made_of = _from_columns(questions)
-        return cls(sql_of(questions), cost, limit, parts, warnings, shown, owned, made, made_of)
+        return cls(sql_of(questions), cost, limit, parts, warnings, shown, owned, made, made_of, lasting)
 
     @property
     def statement(self) -> str:
@@ -114,12 +124,15 @@ class Explanation:
 
     def data(self) -> dict[str, Any]:
         """Return the explanation as a dictionary, with its parts as dictionaries in a list."""
-        return {**vars(self), "parts": [part.data() for part in self.parts]}
+        lasting = None if self.lasting is None else self.lasting.data()
+        return {**vars(self), "parts": [part.data() for part in self.parts], "lasting": lasting}
 
     def _told(self) -> list[dict[str, str]]:
         """Return what is said, by what it is called: of all together, then of each part, without statements."""
         cost = f"{write_end(self.epsilon)} for everything together"
         head = {"question": self.question, "epsilon": cost}
+        if self.lasting is not None:
+            head["rho"] = str(self.lasting)
         if self.shown is not None:
             head["shown"] = self.shown
         if self.warnings:
