@@ -145,6 +145,28 @@ def test_a_budget_with_a_delta_is_told_in_rho(typed: Type, clinic: Path) -> None
     )
 
 
+def test_a_delta_is_added_on_the_record(typed: Type, clinic: Path) -> None:
+    """A contract with a new delta is refused, saying how, until the custodian adds it; then what was spent counts."""
+    contract = clinic / "clinic.toml"
+    query = ("query", *CLINIC, "--epsilon", "0.1", "--analyst", "ana", "SELECT MEDIAN(age) FROM visits")
+    assert typed(*query).code == 0
+    none = typed("budget", "delta", *CLINIC, "--reason", "many small questions")
+    assert (none.code, none.out) == (2, "")
+    assert "the contract has no delta" in none.err
+    contract.write_text(contract.read_text().replace("[budget]", "[budget]\ndelta = 1e-6"))
+    refused = typed(*query)
+    assert refused.code == 2
+    assert "inbounds budget delta" in refused.err.replace("\n", " ")
+    told = typed("budget", "delta", *CLINIC, "--reason", "many small questions")
+    assert (told.code, told.err) == (0, "")
+    assert "0.1 of 5 spent, 4.9 left; or in rho, at a delta of 1e-6: 0.004995" in " ".join(told.out.split())
+    assert typed(*query).code == 0
+    assert typed("budget", "verify", *CLINIC, "--json").data["ok"]
+    statement = typed("budget", "statement", *CLINIC)
+    assert within_80(statement.out)
+    assert "many small questions" in statement.out
+
+
 def test_without_a_delta_epsilon_alone_is_told(typed: Type, clinic: Path) -> None:
     """No rho anywhere, and how many more fit in epsilon."""
     assert typed("query", *CLINIC, "--epsilon", "0.1", "--analyst", "ana", "SELECT MEDIAN(age) FROM visits").code == 0

@@ -40,7 +40,7 @@ def test_there_is_every_command() -> None:
     about_numbers = {"release", "plan", "certify"}
     about_tables = {"init", "check", "keys", "query", "explain", "budget"}
     assert set(ROOT.commands) == {*about_numbers, *about_tables, "demo"}
-    assert set(ROOT.commands["budget"].commands) == {"show", "grant", "contract", "verify", "statement"}
+    assert set(ROOT.commands["budget"].commands) == {"show", "grant", "contract", "delta", "verify", "statement"}
     assert set(ROOT.commands["keys"].commands) == {"discover"}
 
 

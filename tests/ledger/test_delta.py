@@ -294,7 +294,7 @@ def test_a_ledger_of_an_earlier_release_is_upgraded_when_it_must(place: Place, v
         with pytest.raises(BudgetExceeded, match="0 of delta is left"):
             ledger.charge("pure", "bob", "0.1", delta=DELTA)
         ledger.open_dataset("clinic", 3, delta=DELTA)
-        assert ledger_versions.version_of(place) == 3
+        assert ledger_versions.version_of(place) == 4
         assert list(other.statement())[: len(before)] == before
         other.charge("clinic", "ada", "0.1")
         other.charge("pure", "ada", "0.1")
@@ -317,6 +317,153 @@ def test_a_grant_of_delta_upgrades_a_ledger_too(place: Place) -> None:
         ledger.grant("pure", 0, delta=DELTA)
         ledger.charge("pure", "ada", "0.1", delta=DELTA)
         assert ledger.verify().ok
+
+
+def late(place: Place, **caps: Any) -> Ledger:
+    """Return a ledger with a dataset that was charged and then got a delta."""
+    ledger = Ledger.open(place.where)
+    ledger.open_dataset("clinic", 3, **caps)
+    ledger.open_dataset("other", 3, **caps)
+    for number, who in enumerate(["ada", "ada", "bob"]):
+        ledger.charge("clinic", who, "0.5", f"r{number}", rho=Fraction(1, 100))
+    ledger.add_delta("clinic", DELTA, "many small questions")
+    return ledger
+
+
+def test_a_delta_that_comes_later_counts_what_was_charged_before(place: Place) -> None:
+    """As whatever loses its epsilon, of the dataset and of each analyst; the same caps as if it had come first."""
+    with late(place, per_analyst=2) as ledger:
+        for who, times in ((None, 3), ("ada", 2), ("bob", 1), ("cyd", 0)):
+            balance = ledger.balance("clinic", who)
+            assert balance.rho_spent == Fraction(times * pure_rho(UNIT // 2), UNIT)
+            ledger.open_dataset("first", 3, per_analyst=2, delta=DELTA)
+            assert (balance.rho_cap, balance.delta) == (
+                ledger.balance("first", who).rho_cap,
+                ledger.balance("first", who).delta,
+            )
+        assert ledger.balance("other").rho_cap is None
+        ledger.open_dataset("clinic", 3, per_analyst=2, delta=DELTA)  # as the contract says it now
+        with pytest.raises(LedgerConflict, match="at a delta of 1e-6, and now a total of 3"):
+            ledger.open_dataset("clinic", 3, per_analyst=2)
+        assert ledger.charge("clinic", "cyd", "0.1").rho == Fraction(pure_rho(UNIT // 10), UNIT)
+        assert ledger.charge("other", "cyd", "0.1").rho is None
+        ledger.grant("clinic", 1)
+        assert ledger.verify().ok
+
+
+def test_a_delta_that_comes_later_admits_what_the_filter_admits(place: Place) -> None:
+    """As many charges fit as would have if those before had counted in rho from the beginning, and not one more."""
+    with Ledger.open(place.where) as ledger:
+        ledger.open_dataset("clinic", 3, delta=DELTA)
+        ledger.open_dataset("late", 3)
+        for dataset in ("clinic", "late"):
+            for _ in range(20):
+                ledger.charge(dataset, "ada", "0.05")
+        ledger.add_delta("late", DELTA, "many small questions")
+        left = [ledger.repeats(dataset) for dataset in ("clinic", "late")]
+        assert [one.count for one in left if one is not None] == [128, 128]
+        for _ in range(128):
+            ledger.charge("late", "ada", "0.05")
+        with pytest.raises(BudgetExceeded):
+            ledger.charge("late", "ada", "0.05")
+        assert ledger.balance("late").spent > 3
+        assert ledger.verify().ok
+
+
+def test_a_delta_that_comes_later_is_on_the_record(place: Place) -> None:
+    """With its reason, chained like any entry; what is altered of it is found, and no entry before it changes."""
+    with late(place) as ledger:
+        entry = ledger.statement("clinic").entries[-1]
+        assert (entry.kind, entry.delta, entry.text) == ("delta", 10**12, "many small questions")
+        assert "many small questions" in str(ledger.statement("clinic"))
+        before = ledger.head()
+        ledger.add_delta("clinic", DELTA, "again")  # the same again does nothing
+        assert ledger.head() == before
+        place.unlock()
+        place.raw("UPDATE ledger_accounts SET spent_rho = spent_rho - 1 WHERE analyst = 'ada' AND dataset = 'clinic'")
+        assert "account of 'ada' in 'clinic'" in " ".join(ledger.verify().problems)
+
+
+@pytest.mark.parametrize(
+    ("delta", "more", "said"),
+    [
+        ("1e-5", {}, "has a delta already"),
+        ("1e-6", {"delta_reserved": "1e-7"}, "has a delta already"),
+        ("1e-6", {"delta_reserved": "1e-6"}, "above what is reserved"),
+        ("1e-6", {"delta_reserved": "1e-5"}, "must be part of delta"),
+        (1, {}, "below 1"),
+    ],
+)
+def test_a_second_delta_is_refused(place: Place, delta: Any, more: dict[str, Any], said: str) -> None:
+    """Another one, or one that cannot be; nothing is written then."""
+    with late(place) as ledger:
+        head = ledger.head()
+        with pytest.raises((LedgerConflict, InvalidParameter), match=said):
+            ledger.add_delta("clinic", delta, "why not", **more)
+        with pytest.raises(InvalidParameter, match="needs a reason"):
+            ledger.add_delta("other", DELTA, " ")
+        with pytest.raises(LedgerConflict, match="has no dataset"):
+            ledger.add_delta("nowhere", DELTA, "why not")
+        assert ledger.head() == head
+
+
+def test_what_is_reserved_of_a_later_delta_adds_to_what_was_granted(place: Place) -> None:
+    """Charges may have both, and rho is converted with the rest."""
+    with Ledger.open(place.where) as ledger:
+        ledger.open_dataset("clinic", 3)
+        ledger.grant("clinic", 0, delta="1e-8")
+        ledger.charge("clinic", "ada", "0.1", delta="1e-8")
+        ledger.add_delta("clinic", DELTA, "many small questions", delta_reserved="1e-7")
+        balance = ledger.balance("clinic")
+        assert (balance.delta_reserved, balance.delta) == (Fraction(11, 10**8), Fraction(9, 10**7))
+        ledger.charge("clinic", "ada", "0.1", delta="1e-7")
+        with pytest.raises(BudgetExceeded, match="0 of delta is left"):
+            ledger.charge("clinic", "ada", "0.1", delta="1e-18")
+        assert ledger.verify().ok
+
+
+FORGED_DELTAS = [
+    ({"text": "why", "delta": 10**12}, None),
+    ({"text": " ", "delta": 10**12}, "adds a delta without a reason"),
+    ({"text": "why", "delta": 10**12, "reserved": 10**12}, "adds a delta that cannot be"),
+    ({"text": "why", "delta": 0}, "adds a delta that cannot be"),
+    ({"text": "why", "delta": 10**12, "rho": 1}, "adds a delta that cannot be"),
+    ({"text": "why", "delta": 10**12, "analyst": "ada"}, "adds a delta to a dataset that has one, or to an analyst"),
+    ({"text": "why", "delta": 10**12, "dataset": "clinic"}, "adds a delta to a dataset that has one"),
+    ({"text": "why", "delta": 10**12, "dataset": "nowhere"}, "adds a delta to a dataset that was not opened"),
+]
+
+
+@pytest.mark.parametrize(("fields", "problem"), FORGED_DELTAS)
+def test_a_delta_that_no_ledger_would_write_is_found(place: Place, fields: dict[str, Any], problem: str | None) -> None:
+    """Though it is chained well; the first is one that the rule allows, if the accounts agree with it."""
+    with late(place) as ledger:
+        with ledger._store.writing():
+            ledger._book.append(ledger._book.lock(), "delta", **{"dataset": "other", **fields})
+        told = [one for one in ledger.verify().problems if one.startswith("entry")]
+        assert told == [] if problem is None else f" {problem}" in told[0]
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_delta_that_comes_later_upgrades_a_ledger(place: Place, version: int) -> None:
+    """A ledger of any earlier release can get one: its entries and their digests stay what they were."""
+    with Ledger.open(place.where) as ledger:
+        ledger.open_dataset("clinic", 3)
+        ledger.answered(ledger.charge("clinic", "ada", "0.5", "r1"), "42")
+    if version < 3:
+        ledger_versions.take_back(place, version)
+    else:
+        place.raw("UPDATE ledger_head SET version = 3")
+    with Ledger.open(place.where) as ledger, Ledger.open(place.where) as other:
+        head, before = ledger.head(), list(ledger.statement())
+        other.charge("clinic", "bob", "0.1", "r2")
+        assert ledger_versions.version_of(place) == version
+        ledger.add_delta("clinic", DELTA, "many small questions")
+        assert ledger_versions.version_of(place) == 4
+        assert list(other.statement())[: len(before)] == before
+        assert other.balance("clinic").rho_spent == Fraction(pure_rho(UNIT // 2) + pure_rho(UNIT // 10), UNIT)
+        assert other.charge("clinic", "bob", "0.1").rho is not None
+        assert other.verify(head).ok
 
 
 def test_deltas_are_written_in_short() -> None:

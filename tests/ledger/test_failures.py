@@ -264,10 +264,10 @@ def test_a_file_that_vanishes_while_it_is_opened_is_told(
 def test_a_ledger_of_a_later_release_is_left_alone(place: Place) -> None:
     """Neither opened nor changed."""
     Ledger.open(place.where).close()
-    place.raw("UPDATE ledger_head SET version = 4")
-    with pytest.raises(LedgerConflict, match="version 4 of the tables, and this release reads versions up to 3"):
+    place.raw("UPDATE ledger_head SET version = 5")
+    with pytest.raises(LedgerConflict, match="version 5 of the tables, and this release reads versions up to 4"):
         Ledger.open(place.where)
-    assert place.raw("SELECT version FROM ledger_head") == [(4,)]
+    assert place.raw("SELECT version FROM ledger_head") == [(5,)]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights are those of POSIX")

@@ -35,6 +35,7 @@ MoreDelta = Annotated[
 Reason = Annotated[
     str | None, typer.Option(metavar="TEXT", help="Record the contract's terms as they are now, for this reason.")
 ]
+Why = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the record.", show_default=False)]
 Head = Annotated[
     str | None,
     typer.Option(metavar="HEAD", help="What verify printed earlier, to see if entries were removed since."),
@@ -133,6 +134,24 @@ def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = 
     elif reason is not None:
         lines.append(("recorded", "all of these" if recorded else "nothing; the contract is as on record"))
     show(found, pairs(lines), as_json=as_json)
+
+
+@app.command(cls=Command)
+def delta(dataset: DatasetFile, reason: Why, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
+    """Add the contract's delta to a budget that had none.
+
+    From then on rho counts beside epsilon, and what was charged before counts too. The promise becomes weaker, from
+    pure epsilon to (epsilon, delta), and it is done once and for good: hence the reason, for the record.
+
+    \b
+    Example:
+      inbounds budget delta --dataset clinic.toml --reason "many small questions"
+    """
+    with open_dataset(dataset, ledger, create_ledger=False) as table:
+        table.record_delta(reason)
+        balance = table.ledger.balance(table.name)
+    found = {"dataset": table.name, **balance.data()}
+    show(found, pairs([("dataset", table.name), ("in total", str(balance))]), as_json=as_json)
 
 
 @app.command(cls=Command)

@@ -45,6 +45,8 @@ _RAISE = """UPDATE ledger_accounts SET cap = cap + ?
 _RAISE_RHO = """UPDATE ledger_accounts SET cap = ?, rho_cap = ?
     WHERE dataset = ? AND analyst = ? AND (? >= spent OR ? >= spent_rho)"""
 
+_COUNT_RHO = "UPDATE ledger_accounts SET rho_cap = ?, spent_rho = ?, reserve = ? WHERE dataset = ? AND analyst = ?"
+
 _RAISE_DELTA = "UPDATE ledger_accounts SET reserve = reserve + ? WHERE dataset = ? AND analyst = ?"
 
 
@@ -100,6 +102,15 @@ class Book:
     def contract(self, dataset: str) -> Entry | None:
         """Return the entry that holds the terms of a dataset: the last one."""
         return self._entry("kind = 'contract' AND dataset = ? ORDER BY seq DESC LIMIT 1", dataset)
+
+    def late_delta(self, dataset: str) -> Entry | None:
+        """Return the entry that gave a dataset a delta after it was opened."""
+        return self._entry("kind = 'delta' AND dataset = ?", dataset)
+
+    def count_rho(self, dataset: str, analyst: str, account: Account) -> None:
+        """Let an account count rho from now on, with what it has already."""
+        rho = (account.rho_cap, account.spent_rho, account.reserve)
+        self._store.execute(_COUNT_RHO, (*rho, dataset, analyst))
 
     def upgrade(self, needed: int) -> None:
         """Make room for entries that a ledger of a version below `needed` does not know."""

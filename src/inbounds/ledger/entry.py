@@ -13,7 +13,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
 from inbounds.ledger.amount import written, written_delta
 
-KINDS = ("open", "grant", "charge", "answer", "contract")
+KINDS = ("open", "grant", "charge", "answer", "contract", "delta")
 
 _HEAD = re.compile(r"(0|[1-9][0-9]{0,18}):([0-9a-f]{64})", re.ASCII)
 
@@ -45,7 +45,8 @@ START = Head(0, "0" * 64)
 
 @dataclass(frozen=True)
 class Entry:
-    """What happened once: a dataset was opened, a cap changed, budget charged, an answer given, or terms recorded.
+    """What happened once: a dataset was opened, a cap changed, budget charged, an answer given, terms recorded, or a
+    delta added.
 
     Fields that do not apply are empty, and amounts are in units. A field keeps its name and its meaning for ever.
     """
@@ -65,15 +66,17 @@ class Entry:
     fingerprint: str
     """What was asked, in the caller's notation; of a contract, the digest of its terms."""
     text: str
-    """The note of a charge or a grant; of an answer, the answer; of a contract, its terms and why they changed."""
+    """The note of a charge or a grant; of an answer, the answer; of a contract, its terms and why they changed; of a
+    delta that came later, why."""
     previous: str
     digest: str
     rho: int | None = None
     """Of a charge, what it counts in rho, where the dataset has a delta for that; else None."""
     delta: int | None = None
-    """Of an opening, the budget's; of a charge, its own; of a grant, how much more charges may have.  None: 0."""
+    """Of an opening, or of kind delta, the budget's; of a charge, its own; of a grant, how much more charges may have.
+    None: 0."""
     reserved: int | None = None
-    """Of an opening, the part of its delta that is kept for charges that have one of their own.  None: 0."""
+    """Beside a budget's delta, the part of it that is kept for charges that have one of their own.  None: 0."""
 
     @classmethod
     def after(cls, head: Head, **fields: Any) -> Entry:

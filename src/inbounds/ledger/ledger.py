@@ -14,11 +14,12 @@ from inbounds.errors import InvalidParameter, LedgerConflict, LedgerUnavailable
 from inbounds.exact.rational import shown
 from inbounds.ledger.account import Account
 from inbounds.ledger.address import HIDDEN, is_address, is_server, without_secrets
-from inbounds.ledger.amount import DELTA_UNIT, LIMIT, Amount, change, delta_units, written_delta
+from inbounds.ledger.amount import DELTA_UNIT, LIMIT, Amount, change, delta_units, fraction, written_delta
 from inbounds.ledger.book import TOTAL, Book
 from inbounds.ledger.caps import Caps
-from inbounds.ledger.cost import Cost
+from inbounds.ledger.cost import Cost, pure_rho
 from inbounds.ledger.entry import Entry, Head
+from inbounds.ledger.late_delta import add_delta, caps_of
 from inbounds.ledger.names import check_name, check_text
 from inbounds.ledger.receipt import Balance, Receipt, Repeats
 from inbounds.ledger.refusals import exceeded, no_grant, refuse_other_caps
@@ -110,7 +111,7 @@ class Ledger:
         agreed = None if terms is None else Terms.of(terms)
         if not create:
             with self._reading():
-                refuse_other_caps(self._opening(name), caps)
+                refuse_other_caps(name, caps_of(self._book, self._opening(name)), caps)
                 self._refuse_other_terms(name, agreed)
             return
         with self._writing("nothing was opened", "it may have been opened: open it again"):
@@ -119,7 +120,7 @@ class Ledger:
             if opening is None:
                 head = self._open(head, name, caps)
             else:
-                refuse_other_caps(opening, caps)
+                refuse_other_caps(name, caps_of(self._book, opening), caps)
             self._agree(head, name, agreed)
 
     def _open(self, head: Head, name: str, caps: Caps) -> Head:
@@ -146,6 +147,25 @@ class Ledger:
             self._opening(dataset)
             if self._terms(dataset) != agreed:
                 self._record(head, dataset, agreed, reason)
+
+    def add_delta(self, dataset: str, delta: Amount, reason: str, *, delta_reserved: Amount | None = None) -> None:
+        """Give a dataset that was opened without one a delta, once and for good: from now on rho counts beside epsilon.
+
+        What was charged before counts as whatever loses its epsilon.  The promise of all of it becomes (total, delta).
+        """
+        check_name(dataset, "a dataset")
+        if not check_text(reason, "reason").strip():
+            raise InvalidParameter("a delta that comes later needs a reason, got none; say why, for the record")
+        with self._writing("nothing was changed", "it may have been changed: look at the statement"):
+            head = self._book.lock()
+            opening = self._opening(dataset)
+            caps = Caps.of(fraction(opening.amount), None, delta, delta_reserved)
+            if caps.filter_delta <= 0:
+                raise InvalidParameter(
+                    "delta must be above what is reserved of it, or rho has nothing to be counted for; grant a delta "
+                    "for charges instead"
+                )
+            add_delta(self._book, head, opening, caps, reason)
 
     def grant(
         self,
@@ -176,7 +196,7 @@ class Ledger:
                     raise LedgerConflict(
                         f"the dataset {dataset!r} has no cap per analyst, got a grant to {who!r}; leave the analyst out"
                     )
-                self._book.enter(dataset, who, Caps.in_entry(opening).account(opening.per_analyst))
+                self._book.enter(dataset, who, caps_of(self._book, opening).account(opening.per_analyst))
             if more and not self._raise_cap(opening, who, more):
                 raise no_grant(dataset, who, more, self._book.account(dataset, who) or Account(0, 0))
             if more_delta is not None:
@@ -189,7 +209,7 @@ class Ledger:
         if account is None or account.cap is None or account.rho_cap is None:
             return self._book.raise_cap(opening.dataset, who, more, LIMIT)
         cap = account.cap + more
-        rho_cap = Caps.in_entry(opening).rho_cap(cap)
+        rho_cap = caps_of(self._book, opening).rho_cap(cap)
         if not 0 <= cap <= LIMIT or rho_cap is None:
             return False
         return self._book.set_caps(opening.dataset, who, cap, rho_cap)
@@ -270,7 +290,7 @@ class Ledger:
         who = _check(dataset, analyst)
         with self._reading():
             opening = self._opening(dataset)
-            caps = Caps.in_entry(opening)
+            caps = caps_of(self._book, opening)
             account = self._book.account(dataset, who) or caps.account(opening.per_analyst)
         return Balance.of(account, caps)
 
@@ -285,8 +305,9 @@ class Ledger:
             last = self._book.last_charge(dataset, analyst)
             if last is None:
                 return None
-            cost = Cost(last.amount, last.rho, last.delta)
-            caps = Caps.in_entry(opening)
+            caps = caps_of(self._book, opening)
+            rho = pure_rho(last.amount) if last.rho is None and caps.filter_delta else last.rho
+            cost = Cost(last.amount, rho, last.delta)
             found = [(self._book.account(dataset, TOTAL) or caps.account(caps.total)).more_like(cost, is_total=True)]
             if who != TOTAL:
                 own = self._book.account(dataset, who) or caps.account(caps.per_analyst)
@@ -382,7 +403,7 @@ class Ledger:
         total, own = (self._book.account(dataset, who) for who in (TOTAL, analyst))
         if total is None or own is None:
             opening = self._opening(dataset)
-            own = Caps.in_entry(opening).account(opening.per_analyst)
+            own = caps_of(self._book, opening).account(opening.per_analyst)
             self._book.enter(dataset, analyst, own)
         total = total or Account(0, 0)
         taken = cost.without_rho() if total.rho_cap is None else cost

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from inbounds.errors import BudgetExceeded, LedgerConflict
 from inbounds.ledger.account import Account
 from inbounds.ledger.amount import LIMIT, fraction, written, written_delta
 from inbounds.ledger.book import TOTAL
 from inbounds.ledger.caps import Caps
 from inbounds.ledger.cost import Cost
-from inbounds.ledger.entry import Entry
 
 
 def exceeded(dataset: str, analyst: str, cost: Cost, total: Account, own: Account) -> BudgetExceeded:
@@ -46,11 +47,13 @@ def no_grant(dataset: str, who: str, more: int, account: Account) -> LedgerConfl
     )
 
 
-def refuse_other_caps(opening: Entry, caps: Caps) -> None:
-    """Refuse caps that differ from those that a dataset was opened with."""
-    kept = Caps.in_entry(opening)
-    if kept != caps:
-        raise LedgerConflict(
-            f"the dataset {opening.dataset!r} was opened with {kept}, and now {caps} are asked; keep to the first, and "
-            "change what is left with grant"
-        )
+def refuse_other_caps(dataset: str, kept: Caps, caps: Caps) -> None:
+    """Refuse caps that differ from those that a dataset has."""
+    if kept == caps:
+        return
+    added = kept.delta is None and replace(caps, delta=None, reserved=None) == kept
+    remedy = ", or let the custodian add the delta (inbounds budget delta)" if added else ""
+    raise LedgerConflict(
+        f"the dataset {dataset!r} was opened with {kept}, and now {caps} are asked; keep to the first, and change what "
+        f"is left with grant{remedy}"
+    )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from inbounds.ledger.entry import START
 
-VERSION = 3
+VERSION = 4
 """Rises when tables change; a ledger of a higher version is left alone, and one of a lower is used as it is, until an
 entry is written that it has no place for."""
 
 KNOWS_CONTRACTS = 2
 
 KNOWS_DELTA = 3
+
+KNOWS_LATE_DELTA = 4
 """The versions from which on there is a place for something."""
+
+SAME_TABLES = 3
+"""From this version on the tables are what they are now: later ones have other entries in them."""
 
 WITHIN_CAPS = """CONSTRAINT ledger_within_caps CHECK (
             spent >= 0 AND (spent <= cap OR spent_rho <= COALESCE(rho_cap, -1))

@@ -46,7 +46,7 @@ class Statement:
 
     @property
     def spent_rho(self) -> Fraction:
-        """The sum of what the charges counted in rho; of datasets without a delta, 0."""
+        """The sum of what the charges counted in rho when they were made; of datasets without a delta, 0."""
         return fraction(sum(entry.rho or 0 for entry in self.entries if entry.kind == "charge"))
 
     @property
@@ -95,7 +95,7 @@ def _later(entry: Entry, name: str) -> str:
 
 def _cells(entry: Entry) -> list[str]:
     moment = entry.time[:19].replace("T", " ")
-    amount = "" if entry.kind in {"answer", "contract"} else written(entry.amount)
+    amount = "" if entry.kind in {"answer", "contract", "delta"} else written(entry.amount)
     analyst = f"each {written(entry.per_analyst)}" if entry.per_analyst is not None else entry.analyst
     return [str(entry.seq), moment, entry.kind, entry.dataset, analyst, amount]
 
@@ -103,10 +103,17 @@ def _cells(entry: Entry) -> list[str]:
 def _note(entry: Entry) -> str:
     """Say what the table has no room for: the terms of a contract, why more was granted, what of delta is reserved."""
     if entry.kind == "open" and entry.reserved:
-        return f"{entry.dataset}: {written_delta(entry.reserved)} of its delta is reserved for charges that have one"
+        return _reserved(entry)
+    if entry.kind == "delta":
+        return "; ".join([f"delta of entry {entry.seq}: {entry.text}", *([_reserved(entry)] if entry.reserved else [])])
     if entry.kind == "contract":
         return _contract(entry)
     return f"grant of entry {entry.seq}: {entry.text}" if entry.kind == "grant" and entry.text else ""
+
+
+def _reserved(entry: Entry) -> str:
+    reserved = written_delta(entry.reserved or 0)
+    return f"{entry.dataset}: {reserved} of its delta is reserved for charges that have one"
 
 
 def _contract(entry: Entry) -> str:

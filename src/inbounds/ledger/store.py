@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 from weakref import WeakSet
 
 from inbounds.errors import InvalidParameter, LedgerConflict
-from inbounds.ledger.schema import VERSION
+from inbounds.ledger.schema import SAME_TABLES, VERSION
 
 Row: TypeAlias = "tuple[Any, ...]"
 
@@ -118,8 +118,9 @@ class Store(ABC):
     def upgrade(self, needed: int) -> None:
         """Give a ledger of a version below `needed` the tables of this release; call it inside a transaction."""
         if self.row("SELECT 1 FROM ledger_head WHERE version < ?", (needed,)):
-            for statement in self._upgrades:
-                self.execute(statement)
+            if self.row("SELECT 1 FROM ledger_head WHERE version < ?", (SAME_TABLES,)):
+                for statement in self._upgrades:
+                    self.execute(statement)
             self.execute("UPDATE ledger_head SET version = ?", (VERSION,))
 
     def no_ledger(self) -> InvalidParameter:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from inbounds.errors import LedgerBroken
 from inbounds.ledger.account import Account
@@ -81,6 +82,8 @@ class _Replay:
         self._untold = 0
         self._accounts: dict[tuple[str, str], Account] = {}
         self._caps: dict[str, Caps] = {}
+        self._pure: dict[tuple[str, str], Counter[int]] = {}
+        """How often each account was charged how much without counting rho."""
         self._charged: dict[str, tuple[str, str]] = {}
         self._answered: set[str] = set()
         self.terms: dict[str, Terms] = {}
@@ -110,6 +113,7 @@ class _Replay:
             "charge": self._charge,
             "answer": self._answer,
             "contract": self._contract,
+            "delta": self._delta,
         }
         wrong = checks[entry.kind](entry)
         if wrong is not None:
@@ -154,6 +158,8 @@ class _Replay:
         problem = self._wrong_cost(entry)
         cost = Cost(entry.amount, entry.rho, entry.delta)
         for analyst in (TOTAL, entry.analyst):
+            if entry.rho is None:
+                self._pure.setdefault((entry.dataset, analyst), Counter())[entry.amount] += 1
             changed = self._accounts[entry.dataset, analyst].after(cost, is_total=analyst == TOTAL)
             self._accounts[entry.dataset, analyst] = changed
             problem = problem or _overspent(entry.dataset, analyst, changed)
@@ -190,6 +196,30 @@ class _Replay:
             return "changes terms without a reason"
         self.terms[entry.dataset] = terms
         return None
+
+    def _delta(self, entry: Entry) -> str | None:
+        """Book a delta that came after the opening: what was charged before counts as whatever loses it."""
+        account, caps = self._account(entry), self._caps.get(entry.dataset)
+        if account is None or caps is None:
+            return "adds a delta to a dataset that was not opened"
+        if caps.delta is not None or entry.analyst != TOTAL:
+            return "adds a delta to a dataset that has one, or to an analyst"
+        delta, reserved = entry.delta or 0, entry.reserved or 0
+        if not 0 <= reserved < delta < DELTA_UNIT - account.reserve or entry.rho is not None:
+            return "adds a delta that cannot be"
+        caps = self._caps[entry.dataset] = replace(caps, delta=entry.delta, reserved=entry.reserved)
+        for whose, kept in self._accounts.items():
+            if whose[0] == entry.dataset:
+                more = reserved if whose[1] == TOTAL else 0
+                self._accounts[whose] = kept._replace(
+                    rho_cap=caps.rho_cap(kept.cap), spent_rho=self._rho_before(whose), reserve=kept.reserve + more
+                )
+        return None if entry.text.strip() else "adds a delta without a reason"
+
+    def _rho_before(self, whose: tuple[str, str]) -> int:
+        """Return what an account's charges count that were made without rho; those that no ledger writes, nothing."""
+        charged = self._pure.get(whose, Counter())
+        return sum(times * pure_rho(amount) for amount, times in charged.items() if 0 < amount <= LIMIT)
 
     def _account(self, entry: Entry) -> Account | None:
         """Return the account that an entry is about, None if its dataset was never opened."""

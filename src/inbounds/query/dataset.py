@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from inbounds.errors import InvalidQuestion
+from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.ledger import Ledger
 from inbounds.ledger.terms import Terms
 from inbounds.query.account import Account, Where
@@ -257,6 +257,13 @@ class Dataset(Questions):
     def ledger(self) -> Ledger:
         """Where the budget is kept, with this dataset entered; opened when it is first needed."""
         return self._account.open() if self._whole is None else self._whole.ledger
+
+    def record_delta(self, reason: str) -> None:
+        """Record in the ledger, as the custodian, the delta of a budget that had none before, and why."""
+        if self.delta is None:
+            raise InvalidParameter("the contract has no delta; add one under [budget], such as delta = 1e-6")
+        with self.unchecked_ledger() as ledger:
+            ledger.add_delta(self.name, self.delta, reason, delta_reserved=self.delta_reserved)
 
     def lasting(self, epsilon: Fraction, rho: Fraction) -> Lasting | None:
         """Return how many questions of so much fit the budget, where it has a delta; the ledger is not opened."""
