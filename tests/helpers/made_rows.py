@@ -34,13 +34,16 @@ def rows_of(table: Table, private: Private, public: Mapping[str, Mapping[str, Ro
         for row in rows_of(relation.first, private, public)
     ]
     for join in relation.joins:
-        found = [after for before in found for after in _joined(relation, join, before, private, public)]
+        rows = rows_of(join.table, private, public) if isinstance(join, JoinOnUnit) else []
+        found = [after for before in found for after in _joined(relation, join, before, rows, public)]
     said = {(called, name): to for called, names in relation.names.items() for name, to in names.items()}
     said[relation.name, relation.unit or ""] = relation.unit or ""
     return [{said[place]: value for place, value in row.items() if place in said} for row in found]
 
 
-def _joined(relation: Any, join: Any, before: dict[tuple[str, str], Any], private: Private, public: Any) -> list[Any]:
+def _joined(
+    relation: Any, join: Any, before: dict[tuple[str, str], Any], rows: Sequence[Row], public: Any
+) -> list[Any]:
     if isinstance(join, JoinPublic):
         known = public[join.public.name].get(str(before[join.to, join.on]))
         if known is None:
@@ -48,7 +51,7 @@ def _joined(relation: Any, join: Any, before: dict[tuple[str, str], Any], privat
         return [before | {(join.name, name): value for name, value in known.items()}]
     assert isinstance(join, JoinOnUnit)
     unit = before[relation.name, relation.unit]
-    same = [row for row in rows_of(join.table, private, public) if row[join.table.owner or ""] == unit]
+    same = [row for row in rows if row[join.table.owner or ""] == unit]
     if not same and join.keep:
         same = [dict.fromkeys(join.table.columns)]
     return [before | {(join.name, name): value for name, value in row.items()} for row in same]
@@ -105,7 +108,8 @@ def _made(relation: UnitRows, name: str, measure: UnitMeasure, rows: Sequence[Ro
 
 def _added(relation: UnitRows, name: str, measure: UnitMeasure, values: Sequence[Any]) -> Any:
     assert measure.column is not None
-    column = relation.of.numbers(measure.column)
+    column = relation.of.column(measure.column)
+    assert isinstance(column, Numbers)
     numbers = [Fraction(one.toordinal()) if isinstance(one, date) else one for one in values]
     total = sum(numbers, Fraction(0))
     if measure.function == "SUM":

@@ -312,6 +312,7 @@ def test_keys_can_be_made() -> None:
     text = "CASE WHEN a < 0 THEN 'few' WHEN a < 5 THEN 'some' ELSE 'many' END"
     expected = {"UPPER(k)": ("NORTH", "SOUTH"), text: ("few", "some", "many")}
     expected["COALESCE(k, 'none')"] = ("north", "South", "NORTH", "none")
+    expected["LOWER(UPPER(k))"] = ("north", "south")
     for asked, keys in expected.items():
         found = DATASET.table.column(asked)
         assert isinstance(found, Keys)
@@ -336,6 +337,7 @@ QUESTIONS = [
     "SELECT SUM(COALESCE(a, 2) * COALESCE(b, c, 0)) FROM t",
     "SELECT AVG(CASE WHEN a > b THEN c WHEN k LIKE 'n%' THEN -1 END) FROM t",
     "SELECT UPPER(k), COUNT(*) FROM t WHERE k ILIKE 'N%' GROUP BY UPPER(k)",
+    "SELECT LOWER(UPPER(k)), COUNT(*) FROM t GROUP BY LOWER(UPPER(k))",
     "SELECT COUNT(*) FROM t GROUP BY CASE WHEN a < 0 THEN 'few' WHEN a < 5 THEN 'some' END",
     "SELECT COUNT(*) FROM t GROUP BY COALESCE(LOWER(k), 'none'), n",
     "SELECT MEDIAN(d - e) FROM t",

@@ -258,7 +258,8 @@ class _Maker:
             raise InvalidQuestion(f"{name} takes a column of keys, got {this}; write the texts as you want them")
         changed = [str(key).upper() if name == "UPPER" else str(key).lower() for key in found.keys]
         keys = tuple(dict.fromkeys(changed))
-        codes = tuple(keys.index(key) for key in changed)
+        before = found.whole.codes or range(len(changed))  # a column may be in capitals already
+        codes = tuple(keys.index(changed[place]) for place in before)
         return _Places(keys, w.Code(0, len(keys) - 1, (), found.whole.column, codes))
 
     def _case(self, node: Case) -> Value:
