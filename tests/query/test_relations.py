@@ -483,6 +483,19 @@ def test_a_key_matches_one_public_row_in_any_collation(tmp_path: Path) -> None:
         assert totals_of(query) == [[planned(query).request.weights.one]]
 
 
+def test_a_table_of_another_contract_is_not_joined(clinic: Clinic, tmp_path: Path) -> None:
+    """Another contract may call another column the unit: a row joined by that would belong to two units."""
+    other = CONTRACT.replace('unit = "taker"', 'unit = "dose"').replace(
+        "[tables.drugs.columns.dose]", "[tables.drugs.columns.taker]"
+    )
+    with Clinic(tmp_path, other).dataset as stranger:
+        for joined in (stranger.rows_of("drugs"), stranger.rows_of("drugs").per_unit(n="COUNT(*)")):
+            with pytest.raises(InvalidQuestion, match="of another contract"):
+                clinic.dataset.join(joined)
+    with pytest.raises(InvalidQuestion, match="FROM must name"):
+        clinic.dataset.join(None)  # type: ignore[arg-type]
+
+
 def test_units_of_different_kinds_are_not_joined(clinic: Clinic) -> None:
     """Units that a row could keep from being compared are refused before there is a charge."""
     kept = clinic.dataset._others["drugs"]

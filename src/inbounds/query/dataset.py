@@ -203,7 +203,12 @@ class Dataset(Questions):
         Private tables are joined on the unit, public ones by their key to the column `on`.  With `keep`, rows without a
         match stay.
         """
-        named = other if isinstance(other, str) else other.table
+        if isinstance(other, Dataset) and other.tables is not self.tables:
+            raise InvalidQuestion(
+                f"{other.name} is of another contract, whose units are not those of {self.name}; join tables of one "
+                "contract, as one dataset has them"
+            )
+        named = other.table if isinstance(other, Dataset) else other
         return self._over(joined_table(self.tables, self.table, named, on, keep=keep))
 
     def _over(self, table: Table) -> Dataset:
