@@ -248,7 +248,10 @@ class Questions:
         unit = of.unit.split(".")[-1]
         if dice.chance(0.1):
             return From(f"(SELECT DISTINCT {of.unit} FROM {of.text}) AS {called}", called, unit, [])
-        made = {f"{called}m{i}": self._unit_measure(words) for i in range(dice.number(1, 3))}
+        names = [f"{called}m0", f"{called}m1", f"{called}m2"]
+        if dice.chance(0.3):  # names that many engines do not tell from each other or from the unit
+            names = [f'"{unit.upper()}"', f"{called}m1", f'"{called}M1"']
+        made = {name: self._unit_measure(words) for name in names[: dice.number(1, 3)]}
         measures = ", ".join(f"{text} AS {name}" for name, (text, _) in made.items())
         where = f" WHERE {words.condition(1)}" if dice.chance(0.3) else ""
         text = f"(SELECT {of.unit}, {measures} FROM {of.text}{where} GROUP BY {of.unit}) AS {called}"

@@ -483,6 +483,34 @@ def test_a_key_matches_one_public_row_in_any_collation(tmp_path: Path) -> None:
         assert totals_of(query) == [[planned(query).request.weights.one]]
 
 
+LONG = "m" * 70
+NAMED_ALIKE = [
+    'SELECT SUM("WHO") FROM (SELECT who, MAX(size) AS "WHO" FROM visits GROUP BY who) AS t',
+    'SELECT AVG("M") FROM (SELECT who, MAX(size) AS m, MAX(weight) AS "M" FROM visits GROUP BY who) AS t WHERE m > 0',
+    'SELECT SUM(t."TAKER") FROM visits JOIN (SELECT taker, MAX(dose) AS "TAKER" FROM drugs GROUP BY taker) AS t '
+    "ON visits.who = t.taker",
+    'SELECT SUM("SIZE") FROM visits JOIN (SELECT taker, MAX(dose) AS "SIZE" FROM drugs GROUP BY taker) AS t '
+    "ON visits.who = t.taker WHERE size > 0",
+    f"SELECT SUM({LONG}a) FROM (SELECT who, MAX(size) AS {LONG}a, MAX(weight) AS {LONG}b FROM visits GROUP BY who) "
+    f"AS t WHERE {LONG}b > 1",
+]
+
+
+@pytest.mark.parametrize("sql", NAMED_ALIKE)
+def test_no_column_is_taken_for_one_named_alike(clinic: Clinic, sql: str) -> None:
+    """Names that an engine does not tell apart, such as those of the unit in capitals, are told apart all the same.
+
+    Else a question would add up the numbers of units, which nothing clips.
+    """
+    visits = [
+        {"who": who, "size": size, "weight": 1.5, "place": "a", "day": None}
+        for who, size in ((10**9, 3), (10**9 + 1, 1))
+    ]
+    drugs = [{"taker": 10**9, "dose": 10, "day": None}]
+    query = clinic.dataset.sql(sql)
+    assert clinic.totals(query, visits, drugs) == expected(query, visits, drugs)
+
+
 def test_a_table_of_another_contract_is_not_joined(clinic: Clinic, tmp_path: Path) -> None:
     """Another contract may call another column the unit: a row joined by that would belong to two units."""
     other = CONTRACT.replace('unit = "taker"', 'unit = "dose"').replace(
@@ -509,7 +537,7 @@ def test_units_of_different_kinds_are_not_joined(clinic: Clinic) -> None:
         clinic.dataset._others["drugs"] = kept
 
 
-ON_ENGINES = [*MADE[1::3], *JOINS[::2], JOINS[3]]
+ON_ENGINES = [*MADE[1::3], *JOINS[::2], JOINS[3], *NAMED_ALIKE]
 
 
 @pytest.mark.slow

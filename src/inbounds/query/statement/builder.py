@@ -93,7 +93,7 @@ class _Builder:
         if isinstance(group.column, MadeKeys):
             return self.codes.wholes.code(group.column.whole)
         if isinstance(group.column, Keys):
-            this = column(group.column.name)
+            this = self.codes.stored(group.column)
             return this if self.request.unit is None else self.codes.key(group.column, this)
         return self.codes.steps(group.column) if group.has_all_steps else self.codes.steps_as_double(group.column)
 

@@ -15,6 +15,7 @@ from inbounds.query.statement.expressions import (
     INFINITY,
     Expression,
     bigint,
+    called,
     case,
     clipped,
     column,
@@ -39,12 +40,16 @@ class Codes:
         """Return a column as an integer, NULL if it is missing."""
         found = self.columns[name]
         if self._is_code(found):
-            return column(name)
+            return self.stored(found)
         if isinstance(found, Made | MadeKeys):
             return self.wholes.code(found.whole)
         if isinstance(found, Keys):
-            return self.key(found, column(name))
+            return self.key(found, self.stored(found))
         return case([(self.is_known(found), self.steps(found))])
+
+    def stored(self, of: Column) -> Expression:
+        """Return a column as it is: what a table holds, or the integer that a statement has made of it."""
+        return column(called(of.name) if self._is_code(of) else of.name)
 
     def _is_code(self, of: Column) -> bool:
         """Return whether a column is an integer already, as all columns of tables made of tables are."""
@@ -56,12 +61,12 @@ class Codes:
         return Wholes(self.dialect, self.steps, self.is_known, self._key_as, self._day)
 
     def _key_as(self, keys: Keys, codes: tuple[int, ...]) -> Expression:
-        return bigint(self.key(keys, column(keys.name), codes))
+        return bigint(self.key(keys, self.stored(keys), codes))
 
     def is_known(self, numbers: Numbers) -> Expression:
         """Return whether a value is neither NULL nor NaN, which is above infinity or not comparable with it."""
         if self._is_code(numbers):
-            return present(column(numbers.name))
+            return present(self.stored(numbers))
         if isinstance(numbers, Made):
             known = self.wholes.known(numbers.whole)
             return exp.and_(*known) if known else exp.true()
@@ -100,7 +105,7 @@ class Codes:
         out before.
         """
         if self._is_code(numbers):
-            return column(numbers.name)
+            return self.stored(numbers)
         if isinstance(numbers, Made):
             return self.wholes.value(numbers.whole)
         if numbers.is_dates:
@@ -149,7 +154,7 @@ class Codes:
     def _day(self, numbers: Numbers) -> Expression:
         """Return a day itself, clipped; what is far off is compared and not converted."""
         if self._is_code(numbers):
-            number = exp.Add(this=column(numbers.name), expression=whole(int(numbers.low)))
+            number = exp.Add(this=self.stored(numbers), expression=whole(int(numbers.low)))
             return self.dialect.day_at(number)
         kind, this = self.kinds[numbers.name], column(numbers.name)
         low, high = day(numbers.low), day(numbers.high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from fractions import Fraction
 from hashlib import sha256
@@ -14,14 +15,22 @@ Expression = exp.Expr
 
 INFINITY = exp.cast(exp.Literal.string("Infinity"), "DOUBLE")
 
+PLAIN = re.compile(r"[a-z_][a-z0-9_]{0,39}")
+
 COMPARISONS: dict[str, type[exp.Binary]] = {
     "=": exp.EQ, "<>": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
 }  # fmt: skip
 
 
 def called(name: str) -> str:
-    """Return what an inner SELECT calls a column; the text of an expression may be too long for a name."""
-    return f" made {sha256(name.encode()).hexdigest()[:32]}" if isinstance(name, Formula) else name
+    """Return what an inner SELECT calls a column of integers, so that no engine takes it for another.
+
+    Names that somebody chose may differ by nothing but capitals, or by what comes after 63 bytes, from each other or
+    from the unit, and then most engines read one for the other: an integer that was never clipped.  So a name is kept
+    only if it is short and in plain small letters, and a space before it tells it from every column of a table.
+    """
+    is_plain = PLAIN.fullmatch(name) is not None and not isinstance(name, Formula)
+    return f" {name}" if is_plain else f" made {sha256(name.encode()).hexdigest()[:32]}"
 
 
 def column(name: str) -> Expression:

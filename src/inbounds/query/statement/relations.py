@@ -40,6 +40,10 @@ class Reading:
         if table.relation is None:
             return checked_kinds(table, self.engines[table.name].kinds())
         self.unit_kind(table)
+        if (table.owner or "").startswith(" "):
+            raise InvalidQuestion(
+                f"the unit {table.owner!r} begins with a space, as names of a statement do; rename it in the table"
+            )
         return dict.fromkeys(table.columns, Kind.CODE)
 
     def unit_kind(self, table: Table) -> Kind | None:
@@ -98,7 +102,7 @@ class Reading:
         of = {one.measure.column for one in made if one.measure.column is not None}
         condition = relation.condition
         rows = self._coded(relation.of, of | set(condition.columns() if condition is not None else ()))
-        columns = [named_as(aggregate(one, self.dialect), one.name) for one in made]
+        columns = [named_as(aggregate(one, self.dialect), called(one.name)) for one in made]
         found = exp.select(column(relation.unit or ""), *columns).from_(rows.subquery("b", copy=False), copy=False)
         if condition is not None:
             about = {name: relation.of.column(name) for name in condition.columns()}
@@ -107,15 +111,17 @@ class Reading:
 
     def _joined(self, relation: Joined, needed: set[str]) -> exp.Select:
         names = relation.names
-        own = {called: {name for name, said in said_of.items() if said in needed} for called, said_of in names.items()}
+        own = {table: {name for name, said in of.items() if said in needed} for table, of in names.items()}
         public = [join for join in relation.joins if isinstance(join, JoinPublic)]
         plain = {(join.to, join.on) for join in public if _has_plain_keys(relation, join)}
         coded = {(join.to, join.on) for join in public} - plain
-        asked = {called: own[called] | {on for to, on in coded if to == called} for called in names}
-        keys = {called: {on for to, on in plain if to == called} for called in names}
-        places = {called: f"j{i}" for i, called in enumerate(names)}
+        asked = {table: own[table] | {on for to, on in coded if to == table} for table in names}
+        keys = {table: {on for to, on in plain if to == table} for table in names}
+        places = {table: f"j{i}" for i, table in enumerate(names)}
         selected = [
-            named_as(_of(places[called], name), names[called][name]) for called in names for name in sorted(own[called])
+            named_as(_of(places[table], called(name)), called(names[table][name]))
+            for table in names
+            for name in sorted(own[table])
         ]
         unit = [named_as(_of("j0", relation.unit), relation.unit)] if relation.unit is not None else []
         found = exp.select(*unit, *(selected if selected or unit else [named(whole(1), "one")]))
@@ -146,7 +152,7 @@ class Reading:
         """Return whether a row of a public table has the key of a row; texts are compared by their bytes."""
         plain = _has_plain_keys(relation, join)
         sides: list[Expression] = [
-            _of(places[join.to], KEY + join.on if plain else join.on),
+            _of(places[join.to], KEY + join.on if plain else called(join.on)),
             _of(places[join.name], KEY),
         ]
         if plain and isinstance(_keys(relation, join).keys[0], str):
@@ -161,7 +167,7 @@ class Reading:
         for code, codes in join.public.codes_for(relation.key_of(join)).items():
             key = self._key(_keys(relation, join).keys[code]) if plain else whole(code)
             tuples.append(exp.Tuple(expressions=[key, *(_or_missing(codes[i]) for i in at)]))
-        names = [exp.to_identifier(name, quoted=True) for name in (KEY, *needed)]
+        names = [exp.to_identifier(name, quoted=True) for name in (KEY, *map(called, needed))]
         return exp.Values(expressions=tuples, alias=exp.TableAlias(this=exp.to_identifier(place), columns=names))
 
     def _key(self, key: Key) -> Expression:
