@@ -29,7 +29,7 @@ def joined_table(tables: Tables, table: Table, other: str | Table, on: str | Non
         if on is None:
             raise InvalidQuestion(f"{other} is joined by its key; name the column that holds it")
         return Joined(name, first, (*joins, _public(tables, table, other, on, keep))).table
-    found = private_table(tables, other) if isinstance(other, str) else other
+    found = other if isinstance(other, Table) else private_table(tables, other)
     if on not in (None, found.owner):
         raise InvalidQuestion(f"private tables are joined on the unit {found.owner}; leave on out")
     return Joined(name, first, (*joins, JoinOnUnit(found.name, found, keep))).table
