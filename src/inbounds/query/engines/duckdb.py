@@ -59,8 +59,8 @@ class DuckDialect(Dialect):
         return exp.Anonymous(this="ENCODE", expressions=[exp.cast(value.copy(), "VARCHAR")])
 
     def part_of_day(self, name: str, day: exp.Expr) -> exp.Expr:
-        """Return a part of a day, which is an integer of 64 bits; a cast would hide how few values it has."""
-        return exp.Extract(this=exp.var(name), expression=day.copy())
+        """Return a part of a day, an integer of 64 bits: by its function, which takes half as long as EXTRACT."""
+        return exp.Anonymous(this="DAYOFYEAR" if name == "DOY" else name, expressions=[day.copy()])
 
     def as_timestamp(self, value: exp.Expr) -> exp.Expr:
         """Return a timestamp in microseconds: no date is beyond those, and in nanoseconds most are."""
@@ -143,6 +143,10 @@ class DuckDB(Engine):
     def relation(self) -> exp.Expr:
         """Return what to select from."""
         return self._relation.copy()
+
+    def bytes_of(self, value: exp.Expr) -> exp.Expr:
+        """Return a text that is compared by its bytes, as it is unless a database may have a collation for it."""
+        return exp.cast(value.copy(), "VARCHAR") if self._path is None else super().bytes_of(value)
 
     def fields(self) -> Fields | None:
         """Return the lines of csv files before they are converted."""

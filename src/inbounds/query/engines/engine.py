@@ -92,6 +92,10 @@ class Dialect:
         """Return a part of a day as an integer of 64 bits."""
         return exp.cast(exp.Extract(this=exp.var(name), expression=day.copy()), "BIGINT")
 
+    def weekday(self, day: exp.Expr) -> exp.Expr:
+        """Return the weekday of a day, 0 for Monday."""
+        return exp.Sub(this=self.part_of_day("ISODOW", day), expression=exp.Literal.number(1))
+
     def first_of_month(self, year: exp.Expr, month: exp.Expr) -> exp.Expr:
         """Return the first day of a month."""
         parts = [exp.cast(part.copy(), "INT") for part in (year, month)]
@@ -114,6 +118,10 @@ class Engine(ABC):
     @abstractmethod
     def relation(self) -> exp.Expr:
         """Return what to select from."""
+
+    def bytes_of(self, value: exp.Expr) -> exp.Expr:
+        """Return a text of the table that is compared by its bytes."""
+        return self.dialect.bytes_of(value)
 
     def fields(self) -> Fields | None:
         """Return what is in the table before it is converted, where it has no types of its own; else None."""

@@ -53,6 +53,10 @@ class SparkDialect(Dialect):
         days = exp.Sub(this=exp.paren(number.copy()), expression=exp.Literal.number(1))
         return exp.Anonymous(this="DATE_ADD", expressions=[FIRST_DAY.copy(), exp.cast(days, "INT")])
 
+    def weekday(self, day: exp.Expr) -> exp.Expr:
+        """Return the weekday of a day, 0 for Monday."""
+        return exp.cast(exp.Anonymous(this="WEEKDAY", expressions=[day.copy()]), "BIGINT")
+
 
 class Spark(Engine):
     """A table that a Spark session can read."""

@@ -131,8 +131,7 @@ class Codes:
         Half a step is added before anything is scaled: then nothing is so small that PostgreSQL refuses the product.
         """
         value = self.dialect.as_double(column(numbers.name), self.kinds[numbers.name])
-        low, high = double(numbers.low), double(numbers.high)
-        within = case([(compare(value, "<", low), low), (compare(value, ">", high), high)], value)  # LEAST takes longer
+        within = clipped(value, double(numbers.low), double(numbers.high))
         shifted = exp.paren(exp.Add(this=within, expression=double(numbers.step / 2 - numbers.low)))
         scale = 1 / numbers.step
         if scale.denominator == 1:
@@ -140,26 +139,19 @@ class Codes:
         return exp.Floor(this=exp.Div(this=shifted, expression=double(numbers.step), typed=True))
 
     def _days(self, numbers: Numbers) -> Expression:
-        """Return days after the first; what is far off, even infinitely, is compared and not converted."""
-        kind, this = self.kinds[numbers.name], column(numbers.name)
-        low, high = day(numbers.low), day(numbers.high)
-        time = self.dialect.as_timestamp(this) if kind is Kind.TIMESTAMP else this
-        on = exp.cast(time.copy(), "DATE") if kind is Kind.TIMESTAMP else this
-        between = [
-            (compare(time, "<", low), whole(0)),
-            (compare(time, "<", high), bigint(self.dialect.days(on, low))),
-        ]
-        return case(between, whole(numbers.steps))
+        """Return days after the first."""
+        return bigint(self.dialect.days(self._day(numbers), day(numbers.low)))
 
     def _day(self, numbers: Numbers) -> Expression:
-        """Return a day itself, clipped; what is far off is compared and not converted."""
+        """Return a day itself, clipped; what is far off, even infinitely, is compared and not converted."""
         if self._is_code(numbers):
             number = exp.Add(this=self.stored(numbers), expression=whole(int(numbers.low)))
             return self.dialect.day_at(number)
-        kind, this = self.kinds[numbers.name], column(numbers.name)
-        low, high = day(numbers.low), day(numbers.high)
-        time = self.dialect.as_timestamp(this) if kind is Kind.TIMESTAMP else this
-        on = exp.cast(time.copy(), "DATE") if kind is Kind.TIMESTAMP else this
+        this, low, high = column(numbers.name), day(numbers.low), day(numbers.high)
+        if self.kinds[numbers.name] is not Kind.TIMESTAMP:
+            return clipped(this, low, high)
+        time = self.dialect.as_timestamp(this)
+        on = exp.cast(time.copy(), "DATE")
         return case([(compare(time, "<", low), low), (compare(time, "<", high), on)], high)
 
     def bin(self, group: Group, steps: Expression) -> Expression:

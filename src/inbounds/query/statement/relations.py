@@ -156,7 +156,8 @@ class Reading:
             _of(places[join.name], KEY),
         ]
         if plain and isinstance(_keys(relation, join).keys[0], str):
-            sides = [self.dialect.bytes_of(side) for side in sides]
+            engine = self.engines[_private(relation)[join.to].name]
+            sides = [engine.bytes_of(side) for side in sides]
         return exp.EQ(this=sides[0], expression=sides[1])
 
     def _constants(self, relation: Joined, join: JoinPublic, needed: list[str], place: str) -> Expression:
@@ -188,13 +189,19 @@ def _has_plain_keys(relation: Joined, join: JoinPublic) -> bool:
 
     The place of a key in the list would take as many comparisons as there are keys.
     """
-    tables = {relation.name: relation.first}
-    tables.update((one.name, one.table) for one in relation.joins if isinstance(one, JoinOnUnit))
+    tables = _private(relation)
     is_base = join.to in tables and tables[join.to].relation is None
     found = relation.key_of(join)
     if not isinstance(found, Keys) or isinstance(found, MadeKeys):
         return False
     return is_base and not isinstance(found.keys[0], bool)
+
+
+def _private(relation: Joined) -> dict[str, Table]:
+    """Return the private tables that are joined, by what they are called."""
+    found = {relation.name: relation.first}
+    found.update((one.name, one.table) for one in relation.joins if isinstance(one, JoinOnUnit))
+    return found
 
 
 def _keys(relation: Joined, join: JoinPublic) -> Keys:

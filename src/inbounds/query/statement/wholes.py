@@ -14,7 +14,7 @@ from sqlglot import exp
 from inbounds.query import whole as w
 from inbounds.query.column import Keys, Numbers
 from inbounds.query.engines.engine import Dialect
-from inbounds.query.statement.expressions import Expression, bigint, case, compare, present, whole
+from inbounds.query.statement.expressions import Expression, bigint, case, compare, present, times, whole
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Wholes:
     def code(self, number: w.Whole) -> Expression:
         """Return a number, NULL if it is missing."""
         known = self.known(number)
-        if not known or isinstance(number, w.Sometimes):
+        if not known or isinstance(number, w.Sometimes) or _is_key(number):  # which are NULL if they are missing
             return self.value(number)
         return case([(exp.and_(*known), self.value(number))])
 
@@ -83,16 +83,20 @@ class Wholes:
         return found if isinstance(found, exp.TryCast) else bigint(found)
 
     def _total(self, number: w.Total) -> Expression:
-        found: Expression | None = None
-        for part, factor in zip(number.parts, number.factors, strict=True):
-            this = self._inner(part)
-            term = this if factor == 1 else exp.Mul(this=whole(factor), expression=this)
-            found = term if found is None else exp.Add(this=found, expression=term)
-        assert found is not None
-        if not number.plus:
-            return found
-        join = exp.Add if number.plus > 0 else exp.Sub
-        return join(this=found, expression=whole(abs(number.plus)))
+        """Return a sum, what is added before what is subtracted: to multiply by -1 takes longer."""
+        terms, plus = list(zip(number.parts, number.factors, strict=True)), number.plus
+        added = [times(self._inner(part), factor) for part, factor in terms if factor >= 0]
+        subtracted = [times(self._inner(part), -factor) for part, factor in terms if factor < 0]
+        if not added or plus > 0:
+            added.append(whole(plus))
+        elif plus < 0:
+            subtracted.append(whole(-plus))
+        found = added[0]
+        for term in added[1:]:
+            found = exp.Add(this=found, expression=term)
+        for term in subtracted:
+            found = exp.Sub(this=found, expression=term)
+        return found
 
     def _chosen(self, number: w.Chosen) -> Expression:
         tests = len(number.tests)
@@ -104,7 +108,7 @@ class Wholes:
     def _part(self, number: w.DayPart) -> Expression:
         this = number.parts[0]
         if number.name == "WEEKDAY":
-            return exp.Mod(this=exp.paren(self._since_monday(this)), expression=whole(7))
+            return self.dialect.weekday(self._date(this))
         if number.name == "week":
             weeks = self.dialect.divided(exp.paren(self._since_monday(this)), whole(7))
             return exp.Add(this=exp.Mul(this=exp.paren(weeks), expression=whole(7)), expression=whole(1))
@@ -151,3 +155,7 @@ class Wholes:
         if len(numbers) > 1:
             return exp.In(this=this, expressions=numbers)
         return compare(this, test.operator, numbers[0])
+
+
+def _is_key(number: w.Whole) -> bool:
+    return isinstance(number, w.Code) and isinstance(number.column, Keys)
