@@ -69,6 +69,12 @@ class Condition:
             yield (found := waiting.pop())
             waiting.extend(found.parts())
 
+    def settled_by(self) -> set[str]:
+        """Return columns of which none can be missing where it is true: those of its comparisons, joined by AND."""
+        if isinstance(self, And):
+            return set().union(*(part.settled_by() for part in self.parts()))
+        return {self.column} if isinstance(self, Compare | In) else set()
+
     def columns(self) -> tuple[str, ...]:
         """Return the names of the columns that it looks at, each once, in order."""
         found = (part.column for part in self.walk() if isinstance(part, Compare | In | Like | Missing))

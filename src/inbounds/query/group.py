@@ -80,6 +80,11 @@ class Group:
         return isinstance(self.column, Numbers) and len(self.starts) == self.column.steps + 1
 
     @property
+    def has_values_apart(self) -> bool:
+        """Whether every possible value is a group of its own, with steps between them that are no values."""
+        return self._by_value and not self.has_all_steps
+
+    @property
     def is_equal(self) -> bool:
         """Whether these are bins as equal as can be, so that a division finds them."""
         return isinstance(self.column, Numbers) and self.starts == equal_starts(self.column, len(self.starts))

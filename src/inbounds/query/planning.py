@@ -82,6 +82,6 @@ def _planned(planner: Planner) -> Plan:
         case Quantiles() as measure:
             answering, request = plan_quantiles(planner, measure)
     dialect = planner.reading.dialect
-    relation = planner.reading.relation(planner.question.table, request.needed)
+    relation = planner.reading.relation(planner.question.table, request.needed, request.must_be_there.values())
     rendered = dialect.render(statement(request, relation, dialect))
     return Plan(planner.question, planner.epsilon, answering, request, rendered)

@@ -43,6 +43,16 @@ class Whole:
         """Yield what a statement writes for it, as often as it is written."""
         yield from self.parts
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is missing where any of its columns is, and only there."""
+        return all(isinstance(leaf, Code) for leaf in self.leaves())
+
+    @property
+    def is_null_if_missing(self) -> bool:
+        """Whether what a statement computes for it is NULL where it is missing, and nothing simpler tells that."""
+        return isinstance(self, Sometimes) or (isinstance(self, Total) and all(map(_is_sometimes, self.parts)))
+
     def leaves(self) -> Iterator[Whole]:
         """Yield what must be there for it to be there: codes of columns, and what can be there without them."""
         for part in self.parts:
@@ -138,6 +148,10 @@ class Chosen(Sometimes):
     def inside(self) -> Iterator[Whole]:
         """Yield its parts and what its tests are about, twice."""
         yield from (*self.parts, *(whole for test in self.tests for whole in test.about())) * 2
+
+
+def _is_sometimes(whole: Whole) -> bool:
+    return isinstance(whole, Sometimes)
 
 
 # What is true, false, or neither.

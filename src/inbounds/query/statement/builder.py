@@ -8,10 +8,10 @@ from math import prod
 
 from sqlglot import exp
 
-from inbounds.query.column import Column, Keys, Numbers
+from inbounds.query.column import Keys, Numbers
 from inbounds.query.engines.engine import Dialect
 from inbounds.query.group import Group
-from inbounds.query.made import MadeKeys
+from inbounds.query.made import Made, MadeKeys
 from inbounds.query.row_weights import MOST_ROWS
 from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.conditions import true
@@ -67,21 +67,21 @@ class _Builder:
             )
         found += [named(bigint(self.codes.steps(one.column)), f"v{i}") for i, one in enumerate(request.parts)]
         if request.condition is not None:
-            found += [named(self.codes.code(name), self._alias(name)) for name in request.condition.columns()]
+            found += [named(self._compared(name), self._alias(name)) for name in request.condition.columns()]
         if request.unit is not None:
             found.append(named(column(request.unit), "u"))
         return found or [named(whole(1), "one")]
 
+    def _compared(self, name: str) -> Expression:
+        """Return what a condition looks at: missing values are looked for once."""
+        found = self.request.must_be_there.get(name)
+        return self.codes.code(name) if found is None else self.codes.steps(found)
+
     def _known(self) -> list[Expression]:
         """Return what must be so of the table's own columns: nothing that is needed is missing."""
-        request = self.request
-        needed = {group.column.name: group.column for group in request.groups if isinstance(group.column, Numbers)}
-        if isinstance(request.value, Numbers):
-            needed[request.value.name] = request.value
-        needed |= {one.column.name: one.column for one in request.parts}
-        found = [self.codes.is_known(numbers) for numbers in needed.values()]
-        if request.unit is not None:
-            found.append(present(column(request.unit)))
+        found = [self.codes.is_known(numbers) for numbers in self.request.must_be_there.values()]
+        if self.request.unit is not None:
+            found.append(present(column(self.request.unit)))
         return found
 
     def _alias(self, name: str) -> str:
@@ -95,7 +95,17 @@ class _Builder:
         if isinstance(group.column, Keys):
             this = self.codes.stored(group.column)
             return this if self.request.unit is None else self.codes.key(group.column, this)
-        return self.codes.steps(group.column) if group.has_all_steps else self.codes.steps_as_double(group.column)
+        told_by_steps = group.has_all_steps or self._is_numbered_last(group)
+        return self.codes.steps(group.column) if told_by_steps else self.codes.steps_as_double(group.column)
+
+    def _is_numbered_last(self, group: Group) -> bool:
+        """Return whether rows are added up by what a column holds, and its groups are given their numbers then.
+
+        That is quicker than the other way round, where the column is one of keys, or made and of few values.
+        """
+        if self.request.unit is not None or isinstance(group.column, MadeKeys):
+            return False
+        return isinstance(group.column, Keys) or (isinstance(group.column, Made) and group.has_values_apart)
 
     # The rows that the question is about.
 
@@ -118,6 +128,7 @@ class _Builder:
         for i, group in enumerate(self.request.groups):
             this = exp.column(f"g{i}")
             binned = isinstance(group.column, Numbers) and not group.has_all_steps
+            binned = binned and not self._is_numbered_last(group)
             found.append(self.codes.bin(group, this) if binned else this)
         if self.request.bucket == 1:
             found.append(exp.column("v"))
@@ -126,24 +137,25 @@ class _Builder:
         return found
 
     def _rows(self, kept: exp.Select) -> exp.Select:
-        """Add up rows that are units of their own: how many, and their sum.
-
-        Grouping by keys as they are and turning them into numbers afterwards is quicker than the other way round.
-        """
+        """Add up rows that are units of their own: how many, and their sum."""
         apart = [named(by, f"k{i}") for i, by in enumerate(self._told_apart())]
-        totals = {"n": exp.Count(this=exp.Star())} | ({"s": self._added_up("v")} if self.request.sums else {})
+        counted = exp.column("v") if self.request.skips_missing else exp.Star()
+        totals = {"n": exp.Count(this=counted)} | ({"s": self._added_up("v")} if self.request.sums else {})
         if self.request.parts:
             totals = {f"q{i}": self._added_up(one) for i, one in enumerate(self.request.products)}
         named_totals = [named(total, name) for name, total in totals.items()]
         found = grouped(kept.select(*apart, *named_totals, copy=False), len(apart))
-        columns = [group.column for group in self.request.groups]
-        if not any(map(_is_stored_key, columns)):
+        if not any(map(self._is_numbered_last, self.request.groups)):
             return found
         codes: list[Expression] = [exp.column(f"k{i}") for i in range(len(apart))]
-        for i, one in enumerate(columns):
-            codes[i] = self.codes.key(one, codes[i]) if isinstance(one, Keys) and _is_stored_key(one) else codes[i]
+        for i, group in enumerate(self.request.groups):
+            codes[i] = self._number(group, codes[i]) if self._is_numbered_last(group) else codes[i]
         sums = [named(exp.Sum(this=exp.column(name)), name) for name in totals]
         return grouped(exp.select(*codes, *sums).from_(found.subquery("k", copy=False), copy=False), len(codes))
+
+    def _number(self, group: Group, this: Expression) -> Expression:
+        """Return the number of a group, given what the column holds."""
+        return self.codes.key(group.column, this) if isinstance(group.column, Keys) else self.codes.bin(group, this)
 
     def _units(self, kept: exp.Select) -> exp.Select:
         apart = [named(by, f"k{i}") for i, by in enumerate(self._told_apart())]
@@ -183,8 +195,3 @@ class _Builder:
     def _added_up(self, one: str | tuple[int, ...]) -> Expression:
         """Return the sum of a column of integers, or of a product of parts."""
         return self.dialect.total(exp.column(one) if isinstance(one, str) else product_of(one))
-
-
-def _is_stored_key(column: Column) -> bool:
-    """Return whether a column holds keys, which are turned into numbers last; those that are made are numbers."""
-    return isinstance(column, Keys) and not isinstance(column, MadeKeys)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.column import Key, Keys
+from inbounds.query.column import Column, Key, Keys, Numbers
 from inbounds.query.column_types import checked_kinds
 from inbounds.query.condition import Formula
 from inbounds.query.engines.engine import Dialect, Engine, Kind
-from inbounds.query.made import MadeKeys, read_of
+from inbounds.query.made import Made, MadeKeys, read_of
 from inbounds.query.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
 from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.conditions import true
@@ -65,27 +65,39 @@ class Reading:
                 )
         return kind
 
-    def relation(self, table: Table, needed: Iterable[str]) -> Expression:
-        """Return what to select from: the table as it is, or what it is made of with the columns that are needed."""
+    def relation(self, table: Table, needed: Iterable[str], known: Iterable[Column] = ()) -> Expression:
+        """Return what to select from: the table as it is, or what it is made of with the columns that are needed.
+
+        Rows that lack one of the `known` columns need not be there.
+        """
         if table.relation is None:
             return self.engines[table.name].relation()
-        return self._coded(table, _read_of(table, needed)).subquery("d", copy=False)
+        there = set().union(*(read_of(one) for one in known if _is_plain(one)))
+        return self._coded(table, _read_of(table, needed), known=there).subquery("d", copy=False)
 
-    def _coded(self, table: Table, needed: set[str], keys: Iterable[str] = ()) -> exp.Select:
-        """Return the rows of a table: the unit, the columns that are needed as integers, and some keys as they are."""
+    def _coded(self, table: Table, needed: set[str], keys: Iterable[str] = (), known: Iterable[str] = ()) -> exp.Select:
+        """Return the rows of a table: the unit, the columns that are needed as integers, and some keys as they are.
+
+        Those that lack one of the `known` columns may be left out.
+        """
         if table.relation is not None and any(isinstance(name, Formula) for name in needed):
             return self._computed(table, needed)
         if isinstance(table.relation, UnitRows):
             return self._unit_rows(table.relation, needed)
         if isinstance(table.relation, Joined):
-            return self._joined(table.relation, needed)
+            return self._joined(table.relation, needed, set(known))
         codes = self._codes(table, needed)
-        found = [named_as(bigint(codes.code(name)), called(name)) for name in sorted(needed)]
+        there = {name: one for name in known if isinstance(one := table.column(name), Numbers) and _is_plain(one)}
+        found = [
+            named_as(bigint(codes.steps(there[name]) if name in there else codes.code(name)), called(name))
+            for name in sorted(needed)
+        ]
         found += [named_as(column(name), KEY + name) for name in sorted(keys)]
         unit = [column(table.unit)] if table.owner is not None else []
         read = exp.select(*unit, *(found if found or unit else [named(whole(1), "one")]))
         read = read.from_(self.engines[table.name].relation(), copy=False)
-        return read.where(present(column(table.unit)), copy=False) if unit else read
+        present_ones = [present(one) for one in unit] + [codes.is_known(one) for one in there.values()]
+        return read.where(*present_ones, copy=False)
 
     def _computed(self, table: Table, needed: set[str]) -> exp.Select:
         """Return the rows of a table made of tables, with what is computed of its columns."""
@@ -109,9 +121,10 @@ class Reading:
             found = found.where(exp.paren(true(condition, about, lambda name: column(called(name)))), copy=False)
         return grouped(found, 1)
 
-    def _joined(self, relation: Joined, needed: set[str]) -> exp.Select:
+    def _joined(self, relation: Joined, needed: set[str], known: set[str]) -> exp.Select:
         names = relation.names
         own = {table: {name for name, said in of.items() if said in needed} for table, of in names.items()}
+        there = {table: {name for name, said in of.items() if said in known} for table, of in names.items()}
         public = [join for join in relation.joins if isinstance(join, JoinPublic)]
         plain = {(join.to, join.on) for join in public if _has_plain_keys(relation, join)}
         coded = {(join.to, join.on) for join in public} - plain
@@ -125,12 +138,12 @@ class Reading:
         ]
         unit = [named_as(_of("j0", relation.unit), relation.unit)] if relation.unit is not None else []
         found = exp.select(*unit, *(selected if selected or unit else [named(whole(1), "one")]))
-        first = self._coded(relation.first, asked[relation.name], keys[relation.name]).subquery("j0", copy=False)
-        found = found.from_(first, copy=False)
+        first = self._coded(relation.first, asked[relation.name], keys[relation.name], there[relation.name])
+        found = found.from_(first.subquery("j0", copy=False), copy=False)
         for join in relation.joins:
             place = places[join.name]
             if isinstance(join, JoinOnUnit):
-                coded_rows = self._coded(join.table, asked[join.name], keys[join.name])
+                coded_rows = self._coded(join.table, asked[join.name], keys[join.name], there[join.name])
                 other: Expression = coded_rows.subquery(place, copy=False)
                 same = self._same(relation, join, place)
             else:
@@ -195,6 +208,11 @@ def _has_plain_keys(relation: Joined, join: JoinPublic) -> bool:
     if not isinstance(found, Keys) or isinstance(found, MadeKeys):
         return False
     return is_base and not isinstance(found.keys[0], bool)
+
+
+def _is_plain(found: Column) -> bool:
+    """Return whether a column is missing where what it is made of is."""
+    return not isinstance(found, Made) or found.whole.is_plain
 
 
 def _private(relation: Joined) -> dict[str, Table]:

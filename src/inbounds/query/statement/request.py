@@ -9,6 +9,7 @@ from inbounds.query.column import Column, Numbers
 from inbounds.query.condition import Condition
 from inbounds.query.engines.engine import Kind
 from inbounds.query.group import Group
+from inbounds.query.made import Made
 from inbounds.query.row_weights import RowWeights
 
 
@@ -80,6 +81,23 @@ class Request:
         elif self.value is not None:
             found.update(self.value.columns())
         return found | set(self.condition.columns() if self.condition is not None else ())
+
+    @property
+    def must_be_there(self) -> dict[str, Numbers]:
+        """The numbers without which a row does not count, by their names."""
+        found = [group.column for group in self.groups] + [one.column for one in self.parts]
+        if isinstance(self.value, Numbers) and not self.skips_missing:
+            found.append(self.value)
+        if self.condition is not None:
+            settled = (self.columns[name] for name in sorted(self.condition.settled_by()))
+            found += [one for one in settled if not isinstance(one, Made) or one.whole.is_plain]
+        return {one.name: one for one in found if isinstance(one, Numbers)}
+
+    @property
+    def skips_missing(self) -> bool:
+        """Whether adding up passes over values that are missing: to look for them before would compute them twice."""
+        is_plain = not isinstance(self.value, Made) or not self.value.whole.is_null_if_missing
+        return not is_plain and self.unit is None and not self.bucket
 
     @property
     def sums(self) -> bool:
