@@ -8,6 +8,7 @@ public table from its csv file.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -224,7 +225,7 @@ class _Asked:
             text = CONTRACT.format(name="visits", folder=folder, unit=unit, keys=keys)
             return Dataset.parse(text, ledger=f"sqlite:///{folder}/ledger.db")
 
-        self._open = {
+        self._open: dict[bool, Callable[[], Dataset]] = {
             False: lambda: opened('unit = "row"'),
             True: lambda: opened(f'unit = "uid"\n    max_rows_per_unit = {LIMIT}'),
         }
@@ -236,8 +237,9 @@ class _Asked:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for one in (*self._datasets.values(), self._by_hand):
-            one.close()
+        for dataset in self._datasets.values():
+            dataset.close()
+        self._by_hand.close()
 
     def by_hand(self, statement: str) -> object:
         """Run a statement written by hand."""

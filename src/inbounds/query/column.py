@@ -144,6 +144,11 @@ class Keys:
     parents: tuple[int, ...] = ()
     """The code of the key there, for each key."""
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each key in the list, by its text."""
+        return {key_text(key): place for place, key in enumerate(self.keys)}
+
     def code(self, given: object) -> int:
         """Return the place of a key in the list."""
         for place, key in enumerate(self.keys):

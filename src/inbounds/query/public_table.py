@@ -168,9 +168,7 @@ def _code_of_key(column: Column, text: str) -> int | None:
 
 
 def _place(column: Keys, text: str) -> int | None:
-    texts = [str(key).lower() if isinstance(key, bool) else str(key) for key in column.keys]
-    given = text.lower() if isinstance(column.keys[0], bool) else text
-    return texts.index(given) if given in texts else None
+    return column.places.get(text.lower() if isinstance(column.keys[0], bool) else text)
 
 
 def _number(text: str, *, is_day: bool) -> Fraction:

@@ -85,7 +85,12 @@ class Wholes:
     def _total(self, number: w.Total) -> Expression:
         """Return a sum, what is added before what is subtracted: to multiply by -1 takes longer."""
         terms, plus = list(zip(number.parts, number.factors, strict=True)), number.plus
-        added = [times(self._inner(part), factor) for part, factor in terms if factor >= 0]
+        added: list[Expression] = []
+        if (ends := self._stored_days(number)) is not None:
+            later, earlier = ends
+            terms, plus = [], plus - int(later.low - earlier.low)
+            added = [bigint(self.dialect.days(self.day(later), self.day(earlier)))]
+        added += [times(self._inner(part), factor) for part, factor in terms if factor >= 0]
         subtracted = [times(self._inner(part), -factor) for part, factor in terms if factor < 0]
         if not added or plus > 0:
             added.append(whole(plus))
@@ -97,6 +102,15 @@ class Wholes:
         for term in subtracted:
             found = exp.Sub(this=found, expression=term)
         return found
+
+    def _stored_days(self, number: w.Total) -> tuple[Numbers, Numbers] | None:
+        """Return the later and the earlier of two stored days, if a number is what lies between them."""
+        codes = {factor: part for part, factor in zip(number.parts, number.factors, strict=True)}
+        columns = [part.column for part in (codes.get(1), codes.get(-1)) if isinstance(part, w.Code)]
+        found = [one for one in columns if isinstance(one, Numbers) and one.is_dates]
+        if len(number.parts) != 2 or len(found) != 2 or any(isinstance(self.steps(one), exp.Column) for one in found):
+            return None
+        return found[0], found[1]
 
     def _chosen(self, number: w.Chosen) -> Expression:
         tests = len(number.tests)
