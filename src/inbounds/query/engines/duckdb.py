@@ -81,6 +81,8 @@ class DuckDB(Engine):
         self._path = path
         self._kinds: dict[str, Kind] | None = None
         self._fields: Fields | None = None
+        self._has_collations = True
+        """Whether a text may be compared other than by its bytes: in files of rows none is."""
 
     @classmethod
     def of_parquet(cls, pattern: str) -> DuckDB:
@@ -92,7 +94,9 @@ class DuckDB(Engine):
         }
         given = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
         read = exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(pattern), *given])
-        return cls(_connect(), exp.Table(this=read))
+        engine = cls(_connect(), exp.Table(this=read))
+        engine._has_collations = False
+        return engine
 
     @classmethod
     def of_csv(cls, pattern: str, columns: Mapping[str, Column], delimiter: str) -> DuckDB:
@@ -100,6 +104,7 @@ class DuckDB(Engine):
         files = _refuse_nothing(pattern)
         engine = cls(_connect(), lines(pattern, files, columns, delimiter))
         engine._fields = unconverted(pattern, files, delimiter)
+        engine._has_collations = False
         return engine
 
     @classmethod
@@ -145,8 +150,8 @@ class DuckDB(Engine):
         return self._relation.copy()
 
     def bytes_of(self, value: exp.Expr) -> exp.Expr:
-        """Return a text that is compared by its bytes, as it is unless a database may have a collation for it."""
-        return exp.cast(value.copy(), "VARCHAR") if self._path is None else super().bytes_of(value)
+        """Return a text that is compared by its bytes, as it is unless it may have a collation."""
+        return super().bytes_of(value) if self._has_collations else exp.cast(value.copy(), "VARCHAR")
 
     def fields(self) -> Fields | None:
         """Return the lines of csv files before they are converted."""
