@@ -34,15 +34,24 @@ def rows_of(table: Table, private: Private, public: Mapping[str, Mapping[str, Ro
         for row in rows_of(relation.first, private, public)
     ]
     for join in relation.joins:
-        rows = rows_of(join.table, private, public) if isinstance(join, JoinOnUnit) else []
-        found = [after for before in found for after in _joined(relation, join, before, rows, public)]
+        others = _by_unit(join, private, public)
+        found = [after for before in found for after in _joined(relation, join, before, others, public)]
     said = {(called, name): to for called, names in relation.names.items() for name, to in names.items()}
     said[relation.name, relation.unit or ""] = relation.unit or ""
     return [{said[place]: value for place, value in row.items() if place in said} for row in found]
 
 
+def _by_unit(join: JoinOnUnit | JoinPublic, private: Private, public: Any) -> Mapping[Any, list[Row]]:
+    """Return the rows that are joined, by their unit; none of a public table."""
+    found: dict[Any, list[Row]] = defaultdict(list)
+    if isinstance(join, JoinOnUnit):
+        for row in rows_of(join.table, private, public):
+            found[row[join.table.owner or ""]].append(row)
+    return found
+
+
 def _joined(
-    relation: Any, join: Any, before: dict[tuple[str, str], Any], rows: Sequence[Row], public: Any
+    relation: Any, join: Any, before: dict[tuple[str, str], Any], others: Mapping[Any, list[Row]], public: Any
 ) -> list[Any]:
     if isinstance(join, JoinPublic):
         known = public[join.public.name].get(str(before[join.to, join.on]))
@@ -51,7 +60,7 @@ def _joined(
         return [before | {(join.name, name): value for name, value in known.items()}]
     assert isinstance(join, JoinOnUnit)
     unit = before[relation.name, relation.unit]
-    same = [row for row in rows if row[join.table.owner or ""] == unit]
+    same = others.get(unit, [])
     if not same and join.keep:
         same = [dict.fromkeys(join.table.columns)]
     return [before | {(join.name, name): value for name, value in row.items()} for row in same]

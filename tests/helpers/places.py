@@ -64,6 +64,11 @@ class Place(ABC):
         self.opened.append(found)
         return found
 
+    @contextmanager
+    def in_haste(self) -> Iterator[None]:
+        """Run many statements over small tables as quickly as can be."""
+        yield
+
     @abstractmethod
     def put(self, table: str, rows: list[Row], types: Types, many: Sequence[Many]) -> tuple[str, Any]:
         """Make a table; return the contract's lines that tell where it is, and the session to read it with."""
@@ -170,6 +175,23 @@ class InSpark(Place):
         frame.createOrReplaceTempView(table)
         self.views.append(table)
         return f"source = 'spark'\ntable = '{table}'", self.session
+
+    @contextmanager
+    def in_haste(self) -> Iterator[None]:
+        """Keep small tables in memory and compile nothing: then many statements take a tenth of the time."""
+        settings = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+        before = {name: self.session.conf.get(name) for name in settings}
+        for view in self.views:
+            self.session.catalog.cacheTable(view)
+        try:
+            for name, value in settings.items():
+                self.session.conf.set(name, value)
+            yield
+        finally:
+            for name, value in before.items():
+                self.session.conf.set(name, value)
+            for view in self.views:
+                self.session.catalog.uncacheTable(view)
 
     def close(self) -> None:
         """Drop the views."""

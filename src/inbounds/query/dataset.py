@@ -26,12 +26,13 @@ from inbounds.query.condition import Condition
 from inbounds.query.contract import Contract
 from inbounds.query.discovery import Discovered, discover
 from inbounds.query.engines.engine import Engine
+from inbounds.query.fitting import checked
 from inbounds.query.joining import joined_table, private_table
 from inbounds.query.lasting import Lasting
 from inbounds.query.measure import Measure
 from inbounds.query.plan import Plan
 from inbounds.query.planning import plan
-from inbounds.query.question import Question, checked
+from inbounds.query.question import Question
 from inbounds.query.questions import Questions
 from inbounds.query.relation import UnitRows, base_tables
 from inbounds.query.source import open_source
@@ -192,7 +193,7 @@ class Dataset(Questions):
 
         Each measure of a unit's rows is written as in SQL.  With `where`, units are those that have such rows.
         """
-        given = read_condition(where, self.table.columns) if isinstance(where, str) else where
+        given = read_condition(where, self.table) if isinstance(where, str) else where
         kept = None if given is None else checked(self.table, given)
         made = {name: read_made(measure) for name, measure in measures.items()}
         return self._over(UnitRows("t", self.table, made, kept).table)

@@ -89,6 +89,9 @@ class Expression:
     def __floor__(self) -> Expression:
         return call("FLOOR", self)
 
+    def __ceil__(self) -> Expression:
+        return -call("FLOOR", -self)
+
     def __round__(self, digits: int = 0) -> Expression:
         return call("ROUND", self, operand(digits))
 
@@ -317,6 +320,8 @@ ARGUMENTS: dict[str, tuple[int, int, str]] = {
 TIMES = ("HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "EPOCH")
 OTHER_WEEKDAYS = ("DOW", "DAYOFWEEK", "ISODOW", "DAYOFWEEK_ISO")
 
+OF_MANY_ROWS = ("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE", "STDDEV", "VARIANCE", "CORR")
+
 
 def refuse_function(name: str) -> str | None:
     """Return why a function cannot be used, or None if it can."""
@@ -326,6 +331,8 @@ def refuse_function(name: str) -> str | None:
         return f"{name} needs times of day, and the contract knows days only; ask for one of {', '.join(PARTS)}"
     if name in OTHER_WEEKDAYS:
         return f"{name} begins the week on another day on every engine; write WEEKDAY(day), where Monday is 0"
+    if name in OF_MANY_ROWS:
+        return f"{name} is of many rows, and one is needed here; put a condition on it after HAVING, or leave it out"
     return f"{name} is not supported; functions of columns are {', '.join(ARGUMENTS)}, CASE and EXTRACT"
 
 

@@ -116,11 +116,16 @@ class Group:
         return self.starts == tuple(possible_steps(self.column))
 
 
+def is_countable(column: Column) -> bool:
+    """Return whether a column has keys, or few possible values."""
+    return isinstance(column, Keys) or (column.bounds.step is not None and column.points <= MOST_VALUES)
+
+
 def by_key(column: Column) -> Group:
     """Return the groups of a column: its keys, or its possible values if they are few."""
     if isinstance(column, Keys):
         return Group(column)
-    if column.bounds.step is None or column.points > MOST_VALUES:
+    if not is_countable(column):
         raise InvalidQuestion(
             f"{column.name} has no keys, and more than {MOST_VALUES} possible values to group by; "
             "ask for a histogram with bins, or give the column keys in the contract"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from inbounds.errors import InvalidQuestion
-from inbounds.exact.rational import shown
 from inbounds.query.relation import Joined, JoinOnUnit, JoinPublic
 from inbounds.query.table import Table
 from inbounds.query.tables import Tables
@@ -13,9 +12,7 @@ def private_table(tables: Tables, name: object) -> Table:
     """Return a private table of a contract, by its name."""
     found = tables.private.get(str(name))
     if found is None:
-        known = ", ".join(repr(one) for one in tables.private)
-        only = "a contract has one table" if not tables.others else f"its tables are {known}"
-        raise InvalidQuestion(f"FROM must name the dataset {tables.main.name!r}, got {shown(name)}; {only}")
+        raise InvalidQuestion(tables.why_not(name))
     return found
 
 

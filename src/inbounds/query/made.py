@@ -254,13 +254,9 @@ class _Maker:
         found = self.value(this)
         if isinstance(found, Reading) or not isinstance(found.keys[0], str):
             raise InvalidQuestion(f"{name} takes a text, and {this} is none; name a column whose keys are texts")
-        if not isinstance(found.whole, w.Code):
-            raise InvalidQuestion(f"{name} takes a column of keys, got {this}; write the texts as you want them")
         changed = [str(key).upper() if name == "UPPER" else str(key).lower() for key in found.keys]
         keys = tuple(dict.fromkeys(changed))
-        before = found.whole.codes or range(len(changed))  # a column may be in capitals already
-        codes = tuple(keys.index(changed[place]) for place in before)
-        return _Places(keys, w.Code(0, len(keys) - 1, (), found.whole.column, codes))
+        return _Places(keys, self._coded(found.whole, [keys.index(key) for key in changed]))
 
     def _case(self, node: Case) -> Value:
         tests = [self.truth(test) for test, _ in node.branches]
@@ -289,15 +285,18 @@ class _Maker:
 
     def _placed(self, found: _Places, keys: tuple[str | int | bool, ...]) -> Whole:
         """Return the place of a text among more keys."""
-        codes = [keys.index(key) for key in found.keys]
+        return self._coded(found.whole, [keys.index(key) for key in found.keys])
+
+    def _coded(self, places: Whole, codes: list[int]) -> Whole:
+        """Return other codes in place of 0, 1, 2 and so on."""
         if codes == list(range(len(codes))):
-            return found.whole
-        if isinstance(found.whole, w.Fixed):
-            return w.fixed(codes[found.whole.low])
-        if isinstance(found.whole, w.Code):
-            before = found.whole.codes or tuple(range(len(codes)))
-            return w.Code(0, max(codes), (), found.whole.column, tuple(codes[place] for place in before))
-        tests = [w.Against(whole=found.whole, numbers=(place,)) for place in range(len(codes))]
+            return places
+        if isinstance(places, w.Fixed):
+            return w.fixed(codes[places.low])
+        if isinstance(places, w.Code):
+            before = places.codes or tuple(range(len(codes)))
+            return w.Code(0, max(codes), (), places.column, tuple(codes[place] for place in before))
+        tests = [w.Against(whole=places, numbers=(place,)) for place in range(len(codes))]
         return w.chosen(list(tests), [w.fixed(place) for place in codes])
 
     # Conditions of CASE.

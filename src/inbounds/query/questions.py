@@ -13,6 +13,7 @@ from inbounds.query.asking import Query
 from inbounds.query.column import Keys
 from inbounds.query.condition import Condition
 from inbounds.query.expression import Expression, indicated
+from inbounds.query.fitting import checked
 from inbounds.query.group import by_bins, by_key
 from inbounds.query.measure import (
     MOST_LEVELS,
@@ -34,7 +35,7 @@ from inbounds.query.measure import (
     Variance,
     refuse_level,
 )
-from inbounds.query.question import Question, checked
+from inbounds.query.question import Question
 from inbounds.query.sql.conditions import read_condition
 from inbounds.query.sql.select import Selected
 from inbounds.query.table import Table
@@ -67,7 +68,7 @@ class Questions(ABC):
 
     def sum(self, column: str | Expression) -> Query:
         """Ask for the sum of a column."""
-        return self._asked(Sum(self.table.numbers(column).name))
+        return self._asked(Sum(self.table.addends(column).name))
 
     def mean(self, column: str | Expression) -> Query:
         """Ask for the mean of a column, or of an expression such as `price * quantity`."""
@@ -98,7 +99,7 @@ class Questions(ABC):
 
     def proportion(self, condition: Condition | str) -> Query:
         """Ask for which part of the rows a condition is true."""
-        found = read_condition(condition, self.table.columns) if isinstance(condition, str) else condition
+        found = read_condition(condition, self.table) if isinstance(condition, str) else condition
         return self._asked(Proportion(checked(self.table, found)))
 
     def median(self, column: str | Expression) -> Query:
@@ -197,7 +198,7 @@ def _fitted(table: Table, measure: Measure) -> Measure:
     if isinstance(measure, CountKeys):
         by_key(table.column(measure.column))
     if isinstance(measure, Sum | Mean | Quantile | Quantiles | Moment):
-        table.numbers(measure.column)
+        table.addends(measure.column) if isinstance(measure, Sum) else table.numbers(measure.column)
     if isinstance(measure, Covariance | Correlation):
         table.numbers(measure.other)
     return measure

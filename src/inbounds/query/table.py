@@ -102,6 +102,9 @@ class Table:
             unit = quoted(name)
             raise InvalidQuestion(f"{unit} is the unit; it can only be counted: COUNT(DISTINCT {unit})")
         if not isinstance(name, str) or name not in self.columns:
+            alike = [one for one in self.columns if self.relation is not None and one.endswith(f".{name}")]
+            if alike:
+                raise InvalidQuestion(f"{name} may be {' or '.join(alike)}; write one of them")
             known = ", ".join(list(self.columns)[:10]) or "none but the unit"
             whose = "the contract of " if self.relation is None else ""
             raise InvalidQuestion(f"{whose}{self.name} has no column {shown(name)}; it has {known}")
@@ -139,6 +142,16 @@ class Table:
         if column.steps < 1:
             only = as_value(column, column.low)
             raise InvalidQuestion(f"{column.name} is always {only}, which needs no asking; ask for another column")
+        return column
+
+    def addends(self, name: object) -> Numbers:
+        """Return a column that holds numbers, which can be added up."""
+        column = self.numbers(name)
+        if column.is_dates:
+            raise InvalidQuestion(
+                f"{column.name} holds days, which have no sum; ask for AVG or MEDIAN, or add up a number of days, such "
+                "as discharged - admitted"
+            )
         return column
 
 

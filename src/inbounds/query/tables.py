@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from inbounds.errors import InvalidParameter
+from inbounds.exact.rational import shown
 from inbounds.ledger.names import check_name
 from inbounds.query.contract import Contract
 from inbounds.query.public_table import PublicTable
@@ -51,6 +52,13 @@ class Tables:
     def private(self) -> dict[str, Table]:
         """All private tables, by name."""
         return {self.main.name: self.main, **self.others}
+
+    def why_not(self, name: object) -> str:
+        """Say why no table of this name can be asked."""
+        if isinstance(name, str) and name in self.public:
+            return f"{name} is public, so there is nothing to protect in it; join it to a private table"
+        known = ", ".join(repr(one) for one in (*self.private, *self.public))
+        return f"there is no table {shown(name)}; the contract has {known}"
 
 
 def _check_name(contract: Contract, name: str, main: Table) -> None:

@@ -105,6 +105,18 @@ class UnitColumn:
         return grain_of(self.source)
 
     @property
+    def _is_made(self) -> bool:
+        """Whether it is made of a column that is made of columns."""
+        return self.measure.column is not None and isinstance(self.of.column(self.measure.column), Made)
+
+    @property
+    def _coarser(self) -> str:
+        """Say how the values that are added up get a coarser step."""
+        if self._is_made:
+            return f"round what is added up, as in {self.measure.function}(ROUND({self.measure.column}, 1))"
+        return "give its bounds a coarser step"
+
+    @property
     def coarseness(self) -> int:
         """How many grains a step of a sum has."""
         return int(self.numbers.step / self.grain)
@@ -114,9 +126,7 @@ class UnitColumn:
         if source.is_dates:
             raise InvalidQuestion(f"{source.name} holds days, which have no sum; ask for MAX, MIN or COUNT")
         if max(abs(source.low), abs(source.high)) / self.grain > FARTHEST:
-            raise InvalidQuestion(
-                f"values of {source.name} are too fine to be added up; give its bounds a coarser step"
-            )
+            raise InvalidQuestion(f"values of {source.name} are too fine to be added up; {self._coarser}")
         rows = self.of.limit  # of one row as well: a unit with a single row is not raised to the sum of many
         low, high = min(source.low, source.low * rows), max(source.high, source.high * rows)
         own = source.bounds.step is None and not isinstance(source, Made)  # a made one has any step, not a binary one
@@ -133,6 +143,7 @@ class UnitColumn:
         if step is not None and (low / step).denominator * (high / step).denominator != 1:
             raise InvalidQuestion(
                 f"{self.measure} is counted in steps of {write_end(step)}; take ends that are multiples of that"
+                + (f", or {self._coarser}" if self._is_made else "")
             )
         if low >= high:
             raise InvalidQuestion(

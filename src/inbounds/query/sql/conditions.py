@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
 import sqlglot
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.column import Column, Comparison
-from inbounds.query.condition import MOST_NODES, And, Condition, In, Like, Missing, Not, Or, joined
+from inbounds.query.column import Comparison, Keys
+from inbounds.query.condition import MOST_NODES, And, Compare, Condition, In, Like, Missing, Not, Or, joined
 from inbounds.query.expression import Constant, Expression, compared
+from inbounds.query.fitting import checked
 from inbounds.query.sql.expressions import is_made, read
 from inbounds.query.sql.text import PlainCalls, SqlText, kind
 from inbounds.query.sql.values import read_column, read_constant
+
+if TYPE_CHECKING:
+    from inbounds.query.table import Table
 
 COMPARISONS: dict[type[exp.Expr], Comparison] = {
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
 }  # fmt: skip
 
 
-def read_condition(given: str, columns: Mapping[str, Column] | None = None) -> Condition:
-    """Read what could stand after WHERE, about some columns."""
-    text = SqlText(given, "a condition", columns=columns)
+def read_condition(given: str, table: Table | None = None) -> Condition:
+    """Read what could stand after WHERE, about the columns of a table."""
+    text = SqlText(given, "a condition")
+    if table is not None:
+        text.ask(table, "")
 
     def parse() -> exp.Expr:
         return sqlglot.parse_one(given, into=exp.Condition, dialect=PlainCalls)
@@ -41,7 +49,14 @@ def read_expression(given: str) -> Expression:
 
 
 def read_name(text: SqlText, node: exp.Expr | None) -> str:
-    """Return what a question calls a column, or one made of columns."""
+    """Return what a question calls a column, or one made of columns; refuse one that the table does not have."""
+    name = read_name_or_unit(text, node)
+    text.fit(node, lambda table: table.column(name))
+    return name
+
+
+def read_name_or_unit(text: SqlText, node: exp.Expr | None) -> str:
+    """Return what a question calls a column, one made of columns, or the unit."""
     if node is None or not is_made(node):
         return read_column(text, node)
     found = read(text, node, condition)
@@ -82,6 +97,7 @@ def _readers() -> dict[type[exp.Expr], Callable[[SqlText, exp.Expr], Condition]]
         exp.Is: _is_null,
         exp.Like: _like,
         exp.ILike: _like,
+        exp.Column: _is_true,
         **dict.fromkeys(COMPARISONS, _comparison),
     }
 
@@ -121,9 +137,23 @@ def _compared(text: SqlText, left: exp.Expr, operator: Comparison, right: exp.Ex
     if all(isinstance(side, Constant) for side in sides):
         text.refuse(left, f"a column is needed here, got {kind(left)}; name one of the contract's")
     try:
-        return compared(sides[0], operator, sides[1])
+        found = compared(sides[0], operator, sides[1])
     except InvalidQuestion as problem:
         text.refuse(left.parent, str(problem))
+    assert isinstance(found, Compare)
+    _fit_comparison(text, found, left, right, [isinstance(side, Constant) for side in sides])
+    return found
+
+
+def _fit_comparison(text: SqlText, found: Compare, left: exp.Expr, right: exp.Expr, constant: list[bool]) -> None:
+    """Refuse a comparison that does not fit the table: its column, its constant, or an order that keys do not have."""
+    if not any(constant):
+        text.fit(left.parent, lambda table: checked(table, found))
+        return
+    of, with_ = (right, left) if constant[0] else (left, right)
+    column = text.fit(of, lambda table: table.column(found.column))
+    unordered = isinstance(column, Keys) and found.operator not in ("=", "<>")
+    text.fit(left.parent if unordered else with_, lambda table: checked(table, found))
 
 
 def _side(text: SqlText, node: exp.Expr) -> Expression:
@@ -145,6 +175,7 @@ def _like(text: SqlText, node: exp.Expr) -> Condition:
     if not isinstance(pattern, str):
         text.refuse(node.expression, f"LIKE takes a text, got {kind(node.expression)}; write it like 'n%'")
     found = Like(read_name(text, node.this), pattern, isinstance(node, exp.ILike))
+    text.fit(node, lambda table: checked(table, found))
     return Not(found) if node.args.get("negate") else found
 
 
@@ -154,12 +185,35 @@ def _in(text: SqlText, node: exp.Expr) -> Condition:
     if len(node.expressions) > MOST_NODES:
         raise InvalidQuestion(f"IN may list at most {MOST_NODES} constants, got {len(node.expressions)}; list fewer")
     text.take(node, "this", "expressions")
-    return In(read_name(text, node.this), tuple(read_constant(text, one) for one in node.expressions))
+    name, values = read_name(text, node.this), []
+    for one in node.expressions:
+        values.append(read_constant(text, one))
+        text.fit(one, partial(checked, condition=In(name, (values[-1],))))
+    return In(name, tuple(values))
 
 
 def _is_null(text: SqlText, node: exp.Expr) -> Condition:
-    if not isinstance(node.expression, exp.Null):
-        text.refuse(node, f"IS takes NULL, got {kind(node.expression)}; write = for a comparison")
     text.take(node, "this", "expression")
+    if isinstance(node.expression, exp.Boolean):
+        value = read_constant(text, node.expression)
+        name = _truth(text, node.this)
+        return And((Compare(name, "=", value), Not(Missing(name))))
+    if not isinstance(node.expression, exp.Null):
+        at = node.expression
+        text.refuse(at, f"IS takes NULL, TRUE or FALSE, got {kind(at)}; write = for a comparison")
     text.take(node.expression)
     return Missing(read_name(text, node.this))
+
+
+def _is_true(text: SqlText, node: exp.Expr) -> Condition:
+    """Read a column of truth values that stands for its being true."""
+    return Compare(_truth(text, node), "=", True)
+
+
+def _truth(text: SqlText, node: exp.Expr) -> str:
+    """Return the name of a column of truth values."""
+    name = read_name(text, node)
+    column = text.fit(node, lambda table: table.column(name))
+    if column is not None and not (isinstance(column, Keys) and isinstance(column.keys[0], bool)):
+        text.refuse(node, f"{kind(node)} is not true or false; compare it, as in {kind(node)} = …")
+    return name

@@ -77,7 +77,9 @@ def _read(text: SqlText, node: exp.Expr | None, condition: ReadCondition) -> Exp
         return _call(text, node, condition)
     if isinstance(node, exp.Mod):
         text.refuse(node, f"{kind(node)} is not supported; write x - FLOOR(x / 10) * 10 for x % 10")
-    return Named(read_column(text, node))
+    name = read_column(text, node)
+    text.fit(node, lambda table: table.column(name))
+    return Named(name)
 
 
 def _binary(text: SqlText, node: exp.Expr, condition: ReadCondition) -> Expression:

@@ -8,7 +8,7 @@ from math import prod
 
 from sqlglot import exp
 
-from inbounds.query.group import MOST_SETS
+from inbounds.query.group import MOST_SETS, by_key
 from inbounds.query.sql.conditions import read_name
 from inbounds.query.sql.expressions import is_made
 from inbounds.query.sql.text import SqlText, kind
@@ -36,6 +36,9 @@ def read_groupings(text: SqlText, group: exp.Expr | None) -> Grouped:
     sets = tuple(dict.fromkeys(_joined(chosen) for chosen in product(*parts)))
     keys = tuple(dict.fromkeys(name for part in parts for one in part for name in one))
     if not any(isinstance(part, exp.Rollup | exp.Cube | exp.GroupingSets) for part in group.expressions):
+        for i, part in enumerate(parts):
+            if part in parts[:i]:
+                text.refuse(group.expressions[i], f"{part[0][0]} is grouped by twice; name it once")
         return Grouped(tuple(name for part in parts for one in part for name in one))
     return Grouped(keys, sets)
 
@@ -104,4 +107,6 @@ def _column(text: SqlText, key: exp.Expr) -> str:
             f"GROUP BY takes columns, got {kind(key)}; group by a column of the contract, or ask for "
             "HISTOGRAM(column, bins)",
         )
-    return read_name(text, key)
+    name = read_name(text, key)
+    text.fit(key, lambda table: by_key(table.column(name)))
+    return name

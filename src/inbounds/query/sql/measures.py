@@ -11,8 +11,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from inbounds.query.column import Keys, Numbers
 from inbounds.query.condition import Condition, Missing, Not
 from inbounds.query.expression import indicated
+from inbounds.query.group import by_bins, is_countable
 from inbounds.query.measure import (
     MOST_LEVELS,
     Cdf,
@@ -31,7 +33,7 @@ from inbounds.query.measure import (
     Variance,
     refuse_level,
 )
-from inbounds.query.sql.conditions import condition, read_name
+from inbounds.query.sql.conditions import condition, read_name, read_name_or_unit
 from inbounds.query.sql.text import SqlText, kind
 from inbounds.query.sql.values import is_number, read_constant
 
@@ -64,6 +66,8 @@ def refuse_no_measure(text: SqlText, node: exp.Expr) -> None:
     name = node.name.upper() if isinstance(node, exp.Anonymous) else ""
     if name in MEASURES:
         return
+    if isinstance(node, exp.Star):
+        text.refuse(node, "* would show rows, and rows are never shown; name a measure, such as COUNT(*)")
     text.refuse(node, f"{kind(node)} is not supported; measures are {', '.join(MEASURES)}")
 
 
@@ -77,19 +81,29 @@ def _count(text: SqlText, call: exp.Expr) -> Measured:
         return Measured(Count())
     if isinstance(this, exp.Distinct):
         text.take(this, "expressions")
-        named = [read_name(text, one) for one in this.expressions]
+        named = [read_name_or_unit(text, one) for one in this.expressions]
         if len(named) != 1:
             text.refuse(this, f"one column is counted distinct; write COUNT(DISTINCT {text.unit})")
-        return Measured(CountUnits(text.unit) if named == [text.unit] else CountKeys(named[0]))
-    name = read_name(text, this)
-    if name == text.unit and name not in text.columns and not this.args.get("table"):
+        if named == [text.unit]:
+            return Measured(CountUnits(text.unit))
+        column = text.fit(this, lambda table: table.column(named[0]))
+        if column is not None and not is_countable(column):
+            text.refuse(
+                this,
+                f"{column.name} has no keys, and too many possible values to count which of them occur; count its rows "
+                f"with COUNT({kind(this.expressions[0])})",
+            )
+        return Measured(CountKeys(named[0]))
+    if read_name_or_unit(text, this) == text.unit and text.unit not in text.columns and not this.args.get("table"):
         return Measured(Count())  # a row whose unit is missing is left out, so each that is counted has one
-    return Measured(Count(), (Not(Missing(name)),))
+    return Measured(Count(), (Not(Missing(read_name(text, this))),))
 
 
 def _sum(text: SqlText, call: exp.Expr) -> Measured:
     (this,) = text.arguments(call, 1, "SUM(age)")
-    return Measured(Sum(_column(text, call, this)))
+    name = _column(text, call, this)
+    text.fit(this, lambda table: table.addends(name))
+    return Measured(Sum(name))
 
 
 def _average(text: SqlText, call: exp.Expr) -> Measured:
@@ -105,7 +119,9 @@ def _median(text: SqlText, call: exp.Expr) -> Measured:
 
 def _quantile(text: SqlText, call: exp.Expr) -> Measured:
     this, *level = text.arguments(call, 2, "QUANTILE(age, 0.9)")
-    return Measured(Quantile(_column(text, call, this), _level(text, level[0] if level else None)))
+    if not level:
+        text.refuse(call, "QUANTILE takes a column and a level; write it like QUANTILE(age, 0.9)")
+    return Measured(Quantile(_column(text, call, this), _level(text, level[0])))
 
 
 def _quantiles(text: SqlText, call: exp.Expr) -> Measured:
@@ -166,7 +182,7 @@ def _percentile(text: SqlText, node: exp.WithinGroup) -> Measured:
         text.refuse(order, "WITHIN GROUP takes (ORDER BY column); leave the rest out")
     (by,) = order.expressions
     text.take(by, "this")
-    return Measured(Quantile(read_name(text, by.this), _level(text, level)))
+    return Measured(Quantile(_numbers(text, by.this), _level(text, level)))
 
 
 def _proportion(text: SqlText, call: exp.Expr) -> Measured:
@@ -179,11 +195,19 @@ def _histogram(text: SqlText, call: exp.Expr) -> Measured:
     number = read_constant(text, bins[0]) if bins else None
     if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
         text.refuse(bins[0], "the number of bins must be a whole number; write it like 10")
-    return Measured(Count(), histogram=(read_name(text, this), number))
+    name = read_name(text, this)
+    column = text.fit(this, lambda table: table.column(name))
+    if isinstance(column, Keys) and bins:
+        text.refuse(bins[0], f"{column.name} holds keys, each of them a bin; leave {kind(bins[0])} out")
+    if isinstance(column, Numbers):
+        text.fit(bins[0] if bins else this, lambda _: by_bins(column, number))
+    return Measured(Count(), histogram=(name, number))
 
 
 def _cdf(text: SqlText, call: exp.Expr) -> Measured:
-    return replace(_histogram(text, call), measure=Cdf())
+    found = _histogram(text, call)
+    text.fit(call.expressions[0], lambda table: table.numbers(found.histogram and found.histogram[0]))
+    return replace(found, measure=Cdf())
 
 
 def _column(text: SqlText, call: exp.Expr, this: exp.Expr) -> str:
@@ -193,10 +217,17 @@ def _column(text: SqlText, call: exp.Expr, this: exp.Expr) -> str:
         text.refuse(this, f"{name} takes a column, got {kind(this)}; a proportion is written {INDICATOR}")
     if isinstance(this, exp.Distinct):
         text.refuse(this, f"{name} takes every row, not each value once; leave DISTINCT out")
-    return read_name(text, this)
+    return _numbers(text, this)
 
 
-def _level(text: SqlText, node: exp.Expr | None) -> Fraction:
+def _numbers(text: SqlText, this: exp.Expr) -> str:
+    """Return the name of a column that holds numbers or days."""
+    name = read_name(text, this)
+    text.fit(this, lambda table: table.numbers(name))
+    return name
+
+
+def _level(text: SqlText, node: exp.Expr) -> Fraction:
     value = read_constant(text, node)
     if not isinstance(value, Fraction | int) or isinstance(value, bool):
         text.refuse(node, "the level of a quantile must be a number above 0 and below 1; write it like 0.9")

@@ -12,12 +12,12 @@ from typing import NoReturn
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.question import checked
+from inbounds.query.fitting import checked
 from inbounds.query.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
 from inbounds.query.sql.conditions import condition
 from inbounds.query.sql.text import SqlText, kind
 from inbounds.query.sql.unit_measures import read_unit_measure
-from inbounds.query.sql.values import read_column
+from inbounds.query.sql.values import is_number, read_column
 from inbounds.query.table import Table
 from inbounds.query.tables import Tables
 from inbounds.query.unit_measure import UnitMeasure
@@ -40,7 +40,8 @@ def read_relation(text: SqlText, tree: exp.Select, tables: Tables | None, depth:
     text.table = called
     if joins:
         first = _joined(text, joins, called, first, tables, depth)
-    text.table, text.unit, text.columns = called, first.owner or "", first.columns
+    text.ask(first, called)
+    text.unit = first.owner or ""
     return first
 
 
@@ -50,10 +51,8 @@ def _part(text: SqlText, node: exp.Expr, tables: Tables, depth: int) -> tuple[st
         text.take(node, "this", "alias")
         return _inner(text, node, tables, depth + 1)
     name, called = _named(text, node, tables)
-    if name in tables.public:
-        text.refuse(node, f"{name} is public, so there is nothing to protect in it; join it to a private table")
     if name not in tables.private:
-        text.refuse(node, f"there is no table {name}; the contract has {', '.join(tables.private)}")
+        text.refuse(node.this, tables.why_not(name))
     return called, tables.private[name]
 
 
@@ -93,8 +92,9 @@ def _inner(text: SqlText, node: exp.Subquery, tables: Tables, depth: int) -> tup
         of = read_relation(text, tree, tables, depth)
         if of is None:
             text.take(tree.args["from_"], "this") if tree.args.get("from_") else _no_from()
-            text.table, of = _part(text, tree.args["from_"].this, tables, depth)
-            text.unit, text.columns = of.owner or "", of.columns
+            called_inside, of = _part(text, tree.args["from_"].this, tables, depth)
+            text.ask(of, called_inside)
+            text.unit = of.owner or ""
         return called, _unit_rows(text, tree, called, of)
 
 
@@ -129,7 +129,7 @@ def _grouped(text: SqlText, tree: exp.Select, unit: str) -> dict[str, tuple[Unit
     if group is None:
         text.refuse(tree, f"an inner SELECT makes one row for each {unit}; add GROUP BY {unit}")
     text.take(group, "expressions")
-    if [read_column(text, one) for one in group.expressions] != [unit]:
+    if [_grouped_by(text, one, tree) for one in group.expressions] != [unit]:
         text.refuse(group, f"rows that belong to no one {unit} cannot be protected; write GROUP BY {unit}")
     found: dict[str, tuple[UnitMeasure, exp.Expr]] = {}
     for selected in tree.expressions:
@@ -151,6 +151,14 @@ def _grouped(text: SqlText, tree: exp.Select, unit: str) -> dict[str, tuple[Unit
     return found
 
 
+def _grouped_by(text: SqlText, node: exp.Expr, tree: exp.Select) -> str:
+    """Return the column that an inner SELECT groups by, which may be told by its position."""
+    if is_number(node, 1) and tree.expressions:
+        text.take(node, "this")
+        node = tree.expressions[0]
+    return read_column(text, node)
+
+
 # Joins.
 
 
@@ -164,7 +172,9 @@ def _joined(text: SqlText, joins: list[exp.Expr], called: str, first: Table, tab
         try:
             made = Joined(called, first, tuple(parts))
         except InvalidQuestion as problem:
-            text.refuse(node, str(problem))
+            text.refuse(
+                node.this if join.name in [called, *(one.name for one in parts[:-1])] else _by(node), str(problem)
+            )
         text.names = {name: dict(columns) for name, columns in made.names.items()}
         for part in (part for part in parts if isinstance(part, JoinOnUnit)):
             text.names[part.name] = {**text.names[part.name], part.table.owner or "": first.owner or ""}
@@ -183,7 +193,7 @@ def _join(
     side, sort = str(node.args.get("side") or ""), str(node.args.get("kind") or "")
     if side not in ("", "LEFT") or sort not in ("", "INNER", "OUTER") or node.args.get("method"):
         text.refuse(
-            node, f"{side or sort or node.args.get('method')} JOIN is not supported; {_would_do(first, tables)}"
+            node.this, f"{side or sort or node.args.get('method')} JOIN is not supported; {_would_do(first, tables)}"
         )
     text.take(node, "this", "side", "kind", "using", "on")
     keep, parts = side == "LEFT", {called: first.owner}
@@ -196,15 +206,23 @@ def _join(
         to = left[0] or _holder(left[1], called, first, before)
         if right[1] != public.key or to not in holders:
             text.refuse(
-                node, f"{name} is joined by its key {public.key}, which is unique there; {_would_do(first, tables)}"
+                _by(node),
+                f"{name} is joined by its key {public.key}, which is unique there; {_would_do(first, tables)}",
             )
         return JoinPublic(as_, public, to, left[1], keep)
     as_, table = _part(text, node.this, tables, depth)
     left, right = _pair(text, node, as_, first, tables)
     owner = parts.get(left[0] or called, "") if left[0] or left[1] == first.owner else ""
     if first.owner is None or left[1] != owner or right[1] != table.owner:
-        text.refuse(node, f"a row of this join could belong to two units; {_would_do(first, tables)}")
+        text.refuse(_by(node), f"a row of this join could belong to two units; {_would_do(first, tables)}")
     return JoinOnUnit(as_, table, keep)
+
+
+def _by(node: exp.Expr) -> exp.Expr:
+    """Return what a join is by, or the join if that is not said."""
+    using, on = node.args.get("using"), node.args.get("on")
+    found = using[0] if using else on
+    return found if isinstance(found, exp.Expr) else node
 
 
 def _holder(name: str, called: str, first: Table, before: list[JoinOnUnit | JoinPublic]) -> str:
@@ -257,10 +275,17 @@ def _side(text: SqlText, node: exp.Expr, called: str, columns: list[str]) -> tup
     return of, text.canonical(node.this, columns)
 
 
+def _on_unit(first: Table, other: Table) -> str:
+    """Say how a private table is joined to another."""
+    if first.owner == other.owner:
+        return f"{other.name} USING ({first.owner})"
+    return f"{other.name} ON {first.name}.{first.owner} = {other.name}.{other.owner}"
+
+
 def _would_do(first: Table, tables: Tables) -> str:
     """Say which joins would do."""
     found = []
     if first.owner is not None:
-        found.append(f"a private table USING ({first.owner})")
+        found += [_on_unit(first, one) for one in list(tables.private.values())[:3] if one is not first]
     found += [f"{one.name} ON a column = {one.name}.{one.key}" for one in list(tables.public.values())[:3]]
     return f"what can be joined is {', or '.join(found)}" if found else "nothing can be joined here; ask one table"

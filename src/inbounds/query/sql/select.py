@@ -11,7 +11,7 @@ from sqlglot import exp
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.condition import And, Condition, joined
-from inbounds.query.measure import Measure
+from inbounds.query.measure import Cdf, Measure
 from inbounds.query.shown import AS_RELEASED, Shown
 from inbounds.query.sql.collected import Collected
 from inbounds.query.sql.conditions import condition
@@ -77,6 +77,9 @@ def _select(text: SqlText, tree: exp.Expr, tables: Tables) -> Selected:
     collected = Collected(text)
     reading = Reading(text, grouped.keys, collected)
     shown = reading.read(tree)
+    if grouped.keys and Cdf() in collected.measures:
+        told = "CDF is of all rows at once; leave GROUP BY out, and name the group in WHERE"
+        text.refuse(tree.args["group"], told)
     conditions = [*_where(text, tree.args.get("where")), *collected.conditions]
     kept = joined(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
     return Selected(table, collected.measures, kept, grouped, collected.histogram, shown, made)
@@ -102,8 +105,10 @@ def _table(text: SqlText, tree: exp.Select, tables: Tables) -> str:
     text.take(table, "this", "alias")
     text.take(table.this, "this", "quoted")
     found = text.table = text.canonical(table.this, tables.private)
-    if found in tables.private:
-        text.columns, text.unit = tables.private[found].columns, tables.private[found].unit
+    if found not in tables.private:
+        text.refuse(table.this, tables.why_not(found))
+    text.ask(tables.private[found], found)
+    text.unit = tables.private[found].unit
     alias = table.args.get("alias")
     if alias is not None:
         if alias.args.get("columns") or not isinstance(alias.this, exp.Identifier):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import sqlglot
 from sqlglot import exp
@@ -16,6 +16,9 @@ from inbounds.errors import InvalidQuestion
 from inbounds.exact.decimals import is_decimal
 from inbounds.exact.rational import cut, shown
 from inbounds.query.column import Column
+
+if TYPE_CHECKING:
+    from inbounds.query.table import Table
 
 LONGEST = 100_000
 """Characters of a statement: it is read by recursion."""
@@ -30,8 +33,21 @@ WRITTEN = (Token.NUMBER, Token.STRING, Token.IDENTIFIER, Token.VAR)
 SPECIAL = ("CAST", "TRY_CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION")
 """Functions with a syntax of their own: all but CAST and EXTRACT are refused, with a mark."""
 
+CASTS = ("CAST", "TRY_CAST")
+
 UNNAMED = ("WITHIN", "GROUP", "NULLS")
 """Words of the grammar that sqlglot takes for names until it meets them."""
+
+OPENING: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Neg: ("-",),
+    exp.Distinct: ("DISTINCT",),
+    exp.Select: ("SELECT", "DISTINCT"),
+    exp.SetOperation: ("SELECT", "DISTINCT"),
+    exp.Subquery: ("SELECT", "DISTINCT", "("),
+    exp.Exists: ("SELECT", "(", "EXISTS"),
+    exp.With: ("WITH",),
+}
+"""Words with which a part of a text begins, and for which sqlglot keeps no place."""
 
 Found = TypeVar("Found")
 
@@ -65,6 +81,8 @@ class SqlText:
         """What stands before the point of a column's name: the table that is asked, or its alias, once it was read."""
         self.columns = columns or {}
         """The columns of the table that is asked."""
+        self.asked: Table | None = None
+        """The table that is asked, if it is known: then what does not fit its columns is refused where it stands."""
         self.selected: list[exp.Expr] = []
         """What is selected, without the names given to it: GROUP BY 1 is the first of them."""
         self.aliases: dict[str, exp.Expr] = {}
@@ -161,11 +179,26 @@ class SqlText:
     @contextmanager
     def inside(self) -> Iterator[None]:
         """Read a SELECT inside another one: it has tables of its own."""
-        kept = self.table, self.names, self.unit, self.columns
+        kept = self.table, self.names, self.unit, self.columns, self.asked
         try:
             yield
         finally:
-            self.table, self.names, self.unit, self.columns = kept
+            self.table, self.names, self.unit, self.columns, self.asked = kept
+
+    def ask(self, table: Table, called: str) -> None:
+        """Read from here on what is asked of a table, and by which name."""
+        self.asked, self.table, self.columns = table, called, table.columns
+
+    def fit(self, node: exp.Expr | None, check: Callable[[Table], Found]) -> Found | None:
+        """Return what a check of the table that is asked returns; what it refuses is pointed at."""
+        if self.asked is None:
+            return None
+        try:
+            return check(self.asked)
+        except InvalidQuestion as problem:
+            if "\n" in str(problem):  # it is pointed at already
+                raise
+            self.refuse(node, str(problem))
 
     def refuse(self, node: Any, why: str) -> NoReturn:
         """Refuse a part of the text, and point at it."""
@@ -189,10 +222,36 @@ class SqlText:
                 )
 
     def _marked(self, node: object) -> str:
-        places = [one.meta for one in node.walk() if "start" in one.meta] if isinstance(node, exp.Expr) else []
-        if not places:
+        if not isinstance(node, exp.Expr):
             return ""
-        return self._line(min(place["start"] for place in places), max(place["end"] for place in places))
+        places = [one.meta for one in node.walk() if "start" in one.meta]
+        if not places:
+            return self._line_of_word(kind(node))
+        start, end = min(place["start"] for place in places), max(place["end"] for place in places)
+        return self._line(*self._whole(node, start, end))
+
+    def _whole(self, node: exp.Expr, start: int, end: int) -> tuple[int, int]:
+        """Return where a part of the text begins and ends with its brackets and opening words, which have no place."""
+        tokens = self._tokens
+        first = next((i for i, one in enumerate(tokens) if one.start >= start), 0)
+        last = next((i for i, one in reversed(list(enumerate(tokens))) if one.end <= end), len(tokens) - 1)
+        opening = next((words for of, words in OPENING.items() if isinstance(node, of)), ())
+        while first > 0 and tokens[first - 1].text.upper() in opening:
+            first -= 1
+        if isinstance(node, exp.Cast) and first > 1 and tokens[first - 2].text.upper() in CASTS:
+            first -= 2
+        elif isinstance(node, exp.Cast) and last + 2 < len(tokens) and tokens[last + 1].text == "::":
+            last += 2
+        while _open(tokens[first : last + 1]) < 0 and first > 0:
+            first -= 1
+        while _open(tokens[first : last + 1]) > 0 and last < len(tokens) - 1:
+            last += 1
+        return min(start, tokens[first].start), max(end, tokens[last].end)
+
+    def _line_of_word(self, word: str) -> str:
+        """Return the line that holds a word, with a mark under it, if it is there once."""
+        found = [one for one in self._tokens if one.text.upper() == word.upper()]
+        return self._line(found[0].start, found[0].end) if len(found) == 1 else ""
 
     def _line(self, start: int, end: int) -> str:
         """Return the line of the text that holds a part of it, with a mark under it, to be put below a message."""
@@ -200,9 +259,18 @@ class SqlText:
             return ""
         begin = self.sql.rfind("\n", 0, start) + 1
         line = self.sql[begin:].split("\n", 1)[0]
-        first = max(0, start - begin - 40)
+        first = max(0, start - begin - 36)
         width = max(1, min(end + 1 - start, len(line) - (start - begin), 40))
         return f"\n  {line[first : first + 76]}\n  {' ' * (start - begin - first)}{'^' * width}"
+
+
+def _open(tokens: list[Any]) -> int:
+    """Return how many brackets are opened and not closed; less than none if one is closed that was not opened."""
+    depth = least = 0
+    for token in tokens:
+        depth += {Token.L_PAREN: 1, Token.R_PAREN: -1}.get(token.token_type, 0)
+        least = min(least, depth)
+    return least if least < 0 else depth
 
 
 def kind(node: exp.Expr | None) -> str:

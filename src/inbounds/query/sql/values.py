@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from inbounds.query.expression import refuse_function
 from inbounds.query.sql.text import SqlText, kind
 
 LONGEST_NUMBER = 400
@@ -18,7 +19,7 @@ Constant = int | Fraction | str | bool
 def read_column(text: SqlText, node: exp.Expr | None) -> str:
     """Return the name of a column."""
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
-        text.refuse(node, f"a column is needed here, got {kind(node)}; name one of the contract's")
+        text.refuse(node, no_value(node) or f"a column is needed here, got {kind(node)}; name one of the contract's")
     table, tables = node.args.get("table"), (text.table, *text.names)
     called = "" if table is None else text.canonical(table, tables)
     if node.args.get("db") or (table is not None and called not in tables):
@@ -29,7 +30,20 @@ def read_column(text: SqlText, node: exp.Expr | None) -> str:
             text.take(name, "this", "quoted")
     names = text.names.get(called, {})
     own = text.canonical(node.this, names)
+    if names and own not in names and text.canonical(node.this, [text.unit]) != text.unit:
+        text.refuse(node, f"{called} has no column {own}; it has {', '.join(names)}")
     return names.get(own) or text.canonical(node.this, (*text.columns, *([text.unit] if text.unit else [])))
+
+
+def no_value(node: exp.Expr | None) -> str | None:
+    """Say what is wrong with what many would take for a value, None if that is not known."""
+    if isinstance(node, exp.Anonymous):
+        return refuse_function(node.name.upper())
+    if isinstance(node, exp.Cast):
+        return "CAST is not supported, for a row could make it fail; leave it out, columns are what the contract says"
+    if isinstance(node, exp.Null):
+        return "NULL is no value; write IS NULL in a condition, or leave it out"
+    return None
 
 
 def read_constant(text: SqlText, node: exp.Expr | None) -> Constant:
@@ -48,7 +62,9 @@ def read_constant(text: SqlText, node: exp.Expr | None) -> Constant:
             text.refuse(node, f"a day must be in single quotes, got {kind(node)}; write it like '2026-12-31'")
     if not isinstance(node, exp.Literal):
         text.refuse(
-            node, f"a constant is needed here, got {kind(node)}; write a number, or a text or a day in single quotes"
+            node,
+            no_value(node)
+            or f"a constant is needed here, got {kind(node)}; write a number, or a text or a day in single quotes",
         )
     if not node.is_string:
         return _number(text, node)

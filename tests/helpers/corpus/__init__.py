@@ -1,0 +1,1 @@
+"""A corpus of questions that analysts ask of one clinic: three tables, what is answered, and what is refused."""
