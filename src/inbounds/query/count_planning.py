@@ -14,7 +14,7 @@ from inbounds.query.group import by_key
 from inbounds.query.keys_present import KeysPresent
 from inbounds.query.measure import CountKeys
 from inbounds.query.planner import WHOLE_ROWS, Planned, Planner
-from inbounds.query.question import check_size, possible_cells
+from inbounds.query.question import check_size
 
 
 def plan_count(planner: Planner) -> Planned:
@@ -43,8 +43,10 @@ def plan_keys(planner: Planner, measure: CountKeys) -> Planned:
     check_size(replace(question, groups=groups))
     limit = min(table.limit, prod(group.size for group in groups))
     request = planner.request((WHOLE_ROWS,), 1, distinct=not table.rows_are_units, limit=limit)
-    cells = Counter(cell[:-1] for cell in possible_cells(table, groups))
+    cells = Counter(cell[:-1] for cell in question.cells_of(groups))
     of_each = tuple(cells[tuple(code or 0 for code in row)] for row in question.rows)
+    if not max(of_each):
+        raise InvalidQuestion(f"no key of {measure.column} can meet the condition; ask with another condition")
     number = planner.one_number(request, Bounds(0, max(of_each), step=1), Fraction(1), Fraction(limit))
     shared = {part.name: getattr(number, part.name) for part in fields(number)}
     answering = KeysPresent(**shared, one=request.weights.one, of_each=of_each)
@@ -57,4 +59,4 @@ def plan_shares(planner: Planner) -> Planned:
         raise InvalidQuestion("pooling does not apply to a cumulative distribution; leave it out")
     request = planner.request((WHOLE_ROWS,), 1)
     limit, grain = Fraction(planner.question.table.limit), Fraction(1, request.weights.one)
-    return CumulativeShares.of(planner.question.cells, planner.epsilon, limit, grain), request
+    return CumulativeShares.of(len(planner.question.rows), planner.epsilon, limit, grain), request

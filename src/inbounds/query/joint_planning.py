@@ -13,12 +13,14 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.joint.layout import Grouping, Layout
 from inbounds.joint.plan import JointPlan
+from inbounds.query.cells import finest
 from inbounds.query.group import Group
 from inbounds.query.hierarchy import ancestors
 from inbounds.query.joint_table import JointTable, Rows
+from inbounds.query.kept_axes import KeptAxes
 from inbounds.query.known_facts import axis_of, facts_of, without_doubles
 from inbounds.query.measure import Count
-from inbounds.query.question import Question, finest
+from inbounds.query.question import Question
 
 
 def finest_groups(question: Question) -> tuple[Group, ...]:
@@ -43,16 +45,18 @@ def joint_table(
     grain: Fraction,
 ) -> JointTable:
     """Plan a table: cells are counted in grains, and released in steps of so much."""
-    layout = _layout(question)
-    rows = _rows(question, layout)
+    kept = _kept(question)
+    layout = Layout(kept.axes)
+    rows = _rows(question, layout, kept)
     sign = -1 if bounds.greatest == 0 else 1
     nonnegative = 0 in (bounds.least, bounds.greatest)
     most = bounds.least if sign < 0 else bounds.greatest
     facts = facts_of(
-        question.table.known,
+        kept.known(question.table.known),
         layout,
         None if most is None or not nonnegative else int(abs(most) / step),
         of_all_rows=question.condition is None and isinstance(question.measure, Count),
+        possible=kept.possible,
     )
     make = partial(
         JointPlan.of,
@@ -64,7 +68,8 @@ def joint_table(
         nonnegative=nonnegative,
     )
     groupings = tuple(dict.fromkeys(one.grouping for one in rows))
-    return JointTable(_best(make, groupings, with_total=question.sets is None), rows, bounds, step, sign)
+    places = None if kept.possible is None else tuple(np.flatnonzero(kept.possible).tolist())
+    return JointTable(_best(make, groupings, with_total=question.sets is None), rows, bounds, step, sign, places)
 
 
 def _best(make: Callable[..., JointPlan], groupings: tuple[Grouping, ...], *, with_total: bool) -> JointPlan:
@@ -82,17 +87,18 @@ def _best(make: Callable[..., JointPlan], groupings: tuple[Grouping, ...], *, wi
     )
 
 
-def _layout(question: Question) -> Layout:
-    """Return an axis for each of the finest groups, with the others that it lies within and those that facts are of."""
+def _kept(question: Question) -> KeptAxes:
+    """Return an axis for each of the finest groups, with the others that it lies within and those that facts are of;
+    without the keys that the condition rules out."""
     known = question.table.known
     names = {group.column.name for group in question.groups}
     public = {*known.by, *(name for zero in known.zeros for name in zero)}
     columns, groups = question.table.columns, finest_groups(question)
     axes = [axis_of(columns, group.column, group.size, names | public) for group in groups]
-    return Layout(without_doubles(axes))
+    return KeptAxes.of(without_doubles(axes), question.possible)
 
 
-def _rows(question: Question, layout: Layout) -> tuple[Rows, ...]:
+def _rows(question: Question, layout: Layout, kept: KeptAxes) -> tuple[Rows, ...]:
     """Return where each row of the answer stands in the groupings of a layout."""
     names = [group.column.name for group in question.groups]
     found = []
@@ -100,6 +106,9 @@ def _rows(question: Question, layout: Layout) -> tuple[Rows, ...]:
         grouping = layout.grouping([names[place] for place in told])
         at = [names.index(str(name)) for name in layout.names(grouping)]
         numbers = np.arange(layout.groups(grouping)).reshape(layout.sizes(grouping))
-        places = tuple(int(numbers[tuple(row[place] or 0 for place in at)]) for row in question.rows_of(told))
+        places = tuple(
+            int(numbers[tuple(kept.number(names[place], row[place] or 0) for place in at)])
+            for row in question.rows_of(told)
+        )
         found.append(Rows(grouping, places, ", ".join(names[place] for place in told) or "the total"))
     return tuple(found)

@@ -55,6 +55,8 @@ class JointTable(Answering):
     """What 1 in a released cell is worth."""
     sign: int = 1
     """-1 where sums cannot be positive: they are measured the other way round."""
+    places: tuple[int, ...] | None = None
+    """Where the cells that the condition leaves stand among all of them, which are empty elsewhere; None if all are."""
     guarantee: GuaranteeName = "distance"
 
     @property
@@ -66,14 +68,18 @@ class JointTable(Answering):
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
     ) -> list[tuple[Answered, ...]]:
         """Return the rows of every grouping."""
-        cells = np.array([within_64_bits(total) * self.sign for (total,) in totals], dtype=np.int64)
-        report(f"measuring {len(self.plan.measured)} groupings of {len(cells)} cells")
+        found = np.array([within_64_bits(total) * self.sign for (total,) in totals], dtype=np.int64)
+        report(f"measuring {len(self.plan.measured)} groupings of {len(found)} cells")
+        cells = np.zeros(self.plan.layout.cells, dtype=np.int64)
+        cells[slice(None) if self.places is None else list(self.places)] = found
         measured = measure(self.plan, cells.reshape(self.plan.layout.shape), entropy)
         report("making a table that adds up")
         return self.made_of(measured, confidence)
 
     def made_of(self, measured: Measured, confidence: float) -> list[tuple[Answered, ...]]:
         """Return the rows of every grouping from what was measured; costs nothing, however often it is done."""
+        if measured.plan.layout != self.plan.layout:  # of when groups that cannot be were measured, too
+            raise Unprojected(measured)
         try:
             cells = self._possible(JointRelease.of(measured).cells)
         except ProjectionFailed:

@@ -29,8 +29,13 @@ def axis_of(columns: Mapping[str, Column], column: Column, size: int, names: Ite
     return Axis(column.name, size, tuple(levels))
 
 
-def facts_of(known: Known, layout: Layout, most: int | None, *, of_all_rows: bool) -> Facts:
-    """Return what is public of a table: combinations that cannot be, and numbers of rows where all rows are counted."""
+def facts_of(
+    known: Known, layout: Layout, most: int | None, *, of_all_rows: bool, possible: NDArray[np.bool_] | None = None
+) -> Facts:
+    """Return what is public of a table: combinations that cannot be, and numbers of rows where all rows are counted.
+
+    With `possible`: the cells that a condition leaves; all others are empty.
+    """
     found: Found = {}
     names = {axis.name_of(level) for axis in layout.axes for level in range(len(axis.levels) + 1)}
     for zero in known.zeros:
@@ -42,6 +47,9 @@ def facts_of(known: Known, layout: Layout, most: int | None, *, of_all_rows: boo
         for name, numbers in known.by.items():
             for code, value in numbers.items() if name in names else ():
                 _tell(layout, found, {name: code}, value)
+    if possible is not None:
+        values, is_known = found.get(layout.finest, (np.zeros(layout.shape, dtype=np.int64), False))
+        found[layout.finest] = values, is_known | ~possible
     return Facts(layout, found, None if most is None or most >= GREATEST else most)
 
 

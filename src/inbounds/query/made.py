@@ -315,16 +315,16 @@ class _Maker:
                 return self.truth(condition.among(keys_of(self.find(condition.column))))
             case In():
                 found = self.find(condition.column)
-                numbers = tuple(_against(found, "=", value)[1] for value in condition.values)
+                numbers = tuple(against(found, "=", value)[1] for value in condition.values)
                 return w.Against(whole=whole_of(found), numbers=numbers)
             case Compare():
                 found = self.find(condition.column)
-                operator, number = _against(found, condition.operator, condition.value)
+                operator, number = against(found, condition.operator, condition.value)
                 return w.Against(whole=whole_of(found), operator=operator, numbers=(number,))
         raise InvalidQuestion(f"CASE takes conditions, got {condition}; compare a column with a constant")
 
 
-def _against(column: Column, operator: Comparison, value: object) -> tuple[Comparison, int]:
+def against(column: Column, operator: Comparison, value: object) -> tuple[Comparison, int]:
     """Return a comparison of a column with a constant as one of integers."""
     if not isinstance(column, Keys):
         return column.threshold(operator, column.literal(value))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from inbounds.query.answering import Answering
 from inbounds.query.column import Numbers
 from inbounds.query.quantile_law import Buckets
-from inbounds.query.question import Question, possible_cells
+from inbounds.query.question import Question
 from inbounds.query.statement.request import Request
 
 
@@ -35,8 +35,8 @@ class Plan:
 
     @property
     def cells(self) -> list[tuple[int, ...]]:
-        """Every combination of groups that the statement tells apart, in the order of the contract."""
-        return possible_cells(self.question.table, self.request.groups)
+        """The groups that the statement tells apart and the condition leaves, in the order of the contract."""
+        return self.question.cells_of(self.request.groups)
 
     def totals(self, rows: list[tuple[int, ...]]) -> list[list[int]]:
         """Return the totals of every cell, zeros where a statement gave no row."""

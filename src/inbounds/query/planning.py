@@ -53,11 +53,7 @@ def plan(
 
 def _planned(planner: Planner) -> Plan:
     checked_epsilon(planner.epsilon)
-    if planner.question.sets is not None and not isinstance(planner.question.measure, Count | CountUnits | Sum):
-        raise InvalidQuestion(
-            f"totals are made of counts and sums, and a {planner.question.measure.title} has none; ask for COUNT(*) "
-            "and SUM(column), or group by columns alone"
-        )
+    _refuse(planner.question)
     match planner.question.measure:
         case Count():
             answering, request = plan_count(planner)
@@ -85,3 +81,17 @@ def _planned(planner: Planner) -> Plan:
     relation = planner.reading.relation(planner.question.table, request.needed, request.must_be_there.values())
     rendered = dialect.render(statement(request, relation, dialect))
     return Plan(planner.question, planner.epsilon, answering, request, rendered)
+
+
+def _refuse(question: Question) -> None:
+    """Refuse what no way of planning can answer, before anything is charged."""
+    if question.sets is not None and not isinstance(question.measure, Count | CountUnits | Sum):
+        raise InvalidQuestion(
+            f"totals are made of counts and sums, and a {question.measure.title} has none; ask for COUNT(*) "
+            "and SUM(column), or group by columns alone"
+        )
+    if question.groups and not question.rows:
+        raise InvalidQuestion(
+            f"no group by {', '.join(map(str, question.groups))} can meet the condition, whatever the table holds; "
+            "ask with another condition"
+        )

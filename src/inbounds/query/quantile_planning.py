@@ -37,6 +37,7 @@ def _by_bucket(planner: Planner, measure: Quantile | Quantiles) -> tuple[Numbers
     if planner.pooling is not None:
         raise InvalidQuestion("pooling does not apply to a quantile, which is drawn by rank; leave it out")
     column = planner.question.table.numbers(measure.column)
-    if planner.question.cells * Buckets.of(column).count > MOST_BUCKETS_OF_ALL:
-        raise InvalidQuestion(f"quantiles for {planner.question.cells} groups are too many; ask for fewer groups")
+    groups = len(planner.question.rows)
+    if groups * Buckets.of(column).count > MOST_BUCKETS_OF_ALL:
+        raise InvalidQuestion(f"quantiles for {groups} groups are too many; ask for fewer groups")
     return column, planner.request((WHOLE_ROWS,), 1, value=column, bucket=Buckets.of(column).width)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.column import Column
+from inbounds.query.cells import finest, possible_cells, possible_finest, projected
 from inbounds.query.condition import And, Condition, joined, quoted
 from inbounds.query.expression import Expression
 from inbounds.query.fitting import checked
-from inbounds.query.group import MOST_CELLS, MOST_SETS, Group, by_key, cells
-from inbounds.query.hierarchy import ancestors
+from inbounds.query.group import MOST_CELLS, MOST_SETS, Group, by_key
 from inbounds.query.made import Made, MadeKeys
 from inbounds.query.measure import Cdf, Count, Measure, Moments, Proportion
 from inbounds.query.sql.conditions import read_condition
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from inbounds.query.table import Table
 
 
@@ -110,12 +113,33 @@ class Question:
         return (tuple(range(len(self.groups))),) if self.sets is None else self.sets
 
     def rows_of(self, told: tuple[int, ...]) -> list[Codes]:
-        """Return the rows of one set."""
+        """Return the rows of one set: of the groups that the condition leaves, whatever the table holds."""
         codes = {place: i for i, place in enumerate(told)}
+        if self.possible is None:
+            found = possible_cells(self.table, tuple(self.groups[place] for place in told))
+        else:
+            found = projected(self.left, told)
         return [
-            tuple(cell[codes[place]] if place in codes else None for place in range(len(self.groups)))
-            for cell in possible_cells(self.table, tuple(self.groups[place] for place in told))
+            tuple(cell[codes[place]] if place in codes else None for place in range(len(self.groups))) for cell in found
         ]
+
+    @cached_property
+    def possible(self) -> NDArray[np.bool_] | None:
+        """For each combination of the finest groups whether the condition leaves it; None if it leaves all of them."""
+        return possible_finest(self.table, self.groups, self.condition)
+
+    @cached_property
+    def left(self) -> list[tuple[int, ...]]:
+        """The combinations of all groups that the condition leaves."""
+        return possible_cells(self.table, self.groups, self.possible)
+
+    def cells_of(self, groups: tuple[Group, ...]) -> list[tuple[int, ...]]:
+        """Return the combinations that a statement tells apart: of these groups, the finest ones, or one more."""
+        found = possible_cells(self.table, groups, possible_finest(self.table, groups, self.condition))
+        if len(groups) <= len(self.groups):
+            return found
+        left = set(self.left)
+        return [cell for cell in found if cell[: len(self.groups)] in left]
 
     @property
     def labels(self) -> list[list[Any]]:
@@ -181,32 +205,6 @@ def _names(given: object) -> tuple[str | Expression, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidQuestion(f"a grouping is a set of columns, got {shown(given)}; put its names in parentheses")
     return tuple(given)
-
-
-def possible_cells(table: Table, groups: tuple[Group, ...]) -> list[tuple[int, ...]]:
-    """Return every combination of groups that can be: a key that lies within another goes with that one only."""
-    bottom = finest(table.columns, groups)
-    if len(bottom) == len(groups):
-        return cells(groups)
-    return sorted(cell for one in cells(bottom) if (cell := _completed(table.columns, groups, bottom, one)) is not None)
-
-
-def finest(columns: Mapping[str, Column], groups: tuple[Group, ...]) -> tuple[Group, ...]:
-    """Return the groups that no other of them lies within: their keys tell those of all others."""
-    above = {name for group in groups for name, _ in ancestors(columns, group.column)}
-    return tuple(group for group in groups if group.column.name not in above)
-
-
-def _completed(
-    columns: Mapping[str, Column], groups: tuple[Group, ...], bottom: tuple[Group, ...], cell: tuple[int, ...]
-) -> tuple[int, ...] | None:
-    """Return the codes of all groups for those of the finest; None if two of these lie in different keys of a third."""
-    found = {group.column.name: code for group, code in zip(bottom, cell, strict=True)}
-    for group, code in zip(bottom, cell, strict=True):
-        for name, codes in ancestors(columns, group.column):
-            if found.setdefault(name, codes[code]) != codes[code]:
-                return None
-    return tuple(found[group.column.name] for group in groups)
 
 
 def check_size(question: Question) -> Question:

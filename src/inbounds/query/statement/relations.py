@@ -87,7 +87,9 @@ class Reading:
         if isinstance(table.relation, Joined):
             return self._joined(table.relation, needed, set(known))
         codes = self._codes(table, needed)
-        there = {name: one for name in sorted(known) if isinstance(one := table.column(name), Numbers) and _is_plain(one)}
+        there = {
+            name: one for name in sorted(known) if isinstance(one := table.column(name), Numbers) and _is_plain(one)
+        }
         found = [
             named_as(bigint(codes.steps(there[name]) if name in there else codes.code(name)), called(name))
             for name in sorted(needed)
