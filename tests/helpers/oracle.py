@@ -154,6 +154,7 @@ class _Oracle:
         self.integers = integers
 
     def totals(self, rows: Iterable[Row]) -> list[list[int]]:
+        """Return the totals of the groups that are answered; no row is in any other."""
         cells = list(product(*(range(group.size) for group in groups_of(self.question))))
         found = {cell: [0] * len(self.linear(0)) for cell in cells}
         units: dict[Any, dict[Cell, list[list[int]]]] = defaultdict(lambda: defaultdict(list))
@@ -165,7 +166,9 @@ class _Oracle:
         for of_unit in units.values():
             for cell, total in self.weighed(of_unit).items():
                 found[cell] = [a + b for a, b in zip(found[cell], total, strict=True)]
-        return list(found.values())
+        answered = self.question.cells_of(groups_of(self.question))
+        assert not any(any(total) for cell, total in found.items() if cell not in set(answered))
+        return [found[cell] for cell in answered]
 
     def weighed(self, of_unit: Mapping[Cell, list[list[int]]]) -> dict[Cell, list[int]]:
         """Return what a unit counts for in each of its groups."""

@@ -92,6 +92,6 @@ def _refuse(question: Question) -> None:
         )
     if question.groups and not question.rows:
         raise InvalidQuestion(
-            f"no group by {', '.join(map(str, question.groups))} can meet the condition, whatever the table holds; "
-            "ask with another condition"
+            f"no group by {', '.join(map(str, question.groups))} can meet the condition, whatever the table holds; ask "
+            "with another condition"
         )
