@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inbounds.query import Dataset, column, expression, possible
+from inbounds.query import Dataset, column, expression
 from inbounds.query.calendar_parts import PART, START
 from inbounds.query.condition import Condition
 from inbounds.query.question import Question
 from inbounds.query.stretches import stored_columns
-from inbounds.query.whole_range import Range, part_of
+from inbounds.query.whole_range import Range, against, part_of
 from tests.helpers.audit_tables import contract
 from tests.helpers.oracle import _Oracle
 
@@ -92,8 +92,8 @@ def condition(draw: random.Random, dataset: Dataset, depth: int = 2) -> Conditio
     return one & other if kind == 3 else one | other
 
 
-def met(question: Question) -> set[tuple[int, ...]]:
-    """Return the groups of all rows there can be that meet a condition, by plain Python."""
+def met(question: Question, *, by_any: bool = False) -> set[tuple[int, ...]]:
+    """Return the groups of all rows there can be that meet a condition, or of any, by plain Python."""
     assert question.condition is not None
     looked_at = [*question.condition.columns(), *(group.column.name for group in question.groups)]
     names = sorted({name for one in looked_at for name in stored_columns(question.table.column(one))})
@@ -104,7 +104,7 @@ def met(question: Question) -> set[tuple[int, ...]]:
         if place is not None and region is not None and REGION[place] != region:
             continue  # which the contract says cannot be
         cell = oracle.cell(row)
-        if cell is not None and cell not in found and oracle.kept(row):
+        if cell is not None and cell not in found and (by_any or oracle.kept(row)):
             found.add(cell)
     return found
 
@@ -118,31 +118,32 @@ def random_question(draw: random.Random, dataset: Dataset, groups: int) -> Quest
         assert asked.condition is not None
         looked_at = [*asked.condition.columns(), *(group.column.name for group in asked.groups)]
         names = {name for one in looked_at for name in stored_columns(asked.table.column(one))}
-        if np.prod([len(VALUES[name]) for name in names]) <= 3000:
+        if np.prod([len(VALUES[name]) for name in names]) <= 500:
             return asked
 
 
 def test_a_group_is_left_out_exactly_if_no_row_can_be_in_it(dataset: Dataset) -> None:
-    """By one column the groups that are left are those that some row there can be is in and meets the condition."""
+    """By one column, of the groups that have rows at all those are left in which a row can meet the condition."""
     draw, fewer = random.Random(1), 0
-    for _ in range(150):
+    for _ in range(120):
         question = random_question(draw, dataset, 1)
-        if {"x"} & {name for name in (question.condition or column("n").is_missing()).columns()}:
+        assert question.condition is not None
+        if "x" in question.condition.columns():
             assert met(question) <= set(question.left), str(question)  # not all values of x are tried
             continue
-        assert met(question) == set(question.left), str(question)
+        assert met(question) == set(question.left) & met(question, by_any=True), str(question)
         fewer += len(question.left) < question.cells
-    assert fewer > 40
+    assert fewer > 20
 
 
 def test_a_group_with_rows_is_never_left_out(dataset: Dataset) -> None:
     """By several columns no combination is left out that some row there can be is in and meets the condition."""
     draw, fewer = random.Random(2), 0
-    for _ in range(100):
+    for _ in range(60):
         question = random_question(draw, dataset, 2)
         assert met(question) <= set(question.left), str(question)
         fewer += len(question.left) < question.cells
-    assert fewer > 40
+    assert fewer > 10
 
 
 @pytest.mark.parametrize("most", [1, 3, 8])
@@ -151,19 +152,19 @@ def test_longer_stretches_leave_out_less(dataset: Dataset, monkeypatch: pytest.M
     monkeypatch.setattr("inbounds.query.stretches.MOST_OF_A_COLUMN", most)
     monkeypatch.setattr("inbounds.query.stretches.MOST_STRETCHES", 40)
     draw = random.Random(most)
-    for _ in range(60):
+    for _ in range(40):
         question = random_question(draw, dataset, draw.randint(1, 2))
         assert met(question) <= set(question.left), str(question)
 
 
 def test_a_wrong_ruling_is_noticed(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     """If what is missing is forgotten, the same laws find groups with rows that are left out."""
-    plain = possible.against
 
     def forgetful(value: Range, operator: Any, numbers: Any) -> Any:
-        return plain(value, operator, numbers)._replace(true=plain(value, operator, numbers).true & value.here)
+        found = against(value, operator, numbers)
+        return found._replace(true=found.true & value.here)
 
-    monkeypatch.setattr(possible, "against", forgetful)
+    monkeypatch.setattr("inbounds.query.possible.against", forgetful)
     draw = random.Random(3)
     questions = [random_question(draw, dataset, 1) for _ in range(80)]
     assert any(not met(question) <= set(question.left) for question in questions)

@@ -80,7 +80,7 @@ class Query:
         return self._each(lambda question: question.where(condition))
 
     def by(self, *columns: str | Expression) -> Query:
-        """Return the question for each key of some columns, also those without rows; not those a condition rules out."""
+        """Return the question for each key of some columns, also without rows; not those a condition rules out."""
         return self._each(lambda question: question.by(*columns))
 
     def with_totals(self) -> Query:

@@ -67,7 +67,6 @@ def _completed(
 
 def projected(found: list[tuple[int, ...]], told: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return the combinations of some of the groups, by place, that cells of all of them have."""
-    if not told or not found:
-        return [()] if found else []
-    codes = np.array(found, dtype=np.int64)[:, list(told)]
-    return list(map(tuple, np.unique(codes, axis=0).tolist()))
+    if found and told == tuple(range(len(found[0]))):
+        return found
+    return sorted({tuple(cell[place] for place in told) for cell in found})

@@ -24,7 +24,7 @@ from inbounds.query.whole_range import Range
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_STRETCHES = 2**18
+MOST_STRETCHES = 2**17
 """Conditions are evaluated for so many combinations of stretches at once; beyond, stretches get longer."""
 
 MOST_OF_A_COLUMN = 2**14
