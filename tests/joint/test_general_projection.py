@@ -34,7 +34,9 @@ def test_no_possible_table_is_nearer(seed: int, nonnegative: bool) -> None:
     cells = project_any(layout, problem.measured, problem.weights, problem.facts, nonnegative)
     assert cells is not None
     assert broken_facts(problem, cells, 1e-6, nonnegative) == []
-    assert room_for_improvement(problem, cells, nonnegative) <= 1e-4 * (1 + cost(problem, cells)) ** 0.5
+    # Where cells without measurements stay to 1e-6, the slope in each may be as much, over the 10 that are looked at.
+    slack = max(1e-4 * (1 + cost(problem, cells)) ** 0.5, 1e-6 * 10 * layout.cells)
+    assert room_for_improvement(problem, cells, nonnegative) <= slack
 
 
 @given(st.integers(0, 2**32))
