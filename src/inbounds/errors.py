@@ -11,14 +11,18 @@
     │   ├── InvalidContract      the description of a table makes no sense, or does not fit the table
     │   ├── InvalidQuestion      a question outside the grammar, or one that does not fit the contract
     │   └── EngineFailed         the database could not run a statement
+    ├── ServerError          about asking a server
+    │   ├── ServerUnreachable    no connection to it
+    │   └── ServerRefused        it does not know who asks, or may not or cannot do that
     └── LedgerError          about the record of what was spent
         ├── BudgetExceeded       a charge of more than is left
         ├── LedgerConflict       a request that contradicts what the ledger holds
+        │   └── RequestReused        a request id that was charged for another question
         ├── LedgerUnavailable    the ledger cannot be read or written
         └── LedgerBroken         the ledger was altered
 
 The first seven are exported by `inbounds`, those about tables and `BudgetExceeded` by `inbounds.query`, those about
-ledgers by `inbounds.ledger`.
+ledgers by `inbounds.ledger`, those about servers by `inbounds.client`.
 
 Each message names the rule, what the caller passed and the remedy, in words for whoever calls from Python and for
 whoever types a command. No message ever holds a true answer, or anything computed from one: the exceptions about
@@ -34,6 +38,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from inbounds.privacy.certificate import Certificate
+
+
+OVERTIME = "it was over its time"
+"""The kind of failure of a statement that was stopped."""
 
 
 class InboundsError(Exception):
@@ -105,8 +113,48 @@ class EngineFailed(QueryError):
         self.request_id = request_id
         self.charged = charged
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the statement was over the time that it was given."""
+        return self.kind == OVERTIME
+
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(EngineFailed, charged=self.charged), (self.kind, self.request_id)
+
+
+class ServerError(InboundsError):
+    """Something is wrong between a server and whoever asks it."""
+
+
+class ServerUnreachable(ServerError):
+    """A server could not be reached; a question that was sent may have been charged."""
+
+    def __init__(self, kind: str, request_id: str | None = None) -> None:
+        again = (
+            ""
+            if request_id is None
+            else (
+                f". If the question was charged, ask again with the same request id, {request_id!r}, for nothing more"
+            )
+        )
+        super().__init__(f"the server cannot be reached ({kind}); check its address and the network{again}")
+        self.kind = kind
+        self.request_id = request_id
+
+    def __reduce__(self) -> tuple[type[ServerUnreachable], tuple[str, str | None]]:
+        return ServerUnreachable, (self.kind, self.request_id)
+
+
+class ServerRefused(ServerError):
+    """A server refused; `code` says why, in a word that stays the same, and `status` is that of its response."""
+
+    def __init__(self, message: str, code: str, status: int) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = status
+
+    def __reduce__(self) -> tuple[type[ServerRefused], tuple[str, str, int]]:
+        return ServerRefused, (str(self), self.code, self.status)
 
 
 class LedgerError(InboundsError):
@@ -142,6 +190,10 @@ class BudgetExceeded(LedgerError):
 
 class LedgerConflict(LedgerError):
     """A request contradicts what the ledger holds; nothing was written."""
+
+
+class RequestReused(LedgerConflict):
+    """A request id was charged for another question, epsilon, analyst or dataset; nothing was written."""
 
 
 class LedgerUnavailable(LedgerError):

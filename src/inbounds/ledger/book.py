@@ -120,13 +120,26 @@ class Book:
         found = self._store.row(f"{_ENTRIES} WHERE {condition}", values)
         return Entry.of(found) if found else None
 
-    def entries(self, dataset: str | None = None, analyst: str | None = None) -> Iterator[Entry]:
-        """Yield entries in order, all of them or those about a dataset or an analyst."""
-        wanted = {"dataset = ?": dataset, "analyst = ?": analyst}
+    def entries(
+        self, dataset: str | None = None, analyst: str | None = None, *, after: int = 0, most: int | None = None
+    ) -> Iterator[Entry]:
+        """Yield entries in order, all of them or those about a dataset or an analyst; from a number on, so many."""
+        wanted = {"dataset = ?": dataset, "analyst = ?": analyst, "seq > ?": after or None}
         given = {condition: value for condition, value in wanted.items() if value is not None}
         where = f" WHERE {' AND '.join(given)}" if given else ""
-        rows = self._store.rows(f"{_ENTRIES}{where} ORDER BY seq", tuple(given.values()))
+        limit = "" if most is None else f" LIMIT {most:d}"
+        rows = self._store.rows(f"{_ENTRIES}{where} ORDER BY seq{limit}", tuple(given.values()))
         return map(Entry.of, rows)
+
+    def charges(self, dataset: str, analyst: str | None) -> int:
+        """Return how many charges there are, of a dataset or of one of its analysts."""
+        sql = "SELECT count(*) FROM ledger_entries WHERE kind = 'charge' AND dataset = ?"
+        found = (
+            self._store.row(sql, (dataset,))
+            if analyst is None
+            else self._store.row(f"{sql} AND analyst = ?", (dataset, analyst))
+        )
+        return 0 if found is None else int(found[0])
 
     def accounts(self) -> dict[tuple[str, str], Account]:
         """Return every account, by dataset and analyst."""

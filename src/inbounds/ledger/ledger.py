@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from uuid import uuid4
 
-from inbounds.errors import InvalidParameter, LedgerConflict, LedgerUnavailable
+from inbounds.errors import InvalidParameter, LedgerConflict, LedgerUnavailable, RequestReused
 from inbounds.exact.rational import shown
 from inbounds.ledger.account import Account
 from inbounds.ledger.address import HIDDEN, is_address, is_server, without_secrets
@@ -328,6 +328,24 @@ class Ledger:
                 self._opening(check_name(dataset, "a dataset"))
             return Statement(tuple(self._book.entries(dataset, analyst)))
 
+    def page(self, after: int, most: int, dataset: str | None = None, analyst: str | None = None) -> Statement:
+        """Return so many entries after a number, in their order: of all, or those about a dataset or an analyst."""
+        with self._reading():
+            return Statement(tuple(self._book.entries(dataset, analyst, after=after, most=most)))
+
+    def request(self, request_id: str) -> tuple[Entry, Entry | None] | None:
+        """Return the charge of a request and its answer, if there is one; None if it was never charged."""
+        check_name(request_id, "a request_id")
+        with self._reading():
+            charge = self._book.charge(request_id)
+            return None if charge is None else (charge, self._book.answer(request_id))
+
+    def charges(self, dataset: str, analyst: str | None = None) -> int:
+        """Return how many charges a dataset has, or one analyst of it."""
+        _check(dataset, analyst)
+        with self._reading():
+            return self._book.charges(dataset, analyst)
+
     def head(self) -> Head:
         """Return where the chain of entries ends: saved elsewhere, it shows later whether any of them was lost."""
         with self._reading():
@@ -415,7 +433,7 @@ class Ledger:
     def _again(self, first: Entry, asked: tuple[str, str, int, int | None, str]) -> Receipt:
         """Return the receipt of a request that was charged before."""
         if (first.dataset, first.analyst, first.amount, first.delta, first.fingerprint) != asked:
-            raise LedgerConflict(
+            raise RequestReused(
                 f"the request id {first.request_id!r} was charged for another question, epsilon, analyst or dataset; "
                 "ask that one again, or choose another id"
             )

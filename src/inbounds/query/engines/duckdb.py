@@ -9,12 +9,13 @@ from typing import Any
 
 from sqlglot import exp
 
-from inbounds.errors import EngineFailed, InvalidContract
+from inbounds.errors import OVERTIME, EngineFailed, InvalidContract
 from inbounds.ledger.address import without_secrets
 from inbounds.query.column import Column
 from inbounds.query.engines.csv_lines import lines, unconverted
 from inbounds.query.engines.engine import Dialect, Engine, Fields, Kind
 from inbounds.query.engines.frames import readable
+from inbounds.query.engines.overtime import interrupting
 
 try:
     import duckdb
@@ -163,10 +164,12 @@ class DuckDB(Engine):
 
     def run(self, statement: str) -> list[tuple[int, ...]]:
         """Return the rows of a statement."""
+        cursor = self._cursor()
         try:
-            return self._cursor().execute(statement).fetchall()
+            with interrupting(cursor.interrupt, self.statement_seconds) as stopped:
+                return cursor.execute(statement).fetchall()
         except duckdb.Error as problem:
-            failure = type(problem).__name__
+            failure = OVERTIME if stopped() else type(problem).__name__
         raise EngineFailed(failure)  # out here, where the driver's message is forgotten
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:

@@ -111,6 +111,9 @@ class Engine(ABC):
 
     dialect: Dialect
 
+    statement_seconds: float | None = None
+    """After so long a statement is stopped; None if it may take as long as it takes."""
+
     @abstractmethod
     def kinds(self) -> dict[str, Kind]:
         """Return what each column of the table holds; looks at no row."""

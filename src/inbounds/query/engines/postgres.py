@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from inbounds.errors import EngineFailed, InvalidContract
+from inbounds.errors import OVERTIME, EngineFailed, InvalidContract
 from inbounds.query.engines.engine import Dialect, Engine, Kind
 
 try:
@@ -94,11 +94,19 @@ class Postgres(Engine):
     def run(self, statement: str) -> list[tuple[Any, ...]]:
         """Return the rows of a statement."""
         try:
-            with psycopg.connect(self._url, options="-c default_transaction_read_only=on") as connection:
+            with psycopg.connect(self._url, options=self._options()) as connection:
                 return connection.execute(statement).fetchall()
         except psycopg.Error as problem:
-            failure = _reason(problem)
+            over = self.statement_seconds is not None and isinstance(problem, psycopg.errors.QueryCanceled)
+            failure = OVERTIME if over else _reason(problem)
         raise EngineFailed(failure)  # out here, where the driver's message is forgotten
+
+    def _options(self) -> str:
+        """Return what a connection is opened with: it reads only, and each statement has its time."""
+        found = "-c default_transaction_read_only=on"
+        if self.statement_seconds is None:
+            return found
+        return f"{found} -c statement_timeout={max(1, int(self.statement_seconds * 1000))}"
 
     def close(self) -> None:
         """Nothing is kept open."""
