@@ -17,6 +17,7 @@ if _TYPE_CHECKING:
     from inbounds.bounds import Bounds
     from inbounds.choosing.comparison import Comparison, compare
     from inbounds.choosing.recommendation import Recommendation, recommend
+    from inbounds.client.connection import connect
     from inbounds.limit.optimal import Optimal
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
     from inbounds.mechanisms.mechanism import Mechanism
@@ -44,6 +45,7 @@ __all__ = [
     "Remapped",
     "certify",
     "compare",
+    "connect",
     "recommend",
 ]
 
@@ -61,6 +63,7 @@ _LATER = {
     "Remapped": "inbounds.mechanisms.remapped",
     "certify": "inbounds.privacy.certify",
     "compare": "inbounds.choosing.comparison",
+    "connect": "inbounds.client.connection",
     "recommend": "inbounds.choosing.recommendation",
 }
 """What is imported when it is first used: a release does not need all of it, and the command line none before it can

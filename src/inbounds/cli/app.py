@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from inbounds import __version__
-from inbounds.cli import budget, certify, check, demo, explain, init, keys, plan, query, release
+from inbounds.cli import budget, certify, check, demo, explain, init, keys, plan, query, release, serve
 from inbounds.cli.arguments import Command, Group
 
-ORDER = ("release", "plan", "certify", "init", "check", "keys", "query", "explain", "budget", "demo")
+ORDER = ("release", "plan", "certify", "init", "check", "keys", "query", "explain", "budget", "serve", "demo")
 
 
 class Commands(Group):
@@ -37,6 +37,7 @@ app.command("query", cls=Command)(query.command)
 app.command("explain", cls=Command)(explain.command)
 app.add_typer(budget.app, name="budget")
 app.add_typer(keys.app, name="keys")
+app.command("serve", cls=Command)(serve.command)
 app.command("certify", cls=Command)(certify.command)
 app.command("demo", cls=Command)(demo.command)
 

@@ -12,6 +12,7 @@ from inbounds.cli.extras import open_dataset
 from inbounds.cli.new_ledger import tell_of_new
 from inbounds.cli.options import AsJson, DatasetFile, LedgerPlace, number
 from inbounds.cli.output import pairs, show
+from inbounds.cli.remote import KeyFile, Server, accounts, connected
 
 app = typer.Typer(
     cls=Group,
@@ -44,7 +45,12 @@ Head = Annotated[
 
 @app.command("show", cls=Command)
 def show_balance(
-    dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = None, as_json: AsJson = False
+    dataset: DatasetFile,
+    analyst: Who = None,
+    ledger: LedgerPlace = None,
+    server: Server = None,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show what is spent and what is left.
 
@@ -54,6 +60,14 @@ def show_balance(
     Example:
       inbounds budget show --dataset clinic.toml --analyst ana
     """
+    if server is not None:
+        with connected(server, key_file, analyst=analyst, ledger=ledger) as connection:
+            left = connection.dataset(dataset).budget()
+        told = [("dataset", dataset), *accounts(left).items(), ("asked", str(left["asked"]))]
+        if (more := left["more_like_the_last"]) is not None:
+            told.append(("like the last", f"{more['count']:,} more at epsilon {more['epsilon']}"))
+        show(left, pairs(told), as_json=as_json)
+        return
     with open_dataset(dataset, ledger, create_ledger=False) as table:
         total = table.ledger.balance(table.name)
         own = None if analyst is None else table.ledger.balance(table.name, analyst)

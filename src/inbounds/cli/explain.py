@@ -23,6 +23,7 @@ from inbounds.cli.options import (
     number,
 )
 from inbounds.cli.output import show
+from inbounds.cli.remote import KeyFile, Server, connected
 from inbounds.display.text import WIDTH
 
 Owner = Annotated[
@@ -44,6 +45,8 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     weights: Weights = None,
     analyst: Owner = None,
     ledger: LedgerPlace = None,
+    server: Server = None,
+    key_file: KeyFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what query would do, without doing it.
@@ -56,6 +59,13 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
           "SELECT COUNT(*) FROM visits WHERE age >= 65"
     """
     cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
+    if server is not None:
+        with connected(server, key_file, analyst=analyst, ledger=ledger) as connection:
+            remote = connection.dataset(dataset).sql(sql)
+            wanted = remote.alone() if alone else remote
+            found = wanted.explain(cost, pooling=fixed, weights=chosen_weights(weights))
+        show(found.data(), str(found), as_json=as_json)
+        return
     with open_dataset(dataset, ledger) as asked:
         question = asked.sql(sql).alone() if alone else asked.sql(sql)
         explanation = question.explain(cost, pooling=fixed, weights=chosen_weights(weights), analyst=analyst)

@@ -28,3 +28,14 @@ def import_duckdb() -> Any:
     except ImportError:
         raise ImportError("files are read by DuckDB, which is not installed: pip install 'inbounds[query]'") from None
     return duckdb
+
+
+def import_server() -> Any:
+    """Return the server's package, if everything that it needs is installed."""
+    try:
+        import inbounds.server.process  # noqa: PLC0415
+    except ImportError as problem:
+        raise ImportError(
+            f"the server needs {problem.name}, which is not installed: pip install 'inbounds[serve]'"
+        ) from None
+    return inbounds.server.process

@@ -1,28 +1,33 @@
-"""`inbounds keys`: find out the keys of a column that are not known beforehand, for a price."""
+"""`inbounds keys`: who may ask a server; and the keys of a column that are not known beforehand, for a price."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from inbounds.cli.arguments import Command, Group
 from inbounds.cli.atomic_file import replacing
-from inbounds.cli.extras import open_dataset
+from inbounds.cli.extras import import_server, open_dataset
 from inbounds.cli.options import AsJson, Cost, DatasetFile, LedgerPlace, number
 from inbounds.cli.output import pairs, show
+from inbounds.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from inbounds.server.custodian_file import CustodianFile
+    from inbounds.server.key import Key
+    from inbounds.server.key_ring import KeyRing
 
 app = typer.Typer(
     cls=Group,
-    help="""Find out the keys of a column, for a price that is paid once.
+    help="""Keys of people, to ask a server: issue, list, revoke. Keys of a column: discover.
 
     \b
     Example:
-      inbounds keys discover --dataset clinic.toml --column town \\
-          --epsilon 0.5 --delta 1e-6 --analyst ana
+      inbounds keys issue ana --custodian custodian.toml
     """,
-    short_help="Find out the keys of a column, once.",
+    short_help="Keys of people for a server, and of a column.",
 )
 
 ColumnName = Annotated[str, typer.Option("--column", metavar="NAME", help="A column that the contract lacks.")]
@@ -88,3 +93,81 @@ def _add(contract: Path, section: str) -> None:
     text = contract.read_text(encoding="utf-8")
     with replacing(contract) as unfinished:
         unfinished.write_text(text.rstrip("\n") + "\n" + section, encoding="utf-8")
+
+
+CustodianPath = Annotated[str, typer.Option("--custodian", metavar="FILE", help="The custodian's file of the server.")]
+PersonName = Annotated[str, typer.Argument(metavar="NAME", help="Somebody whom that file names.", show_default=False)]
+Days = Annotated[int, typer.Option("--days", metavar="NUMBER", help="How long the key is valid.")]
+Prefix = Annotated[str, typer.Argument(metavar="PREFIX", help="What list shows of the key.", show_default=False)]
+
+
+@app.command("issue", cls=Command)
+def issue(person: PersonName, custodian: CustodianPath, days: Days = 90, as_json: AsJson = False) -> None:
+    """Issue a key with which somebody can ask the server.
+
+    It is shown once, and nowhere kept.
+
+    \b
+    Example:
+      inbounds keys issue ana --custodian custodian.toml --days 30
+    """
+    file, ring = _opened(custodian)
+    if person not in file.people:
+        known = ", ".join(map(repr, file.people)) or "nobody"
+        raise InvalidParameter(f"a key is for somebody in the custodian's file, got {person!r}; it names {known}")
+    text, key = ring.issue(person, days)
+    lines = [("key", text), ("of", person), ("valid until", key.expires.date().isoformat())]
+    show(
+        {"key": text, **_told(key)},
+        f"{pairs(lines)}\n\nThe key is shown this once. Give it to {person} only.",
+        as_json=as_json,
+    )
+
+
+@app.command("list", cls=Command)
+def list_keys(custodian: CustodianPath, as_json: AsJson = False) -> None:
+    """List all keys: whose they are, and until when they are valid.
+
+    \b
+    Example:
+      inbounds keys list --custodian custodian.toml
+    """
+    from inbounds.display.table import Column, Table  # noqa: PLC0415
+
+    _, ring = _opened(custodian)
+    rows = [_told(key) for key in ring.issued()]
+    columns = [Column(name, left=True) for name in ("prefix", "person", "issued", "expires", "state")]
+    cells = [[str(row[column.name]) for column in columns] for row in rows]
+    show(rows, str(Table(columns, cells)) if rows else "no key was issued yet", as_json=as_json)
+
+
+@app.command("revoke", cls=Command)
+def revoke(prefix: Prefix, custodian: CustodianPath, as_json: AsJson = False) -> None:
+    """Revoke a key, at once; a server that is running refuses it from now on.
+
+    \b
+    Example:
+      inbounds keys revoke 87278406422d --custodian custodian.toml
+    """
+    _, ring = _opened(custodian)
+    key = ring.revoke(prefix)
+    if key is None:
+        raise InvalidParameter(f"there is no key with the prefix {prefix!r}; list shows those that there are")
+    show(_told(key), pairs([("revoked", key.prefix), ("of", key.person)]), as_json=as_json)
+
+
+def _opened(custodian: str) -> tuple[CustodianFile, KeyRing]:
+    import_server()
+    from inbounds.server.custodian_file import CustodianFile  # noqa: PLC0415  what only a server needs
+    from inbounds.server.database import Database  # noqa: PLC0415
+    from inbounds.server.key_ring import KeyRing  # noqa: PLC0415
+
+    file = CustodianFile.load(custodian)
+    return file, KeyRing(Database(file.state))
+
+
+def _told(key: Key) -> dict[str, Any]:
+    from inbounds.server import clock  # noqa: PLC0415
+
+    facts = {"prefix": key.prefix, "person": key.person, "issued": key.issued.date().isoformat()}
+    return {**facts, "expires": key.expires.date().isoformat(), "state": key.state(clock.now())}

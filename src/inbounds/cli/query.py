@@ -25,13 +25,14 @@ from inbounds.cli.options import (
     number,
 )
 from inbounds.cli.output import pairs, show
-from inbounds.errors import InboundsError, InvalidQuestion, LedgerUnavailable
+from inbounds.cli.remote import KeyFile, Server, accounts, connected
+from inbounds.errors import InboundsError, InvalidParameter, InvalidQuestion, LedgerUnavailable
 
 if TYPE_CHECKING:
     from inbounds.ledger.receipt import Balance
     from inbounds.query import Answer, Dataset, Query
 
-Analyst = Annotated[str, typer.Option(metavar="NAME", help="Who asks; the cost is charged to this name.")]
+Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Who asks; the cost is charged to this name.")]
 Confidence = Annotated[str, typer.Option(metavar="NUMBER", help="Of the intervals, above 0 and below 1.")]
 RequestId = Annotated[
     str | None, typer.Option(metavar="ID", help="Ask again with the same id to get the same answer, free.")
@@ -42,19 +43,21 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     sql: Sql,
     dataset: DatasetFile,
     epsilon: Cost,
-    analyst: Analyst,
+    analyst: Analyst = None,
     request_id: RequestId = None,
     pooling: Pooling = None,
     alone: Alone = False,
     weights: Weights = None,
     confidence: Confidence = "0.95",
     ledger: LedgerPlace = None,
+    server: Server = None,
+    key_file: KeyFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question of a table, in SQL.
 
     The cost is recorded in the ledger before the table is read. For an epsilon of 0 you get what follows from answers
-    that you have already, if it does.
+    that you have already, if it does. With --server the key says who asks.
 
     \b
     Example:
@@ -65,6 +68,19 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     sure = number(confidence, "--confidence")
     request = uuid4().hex if request_id is None else request_id
     shares = chosen_weights(weights)
+    if server is not None:
+        with connected(server, key_file, analyst=analyst, ledger=ledger) as connection, _remembering(request):
+            remote = connection.dataset(dataset)
+            wanted = remote.sql(sql).alone() if alone else remote.sql(sql)
+            found = wanted.ask(cost, request_id=request, pooling=fixed, weights=shares, confidence=float(sure))
+            left = remote.budget()
+            lines = [("epsilon", epsilon), *((f"budget {name}", text) for name, text in accounts(left).items())]
+            told = f"{found}\n\n{pairs([*lines, ('request id', request)])}"
+            if not show({**_answer(found), "budget": left}, told, as_json=as_json):
+                _tell(request)
+        return
+    if analyst is None:
+        raise InvalidParameter("--analyst is missing; name who asks, or a --server that knows it")
     with open_dataset(dataset, ledger) as asked:
         question = asked.sql(sql).alone() if alone else asked.sql(sql)
         with _remembering(request):
@@ -126,6 +142,11 @@ def _paid(epsilon: str, analyst: str, budget: dict[str, Balance], answer: Answer
 
 
 def _data(answer: Answer, budget: dict[str, Balance], *, created: bool) -> dict[str, Any]:
+    told = {name: balance.data() for name, balance in budget.items()}
+    return {**_answer(answer), "budget": told, "ledger_created": created}
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
     return {
         "rows": answer.data(),
         "expected_noise": answer.noise,
@@ -135,7 +156,5 @@ def _data(answer: Answer, budget: dict[str, Balance], *, created: bool) -> dict[
         "warnings": answer.warnings,
         "note": answer.note,
         "epsilon": answer.epsilon,
-        "budget": {name: balance.data() for name, balance in budget.items()},
         "request_id": answer.request_id,
-        "ledger_created": created,
     }

@@ -68,8 +68,8 @@ class Answer:
     @property
     def value(self) -> Any:
         """The answer, if there is one group and one measure only."""
-        if len(self.rows) != 1 or self._measures != 1:
-            count = len(self.rows) * self._measures
+        if len(self.rows) != 1 or self.measures != 1:
+            count = len(self.rows) * self.measures
             raise ValueError(f"there are {count} answers, for each group and measure; use rows or data()")
         return self.rows[0][-1]
 
@@ -80,7 +80,8 @@ class Answer:
         return self.intervals[0][0] if self.intervals else None
 
     @property
-    def _measures(self) -> int:
+    def measures(self) -> int:
+        """How many of the columns were measured; the others are keys."""
         if self.measured is not None:
             return self.measured
         return len(self.noise[0]) if self.noise else 1
@@ -103,8 +104,8 @@ class Answer:
 
     def _columns(self) -> dict[str, list[Any]]:
         found = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
-        several = self._measures > 1
-        for i, name in enumerate(self.columns[-self._measures :]):
+        several = self.measures > 1
+        for i, name in enumerate(self.columns[-self.measures :]):
             of = f"_{name}" if several else ""
             if any(row[i] is not None for row in self.noise):
                 found[unlike(f"expected_noise{of}", tuple(found))] = [row[i] for row in self.noise]
@@ -115,16 +116,16 @@ class Answer:
         return found
 
     def _table(self) -> Table:
-        keys = len(self.columns) - self._measures
+        keys = len(self.columns) - self.measures
         columns = [Column(name, left=True) for name in self.columns[:keys]]
         shown = [[ALL if cell is None else _shown(cell) for cell in row[:keys]] for row in self.rows]
         for i, name in enumerate(self.columns[keys:]):
             columns.append(Column(name))
             _append(shown, (_shown(row[keys + i]) for row in self.rows))
-            if self._measures <= MOST_WITH_INTERVALS and any(row[i] is not None for row in self.intervals):
+            if self.measures <= MOST_WITH_INTERVALS and any(row[i] is not None for row in self.intervals):
                 columns.append(Column(f"{self.confidence * 100:g} % interval"))
                 _append(shown, (_interval(row[i]) for row in self.intervals))
-            if self._measures == 1 and any(row[i] is not None for row in self.noise):
+            if self.measures == 1 and any(row[i] is not None for row in self.noise):
                 columns.append(Column("expected noise"))
                 _append(shown, (_shown(row[i]) for row in self.noise))
         notes = [one for one in (self.row_limit, *self.warnings, self.note) if one]

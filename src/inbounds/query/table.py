@@ -36,7 +36,7 @@ MOST_LIMIT = 2**20
 EXPRESSIVE = "+-*/("
 """One of these characters is in the text of every expression but CASE."""
 
-DATASET_KEYS = ("name", "source", "table", "delimiter", "unit", "max_rows_per_unit", "units")
+DATASET_KEYS = ("name", "source", "table", "delimiter", "unit", "max_rows_per_unit", "units", "tick")
 COLUMN_KEYS = ("bounds", "keys", "from", "weekdays", "closed", "within", "map")
 
 

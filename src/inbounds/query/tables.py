@@ -20,7 +20,7 @@ from inbounds.query.contract import Contract
 from inbounds.query.public_table import PublicTable
 from inbounds.query.table import DATASET_KEYS, ROW, Table, columns_of, limit_of
 
-OTHER_KEYS = tuple(key for key in DATASET_KEYS if key not in ("name", "units"))
+OTHER_KEYS = tuple(key for key in DATASET_KEYS if key not in ("name", "units", "tick"))
 
 
 @dataclass(frozen=True, eq=False)

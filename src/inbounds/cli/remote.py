@@ -1,0 +1,63 @@
+"""What commands do with --server: the same questions, asked over the network."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from inbounds.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from inbounds.client import Connection
+
+Server = Annotated[
+    str | None, typer.Option("--server", metavar="URL", help="Ask this server; --dataset is then a name.")
+]
+KeyFile = Annotated[
+    str | None,
+    typer.Option("--key-file", metavar="FILE", help="Holds the key for --server.  [default: $INBOUNDS_KEY]"),
+]
+
+
+def connected(server: str, key_file: str | None, **not_here: Any) -> Connection:
+    """Return a connection to a server; options that only go with a contract at hand are refused."""
+    for name, value in not_here.items():
+        if value is not None:
+            raise InvalidParameter(
+                f"--{name.replace('_', '-')} does not go with --server, which knows it already; leave it out"
+            )
+    try:
+        from inbounds.client import connect  # noqa: PLC0415  only whoever asks a server needs it
+    except ImportError as problem:
+        raise ImportError(
+            f"asking a server needs {problem.name or 'httpx'}, which is not installed: pip install 'inbounds[client]'"
+        ) from None
+    return connect(server, key=None if key_file is None else _key(Path(key_file)))
+
+
+def _key(path: Path) -> str:
+    """Read a key from a file that nobody else can read."""
+    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        raise InvalidParameter(
+            f"--key-file must be a file that only you can read, got {str(path)!r}, which others can; chmod 600 {path}"
+        )
+    return path.read_text(encoding="utf-8").strip()
+
+
+def accounts(budget: dict[str, Any]) -> dict[str, str]:
+    """Return what is left, in words, of a budget that a server told."""
+    names = {"total": "in total", "own": f"of {budget['analyst']}"}
+    return {words: _account(budget[name]) for name, words in names.items() if budget[name] is not None}
+
+
+def _account(account: dict[str, Any]) -> str:
+    if account["cap"] is None:
+        return f"{account['spent']} spent, no cap of its own"
+    told = f"{account['spent']} of {account['cap']} spent, {account['left']} left"
+    if account["rho_left"] is None:
+        return told
+    return f"{told}; or in rho {account['rho_spent']} of {account['rho_cap']} spent, {account['rho_left']} left"

@@ -1,0 +1,22 @@
+"""Asking a server: the same questions and answers as with a dataset at hand, over the network.
+
+clinic = inbounds.connect("https://inbounds.hospital.example")   # the key is in INBOUNDS_KEY
+visits = clinic.dataset("visits")
+visits.sql("SELECT clinic, AVG(age) FROM visits GROUP BY clinic").ask(0.5)
+"""
+
+from inbounds.client.connection import Connection, connect
+from inbounds.client.remote_dataset import RemoteDataset
+from inbounds.client.remote_query import RemoteExplanation, RemoteQuery
+from inbounds.errors import ServerError, ServerRefused, ServerUnreachable
+
+__all__ = [
+    "Connection",
+    "RemoteDataset",
+    "RemoteExplanation",
+    "RemoteQuery",
+    "ServerError",
+    "ServerRefused",
+    "ServerUnreachable",
+    "connect",
+]

@@ -1,0 +1,59 @@
+"""A dataset on a server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from inbounds.client.remote_query import RemoteQuery, read_answer
+from inbounds.display.facts import Facts
+
+if TYPE_CHECKING:
+    from inbounds.client.connection import Connection
+    from inbounds.query import Answer
+
+
+class RemoteDataset:
+    """What can be asked, and the questions about it."""
+
+    def __init__(self, connection: Connection, described: dict[str, Any]) -> None:
+        self.connection = connection
+        self.description = described
+        """Tables and columns with their bounds and keys, as the server tells them."""
+
+    @property
+    def name(self) -> str:
+        """What the dataset is called."""
+        return str(self.description["name"])
+
+    @property
+    def path(self) -> str:
+        """Where it is on the server."""
+        return f"/v1/datasets/{quote(self.name, safe='')}"
+
+    def sql(self, text: str) -> RemoteQuery:
+        """Ask in SQL.  The server reads the question when it is explained or asked."""
+        return RemoteQuery(self, text)
+
+    def budget(self) -> dict[str, Any]:
+        """Return what you have asked and spent, and what is left, in epsilon as decimal texts."""
+        found: dict[str, Any] = self.connection.get(f"{self.path}/budget")
+        return found
+
+    def answer(self, request_id: str) -> Answer:
+        """Return an answer that you were given before, with everything that was released for it; it is free."""
+        return read_answer(self.connection.get(f"/v1/answers/{quote(request_id, safe='')}"))
+
+    def __repr__(self) -> str:
+        return f"<RemoteDataset {self.name} on {self.connection.url}>"
+
+    def __str__(self) -> str:
+        rows = []
+        for table in self.description["tables"]:
+            rows.append((table["name"], "a public table" if table["public"] else f"unit {table['unit']}"))
+            rows += [(f"  {one['name']}", _possible(one)) for one in table["columns"]]
+        return str(Facts(rows))
+
+
+def _possible(column: dict[str, Any]) -> str:
+    return column["bounds"] or ", ".join(map(str, column["keys"]))

@@ -1,0 +1,132 @@
+"""A question to a dataset on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from inbounds.display.facts import Facts
+from inbounds.ledger.amount import fraction, units, written
+from inbounds.query.answer import Answer
+
+if TYPE_CHECKING:
+    from inbounds.client.remote_dataset import RemoteDataset
+
+
+@dataclass(frozen=True)
+class RemoteExplanation:
+    """What the server will do for a question; nothing is spent for it."""
+
+    facts: dict[str, Any]
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What everything together costs."""
+        return Fraction(self.facts["epsilon"])
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is enough budget left."""
+        return bool(self.facts["fits"])
+
+    def data(self) -> dict[str, Any]:
+        """Return it as a dictionary."""
+        return self.facts
+
+    def __str__(self) -> str:
+        told = [(name.replace("_", " "), _words(value)) for name, value in self.facts.items() if name != "parts"]
+        for part in self.facts["parts"]:
+            told += [(name.replace("_", " "), _words(value)) for name, value in part.items()]
+        return str(Facts([(name, text) for name, text in told if text]))
+
+
+@dataclass(frozen=True)
+class RemoteQuery:
+    """What is asked of a dataset on a server, ready to be explained or asked."""
+
+    dataset: RemoteDataset
+    text: str
+    each_alone: bool = False
+
+    def alone(self) -> RemoteQuery:
+        """Return the question with each cell answered by itself: least error in a cell, and sums that drift."""
+        return replace(self, each_alone=True)
+
+    def explain(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> RemoteExplanation:
+        """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, what is left."""
+        body = self._body(epsilon, pooling, weights)
+        return RemoteExplanation(self.dataset.connection.post(f"{self.dataset.path}/explain", body))
+
+    def ask(
+        self,
+        epsilon: Any,
+        *,
+        request_id: str | None = None,
+        pooling: Any = None,
+        weights: Sequence[Any] | None = None,
+        confidence: float = 0.95,
+    ) -> Answer:
+        """Return private answers; you are charged for them first.
+
+        With the same `request_id` the same answer comes back, for nothing: so a lost connection never pays twice.
+        """
+        body = {**self._body(epsilon, pooling, weights), "confidence": confidence}
+        request = uuid4().hex if request_id is None else request_id
+        return read_answer(self.dataset.connection.post(f"{self.dataset.path}/answers", body, request))
+
+    def _body(self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None) -> dict[str, Any]:
+        found: dict[str, Any] = {"sql": self.text, "epsilon": written(units(epsilon)), "alone": self.each_alone}
+        if pooling is not None:
+            found["pooling"] = str(Decimal(str(pooling)))
+        if weights is not None:
+            found["weights"] = [str(Decimal(str(one))) for one in weights]
+        return found
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def read_answer(found: dict[str, Any]) -> Answer:
+    """Return an answer as a dataset at hand would have given it."""
+    kinds = [column["kind"] for column in found["columns"]]
+    keys = sum(column["is_key"] for column in found["columns"])
+    rows = tuple(tuple(_cell(cell, kind) for cell, kind in zip(row, kinds, strict=True)) for row in found["rows"])
+    intervals = tuple(
+        tuple(
+            None if one is None else (_cell(one[0], kind), _cell(one[1], kind))
+            for one, kind in zip(row, kinds[keys:], strict=True)
+        )
+        for row in found["intervals"]
+    )
+    return Answer(
+        columns=tuple(column["name"] for column in found["columns"]),
+        rows=rows,
+        noise=tuple(tuple(row) for row in found["expected_noise"]),
+        epsilon=fraction(units(found["epsilon"])) if found["epsilon"] != "0" else Fraction(0),
+        request_id=found["id"],
+        row_limit=found["row_limit"],
+        intervals=intervals,
+        confidence=found["confidence"],
+        warnings=tuple(found["warnings"]),
+        note=found["note"],
+        measured=len(kinds) - keys,
+    )
+
+
+def _cell(value: Any, kind: str) -> Any:
+    return date.fromisoformat(value) if kind == "date" and isinstance(value, str) else value
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return "; ".join(map(str, value))
+    if isinstance(value, dict):
+        return "; ".join(f"{name} in {bounds}" for name, bounds in value.items())
+    return "" if value is None else str(value)

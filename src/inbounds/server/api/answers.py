@@ -1,0 +1,255 @@
+"""Answers: a question is charged, asked and kept under its Idempotency-Key, and leaves at a tick."""
+
+from __future__ import annotations
+
+import functools
+from datetime import date
+from typing import Annotated, Any
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Header, Path, Query, Request
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+
+from inbounds.errors import BudgetExceeded, InvalidParameter, InvalidQuestion, RequestReused
+from inbounds.ledger.amount import fraction
+from inbounds.ledger.entry import Entry
+from inbounds.query import Answer
+from inbounds.query.unfinished import load as unfinished
+from inbounds.server.api.amounts import plain, text
+from inbounds.server.api.datasets import Asking, Name, asked
+from inbounds.server.api.door import Serving, allowed, refusals
+from inbounds.server.holdings import Holding
+from inbounds.server.person import Action, Person
+from inbounds.server.problem import AGAIN, Problem
+from inbounds.server.service import Service
+from inbounds.server.ticks import Ticks
+
+router = APIRouter(prefix="/v1", tags=["answers"])
+
+TOKEN = r"[A-Za-z0-9._~-]{1,80}"
+"""An Idempotency-Key: no slash, so that a request id tells where the person's name ends."""
+
+IdempotencyKey = Annotated[
+    str,
+    Header(
+        alias="Idempotency-Key",
+        pattern=rf'^("{TOKEN}"|{TOKEN})$',
+        description="A name of your own for this question: sending it again with the same one never pays twice.",
+        examples=["7d4e5c9a-first"],
+    ),
+]
+AnswerId = Annotated[str, Path(pattern=f"^{TOKEN}$", description="The Idempotency-Key that a question was asked with.")]
+Reading = Annotated[Person, allowed(Action.READ_ANSWERS)]
+
+
+class Question(Asking):
+    """A question to be answered."""
+
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of the intervals.")
+
+
+class ColumnOut(BaseModel):
+    """A column of an answer."""
+
+    name: str
+    kind: str = Field(description="text, whole, number, boolean or date: what its cells are.")
+    is_key: bool = Field(description="Whether it is grouped by, or measured.")
+
+
+class AnswerOut(BaseModel):
+    """A private answer: a small table, with what it cost and how far off it is."""
+
+    id: str
+    dataset: str
+    question: str
+    epsilon: str
+    columns: list[ColumnOut]
+    rows: list[list[Any]]
+    expected_noise: list[list[float | None]]
+    intervals: list[list[list[Any] | None]]
+    confidence: float
+    row_limit: str | None
+    warnings: list[str]
+    note: str | None
+
+
+class AskedOut(BaseModel):
+    """A question that was charged."""
+
+    id: str
+    dataset: str
+    asked_at: str
+    epsilon: str
+    question: str
+    answered: bool
+
+
+@router.post(
+    "/datasets/{name}/answers",
+    responses=refusals(
+        "not-found", "invalid-question", "invalid-parameter", "budget-exceeded", "request-running", "request-reused",
+        "too-many-statements", "ledger-conflict", "ledger-unavailable", "dataset-unavailable", "statement-failed",
+        "statement-stopped", "no-table",
+    ),
+)  # fmt: skip
+async def ask(
+    name: Name,
+    question: Question,
+    idempotency_key: IdempotencyKey,
+    request: Request,
+    service: Serving,
+    person: Annotated[Person, allowed(Action.ASK)],
+) -> AnswerOut:
+    """Ask a question.  It is charged first; the answer is kept, and leaves at a tick, whatever it took."""
+    holding = await run_in_threadpool(service.holdings.holding, name, person)
+    ticks = Ticks(holding.tick)
+    key = idempotency_key.strip('"')
+    with (
+        service.claims.one_of(_running(person, key), 1) as first,
+        service.claims.one_of(f"statement {person.name}", service.file.limits.statements_at_once) as free,
+    ):
+        if not first:
+            raise Problem("request-running", f"this question is being answered; {AGAIN}", headers={"Retry-After": "1"})
+        if not free:
+            most = service.file.limits.statements_at_once
+            raise Problem("too-many-statements", f"everybody has {most} questions at once; wait for an answer")
+        work = functools.partial(_answer, holding, question, person, key)
+        try:
+            found = await to_thread.run_sync(work, limiter=_limiter(request, service))
+        except (InvalidQuestion, InvalidParameter, BudgetExceeded, RequestReused):
+            raise  # before any row was looked at
+        except Exception:
+            await ticks.next()
+            raise
+        await ticks.next()  # until then it is running, for whoever asks again or looks for the answer
+    service.metrics.answers.labels(name).inc()
+    return found
+
+
+def _running(person: Person, key: str) -> str:
+    return f"request {request_id(person, key)}"
+
+
+def _is_running(service: Service, person: Person, key: str) -> bool:
+    """Return whether a question is being answered, or its answer has not left yet."""
+    with service.claims.one_of(_running(person, key), 1) as free:
+        return not free
+
+
+def _limiter(request: Request, service: Service) -> CapacityLimiter:
+    """Return what statements of this process wait for; it belongs to the loop, and so is made in it."""
+    state = request.app.state
+    if not hasattr(state, "statements"):
+        state.statements = CapacityLimiter(service.file.limits.statements)
+    return state.statements
+
+
+def _answer(holding: Holding, question: Question, person: Person, key: str) -> AnswerOut:
+    query = asked(holding, question)
+    found = query.ask(
+        question.epsilon,
+        analyst=person.name,
+        request_id=request_id(person, key),
+        pooling=question.pooling,
+        weights=question.weights,
+        confidence=question.confidence,
+        progress=_silent,
+    )
+    return answer_out(found, holding.name, str(query), key)
+
+
+def _silent(line: str) -> None:
+    """A server has nobody to show progress to."""
+    assert line
+
+
+def request_id(person: Person, key: str) -> str:
+    """Return what the ledger calls a request: nobody can use another person's, or see whether it is taken."""
+    return f"{person.name}/{key}"
+
+
+def answer_out(answer: Answer, dataset: str, question: str, key: str) -> AnswerOut:
+    """Return an answer as the interface has it."""
+    keys = len(answer.columns) - answer.measures
+    kinds = [_kind([row[at] for row in answer.rows]) for at in range(len(answer.columns))]
+    columns = [
+        ColumnOut(name=name, kind=kind, is_key=at < keys)
+        for at, (name, kind) in enumerate(zip(answer.columns, kinds, strict=True))
+    ]
+    return AnswerOut(
+        id=key,
+        dataset=dataset,
+        question=question,
+        epsilon=text(answer.epsilon) or "0",
+        columns=columns,
+        rows=plain(answer.rows),
+        expected_noise=[list(row) for row in answer.noise],
+        intervals=plain(answer.intervals),
+        confidence=answer.confidence,
+        row_limit=answer.row_limit,
+        warnings=list(answer.warnings),
+        note=answer.note,
+    )
+
+
+def _kind(cells: list[Any]) -> str:
+    """Return what the cells of a column are; missing ones do not tell."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds <= {bool} and kinds:
+        return "boolean"
+    if kinds <= {int} and kinds:
+        return "whole"
+    if any(issubclass(one, date) for one in kinds):
+        return "date"
+    return "text" if str in kinds else "number"
+
+
+@router.get("/answers", responses=refusals("ledger-unavailable"))
+async def answers(
+    service: Serving,
+    person: Reading,
+    after: Annotated[int, Query(ge=0, le=2**62, description="Those after this entry of the ledger.")] = 0,
+    most: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> list[AskedOut]:
+    """List your own questions, in the order in which they were charged."""
+    return await run_in_threadpool(_asked, service, person, after, most)
+
+
+def _asked(service: Service, person: Person, after: int, most: int) -> list[AskedOut]:
+    entries = service.holdings.ledger.page(after, 2 * most, analyst=person.name).entries
+    done = {entry.request_id for entry in entries if entry.kind == "answer"}
+    return [
+        AskedOut(
+            id=_key(person, entry),
+            dataset=entry.dataset,
+            asked_at=entry.time,
+            epsilon=text(fraction(entry.amount)) or "0",
+            question=entry.text,
+            answered=entry.request_id in done and not _is_running(service, person, _key(person, entry)),
+        )
+        for entry in entries
+        if entry.kind == "charge"
+    ][:most]
+
+
+def _key(person: Person, entry: Entry) -> str:
+    return entry.request_id.removeprefix(f"{person.name}/")
+
+
+@router.get("/answers/{key}", responses=refusals("not-found", "not-answered", "request-running", "ledger-unavailable"))
+async def answer(key: AnswerId, service: Serving, person: Reading) -> AnswerOut:
+    """Return one of your own answers: everything that was released for it."""
+    return await run_in_threadpool(_kept, service, person, key)
+
+
+def _kept(service: Service, person: Person, key: str) -> AnswerOut:
+    found = service.holdings.ledger.request(request_id(person, key))
+    if found is None or found[0].analyst != person.name:
+        raise Problem("not-found", "you have asked no question with this key")
+    charge, kept = found
+    if _is_running(service, person, key):
+        raise Problem("request-running", "this question is being answered; look again in a moment")
+    if kept is None or unfinished(kept.text) is not None:
+        raise Problem("not-answered", f"this question was charged, and has no answer yet; {AGAIN}")
+    return answer_out(Answer.load(kept.text, fraction(charge.amount), key), charge.dataset, charge.text, key)

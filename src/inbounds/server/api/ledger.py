@@ -1,0 +1,122 @@
+"""The ledger: where its chain ends, what is in it, whether it was altered, and grants of more."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+
+from inbounds.ledger.entry import Head
+from inbounds.server.api.amounts import Amount
+from inbounds.server.api.datasets import AccountOut, Name, account
+from inbounds.server.api.door import Serving, allowed, refusals
+from inbounds.server.person import Action, Person, Role
+from inbounds.server.problem import Problem
+from inbounds.server.service import Service
+
+router = APIRouter(prefix="/v1", tags=["ledger"])
+
+Reading = Annotated[Person, allowed(Action.READ_LEDGER)]
+
+
+class HeadOut(BaseModel):
+    """Where the chain of entries ends: keep it elsewhere, and compare it later."""
+
+    head: str
+    entries: int
+
+
+class PageOut(BaseModel):
+    """Entries of the ledger, with every field that their digests are made of."""
+
+    entries: list[dict[str, Any]]
+    next_after: int | None = Field(description="Where the next page begins; null if there is none.")
+
+
+class VerificationOut(BaseModel):
+    """What a check of every entry and every account found."""
+
+    ok: bool
+    entries: int
+    head: str
+    problems: list[str]
+    contracts: dict[str, str] = Field(description="The digest of the terms that each dataset is charged under.")
+
+
+class Grant(BaseModel):
+    """More budget, or less, on the record."""
+
+    model_config = ConfigDict(extra="forbid")
+    amount: Amount
+    analyst: str | None = Field(
+        default=None, max_length=100, description="One analyst; everybody together if not given."
+    )
+    note: str = Field(min_length=1, max_length=1000, description="Why, for the record.")
+
+
+@router.get("/ledger/head", responses=refusals("ledger-unavailable"))
+async def head(service: Serving, person: Reading) -> HeadOut:
+    """Tell where the chain of entries ends."""
+    found = await run_in_threadpool(_head, service)
+    return HeadOut(head=str(found), entries=found.seq)
+
+
+def _head(service: Service) -> Head:
+    return service.holdings.ledger.head()
+
+
+@router.get("/ledger/entries", responses=refusals("ledger-unavailable", "invalid-parameter"))
+async def entries(
+    service: Serving,
+    person: Reading,
+    after: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    most: Annotated[int, Query(ge=1, le=1000)] = 100,
+    dataset: Annotated[str | None, Query(max_length=200)] = None,
+    analyst: Annotated[str | None, Query(max_length=200)] = None,
+) -> PageOut:
+    """List entries in their order: opened, contract, granted, charged, answered."""
+    found = await run_in_threadpool(lambda: service.holdings.ledger.page(after, most, dataset, analyst))
+    last = found.entries[-1].seq if len(found.entries) == most else None
+    return PageOut(entries=found.data(), next_after=last)
+
+
+@router.get("/ledger/verification", responses=refusals("ledger-unavailable", "invalid-parameter"))
+async def verification(
+    service: Serving,
+    person: Reading,
+    saved: Annotated[str | None, Query(alias="head", max_length=100, description="A head that was saved.")] = None,
+) -> VerificationOut:
+    """Check every entry and every account, and, if one was saved, that the chain goes through that head."""
+    found = await run_in_threadpool(lambda: service.holdings.ledger.verify(saved))
+    return VerificationOut(
+        ok=found.ok,
+        entries=found.entries,
+        head=str(found.head),
+        problems=list(found.problems),
+        contracts={name: terms.digest for name, terms in found.terms.items()},
+    )
+
+
+@router.post(
+    "/datasets/{name}/grants",
+    status_code=201,
+    responses=refusals("not-found", "invalid-parameter", "ledger-conflict", "ledger-unavailable"),
+)
+async def grant(
+    name: Name, granted: Grant, service: Serving, person: Annotated[Person, allowed(Action.GRANT)]
+) -> AccountOut:
+    """Give a dataset, or one analyst of it, more to spend; a negative amount takes some away."""
+    return await run_in_threadpool(_granted, service, name, granted, person)
+
+
+def _granted(service: Service, name: str, granted: Grant, person: Person) -> AccountOut:
+    holding = service.holdings.holding(name, person)
+    analyst = granted.analyst
+    known = service.file.people.get(analyst or "")
+    if analyst is not None and (known is None or known.role is not Role.ANALYST or not known.may_see(name)):
+        raise Problem("invalid-parameter", "there is no analyst of this name who may ask this dataset; check the name")
+    ledger = holding.dataset.ledger
+    ledger.grant(name, granted.amount, analyst, note=f"{granted.note} (granted by {person.name})")
+    return account(ledger.balance(name, analyst))

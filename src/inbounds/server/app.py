@@ -1,0 +1,122 @@
+"""The application: all routes, and how errors become problems."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
+
+from inbounds import __version__
+from inbounds.errors import InboundsError
+from inbounds.server.api import answers, datasets, health, keys, ledger
+from inbounds.server.log import tell
+from inbounds.server.middleware import Guard
+from inbounds.server.problem import MEDIA_TYPE, Problem, problem_of
+from inbounds.server.service import Service
+
+DESCRIPTION = "Differentially private answers that stay where everyone knows they must be."
+
+PROBLEM_SCHEMA = {
+    "type": "object",
+    "description": "A refusal, as in RFC 9457.",
+    "required": ["type", "title", "status", "code", "detail"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "code": {"type": "string"},
+        "detail": {"type": "string"},
+    },
+}
+
+
+def application(service: Service) -> FastAPI:
+    """Return the application that answers with what a service has open."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        service.close()
+
+    app = FastAPI(
+        title="inbounds",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_url="/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        middleware=[Middleware(Guard, service=service)],
+        separate_input_output_schemas=False,
+    )
+    app.state.service = service
+    for noun in (health, datasets, answers, ledger, keys):
+        app.include_router(noun.router)
+    app.add_exception_handler(Problem, _problem)
+    app.add_exception_handler(InboundsError, _error)
+    app.add_exception_handler(RequestValidationError, _unreadable)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _mistake)
+    app.openapi = lambda: _document(app)  # type: ignore[method-assign]
+    return app
+
+
+def _respond(request: Request, problem: Problem) -> JSONResponse:
+    service: Service = request.app.state.service
+    service.metrics.problems.labels(problem.code).inc()
+    return JSONResponse(problem.data(), problem.status, problem.headers, MEDIA_TYPE)
+
+
+async def _problem(request: Request, problem: Any) -> JSONResponse:
+    return _respond(request, problem)
+
+
+async def _error(request: Request, error: Any) -> JSONResponse:
+    return _respond(request, problem_of(error))
+
+
+async def _unreadable(request: Request, error: Any) -> JSONResponse:
+    """Say where a request is not as the document of the interface has it."""
+    told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
+    return _respond(request, Problem("invalid-request", f"{'; '.join(told)}; see /v1/openapi.json"))
+
+
+async def _http(request: Request, error: Any) -> JSONResponse:
+    if error.status_code == 405:
+        problem = Problem("method-not-allowed", "this method is not for this address; see /v1/openapi.json")
+        problem.headers.update(error.headers or {})
+        return _respond(request, problem)
+    code = "not-found" if error.status_code == 404 else "invalid-request"
+    return _respond(request, Problem(code, "there is nothing at this address; see /v1/openapi.json"))
+
+
+async def _mistake(request: Request, error: Exception) -> JSONResponse:
+    """Say nothing of what went wrong but its kind, and that to the operator only: its message may hold anything."""
+    tell("mistake", kind=type(error).__name__)
+    return _respond(request, Problem("failed", "the server made a mistake; tell the custodian when this was"))
+
+
+def _document(app: FastAPI) -> dict[str, Any]:
+    """Return the document of the interface: as the routes have it, with our refusals in place of the usual ones."""
+    if app.openapi_schema is None:
+        found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        schemas = found["components"]["schemas"]
+        schemas["Problem"] = PROBLEM_SCHEMA
+        for name in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(name, None)
+        found["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        for path, operations in found["paths"].items():
+            for operation in operations.values():
+                if "application/json" in operation["responses"].get("422", {}).get("content", {}):
+                    del operation["responses"]["422"]
+                if path.startswith("/v1") or path == "/metrics":
+                    operation["security"] = [{"key": []}]
+        app.openapi_schema = found
+    return app.openapi_schema

@@ -1,0 +1,46 @@
+"""Who asks: by a key, by a token of the identity provider, or as the proxy says that it has authenticated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from inbounds.server.custodian_file import CustodianFile
+from inbounds.server.key_ring import KeyRing
+from inbounds.server.openid import Tokens
+from inbounds.server.person import Person
+from inbounds.server.problem import Problem
+
+CHALLENGE = {"WWW-Authenticate": 'Bearer realm="inbounds"'}
+
+
+class Authentication:
+    """Tells who sent a request; whoever the custodian's file does not name is nobody."""
+
+    def __init__(self, file: CustodianFile, keys: KeyRing) -> None:
+        self._file = file
+        self._keys = keys
+        self._tokens = None if file.provider is None else Tokens(file.provider)
+
+    def person(self, address: str | None, headers: Mapping[str, str]) -> Person:
+        """Return who asks, or refuse with one and the same answer, whatever is wrong."""
+        name = self._name(address, headers)
+        found = None if name is None else self._file.people.get(name)
+        if found is None:
+            raise Problem(
+                "not-authenticated",
+                "send a valid key: 'Authorization: Bearer inb_…'; the custodian issues one",
+                headers=CHALLENGE,
+            )
+        return found
+
+    def _name(self, address: str | None, headers: Mapping[str, str]) -> str | None:
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            shown = credentials.strip()
+            if self._tokens is not None and shown.count(".") == 2:
+                return self._tokens.name(shown)
+            return self._keys.holder(shown)
+        proxy = self._file.proxy
+        if scheme == "" and proxy is not None and proxy.header is not None and proxy.names(address):
+            return headers.get(proxy.header.lower())
+        return None

@@ -1,0 +1,89 @@
+"""The server's own file: keys.  What was spent is in the ledger, and nothing here can change it."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from inbounds.errors import InvalidParameter
+from inbounds.server.problem import Problem
+
+VERSION = 1
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS keys (
+    prefix TEXT PRIMARY KEY, person TEXT NOT NULL, digest TEXT NOT NULL,
+    issued TEXT NOT NULL, expires TEXT NOT NULL, revoked TEXT
+) STRICT;
+"""
+
+APPLICATION = 0x1B5E12E4
+"""How SQLite files of this kind are told from others."""
+
+
+class Database:
+    """An SQLite file that the processes of a server share; each thread has a connection of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._own = threading.local()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600, exist_ok=True)
+            with self.writing() as connection:
+                self._prepare(connection)
+        except (OSError, sqlite3.Error, Problem):
+            raise InvalidParameter(
+                f"the server's file {str(path)!r} cannot be opened; check its folder and the rights to it, or name "
+                "another one with state"
+            ) from None
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        found = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if found not in (0, APPLICATION) or version > VERSION:
+            raise InvalidParameter(
+                f"{str(self.path)!r} is no file of this server, or one of a later release, and was left as it is; name "
+                "another one with state"
+            )
+        for statement in _TABLES.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """This thread's connection."""
+        found: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if found is None:
+            found = sqlite3.connect(self.path, timeout=5, isolation_level=None)
+            found.execute("PRAGMA journal_mode = WAL")
+            found.execute("PRAGMA synchronous = FULL")  # a key that was revoked stays so after a power failure
+            self._own.connection = found
+        return found
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Make one transaction of the block."""
+        try:
+            connection = self.connection
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.rollback()
+                raise
+        except sqlite3.Error:
+            raise Problem("server-unavailable", "the server's own file cannot be written; try again later") from None
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return what a query finds."""
+        try:
+            return self.connection.execute(sql, parameters).fetchall()
+        except sqlite3.Error:
+            raise Problem("server-unavailable", "the server's own file cannot be read; try again later") from None

@@ -1,0 +1,155 @@
+"""The datasets and the ledger that a process has open."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from inbounds.errors import InboundsError, InvalidContract
+from inbounds.exact.rational import shown
+from inbounds.ledger import Ledger
+from inbounds.ledger.address import is_address
+from inbounds.query import Dataset
+from inbounds.query.contract import Contract
+from inbounds.server.custodian_file import CustodianFile
+from inbounds.server.person import Person
+from inbounds.server.problem import Problem
+
+TICK = 1.0
+"""Answers leave at whole multiples of so many seconds after they were asked, unless the contract says otherwise."""
+
+LONGEST_TICK = 3600
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A dataset that is served."""
+
+    dataset: Dataset
+    tick: float
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.dataset.name
+
+
+class Holdings:
+    """What is served, by name.  What cannot be opened is tried again when it is needed."""
+
+    def __init__(self, file: CustodianFile) -> None:
+        self._file = file
+        self._turn = threading.Lock()
+        self._ledger: Ledger | None = None
+        self._contracts = {_name(contract): contract for contract in map(Contract.load, file.contracts)}
+        if len(self._contracts) < len(file.contracts):
+            raise InvalidContract("two contracts describe datasets of one name; give each its own")
+        self._open: dict[str, Holding] = {}
+        self._refuse_unknown_datasets()
+
+    def _refuse_unknown_datasets(self) -> None:
+        for person in self._file.people.values():
+            for name in person.datasets:
+                if name not in self._contracts:
+                    known = ", ".join(map(repr, self._contracts))
+                    raise InvalidContract(
+                        f"{person.name!r} may ask {shown(name)}, which no contract describes; known are {known}"
+                    )
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all datasets."""
+        return list(self._contracts)
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger of all datasets."""
+        with self._turn:
+            return self._opened_ledger()
+
+    def _opened_ledger(self) -> Ledger:
+        if self._ledger is None:
+            self._ledger = Ledger.open(self._file.ledger)
+        return self._ledger
+
+    def holding(self, name: str, person: Person) -> Holding:
+        """Return a dataset, if it is this person's to see; others are told from none at all by nothing."""
+        if name not in self._contracts or not person.may_see(name):
+            raise Problem("not-found", "there is no dataset of this name, or it is not yours to ask")
+        return self.opened(name)
+
+    def opened(self, name: str) -> Holding:
+        """Return a dataset, entered in the ledger."""
+        with self._turn:
+            found = self._open.get(name)
+            if found is None:
+                found = self._open[name] = self._holding(self._contracts[name])
+            return found
+
+    def _holding(self, contract: Contract) -> Holding:
+        tick = _tick(contract)
+        _refuse_other_ledger(contract, self._file.ledger)
+        dataset = Dataset(contract, ledger=self._opened_ledger())
+        try:
+            assert dataset.ledger is self._ledger  # which enters the dataset, if it is new
+            dataset.engine.statement_seconds = self._file.limits.statement_seconds
+            dataset.engine.kinds()
+        except BaseException:
+            dataset.close()
+            raise
+        return Holding(dataset, tick)
+
+    def all(self) -> Iterator[Holding]:
+        """Open everything, one after the other."""
+        return (self.opened(name) for name in self._contracts)
+
+    def is_ready(self) -> bool:
+        """Return whether every dataset and the ledger can be used."""
+        try:
+            for holding in self.all():
+                holding.dataset.ledger.head()
+        except InboundsError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Let go of everything."""
+        with self._turn:
+            while self._open:
+                self._open.popitem()[1].dataset.close()
+            if self._ledger is not None:
+                self._ledger.close()
+
+
+def _name(contract: Contract) -> str:
+    return contract.text_of("dataset", "name")
+
+
+def _tick(contract: Contract) -> float:
+    if not contract.has("dataset", "tick"):
+        return TICK
+    value = contract.value("dataset", "tick")
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= LONGEST_TICK:
+        raise contract.refuse(
+            f"tick must be above 0 and at most {LONGEST_TICK} seconds, got {shown(value)}; write it like 1",
+            "dataset",
+            "tick",
+        )
+    return float(value)
+
+
+def _refuse_other_ledger(contract: Contract, ledger: str) -> None:
+    """Refuse a contract whose own ledger is another one: its budget could be spent twice."""
+    if not contract.has("budget", "ledger"):
+        return
+    where = contract.text_of("budget", "ledger")
+    own = where if is_address(where) else str(contract.folder / Path(where).expanduser())
+    same = own == ledger if is_address(own) or is_address(ledger) else Path(own).resolve() == Path(ledger).resolve()
+    if not same:
+        raise contract.refuse(
+            "this ledger is another one than the server's, and the budget could be spent in both; name the same one",
+            "budget",
+            "ledger",
+        )

@@ -1,0 +1,74 @@
+"""The keys of everybody, in the server's file: issued, listed, revoked, and found again when somebody shows one."""
+
+from __future__ import annotations
+
+import hmac
+from datetime import datetime, timedelta
+from typing import Any
+
+from inbounds.errors import InvalidParameter
+from inbounds.server import clock
+from inbounds.server.database import Database
+from inbounds.server.key import Key, digest_of, mint, prefix_of
+
+DAYS = 90
+"""How long a key is valid, unless something else is said."""
+
+MOST_DAYS = 3660
+
+_NOBODY = "0" * 64
+
+
+class KeyRing:
+    """All keys."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def issue(self, person: str, days: int = DAYS) -> tuple[str, Key]:
+        """Make a key, and return it, this once, with what is kept of it."""
+        if type(days) is not int or not 1 <= days <= MOST_DAYS:
+            raise InvalidParameter(f"a key is valid for 1 to {MOST_DAYS} days, got {days!r}; give such a number")
+        text, now = mint(), clock.now()
+        key = Key(prefix_of(text) or "", person, digest_of(text), now, now + timedelta(days=days))
+        values = (key.prefix, key.person, key.digest, key.issued.isoformat(), key.expires.isoformat())
+        with self._database.writing() as connection:
+            connection.execute(
+                "INSERT INTO keys (prefix, person, digest, issued, expires) VALUES (?, ?, ?, ?, ?)", values
+            )
+        return text, key
+
+    def issued(self) -> list[Key]:
+        """Return all keys, the newest first."""
+        return [_key(row) for row in self._database.rows(f"{_SELECT} ORDER BY issued DESC, prefix")]
+
+    def revoke(self, prefix: str) -> Key | None:
+        """End a key at once; return what is known of it, None if there is no such key.  Twice does nothing more."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE keys SET revoked = ? WHERE prefix = ? AND revoked IS NULL", (clock.now().isoformat(), prefix)
+            )
+        return self._found(prefix)
+
+    def holder(self, text: str) -> str | None:
+        """Return whose key this is, None if it is nobody's, revoked or expired.
+
+        Digests are compared in constant time; that of no key too, so that a guessed prefix shows nothing.
+        """
+        prefix = prefix_of(text)
+        key = None if prefix is None else self._found(prefix)
+        same = hmac.compare_digest(digest_of(text), _NOBODY if key is None else key.digest)
+        return key.person if key is not None and same and key.is_valid(clock.now()) else None
+
+    def _found(self, prefix: str) -> Key | None:
+        rows = self._database.rows(f"{_SELECT} WHERE prefix = ?", (prefix,))
+        return _key(rows[0]) if rows else None
+
+
+_SELECT = "SELECT prefix, person, digest, issued, expires, revoked FROM keys"
+
+
+def _key(row: tuple[Any, ...]) -> Key:
+    prefix, person, digest, issued, expires, revoked = row
+    ended = None if revoked is None else datetime.fromisoformat(revoked)
+    return Key(prefix, person, digest, datetime.fromisoformat(issued), datetime.fromisoformat(expires), ended)

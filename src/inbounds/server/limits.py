@@ -1,0 +1,35 @@
+"""How much one person can have: of requests, of statements at once, and of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from inbounds.query.contract import Contract
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The section [limits]; each is a whole number."""
+
+    requests_per_minute: int = 600
+    """Of one person, and of wrong keys from one address."""
+    statements_at_once: int = 4
+    """Of one person."""
+    statements: int = 4
+    """Of everybody in one process; others wait."""
+    statement_seconds: int = 60
+    """After which a statement is stopped."""
+    body_bytes: int = 65_536
+    body_seconds: int = 10
+    """In which a request must have arrived."""
+    connections: int = 1000
+    """Of one process."""
+
+    @classmethod
+    def of(cls, file: Contract) -> Limits:
+        """Read the section, if there is one."""
+        if not file.has("limits"):
+            return cls()
+        names = [one.name for one in fields(cls)]
+        file.refuse_unknown(names, "limits")
+        return cls(**{name: file.whole_of("limits", name) for name in names if file.has("limits", name)})

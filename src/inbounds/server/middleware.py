@@ -1,0 +1,120 @@
+"""What happens to every request and response: limits on what comes in, headers on what goes out, a line in the log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from uuid import uuid4
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from inbounds.server import clock
+from inbounds.server.log import tell
+from inbounds.server.problem import MEDIA_TYPE, Problem
+from inbounds.server.service import Service
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+OVER_TLS = {"Strict-Transport-Security": "max-age=31536000"}
+
+
+class Guard:
+    """Reads a request whole before anybody looks at it, within limits, and puts headers on whatever is answered."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app = app
+        self._service = service
+        given = HEADERS if service.file.tls is None else {**HEADERS, **OVER_TLS}
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in given.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun, number = clock.seconds(), uuid4().hex
+        status = 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                own = {name for name, _ in message.get("headers", [])}
+                added = [(name, value) for name, value in self._headers if name not in own]
+                message["headers"] = [*message.get("headers", []), *added, (b"x-request-number", number.encode())]
+            await send(message)
+
+        try:
+            self._refuse_others(scope)
+            body = await self._body(scope, receive)
+            await self._app(scope, _replayed(body, receive), sending)
+        except Problem as problem:
+            await _send(problem, sending)
+        finally:
+            self._note(scope, status, begun, number)
+
+    def _refuse_others(self, scope: Scope) -> None:
+        """Behind a proxy, without a certificate of its own, the server talks to nobody else."""
+        file, peer = self._service.file, (scope.get("client") or (None,))[0]
+        if file.proxy is not None and not file.is_local and file.tls is None and not file.proxy.names(peer):
+            raise Problem("wrong-address", "send this to the proxy in front of the server")
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        limits = self._service.file.limits
+        too_large = Problem("too-large", f"a request has at most {limits.body_bytes} bytes; send less")
+        for name, value in scope["headers"]:
+            if name == b"content-length" and value.isdigit() and int(value) > limits.body_bytes:
+                raise too_large
+        body = b""
+        try:
+            async with asyncio.timeout(limits.body_seconds):
+                while True:
+                    message = await receive()
+                    body += message.get("body", b"")
+                    if len(body) > limits.body_bytes:
+                        raise too_large
+                    if message["type"] != "http.request" or not message.get("more_body", False):
+                        return body
+        except TimeoutError:
+            raise Problem(
+                "too-slow", f"a request arrives within {limits.body_seconds} seconds; send it faster"
+            ) from None
+
+    def _note(self, scope: Scope, status: int, begun: float, number: str) -> None:
+        route = getattr(scope.get("route"), "path", "elsewhere")
+        gone = clock.seconds() - begun
+        self._service.metrics.requests.labels(route, str(status)).inc()
+        self._service.metrics.seconds.labels(route).observe(gone)
+        person = scope.get("state", {}).get("person")
+        told = {"method": scope["method"], "route": route, "status": status, "seconds": round(gone, 4)}
+        tell("request", **told, person=None if person is None else person.name, number=number)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a request's body once, and then waits for the other side as before."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+async def _send(problem: Problem, send: Send) -> None:
+    body = json.dumps(problem.data()).encode()
+    headers = {"content-type": MEDIA_TYPE, "content-length": str(len(body)), "connection": "close", **problem.headers}
+    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": problem.status, "headers": pairs})
+    await send({"type": "http.response.body", "body": body})

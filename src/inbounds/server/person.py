@@ -1,0 +1,55 @@
+"""Who asks, and what each role may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Role(Enum):
+    """What a person is here for; nobody has two roles under one name."""
+
+    ANALYST = "analyst"
+    CUSTODIAN = "custodian"
+    AUDITOR = "auditor"
+
+    @property
+    def one(self) -> str:
+        """Somebody who has the role."""
+        return f"{'a' if self is Role.CUSTODIAN else 'an'} {self.value}"
+
+
+class Action(Enum):
+    """What can be done, and by whom: the whole of the authorisation."""
+
+    KNOW_ONESELF = "see who they are", tuple(Role)
+    SEE_DATASET = "see what can be asked", (Role.ANALYST, Role.CUSTODIAN)
+    EXPLAIN = "have a question explained", (Role.ANALYST, Role.CUSTODIAN)
+    ASK = "ask a question", (Role.ANALYST,)
+    READ_ANSWERS = "read own answers", (Role.ANALYST,)
+    READ_LEDGER = "read and verify the ledger", (Role.CUSTODIAN, Role.AUDITOR)
+    GRANT = "grant more budget", (Role.CUSTODIAN,)
+    MANAGE_KEYS = "issue, list and revoke keys", (Role.CUSTODIAN,)
+    READ_METRICS = "read metrics", (Role.CUSTODIAN,)
+
+    def __init__(self, words: str, roles: tuple[Role, ...]) -> None:
+        self.words = words
+        self.roles = roles
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody whom the custodian's file names; the ledger's analyst is this name."""
+
+    name: str
+    role: Role
+    datasets: tuple[str, ...] = ()
+    """What an analyst may ask."""
+
+    def may(self, action: Action) -> bool:
+        """Return whether this role may do something at all."""
+        return self.role in action.roles
+
+    def may_see(self, dataset: str) -> bool:
+        """Return whether a dataset is this person's to see: an analyst's own, every one for a custodian."""
+        return self.role is Role.CUSTODIAN or dataset in self.datasets
