@@ -31,8 +31,8 @@ KINDS = {
     "who": Kind.INTEGER, "place": Kind.TEXT, "size": Kind.INTEGER, "weight": Kind.FLOAT, "day": Kind.DATE,
 }  # fmt: skip
 PARTS = (
-    "question", "epsilon", "answers", "sensitivity", "guarantee", "bounds", "mechanism", "expected noise", "row limit",
-    "statement",
+    "question", "epsilon", "answers", "sensitivity", "guarantee", "bounds", "mechanism", "proof", "expected noise",
+    "row limit", "statement",
 )  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def test_groups_are_paid_for_together(dataset: Dataset) -> None:
     assert (found.parts[0].guarantee == "distance") != dataset.table.rows_are_units
 
 
-TEXTS = ("bounds", "mechanism", "expected_noise", "statement")
+TEXTS = ("bounds", "mechanism", "proof", "expected_noise", "statement")
 
 
 @pytest.mark.slow

@@ -70,6 +70,10 @@ class Answering(ABC):
         """Say which mechanism answers, and why."""
 
     @abstractmethod
+    def proof(self) -> str:
+        """Say why the loss is at most epsilon: the certificate of the mechanism, or the law that it follows."""
+
+    @abstractmethod
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
 
@@ -124,6 +128,10 @@ class OneNumber(Answering):
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""
         return self.choice.reason
+
+    def proof(self) -> str:
+        """Return the certificate."""
+        return self.choice.proof
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""

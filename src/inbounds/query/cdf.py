@@ -25,6 +25,7 @@ from inbounds.joint.plan import JointPlan
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import pure
 from inbounds.query.answering import Answered, Answering, within_64_bits
+from inbounds.query.joint_table import GEOMETRIC
 from inbounds.sampling.entropy import Entropy, system
 
 if TYPE_CHECKING:
@@ -114,6 +115,10 @@ class CumulativeShares(Answering):
             f"{self.plan.layout.cells} bins, {self.branching} to a branch; then the nearest table of whole numbers "
             "that adds up, added up from the least value on"
         )
+
+    def proof(self) -> str:
+        """Say by which law the loss is at most epsilon."""
+        return GEOMETRIC
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""

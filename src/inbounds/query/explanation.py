@@ -43,6 +43,8 @@ class ExplainedPart:
     guarantee: GuaranteeName
     bounds: str
     mechanism: str
+    proof: str
+    """Why the loss is at most epsilon."""
     expected_noise: str
     """How far off the noise will put an answer; what the row limit and the bounds cut off is not in it."""
     statement: str
@@ -60,6 +62,7 @@ class ExplainedPart:
             guarantee=plan.answering.guarantee,
             bounds=plan.answering.possible(),
             mechanism=plan.answering.mechanism(),
+            proof=plan.answering.proof(),
             expected_noise=plan.answering.expected_noise(),
             statement=sqlglot.parse_one(plan.sql, dialect=dialect).sql(dialect=dialect, pretty=True),
             in_words={"answers": _answers(plan), "sensitivity": _sensitivity(plan), "guarantee": _guarantee(plan)},

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+GEOMETRIC = (
+    "by the law of two-sided geometric noise: each grouping loses its part of epsilon, for one unit moves its counts "
+    "together by at most the sensitivity, and the parts add up to epsilon; the table is made of nothing else"
+)
+
+
 class Unprojected(Exception):
     """No possible table was found for what was measured and paid for; whoever asked keeps it, to try again."""
 
@@ -133,6 +139,10 @@ class JointTable(Answering):
             f"two-sided geometric noise on every group, epsilon divided for the least predicted error: {split}. Then "
             f"the nearest table of whole numbers that adds up, which costs nothing{self._public()}"
         )
+
+    def proof(self) -> str:
+        """Say by which law the loss is at most epsilon."""
+        return GEOMETRIC
 
     def _public(self) -> str:
         """Say which groupings the contract makes public, in part or whole."""

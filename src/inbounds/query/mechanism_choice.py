@@ -27,6 +27,11 @@ class Choice:
     error: float
     """Its expected absolute error: the mean over true answers."""
 
+    @property
+    def proof(self) -> str:
+        """What was proved of it, in ball arithmetic."""
+        return " ".join(str(self.mechanism.certificate).split())
+
 
 @lru_cache(maxsize=1024)
 def choose(

@@ -300,6 +300,10 @@ class MomentsOfColumns(Answering):
         crossed = " of both columns, multiplied" if len(self.columns) == 2 else ""
         return f"{self.number} sums, of {what}{crossed}, each by {self.choice.reason}"
 
+    def proof(self) -> str:
+        """Return the certificate; what one unit changes in all sums adds up to the sensitivity."""
+        return f"{self.choice.proof}; one unit moves all {self.number} sums together by at most the sensitivity"
+
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
         return "; ".join(f"{one}: {self._foreseen(one)}" for one in self.of)

@@ -17,6 +17,11 @@ from inbounds.query.ordered_quantiles import OrderedQuantiles
 from inbounds.query.quantile_law import Buckets, QuantileLaw, rank_misses
 from inbounds.sampling.entropy import Entropy, system
 
+EXPONENTIAL = (
+    "by the law of the exponential mechanism: a value is drawn with odds exp(-epsilon d / (2 sensitivity)), where d is "
+    "its distance in rank, computed exactly, and no unit moves a rank by more than the sensitivity"
+)
+
 
 @dataclass(frozen=True)
 class QuantileByRank(Answering):
@@ -66,6 +71,10 @@ class QuantileByRank(Answering):
         """Say which mechanism answers, and why."""
         return f"the exponential mechanism over {values_of(self.buckets)}: the nearer in rank, the likelier"
 
+    def proof(self) -> str:
+        """Say by which law the loss is at most epsilon."""
+        return EXPONENTIAL
+
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
         rows = 2 * float(self.sensitivity) / float(self.epsilon) * log(20 * self.column.points)
@@ -109,6 +118,10 @@ class QuantilesInOrder(Answering):
             f"{values_of(self.law.buckets)}: the middle one first, then those on either side of it, each at epsilon "
             f"{float(self.law.epsilon_each):.3g} or more"
         )
+
+    def proof(self) -> str:
+        """Say by which law the loss is at most epsilon."""
+        return f"{EXPONENTIAL}; what one unit can lose in all of them adds up to epsilon"
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""

@@ -98,6 +98,10 @@ class Ratio(Answering):
         """Say which mechanism answers, and why."""
         return f"two sums, of distances from the least value and from the greatest, each by {self.choice.reason}"
 
+    def proof(self) -> str:
+        """Return the certificate; what one unit changes in both sums adds up to the sensitivity."""
+        return f"{self.choice.proof}; one unit moves both sums together by at most the sensitivity"
+
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
         figures = (f"{self._noise(0.0, rows):.3g} at {rows:,} rows" for rows in (100, 1000, 10_000))

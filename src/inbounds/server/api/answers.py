@@ -14,10 +14,10 @@ from starlette.concurrency import run_in_threadpool
 from inbounds.errors import BudgetExceeded, InvalidParameter, InvalidQuestion, RequestReused
 from inbounds.ledger.amount import fraction
 from inbounds.ledger.entry import Entry
-from inbounds.query import Answer
+from inbounds.query import Answer, ExplainedPart
 from inbounds.query.unfinished import load as unfinished
 from inbounds.server.api.amounts import plain, text
-from inbounds.server.api.datasets import Asking, Name, asked
+from inbounds.server.api.datasets import Asking, Name, PartOut, asked, part_out
 from inbounds.server.api.door import Serving, allowed, refusals
 from inbounds.server.holdings import Holding
 from inbounds.server.person import Action, Person
@@ -72,6 +72,7 @@ class AnswerOut(BaseModel):
     row_limit: str | None
     warnings: list[str]
     note: str | None
+    parts: list[PartOut] = Field(description="How it was answered, with the proof; of an answer read again, empty.")
 
 
 class AskedOut(BaseModel):
@@ -156,7 +157,9 @@ def _answer(holding: Holding, question: Question, person: Person, key: str) -> A
         confidence=question.confidence,
         progress=_silent,
     )
-    return answer_out(found, holding.name, str(query), key)
+    plans = query.plans(question.epsilon, pooling=question.pooling, weights=question.weights)
+    parts = [part_out(ExplainedPart.of(plan, holding.dataset.engine.dialect.name).data()) for plan in plans]
+    return answer_out(found, holding.name, str(query), key, parts)
 
 
 def _silent(line: str) -> None:
@@ -169,7 +172,7 @@ def request_id(person: Person, key: str) -> str:
     return f"{person.name}/{key}"
 
 
-def answer_out(answer: Answer, dataset: str, question: str, key: str) -> AnswerOut:
+def answer_out(answer: Answer, dataset: str, question: str, key: str, parts: list[PartOut]) -> AnswerOut:
     """Return an answer as the interface has it."""
     keys = len(answer.columns) - answer.measures
     kinds = [_kind([row[at] for row in answer.rows]) for at in range(len(answer.columns))]
@@ -190,6 +193,7 @@ def answer_out(answer: Answer, dataset: str, question: str, key: str) -> AnswerO
         row_limit=answer.row_limit,
         warnings=list(answer.warnings),
         note=answer.note,
+        parts=parts,
     )
 
 
@@ -252,4 +256,4 @@ def _kept(service: Service, person: Person, key: str) -> AnswerOut:
         raise Problem("request-running", "this question is being answered; look again in a moment")
     if kept is None or unfinished(kept.text) is not None:
         raise Problem("not-answered", f"this question was charged, and has no answer yet; {AGAIN}")
-    return answer_out(Answer.load(kept.text, fraction(charge.amount), key), charge.dataset, charge.text, key)
+    return answer_out(Answer.load(kept.text, fraction(charge.amount), key), charge.dataset, charge.text, key, [])

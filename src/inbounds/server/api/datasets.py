@@ -108,6 +108,7 @@ class PartOut(BaseModel):
     guarantee: str
     bounds: str
     mechanism: str
+    proof: str = Field(description="Why the loss is at most epsilon: a certificate, or the law that is drawn from.")
     expected_noise: str
 
 
