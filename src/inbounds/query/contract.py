@@ -87,7 +87,8 @@ class Contract:
                 continue
             if header := HEADER.match(line):
                 table = _dotted(header[1])
-                found.setdefault(table, number)
+                for length in range(1, len(table) + 1):  # [a.b] begins [a] too, if nothing did before
+                    found.setdefault(table[:length], number)
             elif key := KEY.match(line):
                 found.setdefault(table + _dotted(key[1]), number)
         return found

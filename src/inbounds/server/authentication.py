@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from starlette.datastructures import Headers
 
 from inbounds.server.custodian_file import CustodianFile
 from inbounds.server.key_ring import KeyRing
@@ -21,7 +21,7 @@ class Authentication:
         self._keys = keys
         self._tokens = None if file.provider is None else Tokens(file.provider)
 
-    def person(self, address: str | None, headers: Mapping[str, str]) -> Person:
+    def person(self, address: str | None, headers: Headers) -> Person:
         """Return who asks, or refuse with one and the same answer, whatever is wrong."""
         name = self._name(address, headers)
         found = None if name is None else self._file.people.get(name)
@@ -33,8 +33,11 @@ class Authentication:
             )
         return found
 
-    def _name(self, address: str | None, headers: Mapping[str, str]) -> str | None:
-        scheme, _, credentials = headers.get("authorization", "").partition(" ")
+    def _name(self, address: str | None, headers: Headers) -> str | None:
+        given = headers.getlist("authorization")
+        if len(given) > 1:
+            return None
+        scheme, _, credentials = "".join(given).partition(" ")
         if scheme.lower() == "bearer":
             shown = credentials.strip()
             if self._tokens is not None and shown.count(".") == 2:
@@ -42,5 +45,6 @@ class Authentication:
             return self._keys.holder(shown)
         proxy = self._file.proxy
         if scheme == "" and proxy is not None and proxy.header is not None and proxy.names(address):
-            return headers.get(proxy.header.lower())
+            said = headers.getlist(proxy.header)
+            return said[0] if len(said) == 1 else None  # with two, one may be what the person sent to the proxy
         return None

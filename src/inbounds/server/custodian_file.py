@@ -14,6 +14,7 @@ Every complaint names the line, as those about contracts do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
@@ -32,6 +33,7 @@ SECTIONS = ("server", "tls", "proxy", "identity", "people", "limits")
 SERVER_KEYS = ("contracts", "ledger", "listen", "workers", "state")
 PERSON_KEYS = ("role", "datasets")
 LISTEN = "127.0.0.1:8750"
+HEADER = re.compile(r"[A-Za-z0-9-]+")
 LONGEST_PERSON = 100
 """A request id is a person's name, a slash and an Idempotency-Key, and a ledger takes 200 characters."""
 
@@ -196,16 +198,26 @@ def _proxy(file: Contract) -> Proxy | None:
     file.refuse_unknown(("addresses", "header"), "proxy")
     addresses = _texts(file, "proxy", "addresses")
     for one in addresses:
-        try:
-            ip_network(one)
-        except ValueError:
+        if not _is_somebody(one):
             raise file.refuse(
                 f"addresses must be those of machines or networks, got {shown(one)}; write them like '10.0.0.7'",
                 "proxy",
                 "addresses",
-            ) from None
+            )
     header = file.text_of("proxy", "header") if file.has("proxy", "header") else None
+    if header is not None and HEADER.fullmatch(header) is None:
+        raise file.refuse(
+            f"header must be the name of one, got {shown(header)}; write it like 'X-Remote-User'", "proxy", "header"
+        )
     return Proxy(tuple(addresses), header)
+
+
+def _is_somebody(address: str) -> bool:
+    """Return whether this is an address or a network, and not that of everybody, whom nothing would be asked of."""
+    try:
+        return ip_network(address).prefixlen > 0
+    except ValueError:
+        return False
 
 
 def _provider(file: Contract) -> Provider | None:
