@@ -52,6 +52,7 @@ def application(service: Service) -> FastAPI:
         openapi_url="/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # where to would be what the Host header says
         lifespan=lifespan,
         middleware=[Middleware(Guard, service=service)],
         separate_input_output_schemas=False,
