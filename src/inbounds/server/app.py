@@ -16,7 +16,6 @@ from starlette.responses import JSONResponse
 from inbounds import __version__
 from inbounds.errors import InboundsError
 from inbounds.server.api import answers, datasets, health, keys, ledger
-from inbounds.server.log import tell
 from inbounds.server.middleware import Guard
 from inbounds.server.problem import MEDIA_TYPE, Problem, problem_of
 from inbounds.server.service import Service
@@ -64,7 +63,6 @@ def application(service: Service) -> FastAPI:
     app.add_exception_handler(InboundsError, _error)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _mistake)
     app.openapi = lambda: _document(app)  # type: ignore[method-assign]
     return app
 
@@ -96,12 +94,6 @@ async def _http(request: Request, error: Any) -> JSONResponse:
         return _respond(request, problem)
     code = "not-found" if error.status_code == 404 else "invalid-request"
     return _respond(request, Problem(code, "there is nothing at this address; see /v1/openapi.json"))
-
-
-async def _mistake(request: Request, error: Exception) -> JSONResponse:
-    """Say nothing of what went wrong but its kind, and that to the operator only: its message may hold anything."""
-    tell("mistake", kind=type(error).__name__)
-    return _respond(request, Problem("failed", "the server made a mistake; tell the custodian when this was"))
 
 
 def _document(app: FastAPI) -> dict[str, Any]:

@@ -25,6 +25,8 @@ HEADERS = {
 }
 OVER_TLS = {"Strict-Transport-Security": "max-age=31536000"}
 
+MISTAKE = Problem("failed", "the server made a mistake; tell the custodian when this was")
+
 
 class Guard:
     """Reads a request whole before anybody looks at it, within limits, and puts headers on whatever is answered."""
@@ -57,9 +59,17 @@ class Guard:
             body = await self._body(scope, receive)
             await self._app(scope, _replayed(body, receive), sending)
         except Problem as problem:
-            await _send(problem, sending)
+            await self._refuse(problem, sending)
+        except Exception as mistake:  # noqa: BLE001  its message may hold anything: the operator is told its kind only
+            tell("mistake", kind=type(mistake).__name__, number=number)
+            if status == 0:
+                await self._refuse(MISTAKE, sending)
         finally:
             self._note(scope, status, begun, number)
+
+    async def _refuse(self, problem: Problem, send: Send) -> None:
+        self._service.metrics.problems.labels(problem.code).inc()
+        await _send(problem, send)
 
     def _refuse_others(self, scope: Scope) -> None:
         """Behind a proxy, without a certificate of its own, the server talks to nobody else."""

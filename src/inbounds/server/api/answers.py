@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import suppress
 from datetime import date
 from typing import Annotated, Any
 
@@ -11,10 +12,11 @@ from fastapi import APIRouter, Header, Path, Query, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from inbounds.errors import BudgetExceeded, InvalidParameter, InvalidQuestion, RequestReused
+from inbounds.errors import BudgetExceeded, InboundsError, InvalidParameter, InvalidQuestion, RequestReused
 from inbounds.ledger.amount import fraction
 from inbounds.ledger.entry import Entry
 from inbounds.query import Answer, ExplainedPart
+from inbounds.query.row_limit import row_limit
 from inbounds.query.unfinished import load as unfinished
 from inbounds.server.api.amounts import plain, text
 from inbounds.server.api.datasets import Asking, Name, PartOut, asked, part_out
@@ -256,4 +258,13 @@ def _kept(service: Service, person: Person, key: str) -> AnswerOut:
         raise Problem("request-running", "this question is being answered; look again in a moment")
     if kept is None or unfinished(kept.text) is not None:
         raise Problem("not-answered", f"this question was charged, and has no answer yet; {AGAIN}")
-    return answer_out(Answer.load(kept.text, fraction(charge.amount), key), charge.dataset, charge.text, key, [])
+    limit = _row_limit(service, charge)
+    return answer_out(Answer.load(kept.text, fraction(charge.amount), key, limit), charge.dataset, charge.text, key, [])
+
+
+def _row_limit(service: Service, charge: Entry) -> str | None:
+    """Return what was said beside an answer of a row limit, None where the contract no longer has its question."""
+    with suppress(InboundsError):
+        if charge.dataset in service.holdings.names:
+            return row_limit(service.holdings.opened(charge.dataset).dataset.sql(charge.text).questions)
+    return None
