@@ -271,7 +271,7 @@ def test_a_ledger_that_is_away_is_told(ana: As, monkeypatch: pytest.MonkeyPatch,
         told = refused(ana.ask("one"), 503, "ledger-unavailable")
         assert ("may have been charged" in told["detail"]) == uncertain
     with monkeypatch.context() as patch:
-        for name in ("request", "page", "balance", "head", "verify"):
+        for name in ("request", "requests", "balance", "head", "verify"):
             patch.setattr(Ledger, name, away)
         for path in ("/v1/answers", "/v1/answers/one", "/v1/datasets/visits/budget"):
             refused(ana.get(path), 503, "ledger-unavailable")
@@ -397,12 +397,31 @@ def test_explaining_is_free_and_says_what_would_be_left(ana: As) -> None:
     assert spent(ana) == (0, "0")
 
 
-def test_own_questions_are_listed_by_pages(ana: As) -> None:
-    """Every question is listed once, in the order in which they were charged, whatever the size of a page."""
-    keys = [f"q{number}" for number in range(5)]
-    for key in keys:
-        ana.ask(key)
-    assert [one["id"] for one in ana.get("/v1/answers").json()] == keys
-    assert [one["id"] for one in ana.get("/v1/answers?most=2").json()] == keys[:2]
-    assert all(one["answered"] for one in ana.get("/v1/answers?most=1").json())
-    assert all(one["answered"] for one in ana.get("/v1/answers?most=3").json())
+def test_own_questions_are_listed_by_pages(
+    served: Served, ana: As, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every question is listed once, in the order of the charges, and as answered, however answers lie in between."""
+    gate, run = Gate(), engine(served).run
+
+    def waiting(statement: str) -> Any:
+        gate.waiting += 1
+        assert gate.opened.wait(60)
+        return run(statement)
+
+    with monkeypatch.context() as patch:
+        running_instead(served, patch, waiting)
+        first = [pool.submit(ana.ask, f"q{number}") for number in range(3)]
+        wait_for(lambda: gate.waiting == 3)
+        gate.opened.set()
+        assert [one.result(60).status_code for one in first] == [200] * 3
+    assert served.person("ben").ask("his").status_code == 200
+    assert ana.ask("q3").status_code == 200
+    listed = ana.get("/v1/answers").json()
+    assert [one["entry"] for one in listed] == sorted(one["entry"] for one in listed)
+    assert sorted(one["id"] for one in listed) == ["q0", "q1", "q2", "q3"]
+    assert all(one["answered"] for one in listed)
+    pages, after = [], 0
+    while page := ana.get(f"/v1/answers?most=1&after={after}").json():
+        pages += page
+        after = page[-1]["entry"]
+    assert pages == listed

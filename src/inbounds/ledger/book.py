@@ -121,10 +121,16 @@ class Book:
         return Entry.of(found) if found else None
 
     def entries(
-        self, dataset: str | None = None, analyst: str | None = None, *, after: int = 0, most: int | None = None
+        self,
+        dataset: str | None = None,
+        analyst: str | None = None,
+        *,
+        kind: str | None = None,
+        after: int = 0,
+        most: int | None = None,
     ) -> Iterator[Entry]:
         """Yield entries in order, all of them or those about a dataset or an analyst; from a number on, so many."""
-        wanted = {"dataset = ?": dataset, "analyst = ?": analyst, "seq > ?": after or None}
+        wanted = {"dataset = ?": dataset, "analyst = ?": analyst, "kind = ?": kind, "seq > ?": after or None}
         given = {condition: value for condition, value in wanted.items() if value is not None}
         where = f" WHERE {' AND '.join(given)}" if given else ""
         limit = "" if most is None else f" LIMIT {most:d}"

@@ -80,6 +80,7 @@ class AnswerOut(BaseModel):
 class AskedOut(BaseModel):
     """A question that was charged."""
 
+    entry: int = Field(description="Its number in the ledger: the next page is after the last one.")
     id: str
     dataset: str
     asked_at: str
@@ -223,20 +224,23 @@ async def answers(
 
 
 def _asked(service: Service, person: Person, after: int, most: int) -> list[AskedOut]:
-    entries = service.holdings.ledger.page(after, 2 * most, analyst=person.name).entries
-    done = {entry.request_id for entry in entries if entry.kind == "answer"}
     return [
         AskedOut(
-            id=_key(person, entry),
-            dataset=entry.dataset,
-            asked_at=entry.time,
-            epsilon=text(fraction(entry.amount)) or "0",
-            question=entry.text,
-            answered=entry.request_id in done and not _is_running(service, person, _key(person, entry)),
+            entry=charge.seq,
+            id=_key(person, charge),
+            dataset=charge.dataset,
+            asked_at=charge.time,
+            epsilon=text(fraction(charge.amount)) or "0",
+            question=charge.text,
+            answered=_is_finished(kept) and not _is_running(service, person, _key(person, charge)),
         )
-        for entry in entries
-        if entry.kind == "charge"
-    ][:most]
+        for charge, kept in service.holdings.ledger.requests(person.name, after, most)
+    ]
+
+
+def _is_finished(kept: Entry | None) -> bool:
+    """Return whether an answer is there, and is not what was measured for one only."""
+    return kept is not None and unfinished(kept.text) is None
 
 
 def _key(person: Person, entry: Entry) -> str:
@@ -256,7 +260,7 @@ def _kept(service: Service, person: Person, key: str) -> AnswerOut:
     charge, kept = found
     if _is_running(service, person, key):
         raise Problem("request-running", "this question is being answered; look again in a moment")
-    if kept is None or unfinished(kept.text) is not None:
+    if kept is None or not _is_finished(kept):
         raise Problem("not-answered", f"this question was charged, and has no answer yet; {AGAIN}")
     limit = _row_limit(service, charge)
     return answer_out(Answer.load(kept.text, fraction(charge.amount), key, limit), charge.dataset, charge.text, key, [])
