@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
@@ -16,6 +17,7 @@ from starlette.responses import JSONResponse
 from inbounds import __version__
 from inbounds.errors import InboundsError
 from inbounds.server.api import answers, datasets, health, keys, ledger
+from inbounds.server.api.door import admitted
 from inbounds.server.middleware import Guard
 from inbounds.server.problem import MEDIA_TYPE, Problem, problem_of
 from inbounds.server.service import Service
@@ -82,7 +84,15 @@ async def _error(request: Request, error: Any) -> JSONResponse:
 
 
 async def _unreadable(request: Request, error: Any) -> JSONResponse:
-    """Say where a request is not as the document of the interface has it."""
+    """Say where a request is not as the document of the interface has it, to somebody who is known.
+
+    A body that is no JSON is found out before the door is.
+    """
+    if "person" not in request.scope.get("state", {}):
+        try:
+            await run_in_threadpool(admitted, request.app.state.service, request)
+        except Problem as problem:
+            return _respond(request, problem)
     told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
     return _respond(request, Problem("invalid-request", f"{'; '.join(told)}; see /v1/openapi.json"))
 

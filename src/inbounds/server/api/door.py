@@ -28,7 +28,7 @@ def allowed(action: Action) -> Any:
     """Return what a route depends on that only some roles may use: it gives the person who asks."""
 
     async def person(request: Request, service: Serving) -> Person:
-        found = await run_in_threadpool(_admitted, service, request)
+        found = await run_in_threadpool(admitted, service, request)
         request.scope.setdefault("state", {})["person"] = found
         if not found.may(action):
             raise Problem("not-allowed", f"{found.role.one} may not {action.words}; ask somebody who may")
@@ -37,7 +37,7 @@ def allowed(action: Action) -> Any:
     return Depends(person)
 
 
-def _admitted(service: Service, request: Request) -> Person:
+def admitted(service: Service, request: Request) -> Person:
     """Return who asks, if not too often; wrong keys are counted for the address that they come from."""
     address = request.client.host if request.client is not None else None
     try:
