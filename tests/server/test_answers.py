@@ -17,6 +17,7 @@ from inbounds.errors import EngineFailed, LedgerUnavailable
 from inbounds.ledger import Ledger
 from inbounds.query.engines.engine import Engine
 from inbounds.server.api import answers
+from inbounds.server.ticks import Ticks
 from tests.helpers.served import BY_CLINIC, COUNT, SECRETS, As, Served, build, wait_for
 
 ENDLESS = "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range * b.range % 7 = 3"
@@ -151,7 +152,7 @@ def test_nothing_tells_before_the_tick(
     """An answer that is kept already is running for everybody who asks, until its tick has come."""
     gate = Gate()
 
-    class Late(answers.Ticks):
+    class Late(Ticks):
         async def next(self) -> None:
             gate.waiting += 1
             while not gate.opened.is_set():
@@ -178,7 +179,7 @@ def test_what_depends_on_the_database_leaves_at_a_tick(
     """A failure after the charge waits for its tick as an answer does; what is refused before does not."""
     ticks: list[int] = []
 
-    class Counted(answers.Ticks):
+    class Counted(Ticks):
         async def next(self) -> None:
             ticks.append(1)
 

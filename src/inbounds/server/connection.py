@@ -1,20 +1,37 @@
-"""A connection whose other side must say what it wants in time; uvicorn itself waits for ever."""
+"""A connection whose other side must say what it wants in time; uvicorn itself waits for ever.
+
+What uvicorn refuses by itself, before the guard sees it, is refused as everything else.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
+import h11
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from inbounds.server.middleware import unguarded
+from inbounds.server.problem import RETRY, Problem
 
 HEADER_SECONDS = 10
 """From the first byte of a request, or the beginning of a connection, to the end of its headers."""
+
+NO_REQUEST = Problem("invalid-request", "this is no request of HTTP/1.1, or its headers are too large; send another")
+TOO_MANY = Problem("server-unavailable", "the server has too many connections; try again later", headers=RETRY)
 
 
 class TimedProtocol(H11Protocol):
     """HTTP/1.1 with a time for headers; what comes after them is the guard's (`middleware`)."""
 
     _timer: asyncio.TimerHandle | None = None
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._served = self.app
+        self._most, self.limit_concurrency = self.limit_concurrency, None
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
@@ -25,6 +42,8 @@ class TimedProtocol(H11Protocol):
         """Take what comes; once a request is there, there is nothing to wait for."""
         if self._idle and self._timer is None:
             self._wait()
+        too_many = self._most is not None and len(self.connections) > self._most
+        self.app = refuse if too_many else self._served
         super().data_received(data)
         if not self._idle:
             self._stop()
@@ -33,6 +52,15 @@ class TimedProtocol(H11Protocol):
         """Wait no longer."""
         self._stop()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what cannot be read."""
+        headers, body = unguarded(NO_REQUEST)
+        response = h11.Response(status_code=NO_REQUEST.status, headers=headers, reason=b"Bad Request")
+        with suppress(h11.LocalProtocolError):  # in the middle of another response nothing can be said
+            for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     @property
     def _idle(self) -> bool:
@@ -52,3 +80,10 @@ class TimedProtocol(H11Protocol):
         self._timer = None
         if self._idle:
             self.transport.close()
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer that there are too many connections."""
+    headers, body = unguarded(TOO_MANY)
+    await send({"type": "http.response.start", "status": TOO_MANY.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

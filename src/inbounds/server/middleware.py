@@ -24,6 +24,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 OVER_TLS = {"Strict-Transport-Security": "max-age=31536000"}
+NUMBER = "X-Request-Number"
+"""What a request is called in the log."""
 
 MISTAKE = Problem("failed", "the server made a mistake; tell the custodian when this was")
 
@@ -35,7 +37,7 @@ class Guard:
         self._app = app
         self._service = service
         given = HEADERS if service.file.tls is None else {**HEADERS, **OVER_TLS}
-        self._headers = [(name.lower().encode(), value.encode()) for name, value in given.items()]
+        self._headers = _pairs(given)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -51,7 +53,7 @@ class Guard:
                 status = message["status"]
                 own = {name for name, _ in message.get("headers", [])}
                 added = [(name, value) for name, value in self._headers if name not in own]
-                message["headers"] = [*message.get("headers", []), *added, (b"x-request-number", number.encode())]
+                message["headers"] = [*message.get("headers", []), *added, *_pairs({NUMBER: number})]
             await send(message)
 
         try:
@@ -123,8 +125,22 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 async def _send(problem: Problem, send: Send) -> None:
+    headers, body = _written(problem)
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _written(problem: Problem) -> tuple[list[tuple[bytes, bytes]], bytes]:
     body = json.dumps(problem.data()).encode()
     headers = {"content-type": MEDIA_TYPE, "content-length": str(len(body)), "connection": "close", **problem.headers}
-    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": problem.status, "headers": pairs})
-    await send({"type": "http.response.body", "body": body})
+    return _pairs(headers), body
+
+
+def _pairs(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+
+def unguarded(problem: Problem) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """Return headers and body of a refusal that no guard sees, because there is no request or too many of them."""
+    headers, body = _written(problem)
+    return [*headers, *_pairs({**HEADERS, NUMBER: uuid4().hex})], body
