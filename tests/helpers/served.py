@@ -100,7 +100,7 @@ class As:
 
     portal: BlockingPortal
     client: httpx.AsyncClient
-    headers: Mapping[str, str]
+    headers: Mapping[str, Any]
 
     def request(self, method: str, path: str, **more: Any) -> httpx.Response:
         """Send a request."""
