@@ -11,6 +11,9 @@ from inbounds.errors import (
     LatticeTooFine,
     NotPrivate,
     ProjectionFailed,
+    ServerError,
+    ServerRefused,
+    ServerUnreachable,
 )
 
 if _TYPE_CHECKING:
@@ -43,6 +46,9 @@ __all__ = [
     "ProjectionFailed",
     "Recommendation",
     "Remapped",
+    "ServerError",
+    "ServerRefused",
+    "ServerUnreachable",
     "certify",
     "compare",
     "connect",

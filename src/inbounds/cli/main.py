@@ -101,8 +101,14 @@ def _code(problem: Exception) -> int:
         return BUDGET_REFUSED
     if isinstance(problem, errors.NotPrivate):
         return NOT_PRIVATE
-    failed = (errors.EngineFailed, errors.LedgerUnavailable, errors.LedgerBroken)
+    if isinstance(problem, errors.ServerRefused):
+        return FAILED if problem.status >= 500 or problem.code in UNSURE else BAD_INPUT
+    failed = (errors.EngineFailed, errors.LedgerUnavailable, errors.LedgerBroken, errors.ServerUnreachable)
     return FAILED if isinstance(problem, failed) else BAD_INPUT
+
+
+UNSURE = ("request-running", "too-many", "too-many-statements", "unknown")
+"""What a server refuses though the command is right."""
 
 
 def _complain(problem: object, code: int) -> int:

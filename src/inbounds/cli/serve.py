@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,22 +55,25 @@ def command(file: CustodianPath = None, demo: Demo = False, port: Port = 8750) -
         raise InvalidParameter("serve takes the custodian's file or --demo, got both or none; give one of them")
     import_server()
     if file is not None:
-        _serve(Path(file), "")
+        _serve(Path(file), demo=False)
         return
     with tempfile.TemporaryDirectory(prefix="inbounds-demo-") as folder:
         path = Path(folder) / "custodian.toml"
         build(Path(folder))
         path.write_text(DEMO.format(port=port), encoding="utf-8")
-        _serve(path, "demo")
+        _serve(path, demo=True)
 
 
-def _serve(path: Path, kind: str) -> None:
+def _serve(path: Path, *, demo: bool) -> None:
     from inbounds.server.custodian_file import CustodianFile  # noqa: PLC0415  what only this command needs
-    from inbounds.server.process import run  # noqa: PLC0415
+    from inbounds.server.process import check, listening, run  # noqa: PLC0415
 
     found = CustodianFile.load(path)
-    typer.echo(_demo(found) if kind == "demo" else f"serving on {found.url}; Ctrl-C stops it", err=kind != "demo")
-    run(path, found)
+    check(found)
+    with listening(found) as listener:
+        found = replace(found, port=listener.getsockname()[1])  # for 0 the system has chosen one
+        typer.echo(_demo(found) if demo else f"serving on {found.url}; Ctrl-C stops it", err=not demo)
+        run(path, found, listener)
 
 
 def _demo(file: CustodianFile) -> str:

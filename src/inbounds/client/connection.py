@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from ipaddress import ip_address
+from ssl import SSLCertVerificationError
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -19,8 +21,6 @@ except ImportError:
 
 KEY = "INBOUNDS_KEY"
 """The environment variable that holds the key, if it is not given."""
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 AGAIN = {
     409: ("request-running",),
@@ -44,20 +44,16 @@ class Connection:
     """Somebody at the door of a server."""
 
     def __init__(self, url: str, *, key: str | None = None, patience: float = 60, **options: Any) -> None:
-        found = os.environ.get(KEY) if key is None else key
+        self.url, local = _checked(url)
+        found = (os.environ.get(KEY, "") if key is None else key).strip()
         if not found or not found.isascii() or not found.isprintable():
             raise InvalidParameter(f"a server wants to know who asks; give a key, or put it into {KEY}")
-        place = urlsplit(str(url))
-        if place.scheme not in ("http", "https") or not place.hostname:
-            raise InvalidParameter(
-                "a server is named by its address; give one like 'https://inbounds.hospital.example'"
-            )
-        if place.scheme == "http" and place.hostname not in LOOPBACK:
-            raise InvalidParameter(f"a key must not travel in the clear to {place.hostname!r}; use https://")
-        self.url = url.rstrip("/")
         self._patience = patience
-        options = {"timeout": httpx.Timeout(120, connect=5), "follow_redirects": False, **options}
-        self._client = httpx.Client(headers={"Authorization": f"Bearer {found.strip()}"}, **options)
+        self._reached = False
+        given = {"timeout": httpx.Timeout(120, connect=5), **options, "follow_redirects": False}
+        if local:  # a proxy that the environment names is not this machine
+            given.update(trust_env=False, proxy=None, mounts=None)
+        self._client = httpx.Client(headers={"Authorization": f"Bearer {found}"}, **given)
 
     def datasets(self) -> list[str]:
         """Return the names of the datasets that are yours to ask."""
@@ -74,30 +70,37 @@ class Connection:
 
     def get(self, path: str, **parameters: Any) -> Any:
         """Read something."""
-        return self._sent("GET", path, params={name: one for name, one in parameters.items() if one is not None})
+        given = {name: one for name, one in parameters.items() if one is not None}
+        return self._sent("GET", path, None, Waiting(self._patience), params=given)
+
+    def consult(self, path: str, body: dict[str, Any]) -> Any:
+        """Send something that changes nothing, and so may be sent again."""
+        return self._sent("POST", path, None, Waiting(self._patience), json=body)
 
     def post(self, path: str, body: dict[str, Any], request_id: str | None = None) -> Any:
-        """Send something; with a request id, again after a lost connection, for then it is charged once only."""
+        """Send something; with a request id, again after a lost connection, for then it is done once only."""
         headers = {} if request_id is None else {"Idempotency-Key": request_id}
-        return self._sent("POST", path, json=body, headers=headers)
+        waiting = Waiting(0 if request_id is None else self._patience)
+        return self._sent("POST", path, request_id, waiting, json=body, headers=headers)
 
-    def _sent(self, method: str, path: str, **content: Any) -> Any:
-        waiting = Waiting(self._patience)
+    def _sent(self, method: str, path: str, request_id: str | None, waiting: Waiting, **content: Any) -> Any:
         while True:
             try:
                 response = self._client.request(method, f"{self.url}{path}", **content)
-            except httpx.TransportError as problem:
-                if waiting.again():
+            except httpx.RequestError as problem:
+                if not self._is_final(problem) and waiting.again():
                     continue
-                raise ServerUnreachable(
-                    type(problem).__name__, content.get("headers", {}).get("Idempotency-Key")
-                ) from None
-            if response.is_success:
+                raise ServerUnreachable(_kind(problem), request_id) from None
+            self._reached = True
+            found = refusal(response, request_id)
+            if found is None:
                 return response.json()
-            problem_found = refusal(response)
-            if problem_found.code in AGAIN.get(response.status_code, ()) and waiting.again():
-                continue
-            raise problem_found.error
+            if found.code not in AGAIN.get(response.status_code, ()) or not waiting.again():
+                raise found.error
+
+    def _is_final(self, problem: Exception) -> bool:
+        """Whether trying again is no use: nobody was ever there, or it is somebody else."""
+        return isinstance(problem, httpx.ConnectError) and (not self._reached or _is_stranger(problem))
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -113,3 +116,35 @@ class Connection:
 
     def __repr__(self) -> str:
         return f"<Connection {self.url}>"
+
+
+def _checked(url: str) -> tuple[str, bool]:
+    """Return the address of a server, and whether it is in the clear, which is for this machine only."""
+    try:
+        place = urlsplit(url)
+        host, _ = place.hostname, place.port
+    except (ValueError, TypeError, AttributeError):
+        host = None
+    if not host or place.scheme not in ("http", "https") or place.query or place.fragment or "@" in place.netloc:
+        raise InvalidParameter("a server is named by its address; give one like 'https://inbounds.hospital.example'")
+    if place.scheme == "http" and not _is_here(host):
+        raise InvalidParameter(f"a key must not travel in the clear to {host!r}; use https://")
+    return url.rstrip("/"), place.scheme == "http"
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_stranger(problem: BaseException | None) -> bool:
+    """Whether the other side has shown a certificate that nobody vouches for."""
+    while problem is not None and not isinstance(problem, SSLCertVerificationError):
+        problem = problem.__cause__ or problem.__context__
+    return problem is not None
+
+
+def _kind(problem: Exception) -> str:
+    return "its certificate is not trusted" if _is_stranger(problem) else type(problem).__name__

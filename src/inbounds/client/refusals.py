@@ -14,9 +14,13 @@ SAME = {
     "invalid-request": errors.InvalidParameter,
     "request-reused": errors.RequestReused,
     "ledger-conflict": errors.LedgerConflict,
-    "ledger-unavailable": errors.LedgerUnavailable,
+    "ledger-broken": errors.LedgerBroken,
+    "dataset-unavailable": errors.InvalidContract,
     "no-table": errors.ProjectionFailed,
 }
+
+PAID = ("request-running", "ledger-unavailable", "no-table", "unknown")
+"""After these a question may have been charged, and whoever asks again needs its request id."""
 
 
 @dataclass(frozen=True)
@@ -27,19 +31,33 @@ class Refusal:
     error: errors.InboundsError
 
 
-def refusal(response: Any) -> Refusal:
-    """Read a refusal; whatever else a proxy may answer is one, too."""
+def refusal(response: Any, request_id: str | None = None) -> Refusal | None:
+    """Read a refusal, None if it is none; whatever else a proxy may answer is one, too."""
     try:
         found = response.json()
+        if response.is_success:
+            return None
         code, detail = str(found["code"]), str(found["detail"])
     except (ValueError, KeyError, TypeError):
         code, detail, found = "unknown", "what it answered is none of the server's answers; check the address", {}
+    if request_id is not None and code in PAID:
+        detail = f"{detail} (the request id is {request_id!r})"
+    return Refusal(code, _error(code, detail, found, response.status_code, request_id))
+
+
+def _error(
+    code: str, detail: str, found: dict[str, Any], status: int, request_id: str | None
+) -> errors.InboundsError:
     if code == "budget-exceeded":
-        return Refusal(code, _budget(detail, found))
+        return _budget(detail, found)
+    if code == "statement-stopped":
+        return errors.EngineFailed(errors.OVERTIME, request_id)
+    if code == "statement-failed":
+        return errors.EngineFailed("on the server", request_id, charged=found.get("charged") is not False)
+    if code == "ledger-unavailable":
+        return errors.LedgerUnavailable(detail, found.get("charged") is None)
     kind = SAME.get(code)
-    if kind is not None:
-        return Refusal(code, kind(detail))
-    return Refusal(code, errors.ServerRefused(detail, code, response.status_code))
+    return errors.ServerRefused(detail, code, status) if kind is None else kind(detail)
 
 
 def _budget(detail: str, found: dict[str, Any]) -> errors.BudgetExceeded:

@@ -60,7 +60,7 @@ class RemoteQuery:
     def explain(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> RemoteExplanation:
         """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, what is left."""
         body = self._body(epsilon, pooling, weights)
-        return RemoteExplanation(self.dataset.connection.post(f"{self.dataset.path}/explain", body))
+        return RemoteExplanation(self.dataset.connection.consult(f"{self.dataset.path}/explain", body))
 
     def ask(
         self,

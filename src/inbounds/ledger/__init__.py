@@ -1,6 +1,13 @@
 """The ledger: a durable record of what privacy budget was spent, by whom and on what."""
 
-from inbounds.errors import BudgetExceeded, LedgerBroken, LedgerConflict, LedgerError, LedgerUnavailable
+from inbounds.errors import (
+    BudgetExceeded,
+    LedgerBroken,
+    LedgerConflict,
+    LedgerError,
+    LedgerUnavailable,
+    RequestReused,
+)
 from inbounds.ledger.entry import Entry, Head
 from inbounds.ledger.ledger import Ledger
 from inbounds.ledger.receipt import Balance, Receipt, Repeats
@@ -20,6 +27,7 @@ __all__ = [
     "LedgerUnavailable",
     "Receipt",
     "Repeats",
+    "RequestReused",
     "Statement",
     "Terms",
     "Verification",

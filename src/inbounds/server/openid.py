@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import Any
 
@@ -13,15 +14,28 @@ from joserfc.jwk import KeySet
 from inbounds.server import clock
 from inbounds.server.custodian_file import Provider
 
-ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+ALGORITHMS = [
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
+]  # fmt: skip
 """Signatures by a private key only: neither none, nor one that whoever checks it could make."""
 
 KEEP_SECONDS = 3600
 LEAST_SECONDS = 30
 """Published keys are asked for again after so long; and at the earliest, when a token names one that is not there."""
 
+WAIT_SECONDS = 5
+"""For the provider to connect, or to say something more; and for another request that is asking it for the first keys."""
+
+MOST_BYTES = 1_000_000
+"""Of what a provider publishes."""
+
+LONGEST_TOKEN = 8192
+
 LEEWAY = 30
 """Clocks differ by so many seconds."""
+
+_WRONG = (JoseError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What a token that is none may raise when it is read: whatever it is, it is nobody's."""
 
 
 class Tokens:
@@ -35,13 +49,15 @@ class Tokens:
 
     def name(self, token: str) -> str | None:
         """Return whom a token is about, None if it is not valid here and now."""
+        if len(token) > LONGEST_TOKEN:
+            return None
         for fresh in (False, True):
             keys = self._published(fresh)
             if keys is None:
                 return None
             try:
                 claims = jwt.decode(token, keys, algorithms=ALGORITHMS).claims
-            except (JoseError, ValueError, KeyError, TypeError):
+            except _WRONG:
                 continue  # perhaps the provider has new keys
             return self._checked(claims)
         return None
@@ -55,29 +71,50 @@ class Tokens:
         )
         try:
             rules.validate(claims)
-        except (JoseError, ValueError, TypeError):
+        except _WRONG:
             return None
-        if self._provider.claim == "email" and claims.get("email_verified") is False:
-            return None
+        if self._provider.claim == "email" and claims.get("email_verified") is not True:
+            return None  # somebody may have written another's address into a profile
         found = claims.get(self._provider.claim)
         return found if isinstance(found, str) else None
 
     def _published(self, fresh: bool) -> KeySet | None:
-        """Return the provider's keys: those that were asked for last, or newer ones."""
-        with self._turn:
+        """Return the provider's keys: those that were asked for last, or newer ones.
+
+        One request asks, and the others go on with what there is: a provider that is slow or down holds up nobody who
+        can do without it.
+        """
+        if not self._turn.acquire(timeout=WAIT_SECONDS if self._keys is None else 0):
+            return self._keys
+        try:
             wanted = KEEP_SECONDS if self._keys is not None and not fresh else LEAST_SECONDS
             if clock.seconds() - self._asked > wanted:
                 self._asked = clock.seconds()
                 self._keys = self._fetched() or self._keys
             return self._keys
+        finally:
+            self._turn.release()
 
     def _fetched(self) -> KeySet | None:
+        issuer = self._provider.issuer
         try:
-            with httpx.Client(timeout=5, follow_redirects=False) as client:
-                where = f"{self._provider.issuer.rstrip('/')}/.well-known/openid-configuration"
-                said = client.get(where).raise_for_status().json()
-                if said["issuer"] != self._provider.issuer:
+            with httpx.Client(timeout=WAIT_SECONDS, follow_redirects=False) as client:
+                said = _read(client, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+                where = str(said["jwks_uri"])
+                if said["issuer"] != issuer or (issuer.startswith("https://") and not where.startswith("https://")):
                     return None
-                return KeySet.import_key_set(client.get(said["jwks_uri"]).raise_for_status().json())
-        except (httpx.HTTPError, JoseError, ValueError, KeyError, TypeError):
+                return KeySet.import_key_set(_read(client, where))
+        except (httpx.HTTPError, httpx.InvalidURL, *_WRONG):
             return None
+
+
+def _read(client: httpx.Client, where: str) -> Any:
+    """Return what is published at an address, if it is not too long and does not take too long."""
+    until, body = clock.seconds() + WAIT_SECONDS, b""
+    with client.stream("GET", where) as response:
+        response.raise_for_status()
+        for chunk in response.iter_bytes():
+            body += chunk
+            if len(body) > MOST_BYTES or clock.seconds() > until:
+                raise ValueError
+    return json.loads(body)

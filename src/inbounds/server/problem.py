@@ -45,6 +45,7 @@ KINDS = {
     "statement-failed": Kind(503, "The database could not run the statement"),
     "dataset-unavailable": Kind(503, "The dataset cannot be read"),
     "ledger-unavailable": Kind(503, "The ledger cannot be read or written"),
+    "ledger-broken": Kind(503, "The ledger does not verify"),
     "server-unavailable": Kind(503, "The server cannot do this now"),
     "no-table": Kind(503, "No possible table was found yet"),
     "statement-stopped": Kind(504, "The statement took too long and was stopped"),
@@ -96,14 +97,16 @@ def _budget(error: errors.BudgetExceeded) -> Problem:
 
 def _unavailable(error: errors.LedgerUnavailable) -> Problem:
     became = f"it may have been charged: {AGAIN}" if error.uncertain else f"nothing was changed; {_LATER}"
-    return Problem("ledger-unavailable", f"the ledger cannot be reached; {became}", headers=RETRY)
+    more = {"charged": None if error.uncertain else False}
+    return Problem("ledger-unavailable", f"the ledger cannot be reached; {became}", headers=RETRY, more=more)
 
 
 def _statement(error: errors.EngineFailed) -> Problem:
     if error.stopped:
         return Problem("statement-stopped", f"the statement was over its time; what was charged stays charged: {AGAIN}")
     became = f"what was charged stays charged: {AGAIN}" if error.charged else "nothing was charged; try again"
-    return Problem("statement-failed", f"the database could not run the statement; {became}", headers=RETRY)
+    more = {"charged": error.charged}
+    return Problem("statement-failed", f"the database could not run the statement; {became}", headers=RETRY, more=more)
 
 
 def _in_our_words(code: str, detail: str, headers: dict[str, str] | None = None) -> Callable[[Any], Problem]:
@@ -128,7 +131,7 @@ _TOLD: tuple[tuple[type[errors.InboundsError], Callable[[Any], Problem]], ...] =
     ),
     (errors.LedgerConflict, _as_it_says("ledger-conflict")),
     (errors.LedgerUnavailable, _unavailable),
-    (errors.LedgerError, _in_our_words("ledger-unavailable", "the ledger does not verify; tell the custodian")),
+    (errors.LedgerError, _in_our_words("ledger-broken", "the ledger does not verify; tell the custodian")),
     (errors.EngineFailed, _statement),
     (errors.InvalidContract, _in_our_words("dataset-unavailable", f"the dataset cannot be read; {_LATER}", RETRY)),
     (
