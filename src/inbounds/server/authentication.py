@@ -34,21 +34,17 @@ class Authentication:
         return found
 
     def _name(self, address: str | None, headers: Headers) -> str | None:
-        sent = headers.getlist("authorization")
-        if sent:
-            return self._shown(sent[0]) if len(sent) == 1 else None  # of two, a proxy may have checked the other one
+        given = headers.getlist("authorization")
+        if len(given) > 1:
+            return None
+        scheme, _, credentials = "".join(given).partition(" ")
+        if scheme.lower() == "bearer":
+            shown = credentials.strip()
+            if self._tokens is not None and shown.count(".") == 2:
+                return self._tokens.name(shown)
+            return self._keys.holder(shown)
         proxy = self._file.proxy
-        if proxy is None or proxy.header is None or not proxy.names(address):
-            return None
-        told = headers.getlist(proxy.header)
-        return told[0] if len(told) == 1 else None  # of two, one may be the sender's own
-
-    def _shown(self, authorization: str) -> str | None:
-        """Return who shows a key or a token; whatever else there is in this header opens nothing."""
-        scheme, _, credentials = authorization.partition(" ")
-        if scheme.lower() != "bearer":
-            return None
-        shown = credentials.strip()
-        if self._tokens is not None and shown.count(".") == 2:
-            return self._tokens.name(shown)
-        return self._keys.holder(shown)
+        if scheme == "" and proxy is not None and proxy.header is not None and proxy.names(address):
+            said = headers.getlist(proxy.header)
+            return said[0] if len(said) == 1 else None  # with two, one may be what the person sent to the proxy
+        return None
