@@ -45,9 +45,7 @@ def refusal(response: Any, request_id: str | None = None) -> Refusal | None:
     return Refusal(code, _error(code, detail, found, response.status_code, request_id))
 
 
-def _error(
-    code: str, detail: str, found: dict[str, Any], status: int, request_id: str | None
-) -> errors.InboundsError:
+def _error(code: str, detail: str, found: dict[str, Any], status: int, request_id: str | None) -> errors.InboundsError:
     if code == "budget-exceeded":
         return _budget(detail, found)
     if code == "statement-stopped":
