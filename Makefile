@@ -12,12 +12,13 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 # Stamp files: pip runs again only when pyproject.toml changed.
 CREATED := $(VENV)/.created
 RUNTIME := $(VENV)/.runtime
+SERVE := $(VENV)/.serve
 DEV := $(VENV)/.dev
 SPARK := $(VENV)/.spark
 PEERS_READY := $(PEERS)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint package check engines format docs bench clean
+.PHONY: help demo serve test quick lint package check engines format docs bench clean
 
 # Ends with a remedy when $(PYTHON) cannot make an environment.
 define CHECK_PYTHON
@@ -37,6 +38,9 @@ help: ## show this list
 
 demo: $(RUNTIME) ## ask a made-up clinic ten questions: with plain noise, and in bounds
 	@$(BIN)/inbounds demo
+
+serve: $(SERVE) ## serve a made-up clinic on this machine, with keys for everybody
+	@$(BIN)/inbounds serve --demo
 
 test: $(DEV) ## run all tests, on every core
 	@$(PYTEST) --numprocesses auto
@@ -85,10 +89,15 @@ $(RUNTIME): $(CREATED) pyproject.toml
 	@$(PIP) install --editable '.[cli]'
 	@touch $@
 
+$(SERVE): $(CREATED) pyproject.toml
+	@echo "installing inbounds and its server into $(VENV)"
+	@$(PIP) install --editable '.[serve]'
+	@touch $(RUNTIME) $@
+
 $(DEV): $(CREATED) pyproject.toml
 	@echo "installing inbounds and its development tools into $(VENV)"
 	@$(PIP) install --editable '.[dev]'
-	@touch $(RUNTIME) $@
+	@touch $(RUNTIME) $(SERVE) $@
 
 $(SPARK): $(DEV)
 	@echo "installing Spark into $(VENV)"

@@ -12,7 +12,7 @@ from inbounds.cli.extras import open_dataset
 from inbounds.cli.new_ledger import tell_of_new
 from inbounds.cli.options import AsJson, DatasetFile, LedgerPlace, number
 from inbounds.cli.output import pairs, show
-from inbounds.cli.remote import KeyFile, Server, accounts, connected
+from inbounds.cli.remote import KeyFile, Server, accounts, balances, connected
 
 app = typer.Typer(
     cls=Group,
@@ -61,12 +61,16 @@ def show_balance(
       inbounds budget show --dataset clinic.toml --analyst ana
     """
     if server is not None:
-        with connected(server, key_file, analyst=analyst, ledger=ledger) as connection:
-            left = connection.dataset(dataset).budget()
+        with connected(server, key_file, ledger=ledger) as connection:
+            left = connection.dataset(dataset).budget(analyst)
         told = [("dataset", dataset), *accounts(left).items(), ("asked", str(left["asked"]))]
+        data: dict[str, Any] = {"dataset": dataset, **balances(left), "asked": left["asked"]}
+        if "analyst" in data:
+            data["analyst"] = {"name": left["analyst"], **data["analyst"]}
         if (more := left["more_like_the_last"]) is not None:
+            data["like_the_last"] = {"count": more["count"], "epsilon": number(more["epsilon"], "epsilon")}
             told.append(("like the last", f"{more['count']:,} more at epsilon {more['epsilon']}"))
-        show(left, pairs(told), as_json=as_json)
+        show(data, pairs(told), as_json=as_json)
         return
     with open_dataset(dataset, ledger, create_ledger=False) as table:
         total = table.ledger.balance(table.name)

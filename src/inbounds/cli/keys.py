@@ -53,10 +53,10 @@ def discover(  # noqa: PLR0913, PLR0917  each is an option of the command
     ledger: LedgerPlace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Publish the keys that enough units have, and add them to the contract.
+    """Publish the keys of a column that enough units have.
 
-    Later questions with these keys need no delta. The ledger must have a delta for such charges: delta and
-    delta_reserved under [budget], or inbounds budget grant 0 --delta.
+    They are added to the contract, and later questions with them need no delta. The ledger must have a delta for such
+    charges: delta and delta_reserved under [budget], or inbounds budget grant 0 --delta.
 
     \b
     Example:
@@ -143,7 +143,9 @@ def list_keys(custodian: CustodianPath, as_json: AsJson = False) -> None:
 
 @app.command("revoke", cls=Command)
 def revoke(prefix: Prefix, custodian: CustodianPath, as_json: AsJson = False) -> None:
-    """Revoke a key, at once; a server that is running refuses it from now on.
+    """Revoke a key, at once.
+
+    A server that is running refuses it from now on.
 
     \b
     Example:

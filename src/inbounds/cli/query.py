@@ -25,10 +25,18 @@ from inbounds.cli.options import (
     number,
 )
 from inbounds.cli.output import pairs, show
-from inbounds.cli.remote import KeyFile, Server, accounts, connected
-from inbounds.errors import InboundsError, InvalidParameter, InvalidQuestion, LedgerUnavailable
+from inbounds.cli.remote import KeyFile, Server, accounts, balances, connected
+from inbounds.errors import (
+    InboundsError,
+    InvalidParameter,
+    InvalidQuestion,
+    LedgerError,
+    LedgerUnavailable,
+    ServerError,
+)
 
 if TYPE_CHECKING:
+    from inbounds.client import RemoteDataset
     from inbounds.ledger.receipt import Balance
     from inbounds.query import Answer, Dataset, Query
 
@@ -73,10 +81,11 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
             remote = connection.dataset(dataset)
             wanted = remote.sql(sql).alone() if alone else remote.sql(sql)
             found = wanted.ask(cost, request_id=request, pooling=fixed, weights=shares, confidence=float(sure))
-            left = remote.budget()
-            lines = [("epsilon", epsilon), *((f"budget {name}", text) for name, text in accounts(left).items())]
-            told = f"{found}\n\n{pairs([*lines, ('request id', request)])}"
-            if not show({**_answer(found), "budget": left}, told, as_json=as_json):
+            left = _left(remote)
+            told = accounts(left) if left else {"in total": "cannot be read"}
+            lines = [("epsilon", epsilon), *((f"budget {name}", text) for name, text in told.items())]
+            data = {**_answer(found), "budget": balances(left) if left else {}}
+            if not show(data, f"{found}\n\n{pairs([*lines, ('request id', request)])}", as_json=as_json):
                 _tell(request)
         return
     if analyst is None:
@@ -95,6 +104,14 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
             text = f"{answer}\n\n{pairs(_paid(epsilon, analyst, budget, answer))}"
             if not show(_data(answer, budget, created=created), text, as_json=as_json):
                 _tell(request)
+
+
+def _left(remote: RemoteDataset) -> dict[str, Any] | None:
+    """Return what is left, as a server tells it; None if it cannot be told, for the answer is there."""
+    try:
+        return remote.budget()
+    except (ServerError, LedgerError):
+        return None
 
 
 def _owned(question: Query, analyst: str) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,13 +52,27 @@ def _key(path: Path) -> str:
 def accounts(budget: dict[str, Any]) -> dict[str, str]:
     """Return what is left, in words, of a budget that a server told."""
     names = {"total": "in total", "own": f"of {budget['analyst']}"}
-    return {words: _account(budget[name]) for name, words in names.items() if budget[name] is not None}
+    return {words: _words(budget[name]) for name, words in names.items() if budget[name] is not None}
 
 
-def _account(account: dict[str, Any]) -> str:
+def balances(budget: dict[str, Any]) -> dict[str, Any]:
+    """Return what is left, for programs: as it is told of a ledger at hand."""
+    names = {"total": "total", "own": "analyst"}
+    return {name: _numbers(budget[told]) for told, name in names.items() if budget[told] is not None}
+
+
+def _words(account: dict[str, Any]) -> str:
     if account["cap"] is None:
         return f"{account['spent']} spent, no cap of its own"
     told = f"{account['spent']} of {account['cap']} spent, {account['left']} left"
     if account["rho_left"] is None:
         return told
     return f"{told}; or in rho {account['rho_spent']} of {account['rho_cap']} spent, {account['rho_left']} left"
+
+
+def _numbers(account: dict[str, Any]) -> dict[str, Any]:
+    read = {name: None if text is None else Fraction(text) for name, text in account.items()}
+    told: dict[str, Any] = {name: read[name] for name in ("cap", "spent", "left")}
+    if read["rho_spent"] is not None:
+        told["rho"] = {name: read[f"rho_{name}"] for name in ("cap", "spent", "left")}
+    return told

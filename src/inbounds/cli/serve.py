@@ -88,8 +88,9 @@ def _demo(file: CustodianFile) -> str:
     lines += [
         "",
         "Ask as ana, in another terminal:",
-        f"  export INBOUNDS_KEY={keys['ana']}",
-        f"  inbounds query --server {file.url} --dataset visits --epsilon 0.5 \\",
-        '      "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"',
+        "",
+        f"export INBOUNDS_KEY={keys['ana']}",
+        f"inbounds query --server {file.url} --dataset visits \\",
+        '    --epsilon 0.5 "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"',
     ]
     return "\n".join(lines)

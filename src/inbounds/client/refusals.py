@@ -51,7 +51,7 @@ def _error(code: str, detail: str, found: dict[str, Any], status: int, request_i
     if code == "statement-stopped":
         return errors.EngineFailed(errors.OVERTIME, request_id)
     if code == "statement-failed":
-        return errors.EngineFailed("on the server", request_id, charged=found.get("charged") is not False)
+        return errors.EngineFailed("remote", request_id, charged=found.get("charged") is not False)
     if code == "ledger-unavailable":
         return errors.LedgerUnavailable(detail, found.get("charged") is None)
     kind = SAME.get(code)

@@ -35,9 +35,12 @@ class RemoteDataset:
         """Ask in SQL.  The server reads the question when it is explained or asked."""
         return RemoteQuery(self, text)
 
-    def budget(self) -> dict[str, Any]:
-        """Return what you have asked and spent, and what is left, in epsilon as decimal texts."""
-        found: dict[str, Any] = self.connection.get(f"{self.path}/budget")
+    def budget(self, analyst: str | None = None) -> dict[str, Any]:
+        """Return what you have asked and spent, and what is left, in epsilon as decimal texts.
+
+        A custodian may say whose.
+        """
+        found: dict[str, Any] = self.connection.get(f"{self.path}/budget", analyst=analyst)
         return found
 
     def answer(self, request_id: str) -> Answer:
