@@ -103,9 +103,12 @@ def test_what_changes_nothing_is_sent_again(clinic: Clinic, cutter: Cutter) -> N
 
 def test_nobody_there_is_told_at_once() -> None:
     """An address at which nobody ever was is not tried for a minute."""
-    with inbounds.connect(f"http://127.0.0.1:{free_port()}", key=SECRET, patience=1e9) as connection:
-        with pytest.raises(errors.ServerUnreachable, match="ConnectError"):
-            connection.datasets()
+    url = f"http://127.0.0.1:{free_port()}"
+    with (
+        inbounds.connect(url, key=SECRET, patience=1e9) as connection,
+        pytest.raises(errors.ServerUnreachable, match="ConnectError"),
+    ):
+        connection.datasets()
 
 
 class _Elsewhere:
@@ -147,9 +150,11 @@ def test_a_redirection_is_not_followed(status: int, follow: bool) -> None:
     goal = _Elsewhere(200, {"Content-Type": "application/json"}, b"[]")
     here = _Elsewhere(status, {"Location": f"{goal.url}/v1/datasets"})
     try:
-        with inbounds.connect(here.url, key=SECRET, follow_redirects=follow) as connection:
-            with pytest.raises(errors.ServerRefused, match="none of the server's answers") as refused:
-                connection.datasets()
+        with (
+            inbounds.connect(here.url, key=SECRET, follow_redirects=follow) as connection,
+            pytest.raises(errors.ServerRefused, match="none of the server's answers") as refused,
+        ):
+            connection.datasets()
         assert (refused.value.status, refused.value.code) == (status, "unknown")
         assert goal.sent == []
     finally:
@@ -213,8 +218,10 @@ def test_this_machine_may_be_asked_in_the_clear(url: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["", "hospital.example", "ftp://hospital.example", "https://", "https://[", "https://x:port", None, 3, b"https://x"]
-    + ["https://ana:pw@hospital.example", "https://hospital.example?key=1", "https://hospital.example#x"],
+    [
+        *("", "hospital.example", "ftp://hospital.example", "https://", "https://[", "https://x:port", None, 3, b"x"),
+        *("https://ana:pw@hospital.example", "https://hospital.example?key=1", "https://hospital.example#x"),
+    ],
 )
 def test_an_address_is_an_address(url: Any) -> None:
     """What is no address of a server, or holds more than that, is refused; what was given is not repeated."""
@@ -319,6 +326,8 @@ def test_a_silent_server_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         options = {"timeout": httpx.Timeout(0.1)}
-        with inbounds.connect(url, key=SECRET, patience=0, **options) as connection:
-            with pytest.raises(errors.ServerUnreachable, match="ReadTimeout"):
-                connection.datasets()
+        with (
+            inbounds.connect(url, key=SECRET, patience=0, **options) as connection,
+            pytest.raises(errors.ServerUnreachable, match="ReadTimeout"),
+        ):
+            connection.datasets()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import hmac
 import json
 import socket
 import threading
@@ -113,9 +115,6 @@ def unsigned(header: Any, claims: Any) -> str:
 
 def hmac_token(signer: Signer) -> str:
     """Return a token that is signed by a secret that is none: the public key."""
-    import hashlib  # noqa: PLC0415
-    import hmac  # noqa: PLC0415
-
     text = unsigned({"alg": "HS256", "kid": "first", "typ": "JWT"}, signer.claims()).removesuffix(".")
     made = hmac.new(public_text(signer.key), text.encode(), hashlib.sha256).digest()
     return f"{text}.{base64.urlsafe_b64encode(made).rstrip(b'=').decode()}"
@@ -153,24 +152,25 @@ FORGED: dict[str, Callable[[Signer], str]] = {
     "signed by the public key": hmac_token,
     "another key under its name": lambda one: one.token(RSAKey.generate_key(2048)),
     "another key": lambda one: one.token(RSAKey.generate_key(2048), {"alg": "RS256", "kid": "second"}),
-    "a key that it brings": lambda one: _bringing(one),
+    "a key that it brings": lambda one: bringing(one, RSAKey.generate_key(2048)),
     "keys elsewhere": lambda one: one.token(
         RSAKey.generate_key(2048), {"alg": "RS256", "kid": "first", "jku": "http://127.0.0.1:1/keys"}
     ),
     "a curve": lambda one: one.token(ECKey.generate_key("P-256"), {"alg": "ES256", "kid": "first"}),
     "what must be understood": lambda one: unsigned({"alg": "RS256", "crit": ["x"], "x": 1}, one.claims()) + "AAAA",
-    "other claims": lambda one: _altered(one),
+    "other claims": lambda one: altered(one, email="mallory@hospital.example"),
     "too long": lambda one: one.token(more="x" * 9000),
 }
 
 
-def _bringing(signer: Signer) -> str:
-    own = RSAKey.generate_key(2048)
+def bringing(signer: Signer, own: RSAKey) -> str:
+    """Return a token with the key that it is signed by."""
     return signer.token(own, {"alg": "RS256", "jwk": own.as_dict(private=False)})
 
 
-def _altered(signer: Signer) -> str:
-    header, _, signature = signer.token(email="mallory@hospital.example").split(".")
+def altered(signer: Signer, **claims: Any) -> str:
+    """Return a token that was signed with other claims."""
+    header, _, signature = signer.token(**claims).split(".")
     return f"{header}.{unsigned({}, signer.claims()).split('.')[1]}.{signature}"
 
 

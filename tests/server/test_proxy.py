@@ -95,7 +95,7 @@ def test_other_headers_are_nothing(behind: Served) -> None:
 
 @pytest.mark.slow
 def test_a_header_on_the_wire(tmp_path: Path) -> None:
-    """Blanks around a name are none of it, and a line that is folded, or a name with a blank before its colon, is refused."""
+    """Blanks around a name are none of it; lines that are folded, doubled or malformed let nobody in."""
     served = build(tmp_path / "hospital", more=PROXY.replace("10.0.0.7", "127.0.0.1"))
     with running(served) as found:
 

@@ -110,7 +110,7 @@ def test_a_certificate_that_cannot_be_used_is_told_before_anybody_listens(sealed
     kept = path.read_text("utf-8")
     for text in ("nothing", kept.replace("MI", "MJ")):
         path.write_text(text, "utf-8")
-        with pytest.raises(InvalidParameter, match="the certificate .* cannot be used; check that both files"):
+        with pytest.raises(InvalidParameter, match=r"the certificate .* cannot be used; check that both files"):
             check(sealed.file)
     path.unlink()
     with pytest.raises(InvalidParameter, match="cannot be used"):

@@ -24,7 +24,7 @@ LEAST_SECONDS = 30
 """Published keys are asked for again after so long; and at the earliest, when a token names one that is not there."""
 
 WAIT_SECONDS = 5
-"""For the provider to connect, or to say something more; and for another request that is asking it for the first keys."""
+"""For the provider to connect, or to say something more; and for whoever asks it for the first keys."""
 
 MOST_BYTES = 1_000_000
 """Of what a provider publishes."""
