@@ -6,7 +6,8 @@ another ` # ` is a remark. Comments behind other statements are remarks. A block
 example before it prints, one after the other; a line `…` stands for any lines, and if the text between the two blocks
 says "for example", numbers may be others. A line `$ inbounds …` in a block marked `console` is a command that succeeds,
 and the lines below it are what it prints; `…` and "for example" mean there what they mean for an `output`. A block with
-a title is a file; a document that has one is run in a folder that holds it, and the clinic of the demonstration.
+a title is a file; a document that has one is run in a folder that holds it, and the clinic of the demonstration. Python
+that connects to the address of `inbounds serve --demo` asks such a server, with the key of ana.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from inbounds.cli.demo_clinic import OPEN, build, true_rows
 from inbounds.cli.main import main
 from inbounds.mechanisms import bounded_laplace
 from inbounds.published import Laplace, Staircase
+from tests.helpers.demo_server import ADDRESS, served
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -127,7 +129,13 @@ def test_every_example_does_what_it_shows(document: Path, tmp_path: Path, monkey
     if write_files(text, tmp_path):
         build(tmp_path)
         monkeypatch.chdir(tmp_path)
-    assert run_document(text, document.name) == len(re.findall(r"```(?:python|output)\b", text))
+    blocks = len(re.findall(r"```(?:python|output)\b", text))
+    if f'connect("{ADDRESS}")' not in text:
+        assert run_document(text, document.name) == blocks
+        return
+    with served() as server:
+        monkeypatch.setenv("INBOUNDS_KEY", server.keys["ana"])
+        assert run_document(text.replace(ADDRESS, server.url), document.name) == blocks
 
 
 FENCE = "```"
