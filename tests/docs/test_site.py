@@ -17,7 +17,10 @@ from inbounds import errors
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
-MODULES = ("inbounds", "inbounds.query", "inbounds.joint", "inbounds.ledger", "inbounds.published", "inbounds.plot")
+MODULES = (
+    "inbounds", "inbounds.query", "inbounds.joint", "inbounds.ledger", "inbounds.published", "inbounds.plot",
+    "inbounds.client",
+)  # fmt: skip
 BUILDERS = ("mkdocs", "material", "mkdocstrings", "math_core")
 ALL_ENGINES = os.environ.get("INBOUNDS_TEST_ENGINES") == "all"
 
