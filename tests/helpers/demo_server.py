@@ -7,10 +7,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import inbounds
+from inbounds.errors import ServerUnreachable
 
 ADDRESS = "http://127.0.0.1:8750"
 """Where it is if nothing else is said, and where the documents say that it is."""
@@ -39,7 +40,7 @@ def served() -> Iterator[DemoServer]:
 
 
 def _started(process: subprocess.Popen[str], url: str) -> DemoServer:
-    """Read the keys that are shown, and return when the server answers."""
+    """Read the keys that are shown, and return when the server answers; it may not listen yet when it shows them."""
     keys: dict[str, str] = {}
     assert process.stdout is not None
     for line in process.stdout:
@@ -47,6 +48,8 @@ def _started(process: subprocess.Popen[str], url: str) -> DemoServer:
             keys[found[1]] = found[2]
         if "SELECT" in line:  # the last one of what is shown
             break
-    with inbounds.connect(url, key=keys["ana"]) as connection:
-        connection.me()
-    return DemoServer(url, keys)
+    while process.poll() is None:
+        with suppress(ServerUnreachable), inbounds.connect(url, key=keys["ana"]) as connection:
+            connection.me()
+            return DemoServer(url, keys)
+    raise AssertionError("the server of the demonstration has ended by itself")
