@@ -60,7 +60,7 @@ MEANT = st.fixed_dictionaries({
 
 PEOPLE = ("nobody", "ana", "carla", "dora")
 
-EXAMPLES = 8
+EXAMPLES = 5
 
 
 @pytest.fixture(scope="module")
