@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -38,6 +39,7 @@ from inbounds.query.sql.showing import read_shown
 from inbounds.query.unfinished import Part
 
 if TYPE_CHECKING:
+    from inbounds.ledger import Ledger
     from inbounds.query.dataset import Dataset
 
 LEAST_ODDS = Fraction(1, 10**9)
@@ -190,14 +192,21 @@ class Query:
         ]
 
     def explain(
-        self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None, analyst: str | None = None
+        self,
+        epsilon: Any,
+        *,
+        pooling: Any = None,
+        weights: Sequence[Any] | None = None,
+        analyst: str | None = None,
+        ledger: Ledger | None = None,
     ) -> Explanation:
         """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement.
 
-        With `analyst`: also whether the answer follows for free from what that analyst owns.
+        With `analyst`: also whether the answer follows for free from what that analyst owns; `ledger` is the dataset's,
+        opened once more, for whoever does not want to wait for its charges.
         """
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
-        found = None if analyst is None else self.owned(analyst)
+        found = None if analyst is None else self.owned(analyst, ledger)
         owned = None if found is None else f"{analyst} owns this already, as a sum or a part of {found.request_id}"
         lasting = self.dataset.lasting(_cost(epsilon), _rho(plans))
         return Explanation.of(plans, self.dataset.engine.dialect.name, owned, self.shown.explained(), lasting)
@@ -297,7 +306,7 @@ class Query:
             return None
         return Asked.of(self.dataset.identity, planned[0].question).data()
 
-    def owned(self, analyst: str) -> Answer | None:
+    def owned(self, analyst: str, ledger: Ledger | None = None) -> Answer | None:
         """Return the answer that follows from what an analyst owns already, for nothing; None if none does.
 
         It is a sum or a part of a table that was released together and adds up; the data are not looked at.
@@ -305,8 +314,8 @@ class Query:
         if len(self.questions) > 1:
             return None
         try:
-            with self.dataset.unchecked_ledger() as ledger:
-                entries = ledger.statement(self.dataset.name, analyst).entries
+            with self.dataset.unchecked_ledger() if ledger is None else nullcontext(ledger) as opened:
+                entries = opened.statement(self.dataset.name, analyst).entries
         except (InvalidParameter, LedgerConflict):  # there is no ledger yet, or it does not know the dataset
             return None
         kept = [(entry.request_id, entry.text) for entry in entries if entry.kind == "answer"]

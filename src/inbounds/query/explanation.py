@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from functools import lru_cache
 from html import escape
 from textwrap import fill
 from typing import Any
@@ -64,7 +65,7 @@ class ExplainedPart:
             mechanism=plan.answering.mechanism(),
             proof=plan.answering.proof(),
             expected_noise=plan.answering.expected_noise(),
-            statement=sqlglot.parse_one(plan.sql, dialect=dialect).sql(dialect=dialect, pretty=True),
+            statement=_laid_out(plan.sql, dialect),
             in_words={"answers": _answers(plan), "sensitivity": _sensitivity(plan), "guarantee": _guarantee(plan)},
         )
 
@@ -165,6 +166,12 @@ class Explanation:
         columns = [Column("", left=True), Column("", left=True)]
         tables = (Table(columns, [[*pair] for pair in block.items()]).html() for block in self._told())
         return f"{''.join(tables)}<pre>{escape(self.statement)}</pre>"
+
+
+@lru_cache(256)
+def _laid_out(statement: str, dialect: str) -> str:
+    """Return a statement over several lines; reading it takes longer than all the rest of an explanation."""
+    return sqlglot.parse_one(statement, dialect=dialect).sql(dialect=dialect, pretty=True)
 
 
 def _made(question: Question) -> tuple[str, ...]:

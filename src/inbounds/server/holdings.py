@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from inbounds.query.contract import Contract
 from inbounds.server.custodian_file import CustodianFile
 from inbounds.server.person import Person
 from inbounds.server.problem import Problem
+from inbounds.server.readers import Readers
 
 TICK = 1.0
 """Answers leave at whole multiples of so many seconds after they were asked, unless the contract says otherwise."""
@@ -43,6 +45,7 @@ class Holdings:
         self._file = file
         self._turn = threading.Lock()
         self._ledger: Ledger | None = None
+        self._readers = Readers(file.ledger)
         self._contracts = {_name(contract): contract for contract in map(Contract.load, file.contracts)}
         if len(self._contracts) < len(file.contracts):
             raise InvalidContract("two contracts describe datasets of one name; give each its own")
@@ -63,11 +66,9 @@ class Holdings:
         """The names of all datasets."""
         return list(self._contracts)
 
-    @property
-    def ledger(self) -> Ledger:
-        """The ledger of all datasets."""
-        with self._turn:
-            return self._opened_ledger()
+    def reading(self) -> AbstractContextManager[Ledger]:
+        """Lend the ledger of all datasets, to look at it."""
+        return self._readers.one()
 
     def _opened_ledger(self) -> Ledger:
         if self._ledger is None:
@@ -119,6 +120,7 @@ class Holdings:
         with self._turn:
             while self._open:
                 self._open.popitem()[1].dataset.close()
+            self._readers.close()
             if self._ledger is not None:
                 self._ledger.close()
 

@@ -224,6 +224,8 @@ async def answers(
 
 
 def _asked(service: Service, person: Person, after: int, most: int) -> list[AskedOut]:
+    with service.holdings.reading() as ledger:
+        found = list(ledger.requests(person.name, after, most))
     return [
         AskedOut(
             entry=charge.seq,
@@ -234,7 +236,7 @@ def _asked(service: Service, person: Person, after: int, most: int) -> list[Aske
             question=charge.text,
             answered=_is_finished(kept) and not _is_running(service, person, _key(person, charge)),
         )
-        for charge, kept in service.holdings.ledger.requests(person.name, after, most)
+        for charge, kept in found
     ]
 
 
@@ -254,7 +256,8 @@ async def answer(key: AnswerId, service: Serving, person: Reading) -> AnswerOut:
 
 
 def _kept(service: Service, person: Person, key: str) -> AnswerOut:
-    found = service.holdings.ledger.request(request_id(person, key))
+    with service.holdings.reading() as ledger:
+        found = ledger.request(request_id(person, key))
     if found is None or found[0].analyst != person.name:
         raise Problem("not-found", "you have asked no question with this key")
     charge, kept = found

@@ -155,7 +155,7 @@ async def budget(
     if person.role is Role.ANALYST and analyst not in (None, person.name):
         raise Problem("not-allowed", "an analyst sees no other analyst's budget; leave analyst out")
     who = person.name if person.role is Role.ANALYST else analyst
-    return await run_in_threadpool(_budget, service.holdings.holding(name, person), who)
+    return await run_in_threadpool(_budget, service, name, person, who)
 
 
 @router.post(
@@ -206,19 +206,20 @@ def account(balance: Balance) -> AccountOut:
     )
 
 
-def _budget(holding: Holding, analyst: str | None) -> BudgetOut:
-    ledger, name = holding.dataset.ledger, holding.name
-    repeats = ledger.repeats(name, analyst)
-    return BudgetOut(
-        dataset=name,
-        analyst=analyst,
-        asked=ledger.charges(name, analyst),
-        total=account(ledger.balance(name)),
-        own=None if analyst is None else account(ledger.balance(name, analyst)),
-        more_like_the_last=None
-        if repeats is None
-        else MoreOut(count=repeats.count, epsilon=text(repeats.last.amount) or "0"),
-    )
+def _budget(service: Service, name: str, person: Person, analyst: str | None) -> BudgetOut:
+    service.holdings.holding(name, person)  # which enters it in the ledger, if it is new
+    with service.holdings.reading() as ledger:
+        repeats = ledger.repeats(name, analyst)
+        return BudgetOut(
+            dataset=name,
+            analyst=analyst,
+            asked=ledger.charges(name, analyst),
+            total=account(ledger.balance(name)),
+            own=None if analyst is None else account(ledger.balance(name, analyst)),
+            more_like_the_last=None
+            if repeats is None
+            else MoreOut(count=repeats.count, epsilon=text(repeats.last.amount) or "0"),
+        )
 
 
 def asked(holding: Holding, asking: Asking) -> Any:
@@ -230,10 +231,12 @@ def asked(holding: Holding, asking: Asking) -> Any:
 def _explained(service: Service, name: str, asking: Asking, person: Person) -> ExplanationOut:
     holding = service.holdings.holding(name, person)
     analyst = person.name if person.role is Role.ANALYST else None
-    found = asked(holding, asking).explain(
-        asking.epsilon, pooling=asking.pooling, weights=asking.weights, analyst=analyst
-    )
-    balances = [holding.dataset.ledger.balance(name, who) for who in {None, analyst}]
+    query = asked(holding, asking)
+    with service.holdings.reading() as ledger:
+        found = query.explain(
+            asking.epsilon, pooling=asking.pooling, weights=asking.weights, analyst=analyst, ledger=ledger
+        )
+        balances = [ledger.balance(name, who) for who in {None, analyst}]
     left = [one.left - found.epsilon for one in balances if one.left is not None]
     return ExplanationOut(
         question=found.question,

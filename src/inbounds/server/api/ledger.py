@@ -8,7 +8,9 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
+from inbounds.ledger import Verification
 from inbounds.ledger.entry import Head
+from inbounds.ledger.statement import Statement
 from inbounds.server.api.amounts import Amount
 from inbounds.server.api.datasets import AccountOut, Name, account
 from inbounds.server.api.door import Serving, allowed, refusals
@@ -64,7 +66,8 @@ async def head(service: Serving, person: Reading) -> HeadOut:
 
 
 def _head(service: Service) -> Head:
-    return service.holdings.ledger.head()
+    with service.holdings.reading() as ledger:
+        return ledger.head()
 
 
 @router.get("/ledger/entries", responses=refusals("ledger-unavailable", "invalid-parameter"))
@@ -77,9 +80,14 @@ async def entries(
     analyst: Annotated[str | None, Query(max_length=200)] = None,
 ) -> PageOut:
     """List entries in their order: opened, contract, granted, charged, answered."""
-    found = await run_in_threadpool(lambda: service.holdings.ledger.page(after, most, dataset, analyst))
+    found = await run_in_threadpool(_page, service, after, most, dataset, analyst)
     last = found.entries[-1].seq if len(found.entries) == most else None
     return PageOut(entries=found.data(), next_after=last)
+
+
+def _page(service: Service, after: int, most: int, dataset: str | None, analyst: str | None) -> Statement:
+    with service.holdings.reading() as ledger:
+        return ledger.page(after, most, dataset, analyst)
 
 
 @router.get("/ledger/verification", responses=refusals("ledger-unavailable", "invalid-parameter"))
@@ -89,7 +97,7 @@ async def verification(
     saved: Annotated[str | None, Query(alias="head", max_length=100, description="A head that was saved.")] = None,
 ) -> VerificationOut:
     """Check every entry and every account, and, if one was saved, that the chain goes through that head."""
-    found = await run_in_threadpool(lambda: service.holdings.ledger.verify(saved))
+    found = await run_in_threadpool(_verified, service, saved)
     return VerificationOut(
         ok=found.ok,
         entries=found.entries,
@@ -97,6 +105,11 @@ async def verification(
         problems=list(found.problems),
         contracts={name: terms.digest for name, terms in found.terms.items()},
     )
+
+
+def _verified(service: Service, saved: str | None) -> Verification:
+    with service.holdings.reading() as ledger:
+        return ledger.verify(saved)
 
 
 @router.post(

@@ -1,0 +1,33 @@
+"""Ledgers that are read and never charged: threads take turns with one ledger, and a charge waits for the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from inbounds.ledger import Ledger
+
+
+class Readers:
+    """As many open ledgers as were ever read at once, so that reading waits neither for charges nor for a check."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._free: list[Ledger] = []
+
+    @contextmanager
+    def one(self) -> Iterator[Ledger]:
+        """Lend a ledger for the time of the block."""
+        try:
+            found = self._free.pop()
+        except IndexError:
+            found = Ledger.open(self._where, create=False)
+        try:
+            yield found
+        finally:
+            self._free.append(found)
+
+    def close(self) -> None:
+        """Close all that are not lent."""
+        while self._free:
+            self._free.pop().close()
