@@ -18,6 +18,7 @@ from benchmarks import (
     limit,
     questions,
     scalar,
+    server,
     tables,
     timing_leak,
 )
@@ -38,6 +39,8 @@ BENCHMARKS: dict[str, Callable[..., Report | Series]] = {
     "joint": joint.run,
     "joint-scale": joint_scale.run,
     "joint-check": joint_check.run,
+    "server": server.run,
+    "server-kills": server.run_kills,
 }
 WITH_OWN_PEERS: dict[str, Callable[..., Report | Series]] = {"tables": tables.run, "joint": joint.run}
 """Their peers run in processes of their own, some of them in other environments."""
@@ -49,12 +52,14 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all unless given: {', '.join(BENCHMARKS)}")
     parser.add_argument("--peers", type=Path, metavar="PYTHON", help="the interpreter that has the peers")
     parser.add_argument("--quick", action="store_true", help="less work, rougher figures")
+    parser.add_argument("--seconds", type=float, help="how long analysts ask the server; a minute unless given")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(BENCHMARKS):
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
 
     benchmarks = BENCHMARKS | {name: partial(run, interpreter=arguments.peers) for name, run in WITH_OWN_PEERS.items()}
+    benchmarks["server"] = partial(server.run, seconds=arguments.seconds)
     names = arguments.names or list(benchmarks)
     figures = {}
     with PeerProcess(arguments.peers) as peers:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from starlette.datastructures import Headers
 
-from inbounds.server.custodian_file import CustodianFile
+from inbounds.server.custodian_file import CustodianFile, Provider
 from inbounds.server.key_ring import KeyRing
-from inbounds.server.openid import Tokens
 from inbounds.server.person import Person
 from inbounds.server.problem import Problem
+
+if TYPE_CHECKING:
+    from inbounds.server.openid import Tokens
 
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="inbounds"'}
 
@@ -19,7 +23,7 @@ class Authentication:
     def __init__(self, file: CustodianFile, keys: KeyRing) -> None:
         self._file = file
         self._keys = keys
-        self._tokens = None if file.provider is None else Tokens(file.provider)
+        self._tokens = None if file.provider is None else _tokens(file.provider)
 
     def person(self, address: str | None, headers: Headers) -> Person:
         """Return who asks, or refuse with one and the same answer, whatever is wrong."""
@@ -48,3 +52,9 @@ class Authentication:
             said = headers.getlist(proxy.header)
             return said[0] if len(said) == 1 else None  # with two, one may be what the person sent to the proxy
         return None
+
+
+def _tokens(provider: Provider) -> Tokens:
+    from inbounds.server.openid import Tokens  # noqa: PLC0415  whoever starts with keys alone does not wait for it
+
+    return Tokens(provider)

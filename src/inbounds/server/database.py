@@ -50,6 +50,8 @@ class Database:
                 f"{str(self.path)!r} is no file of this server, or one of a later release, and was left as it is; name "
                 "another one with state"
             )
+        if (found, version) == (APPLICATION, VERSION):
+            return  # without a write: a process can start while the disk is full
         for statement in _TABLES.split(";"):
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")

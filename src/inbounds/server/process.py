@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
+import signal
 import socket
 import ssl
 import tempfile
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,9 +34,22 @@ GRACE = 5
 """When the server is stopped, running questions have the time that a statement has, and so many seconds."""
 
 
+STARTING = 60
+"""A worker that says nothing for so many seconds is replaced; one that starts says nothing while it imports."""
+
+
 def worker() -> FastAPI:
     """Return the application of a worker process."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     return application(Service.open(CustodianFile.load(os.environ[FILE])))
+
+
+def _end_with_parent() -> None:
+    """Stop a worker whose server was killed: it would keep the address from the one that is started next."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def check(file: CustodianFile) -> None:
@@ -99,6 +115,7 @@ def run(path: Path, file: CustodianFile, listener: socket.socket) -> None:
         limit_concurrency=file.limits.connections,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=file.limits.statement_seconds + GRACE,
+        timeout_worker_healthcheck=STARTING,
         h11_max_incomplete_event_size=16_384,
     )
     try:

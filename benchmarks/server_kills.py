@@ -1,0 +1,174 @@
+"""A server and its workers, killed at random while analysts ask: nothing that was paid for is lost or paid twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from uuid import uuid4
+
+from benchmarks.report import Report
+from benchmarks.served_clinic import PATIENCE, ServedClinic, contract
+from inbounds.cli.demo_questions import QUESTIONS
+from inbounds.client import connect
+from inbounds.errors import InboundsError
+from inbounds.ledger import Ledger
+from inbounds.query import Answer
+
+ANALYSTS = 6
+TICK = 0.05
+SERVERS = 0.1
+"""The part of the kills that is the server's; the others are a worker's."""
+PAUSES = (0.05, 0.5)
+
+Rows = tuple[tuple[object, ...], ...]
+
+
+@dataclass
+class Seen:
+    """What the analysts sent and got."""
+
+    sent: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The analyst and the question, by the request id in the ledger."""
+    got: dict[str, Rows] = field(default_factory=dict)
+    gave_up: int = 0
+    """Questions whose client had no patience left, or that were refused."""
+
+
+def run(kills: int) -> Report:
+    """Kill so many times, and then look for what must not be."""
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        clinic = ServedClinic.build(
+            Path(folder), {"visits": contract("visits", 10**6, TICK)}, ANALYSTS, 2, "statements_at_once = 100"
+        )
+        seen, killed = _killing(clinic, kills)
+        wrong, facts = look(clinic, seen)
+    rows = [(f"kills of {what}", str(count), "") for what, count in killed.items()]
+    rows += [(name, str(count), "") for name, count in facts.items()]
+    rows += [(name, str(count), f"0 {'met' if count == 0 else 'MISSED'}") for name, count in wrong.items()]
+    return Report(
+        title="Killed at random",
+        columns=("", "", "target"),
+        rows=rows,
+        notes=[
+            f"kill -9, {PAUSES[0]:g} to {PAUSES[1]:g} s after the one before or after the server was there again, "
+            f"while {ANALYSTS} analysts ask through the client, which tries again what was lost. 2 worker processes."
+        ],
+        measured={name: float(count) for name, count in {**facts, **wrong}.items()},
+    )
+
+
+def _killing(clinic: ServedClinic, kills: int) -> tuple[Seen, Counter[str]]:
+    seen, over = Seen(), threading.Event()
+    process = clinic.start()
+    clinic.wait(process)
+    asking = [threading.Thread(target=_ask_on, args=(clinic, f"a{one}", seen, over)) for one in range(ANALYSTS)]
+    for thread in asking:
+        thread.start()
+    killed: Counter[str] = Counter()
+    try:
+        while killed.total() < kills:
+            time.sleep(random.uniform(*PAUSES))
+            if random.random() < SERVERS:
+                process.kill()
+                process.wait()
+                killed["the server"] += 1
+                process = restarted(clinic)
+            elif (found := workers(process.pid)) and _kill(random.choice(found)):
+                killed["a worker"] += 1
+    finally:
+        over.set()
+        for thread in asking:
+            thread.join()
+        _finish(clinic, seen)
+        process.terminate()
+        process.wait(PATIENCE)
+    return seen, killed
+
+
+def restarted(clinic: ServedClinic) -> subprocess.Popen[bytes]:
+    """Start the server again, as a supervisor would: until the address is free."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        process = clinic.start()
+        try:
+            clinic.wait(process)
+            if process.poll() is None:
+                return process
+        except RuntimeError:
+            if time.monotonic() > end:
+                raise
+        process.kill()
+        process.wait()
+
+
+def workers(server: int) -> list[int]:
+    """Return the worker processes of a server: its children but the one that looks after what they share."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == server and b"spawn_main" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return sorted(found)
+
+
+def _kill(process: int) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+        return True
+    return False
+
+
+def _ask_on(clinic: ServedClinic, name: str, seen: Seen, over: threading.Event) -> None:
+    """Ask until it is over; what was sent is noted before, what came back after."""
+    with connect(clinic.file.url, key=clinic.keys[name], patience=PATIENCE, trust_env=False) as connection:
+        dataset = connection.dataset("visits")
+        while not over.is_set():
+            question, request = random.choice(QUESTIONS), uuid4().hex
+            seen.sent[f"{name}/{request}"] = name, question.sql()
+            try:
+                found = dataset.sql(question.sql()).ask("0.01", request_id=request)
+            except InboundsError:
+                seen.gave_up += 1
+            else:
+                seen.got[f"{name}/{request}"] = found.rows
+
+
+def _finish(clinic: ServedClinic, seen: Seen) -> None:
+    """Ask again whatever has no answer yet; it must be free if it was charged."""
+    for request, (name, sql) in seen.sent.items():
+        if request not in seen.got:
+            with connect(clinic.file.url, key=clinic.keys[name], patience=PATIENCE, trust_env=False) as connection:
+                found = connection.dataset("visits").sql(sql).ask("0.01", request_id=request.partition("/")[2])
+            seen.got[request] = found.rows
+
+
+def look(clinic: ServedClinic, seen: Seen) -> tuple[dict[str, int], dict[str, int]]:
+    """Return what must not be, counted, and some facts."""
+    with Ledger.open(clinic.ledger, create=False) as ledger:
+        entries = ledger.statement().entries
+        ok, spent = ledger.verify().ok, ledger.balance("visits").spent
+    charged = Counter(entry.request_id for entry in entries if entry.kind == "charge")
+    kept = {entry.request_id: entry.text for entry in entries if entry.kind == "answer"}
+    own = {one: Answer.load(text, Fraction(1), one).rows for one, text in kept.items()}
+    wrong = {
+        "answers without a charge": sum(one not in charged for one in seen.got),
+        "answers that are not kept": sum(one not in kept for one in seen.got),
+        "answers that are others in the ledger": sum(own.get(one, rows) != rows for one, rows in seen.got.items()),
+        "charges that nobody asked for": sum(one not in seen.sent for one in charged),
+        "double charges": sum(count - 1 for count in charged.values()),
+        "charges that cannot be asked again": sum(one not in seen.got for one in charged),
+        "wrong sums": int(spent != Fraction(len(charged), 100)),
+        "ledgers that do not verify": int(not ok),
+    }
+    return wrong, {"questions": len(seen.sent), "charges": len(charged), "questions asked again later": seen.gave_up}
