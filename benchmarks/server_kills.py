@@ -28,7 +28,10 @@ ANALYSTS = 6
 TICK = 0.05
 SERVERS = 0.1
 """The part of the kills that is the server's; the others are a worker's."""
-PAUSES = (0.05, 0.5)
+ANSWERS = (1, 8)
+"""So many are given, at least and at most, between two kills."""
+
+WORKER, SERVER = "a worker", "the server"
 
 Rows = tuple[tuple[object, ...], ...]
 
@@ -50,9 +53,10 @@ def run(kills: int) -> Report:
         clinic = ServedClinic.build(
             Path(folder), {"visits": contract("visits", 10**6, TICK)}, ANALYSTS, 2, "statements_at_once = 100"
         )
-        seen, killed = _killing(clinic, kills)
+        order = [SERVER if random.random() < SERVERS else WORKER for _ in range(kills)]
+        seen = killing(clinic, order)
         wrong, facts = look(clinic, seen)
-    rows = [(f"kills of {what}", str(count), "") for what, count in killed.items()]
+    rows = [(f"kills of {what}", str(count), "") for what, count in Counter(order).items()]
     rows += [(name, str(count), "") for name, count in facts.items()]
     rows += [(name, str(count), f"0 {'met' if count == 0 else 'MISSED'}") for name, count in wrong.items()]
     return Report(
@@ -60,31 +64,31 @@ def run(kills: int) -> Report:
         columns=("", "", "target"),
         rows=rows,
         notes=[
-            f"kill -9, {PAUSES[0]:g} to {PAUSES[1]:g} s after the one before or after the server was there again, "
-            f"while {ANALYSTS} analysts ask through the client, which tries again what was lost. 2 worker processes."
+            f"kill -9, each at a random moment after {ANSWERS[0]} to {ANSWERS[1]} more answers were given, while "
+            f" {ANALYSTS} analysts ask through the client, which tries again what was lost. 2 worker processes."
         ],
         measured={name: float(count) for name, count in {**facts, **wrong}.items()},
     )
 
 
-def _killing(clinic: ServedClinic, kills: int) -> tuple[Seen, Counter[str]]:
+def killing(clinic: ServedClinic, order: list[str]) -> Seen:
+    """Kill a worker or the server, in this order, while analysts ask; then ask again what has no answer."""
     seen, over = Seen(), threading.Event()
     process = clinic.start()
     clinic.wait(process)
     asking = [threading.Thread(target=_ask_on, args=(clinic, f"a{one}", seen, over)) for one in range(ANALYSTS)]
     for thread in asking:
         thread.start()
-    killed: Counter[str] = Counter()
     try:
-        while killed.total() < kills:
-            time.sleep(random.uniform(*PAUSES))
-            if random.random() < SERVERS:
+        for victim in order:
+            _wait_for_answers(seen, random.randint(*ANSWERS))
+            if victim == SERVER:
                 process.kill()
                 process.wait()
-                killed["the server"] += 1
                 process = restarted(clinic)
-            elif (found := workers(process.pid)) and _kill(random.choice(found)):
-                killed["a worker"] += 1
+            else:
+                while not ((found := workers(process.pid)) and _kill(random.choice(found))):
+                    time.sleep(0.01)
     finally:
         over.set()
         for thread in asking:
@@ -92,7 +96,15 @@ def _killing(clinic: ServedClinic, kills: int) -> tuple[Seen, Counter[str]]:
         _finish(clinic, seen)
         process.terminate()
         process.wait(PATIENCE)
-    return seen, killed
+    return seen
+
+
+def _wait_for_answers(seen: Seen, more: int) -> None:
+    """Return at a random moment after so many more answers were given."""
+    enough, end = len(seen.got) + more, time.monotonic() + PATIENCE
+    while len(seen.got) < enough and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(random.uniform(0, 2 * TICK))
 
 
 def restarted(clinic: ServedClinic) -> subprocess.Popen[bytes]:

@@ -11,8 +11,9 @@ from inbounds.server.custodian_file import CustodianFile
 from inbounds.server.process import run
 
 
-def none(_: Contract) -> float:
+def none(contract: Contract) -> float:
     """Return that there are no ticks; no contract can say so."""
+    del contract
     return 0.0
 
 

@@ -1,0 +1,254 @@
+"""Whatever is killed, stopped or full: nothing is lost, nothing is paid twice, and the server says what to do."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from benchmarks import server_kills
+from benchmarks.served_clinic import ServedClinic, contract
+from benchmarks.server_kills import SERVER, WORKER, workers
+
+from inbounds.ledger import Ledger
+from inbounds.server.database import Database
+from inbounds.server.key_ring import KeyRing
+from tests.helpers.programs import ROOT
+from tests.helpers.served import COUNT, Running, Served, build, running, wait_for
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="this system tells nothing of other processes in /proc")
+
+
+def ask(client: httpx.Client, key: str, sql: str = COUNT) -> httpx.Response:
+    """Ask a question under an Idempotency-Key."""
+    body = {"sql": sql, "epsilon": "0.5"}
+    return client.post("/v1/datasets/visits/answers", json=body, headers={"Idempotency-Key": key})
+
+
+def is_refused(response: httpx.Response, code: str) -> bool:
+    """Return whether something is refused for now, with a word about when to come again."""
+    found = response.json().get("code") == code
+    return found and response.status_code == 503 and int(response.headers["Retry-After"]) > 0
+
+
+@contextmanager
+def two_workers(served: Served) -> Iterator[tuple[Running, list[int]]]:
+    """Serve with two worker processes, once both are there."""
+    with running(served) as found:
+        wait_for(lambda: len(workers(found.process.pid)) == 2)
+        yield found, workers(found.process.pid)
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Served:
+    """A hospital that two worker processes serve."""
+    return build(tmp_path / "hospital", workers=2)
+
+
+@linux
+@pytest.mark.slow
+def test_kills_lose_nothing(tmp_path: Path) -> None:
+    """Every answer is kept and paid once, no charge is without a question, and what was charged is answered later."""
+    contracts = {"visits": contract("visits", 10**6, server_kills.TICK)}
+    clinic = ServedClinic.build(tmp_path, contracts, server_kills.ANALYSTS, 2, "statements_at_once = 100")
+    seen = server_kills.killing(clinic, [WORKER, SERVER, WORKER])
+    wrong, facts = server_kills.look(clinic, seen)
+    assert wrong == dict.fromkeys(wrong, 0)
+    assert facts["charges"] == facts["questions"] >= 3
+
+
+@linux
+@pytest.mark.slow
+def test_workers_are_replaced_and_end_with_their_server(pair: Served) -> None:
+    """A worker that is killed comes back as another; workers of a server that is killed end, and free its address."""
+    with two_workers(pair) as (found, before), found.client(pair.keys["ana"]) as client:
+        os.kill(before[0], signal.SIGKILL)
+        wait_for(lambda: len(set(workers(found.process.pid)) - set(before)) == 1, 60)
+        wait_for(lambda: _is_there(client))
+        left = workers(found.process.pid)
+        found.stop(signal.SIGKILL)
+        wait_for(lambda: not any(_runs(one) for one in left), 60)
+    with running(pair) as again, again.client(pair.keys["ana"]) as client:
+        assert client.get("/v1/me").json()["name"] == "ana"
+
+
+@linux
+@pytest.mark.slow
+def test_two_workers_are_one_server(tmp_path: Path) -> None:
+    """One request runs once, a person has one bucket of requests, and a revoked key is none, whoever is asked."""
+    pair = build(tmp_path / "hospital", workers=2)
+    slower = pair.folder / "visits.toml"
+    slower.write_text(slower.read_text().replace("tick = 0.05", "tick = 1"))
+    text = pair.path.read_text().replace("requests_per_minute = 1000000", "requests_per_minute = 60")
+    pair.path.write_text(text)
+    with two_workers(pair) as (found, _), ThreadPoolExecutor(8) as pool:
+
+        def alone(name: str, key: str) -> httpx.Response:
+            with found.client(pair.keys[name]) as client:  # a connection of its own, to any worker
+                return ask(client, key)
+
+        statuses = [one.status_code for one in pool.map(lambda _: alone("ana", "same"), range(8))]
+        assert set(statuses) <= {200, 409}
+        assert 409 in statuses
+        assert 200 in statuses
+        with Ledger.open(pair.folder / "budget.db", create=False) as ledger:
+            assert ledger.balance("visits").spent == Fraction(1, 2)
+
+        def look(name: str) -> int:
+            with found.client(pair.keys[name]) as client:
+                return client.get("/v1/me").status_code
+
+        ring = KeyRing(Database(pair.file.state))
+        assert look("carla") == 200
+        ring.revoke(pair.keys["carla"].split("_")[1])
+        assert {look("carla") for _ in range(8)} == {401}
+        begun = time.monotonic()
+        seen = list(pool.map(look, ["ben"] * 100))
+        gone = time.monotonic() - begun
+        assert set(seen) <= {200, 429}
+        assert 60 <= seen.count(200) <= 61 + gone, "60 at once, and 60 a minute, from both together"
+
+
+@linux
+@pytest.mark.slow
+def test_wrong_keys_are_limited_by_address(tmp_path: Path) -> None:
+    """Whoever guesses keys is refused before long, from that address; those who have one are not."""
+    served = build(tmp_path / "hospital")
+    served.path.write_text(served.path.read_text().replace("requests_per_minute = 1000000", "requests_per_minute = 20"))
+    try:
+        guesses = [served.bearing(f"inb_{number:012x}_{'A' * 43}").get("/v1/me") for number in range(40)]
+        assert [one.status_code for one in guesses[:20]] == [401] * 20
+        assert 429 in {one.status_code for one in guesses}
+        assert guesses[-1].headers["Retry-After"]
+        assert served.person("ana").get("/v1/me").status_code == 200
+    finally:
+        served.close()
+
+
+@linux
+@pytest.mark.slow
+def test_a_full_disk_refuses_and_loses_nothing(served: Served) -> None:
+    """Charges are refused with 503, what can be read is read, and with room the same requests go on."""
+    with running(served) as found, found.client(served.keys["ana"]) as client:
+        first = ask(client, "before")
+        assert first.status_code == 200
+        log = served.folder / "budget.db-wal"
+        process, (soft, hard) = found.process.pid, resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (log.stat().st_size, hard))
+        try:
+            refused = [ask(client, f"full-{number}") for number in range(3)]
+            assert all(is_refused(one, "ledger-unavailable") for one in refused), [one.text for one in refused]
+            again = client.get("/v1/answers/before")
+            assert again.json()["rows"] == first.json()["rows"]
+            explained = client.post("/v1/datasets/visits/explain", json={"sql": COUNT, "epsilon": "0.5"})
+            assert explained.status_code == 200
+            assert client.get("/v1/datasets/visits/budget").json()["own"]["spent"] in ("0.5", "1", "1.5", "2")
+        finally:
+            resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard))
+        for number in range(3):
+            assert ask(client, f"full-{number}").status_code == 200
+        assert client.get("/v1/datasets/visits/budget").json()["own"]["spent"] == "2"
+    with Ledger.open(served.folder / "budget.db", create=False) as ledger:
+        assert ledger.verify().ok
+
+
+class Postgres:
+    """A PostgreSQL server that a test may stop: its own."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.data = folder / "data"
+        self.url = url
+        self._program = _program("pg_ctl")
+        owner = self.data.owner()
+        self._prefix = [] if owner == _me() else ["runuser", "-u", owner, "--"]
+
+    def _control(self, *words: str) -> None:
+        command = [*self._prefix, self._program, *words, "--pgdata", str(self.data), "--wait", "--silent"]
+        subprocess.run(command, check=True, cwd="/", stdout=subprocess.DEVNULL, timeout=60)
+
+    def stop(self) -> None:
+        """Stop it, whatever it does."""
+        self._control("stop", "--mode=immediate")
+
+    def start(self) -> None:
+        """Start it again."""
+        self._control("start", f"--log={self.data / 'server.log'}")
+
+
+def _me() -> str:
+    return Path("/proc/self").owner()
+
+
+def _program(name: str) -> str:
+    folders = [str(one) for one in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *folders]))
+    if found is None:
+        pytest.skip("this machine has no PostgreSQL server")
+    return found
+
+
+@pytest.fixture
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server of the test's own, where the others have one."""
+    if not os.environ.get("INBOUNDS_TEST_POSTGRES"):
+        pytest.skip("INBOUNDS_TEST_POSTGRES holds no URL of a server to test with")
+    _program("pg_ctl")
+    script = str(ROOT / "scripts" / "postgres")
+    started = subprocess.run([script, "start"], check=True, capture_output=True, text=True, timeout=120)
+    url = started.stdout.strip()
+    folder = Path(started.stderr.rpartition("started in ")[2].strip())
+    try:
+        yield Postgres(folder, url)
+    finally:
+        subprocess.run([script, "stop", url], check=True, capture_output=True, timeout=60)
+
+
+@linux
+@pytest.mark.slow
+def test_a_ledger_that_is_stopped_is_waited_for(tmp_path: Path, postgres: Postgres) -> None:
+    """While PostgreSQL is away there is 503 and nothing else; once it is back the same requests go on, paid once."""
+    served = build(tmp_path / "hospital")
+    served.path.write_text(served.path.read_text().replace('ledger = "budget.db"', f'ledger = "{postgres.url}"'))
+    with running(served) as found, found.client(served.keys["ana"]) as client:
+        first = ask(client, "before")
+        assert first.status_code == 200
+        postgres.stop()
+        away: list[Any] = [ask(client, "before"), ask(client, "during")]
+        away += [client.get("/v1/answers/before"), client.get("/v1/datasets/visits/budget")]
+        assert all(is_refused(one, "ledger-unavailable") for one in away), [one.text for one in away]
+        assert client.get("/readyz").status_code == 503
+        assert client.get("/healthz").status_code == 200
+        postgres.start()
+        assert ask(client, "before").json()["rows"] == first.json()["rows"]
+        assert ask(client, "during").status_code == 200
+        assert client.get("/v1/datasets/visits/budget").json()["own"]["spent"] == "1"
+        assert client.get("/readyz").status_code == 200
+    with Ledger.open(postgres.url, create=False) as ledger:
+        assert ledger.verify().ok
+        assert [one.kind for one in ledger.statement().entries].count("charge") == 2
+
+
+def _is_there(client: httpx.Client) -> bool:
+    try:
+        return client.get("/v1/me").is_success
+    except httpx.TransportError:
+        return False
+
+
+def _runs(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
