@@ -8,7 +8,7 @@ from pathlib import Path
 from inbounds.query.contract import Contract
 from inbounds.server import holdings
 from inbounds.server.custodian_file import CustodianFile
-from inbounds.server.process import run
+from inbounds.server.process import listening, run
 
 
 def none(contract: Contract) -> float:
@@ -21,7 +21,8 @@ def main() -> None:
     """Serve what a custodian's file says, in this process."""
     holdings._tick = none
     path = Path(sys.argv[1])
-    run(path, CustodianFile.load(path))
+    file = CustodianFile.load(path)
+    run(path, file, listening(file))
 
 
 if __name__ == "__main__":

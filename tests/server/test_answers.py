@@ -161,7 +161,8 @@ def test_nothing_tells_before_the_tick(
     monkeypatch.setattr(answers, "Ticks", Late)
     first: Future[httpx.Response] = pool.submit(ana.ask, "one")
     wait_for(lambda: gate.waiting == 1)
-    kept = served.service.holdings.ledger.request("ana/one")
+    with served.service.holdings.reading() as ledger:
+        kept = ledger.request("ana/one")
     assert kept is not None
     assert kept[1] is not None  # it is there, and nobody sees that
     refused(ana.ask("one"), 409, "request-running")

@@ -86,7 +86,8 @@ def test_a_real_provider_tells_who_asks(tmp_path: Path, hurried: None) -> None:
             token = signed_in(issuer, "1")
             assert who(served, token) == "ana@hospital.example"
             assert served.bearing(token).ask("q1").status_code == 200
-            assert served.service.holdings.ledger.request("ana@hospital.example/q1") is not None
+            with served.service.holdings.reading() as ledger:
+                assert ledger.request("ana@hospital.example/q1") is not None
             assert who(served, signed_in(issuer, "1", client="another application")) is None
             assert who(served, signed_in(issuer, "2")) is None  # whose address is not verified
             assert who(served, signed_in(issuer, "mallory@hospital.example")) is None
