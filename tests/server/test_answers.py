@@ -36,6 +36,9 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield threads
 
 
+COUNTS = "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic"
+
+
 @dataclass
 class Gate:
     """Where whoever comes waits until it is opened."""
@@ -48,6 +51,13 @@ def spent(who: As) -> tuple[int, str]:
     """Return how many questions were charged, and how much."""
     found = who.get("/v1/datasets/visits/budget").json()
     return found["asked"], found["own"]["spent"]
+
+
+def follows(who: As) -> tuple[int, bool]:
+    """Return how an answer that others tell is refused or given, and whether an explanation says that there is one."""
+    given = who.request("POST", "/v1/datasets/visits/owned", json={"sql": COUNTS}).status_code
+    asked = {"sql": COUNTS, "epsilon": "0.1"}
+    return given, who.request("POST", "/v1/datasets/visits/explain", json=asked).json()["owned"] is not None
 
 
 def engine(served: Served) -> Engine:
@@ -159,19 +169,21 @@ def test_nothing_tells_before_the_tick(
                 await asyncio.sleep(0.001)
 
     monkeypatch.setattr(answers, "Ticks", Late)
-    first: Future[httpx.Response] = pool.submit(ana.ask, "one")
+    first: Future[httpx.Response] = pool.submit(ana.ask, "one", COUNTS)
     wait_for(lambda: gate.waiting == 1)
     with served.service.holdings.reading() as ledger:
         kept = ledger.request("ana/one")
     assert kept is not None
     assert kept[1] is not None  # it is there, and nobody sees that
-    refused(ana.ask("one"), 409, "request-running")
+    refused(ana.ask("one", COUNTS), 409, "request-running")
     refused(ana.get("/v1/answers/one"), 409, "request-running")
     assert [one["answered"] for one in ana.get("/v1/answers").json()] == [False]
+    assert follows(ana) == (404, False)
     gate.opened.set()
     assert first.result(60).status_code == 200
     assert ana.get("/v1/answers/one").json() == first.result().json()
     assert [one["answered"] for one in ana.get("/v1/answers").json()] == [True]
+    assert follows(ana) == (200, True)
 
 
 def test_what_depends_on_the_database_leaves_at_a_tick(

@@ -49,8 +49,9 @@ class Entry:
         return (int(said), None) if said.isdigit() else (KINDS[said].status, said)
 
 
-NO, GONE, BAD = "not-allowed", "not-found", "invalid-request"
+NO, GONE, BAD, UNOWNED = "not-allowed", "not-found", "invalid-request", "not-owned"
 EXPLAIN = {"json": QUESTION}
+OWNED = {"json": {"sql": QUESTION["sql"]}}
 ASK = {"json": QUESTION, "headers": {"Idempotency-Key": "matrix"}}
 GRANT = {"json": {"amount": "0.5", "note": "more"}}
 THEIRS = {"json": {"amount": "0.5", "note": "more", "analyst": "eve"}}
@@ -74,6 +75,8 @@ MATRIX = [
     Entry("POST /v1/datasets/{name}/explain", GONE, GONE, GONE, NO, "/v1/datasets/no/explain", EXPLAIN),
     Entry("POST /v1/datasets/{name}/answers", "200", GONE, NO, NO, "/v1/datasets/visits/answers", ASK),
     Entry("POST /v1/datasets/{name}/answers", GONE, GONE, NO, NO, "/v1/datasets/nothing/answers", ASK),
+    Entry("POST /v1/datasets/{name}/owned", UNOWNED, GONE, NO, NO, "/v1/datasets/visits/owned", OWNED),
+    Entry("POST /v1/datasets/{name}/owned", GONE, GONE, NO, NO, "/v1/datasets/nothing/owned", OWNED),
     Entry("GET /v1/answers", "200", "200", NO, NO),
     Entry("GET /v1/answers/{key}", "200", GONE, NO, NO, "/v1/answers/of-ana"),
     Entry("GET /v1/answers/{key}", GONE, GONE, NO, NO, "/v1/answers/of-ben"),

@@ -38,7 +38,7 @@ from inbounds.errors import (
 if TYPE_CHECKING:
     from inbounds.client import RemoteDataset
     from inbounds.ledger.receipt import Balance
-    from inbounds.query import Answer, Dataset, Query
+    from inbounds.query import Answer, Dataset
 
 Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Who asks; the cost is charged to this name.")]
 Confidence = Annotated[str, typer.Option(metavar="NUMBER", help="Of the intervals, above 0 and below 1.")]
@@ -80,12 +80,15 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         with connected(server, key_file, analyst=analyst, ledger=ledger) as connection, _remembering(request):
             remote = connection.dataset(dataset)
             wanted = remote.sql(sql).alone() if alone else remote.sql(sql)
-            found = wanted.ask(cost, request_id=request, pooling=fixed, weights=shares, confidence=float(sure))
+            if cost == 0:
+                found = _told_for_free(wanted.owned(), "you have")
+            else:
+                found = wanted.ask(cost, request_id=request, pooling=fixed, weights=shares, confidence=float(sure))
             left = _left(remote)
             told = accounts(left) if left else {"in total": "cannot be read"}
             lines = [("epsilon", epsilon), *((f"budget {name}", text) for name, text in told.items())]
             data = {**_answer(found), "budget": balances(left) if left else {}}
-            if not show(data, f"{found}\n\n{pairs([*lines, ('request id', request)])}", as_json=as_json):
+            if not show(data, f"{found}\n\n{pairs([*lines, ('request id', found.request_id)])}", as_json=as_json):
                 _tell(request)
         return
     if analyst is None:
@@ -94,7 +97,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         question = asked.sql(sql).alone() if alone else asked.sql(sql)
         with _remembering(request):
             if cost == 0:
-                answer = _owned(question, analyst)
+                answer = _told_for_free(question.owned(analyst), f"{analyst} has")
             else:
                 answer = question.ask(
                     cost, analyst=analyst, request_id=request, pooling=fixed, weights=shares, confidence=float(sure)
@@ -114,12 +117,11 @@ def _left(remote: RemoteDataset) -> dict[str, Any] | None:
         return None
 
 
-def _owned(question: Query, analyst: str) -> Answer:
-    """Return what follows from answers that the analyst has."""
-    found = question.owned(analyst)
+def _told_for_free(found: Answer | None, who_has: str) -> Answer:
+    """Return what follows from answers that somebody has."""
     if found is None:
         raise InvalidQuestion(
-            f"epsilon must be above 0, got 0: no answer that {analyst} has tells this one; give an epsilon"
+            f"epsilon must be above 0, got 0: no answer that {who_has} tells this one; give an epsilon"
         )
     return found
 

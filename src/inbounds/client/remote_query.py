@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from inbounds.display.facts import Facts
+from inbounds.errors import ServerRefused
 from inbounds.ledger.amount import fraction, units, written
 from inbounds.query.answer import Answer
 
@@ -78,6 +79,16 @@ class RemoteQuery:
         body = {**self._body(epsilon, pooling, weights), "confidence": confidence}
         request = uuid4().hex if request_id is None else request_id
         return read_answer(self.dataset.connection.post(f"{self.dataset.path}/answers", body, request))
+
+    def owned(self) -> Answer | None:
+        """Return the answer that follows from those that you have, for nothing; None if none does."""
+        body = {"sql": self.text, "alone": self.each_alone}
+        try:
+            return read_answer(self.dataset.connection.consult(f"{self.dataset.path}/owned", body))
+        except ServerRefused as refused:
+            if refused.code == "not-owned":
+                return None
+            raise
 
     def _body(self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None) -> dict[str, Any]:
         found: dict[str, Any] = {"sql": self.text, "epsilon": written(units(epsilon)), "alone": self.each_alone}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -199,14 +199,16 @@ class Query:
         weights: Sequence[Any] | None = None,
         analyst: str | None = None,
         ledger: Ledger | None = None,
+        hidden: Callable[[str], bool] | None = None,
     ) -> Explanation:
         """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement.
 
         With `analyst`: also whether the answer follows for free from what that analyst owns; `ledger` is the dataset's,
-        opened once more, for whoever does not want to wait for its charges.
+        opened once more, for whoever does not want to wait for its charges, and `hidden` tells which requests have
+        answers that nobody may see yet.
         """
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
-        found = None if analyst is None else self.owned(analyst, ledger)
+        found = None if analyst is None else self.owned(analyst, ledger, hidden)
         owned = None if found is None else f"{analyst} owns this already, as a sum or a part of {found.request_id}"
         lasting = self.dataset.lasting(_cost(epsilon), _rho(plans))
         return Explanation.of(plans, self.dataset.engine.dialect.name, owned, self.shown.explained(), lasting)
@@ -306,10 +308,13 @@ class Query:
             return None
         return Asked.of(self.dataset.identity, planned[0].question).data()
 
-    def owned(self, analyst: str, ledger: Ledger | None = None) -> Answer | None:
+    def owned(
+        self, analyst: str, ledger: Ledger | None = None, hidden: Callable[[str], bool] | None = None
+    ) -> Answer | None:
         """Return the answer that follows from what an analyst owns already, for nothing; None if none does.
 
-        It is a sum or a part of a table that was released together and adds up; the data are not looked at.
+        It is a sum or a part of a table that was released together and adds up; the data are not looked at.  Answers to
+        requests that are `hidden` are passed over.
         """
         if len(self.questions) > 1:
             return None
@@ -319,6 +324,8 @@ class Query:
         except (InvalidParameter, LedgerConflict):  # there is no ledger yet, or it does not know the dataset
             return None
         kept = [(entry.request_id, entry.text) for entry in entries if entry.kind == "answer"]
+        if hidden is not None:
+            kept = [(request, text) for request, text in kept if not hidden(request)]
         found = derived(self.dataset.identity, self.questions[0], kept)
         if found is None:
             return None

@@ -36,6 +36,11 @@ class Claims:
             if taken is not None:
                 self._let_go(taken)
 
+    def is_running(self, request_id: str) -> bool:
+        """Return whether a question is being answered, or its answer has not left yet."""
+        with self.one_of(running(request_id), 1) as free:
+            return not free
+
     def _take(self, at: int) -> bool:
         with self._turn:
             if at in self._held:
@@ -55,6 +60,11 @@ class Claims:
     def close(self) -> None:
         """Let go of everything."""
         os.close(self._file)
+
+
+def running(request_id: str) -> str:
+    """Return the name under which a question is held until its answer leaves."""
+    return f"request {request_id}"
 
 
 def _byte(name: str) -> int:

@@ -32,6 +32,7 @@ KINDS = {
     "not-allowed": Kind(403, "This role may not do that"),
     "wrong-address": Kind(403, "Requests come through the proxy only"),
     "not-found": Kind(404, "There is no such thing, or it is not yours"),
+    "not-owned": Kind(404, "No answer of yours tells this"),
     "method-not-allowed": Kind(405, "This cannot be done here"),
     "request-running": Kind(409, "This request is still running"),
     "not-answered": Kind(409, "The request was charged, and has no answer yet"),

@@ -19,8 +19,9 @@ from inbounds.query import Answer, ExplainedPart
 from inbounds.query.row_limit import row_limit
 from inbounds.query.unfinished import load as unfinished
 from inbounds.server.api.amounts import plain, text
-from inbounds.server.api.datasets import Asking, Name, PartOut, asked, part_out
+from inbounds.server.api.datasets import Asking, Name, Owned, PartOut, asked, part_out
 from inbounds.server.api.door import Serving, allowed, refusals
+from inbounds.server.claims import running
 from inbounds.server.holdings import Holding
 from inbounds.server.person import Action, Person
 from inbounds.server.problem import AGAIN, Problem
@@ -110,7 +111,7 @@ async def ask(
     ticks = Ticks(holding.tick)
     key = idempotency_key.strip('"')
     with (
-        service.claims.one_of(_running(person, key), 1) as first,
+        service.claims.one_of(running(request_id(person, key)), 1) as first,
         service.claims.one_of(f"statement {person.name}", service.file.limits.statements_at_once) as free,
     ):
         if not first:
@@ -129,16 +130,6 @@ async def ask(
         await ticks.next()  # until then it is running, for whoever asks again or looks for the answer
     service.metrics.answers.labels(name).inc()
     return found
-
-
-def _running(person: Person, key: str) -> str:
-    return f"request {request_id(person, key)}"
-
-
-def _is_running(service: Service, person: Person, key: str) -> bool:
-    """Return whether a question is being answered, or its answer has not left yet."""
-    with service.claims.one_of(_running(person, key), 1) as free:
-        return not free
 
 
 def _limiter(request: Request, service: Service) -> CapacityLimiter:
@@ -212,6 +203,27 @@ def _kind(cells: list[Any]) -> str:
     return "text" if str in kinds else "number"
 
 
+@router.post(
+    "/datasets/{name}/owned",
+    responses=refusals("not-found", "not-owned", "invalid-question", "ledger-unavailable", "dataset-unavailable"),
+)
+async def owned(
+    name: Name, question: Owned, service: Serving, person: Annotated[Person, allowed(Action.READ_ANSWERS)]
+) -> AnswerOut:
+    """Return an answer that follows from those that you have, for nothing; the data are not looked at."""
+    return await run_in_threadpool(_owned, service, name, question, person)
+
+
+def _owned(service: Service, name: str, question: Owned, person: Person) -> AnswerOut:
+    holding = service.holdings.holding(name, person)
+    query = asked(holding, question)
+    with service.holdings.reading() as ledger:
+        found = query.owned(person.name, ledger, service.claims.is_running)
+    if found is None:
+        raise Problem("not-owned", "no answer that you have tells this one; ask it, for an epsilon")
+    return answer_out(found, holding.name, str(query), found.request_id.removeprefix(f"{person.name}/"), [])
+
+
 @router.get("/answers", responses=refusals("ledger-unavailable"))
 async def answers(
     service: Serving,
@@ -234,7 +246,7 @@ def _asked(service: Service, person: Person, after: int, most: int) -> list[Aske
             asked_at=charge.time,
             epsilon=text(fraction(charge.amount)) or "0",
             question=charge.text,
-            answered=_is_finished(kept) and not _is_running(service, person, _key(person, charge)),
+            answered=_is_finished(kept) and not service.claims.is_running(charge.request_id),
         )
         for charge, kept in found
     ]
@@ -261,7 +273,7 @@ def _kept(service: Service, person: Person, key: str) -> AnswerOut:
     if found is None or found[0].analyst != person.name:
         raise Problem("not-found", "you have asked no question with this key")
     charge, kept = found
-    if _is_running(service, person, key):
+    if service.claims.is_running(charge.request_id):
         raise Problem("request-running", "this question is being answered; look again in a moment")
     if kept is None or not _is_finished(kept):
         raise Problem("not-answered", f"this question was charged, and has no answer yet; {AGAIN}")

@@ -83,15 +83,20 @@ class BudgetOut(BaseModel):
     more_like_the_last: MoreOut | None
 
 
-class Asking(BaseModel):
-    """A question."""
+class Owned(BaseModel):
+    """A question, whatever it costs: answers that somebody has may tell it for nothing."""
 
     model_config = ConfigDict(extra="forbid")
     sql: str = Field(
         min_length=1, max_length=LONGEST_SQL, examples=["SELECT clinic, AVG(age) FROM visits GROUP BY clinic"]
     )
-    epsilon: Amount
     alone: bool = Field(default=False, description="Each group by itself: less noise in each, and sums that drift.")
+
+
+class Asking(Owned):
+    """A question."""
+
+    epsilon: Amount
     pooling: Amount | None = Field(default=None, description="From 0 to 1, instead of chosen for the least error.")
     weights: list[Amount] | None = Field(
         default=None, max_length=100, description="How several measures divide epsilon."
@@ -222,7 +227,7 @@ def _budget(service: Service, name: str, person: Person, analyst: str | None) ->
         )
 
 
-def asked(holding: Holding, asking: Asking) -> Any:
+def asked(holding: Holding, asking: Owned) -> Any:
     """Return the question that was sent."""
     query = holding.dataset.sql(asking.sql)
     return query.alone() if asking.alone else query
@@ -234,7 +239,12 @@ def _explained(service: Service, name: str, asking: Asking, person: Person) -> E
     query = asked(holding, asking)
     with service.holdings.reading() as ledger:
         found = query.explain(
-            asking.epsilon, pooling=asking.pooling, weights=asking.weights, analyst=analyst, ledger=ledger
+            asking.epsilon,
+            pooling=asking.pooling,
+            weights=asking.weights,
+            analyst=analyst,
+            ledger=ledger,
+            hidden=service.claims.is_running,
         )
         balances = [ledger.balance(name, who) for who in {None, analyst}]
     left = [one.left - found.epsilon for one in balances if one.left is not None]
