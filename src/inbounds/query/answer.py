@@ -92,17 +92,18 @@ class Answer:
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas DataFrame, with their expected noise and the ends of their intervals."""
-        return frame_export.to_pandas(self._columns())
+        return frame_export.to_pandas(self.by_column())
 
     def to_polars(self) -> Any:
         """Return the rows as a polars DataFrame, with their expected noise and the ends of their intervals."""
-        return frame_export.to_polars(self._columns())
+        return frame_export.to_polars(self.by_column())
 
     def to_arrow(self) -> Any:
         """Return the rows as an Arrow table, with their expected noise and the ends of their intervals."""
-        return frame_export.to_arrow(self._columns())
+        return frame_export.to_arrow(self.by_column())
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def by_column(self) -> dict[str, list[Any]]:
+        """Return everything by columns: groups, measures, their expected noise and the ends of their intervals."""
         found = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
         several = self.measures > 1
         for i, name in enumerate(self.columns[-self.measures :]):

@@ -1,4 +1,4 @@
-"""The server's own file: keys.  What was spent is in the ledger, and nothing here can change it."""
+"""The server's own file: keys, sessions, questions and requests.  What was spent is elsewhere, in the ledger."""
 
 from __future__ import annotations
 
@@ -18,6 +18,16 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS keys (
     prefix TEXT PRIMARY KEY, person TEXT NOT NULL, digest TEXT NOT NULL,
     issued TEXT NOT NULL, expires TEXT NOT NULL, revoked TEXT
+) STRICT;
+CREATE TABLE IF NOT EXISTS sessions (
+    digest TEXT PRIMARY KEY, person TEXT NOT NULL, key TEXT, token TEXT NOT NULL, expires TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS questions (
+    request_id TEXT PRIMARY KEY, dataset TEXT NOT NULL, content TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS budget_requests (
+    number INTEGER PRIMARY KEY, person TEXT NOT NULL, dataset TEXT NOT NULL, amount TEXT NOT NULL,
+    reason TEXT NOT NULL, asked TEXT NOT NULL, decided TEXT, granted TEXT, note TEXT
 ) STRICT;
 """
 

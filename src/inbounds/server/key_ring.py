@@ -60,6 +60,11 @@ class KeyRing:
         same = hmac.compare_digest(digest_of(text), _NOBODY if key is None else key.digest)
         return key.person if key is not None and same and key.is_valid(clock.now()) else None
 
+    def is_valid(self, prefix: str) -> bool:
+        """Return whether a key that was shown before still opens anything."""
+        key = self._found(prefix)
+        return key is not None and key.is_valid(clock.now())
+
     def _found(self, prefix: str) -> Key | None:
         rows = self._database.rows(f"{_SELECT} WHERE prefix = ?", (prefix,))
         return _key(rows[0]) if rows else None

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inbounds.server.authentication import Authentication
+from inbounds.server.budget_requests import BudgetRequests
 from inbounds.server.claims import Claims
 from inbounds.server.custodian_file import CustodianFile
 from inbounds.server.database import Database
 from inbounds.server.holdings import Holdings
 from inbounds.server.key_ring import KeyRing
 from inbounds.server.metrics import Metrics
+from inbounds.server.question_store import QuestionStore
 from inbounds.server.rates import Rates
+from inbounds.server.sessions import Sessions
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,9 @@ class Service:
     file: CustodianFile
     holdings: Holdings
     keys: KeyRing
+    sessions: Sessions
+    questions: QuestionStore
+    budget_requests: BudgetRequests
     authentication: Authentication
     claims: Claims
     rates: Rates
@@ -30,10 +36,12 @@ class Service:
     @classmethod
     def open(cls, file: CustodianFile) -> Service:
         """Open what the custodian's file names."""
-        keys = KeyRing(Database(file.state))
+        database = Database(file.state)
+        keys = KeyRing(database)
         claims = Claims(beside(file.state, "claims"))
         rates = Rates(beside(file.state, "rates"), file.limits.requests_per_minute)
-        return cls(file, Holdings(file), keys, Authentication(file, keys), claims, rates, Metrics())
+        stores = Sessions(database), QuestionStore(database), BudgetRequests(database)
+        return cls(file, Holdings(file), keys, *stores, Authentication(file, keys), claims, rates, Metrics())
 
     def close(self) -> None:
         """Let go of everything."""

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import functools
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, Header, Path, Query, Request
+from fastapi import APIRouter, Header, Path, Request
+from fastapi import Query as FromAddress
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from inbounds.errors import BudgetExceeded, InboundsError, InvalidParameter, InvalidQuestion, RequestReused
 from inbounds.ledger.amount import fraction
 from inbounds.ledger.entry import Entry
-from inbounds.query import Answer, ExplainedPart
+from inbounds.query import Answer, ExplainedPart, Query
 from inbounds.query.row_limit import row_limit
 from inbounds.query.unfinished import load as unfinished
 from inbounds.server.api.amounts import plain, text
 from inbounds.server.api.datasets import Asking, Name, Owned, PartOut, asked, part_out
-from inbounds.server.api.door import Serving, allowed, refusals
+from inbounds.server.api.door import Serving, allowed, refusals, service_of
 from inbounds.server.claims import running
 from inbounds.server.holdings import Holding
 from inbounds.server.person import Action, Person
@@ -107,9 +109,14 @@ async def ask(
     person: Annotated[Person, allowed(Action.ASK)],
 ) -> AnswerOut:
     """Ask a question.  It is charged first; the answer is kept, and leaves at a tick, whatever it took."""
+    return await answered(request, person, name, question, idempotency_key.strip('"'))
+
+
+async def answered(request: Request, person: Person, name: str, question: Question, key: str) -> AnswerOut:
+    """Charge, ask and keep, and return the answer at a tick."""
+    service = service_of(request)
     holding = await run_in_threadpool(service.holdings.holding, name, person)
     ticks = Ticks(holding.tick)
-    key = idempotency_key.strip('"')
     with (
         service.claims.one_of(running(request_id(person, key)), 1) as first,
         service.claims.one_of(f"statement {person.name}", service.file.limits.statements_at_once) as free,
@@ -119,7 +126,7 @@ async def ask(
         if not free:
             most = service.file.limits.statements_at_once
             raise Problem("too-many-statements", f"everybody has {most} questions at once; wait for an answer")
-        work = functools.partial(_answer, holding, question, person, key)
+        work = functools.partial(_answer, service, holding, question, person, key)
         try:
             found = await to_thread.run_sync(work, limiter=_limiter(request, service))
         except (InvalidQuestion, InvalidParameter, BudgetExceeded, RequestReused):
@@ -140,9 +147,15 @@ def _limiter(request: Request, service: Service) -> CapacityLimiter:
     return state.statements
 
 
-def _answer(holding: Holding, question: Question, person: Person, key: str) -> AnswerOut:
+def _answer(service: Service, holding: Holding, question: Question, person: Person, key: str) -> AnswerOut:
     query = asked(holding, question)
-    found = query.ask(
+    service.questions.keep(request_id(person, key), holding.name, question.model_dump(mode="json"))
+    found = _ask(query, question, person, key)
+    return answer_out(found, holding.name, question.sql, key, _parts(holding, query, question))
+
+
+def _ask(query: Query, question: Question, person: Person, key: str) -> Answer:
+    return query.ask(
         question.epsilon,
         analyst=person.name,
         request_id=request_id(person, key),
@@ -151,9 +164,11 @@ def _answer(holding: Holding, question: Question, person: Person, key: str) -> A
         confidence=question.confidence,
         progress=_silent,
     )
+
+
+def _parts(holding: Holding, query: Query, question: Question) -> list[PartOut]:
     plans = query.plans(question.epsilon, pooling=question.pooling, weights=question.weights)
-    parts = [part_out(ExplainedPart.of(plan, holding.dataset.engine.dialect.name).data()) for plan in plans]
-    return answer_out(found, holding.name, str(query), key, parts)
+    return [part_out(ExplainedPart.of(plan, holding.dataset.engine.dialect.name).data()) for plan in plans]
 
 
 def _silent(line: str) -> None:
@@ -228,14 +243,15 @@ def _owned(service: Service, name: str, question: Owned, person: Person) -> Answ
 async def answers(
     service: Serving,
     person: Reading,
-    after: Annotated[int, Query(ge=0, le=2**62, description="Those after this entry of the ledger.")] = 0,
-    most: Annotated[int, Query(ge=1, le=1000)] = 100,
+    after: Annotated[int, FromAddress(ge=0, le=2**62, description="Those after this entry of the ledger.")] = 0,
+    most: Annotated[int, FromAddress(ge=1, le=1000)] = 100,
 ) -> list[AskedOut]:
     """List your own questions, in the order in which they were charged."""
-    return await run_in_threadpool(_asked, service, person, after, most)
+    return await run_in_threadpool(answers_of, service, person, after, most)
 
 
-def _asked(service: Service, person: Person, after: int, most: int) -> list[AskedOut]:
+def answers_of(service: Service, person: Person, after: int, most: int) -> list[AskedOut]:
+    """Return a person's own questions, in the order in which they were charged."""
     with service.holdings.reading() as ledger:
         found = list(ledger.requests(person.name, after, most))
     return [
@@ -268,17 +284,40 @@ async def answer(key: AnswerId, service: Serving, person: Reading) -> AnswerOut:
 
 
 def _kept(service: Service, person: Person, key: str) -> AnswerOut:
+    found = kept(service, person, key)
+    return answer_out(found.answer, found.dataset, found.sql, key, found.parts)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An answer that was given before, as it was asked for."""
+
+    dataset: str
+    sql: str
+    """The question as it was written."""
+    asked_at: str
+    answer: Answer
+    parts: list[PartOut]
+
+
+def kept(service: Service, person: Person, key: str) -> Kept:
+    """Return one of a person's own answers; the data are not looked at."""
+    request = request_id(person, key)
     with service.holdings.reading() as ledger:
-        found = ledger.request(request_id(person, key))
+        found = ledger.request(request)
     if found is None or found[0].analyst != person.name:
         raise Problem("not-found", "you have asked no question with this key")
-    charge, kept = found
-    if service.claims.is_running(charge.request_id):
+    charge, answer = found
+    if service.claims.is_running(request):
         raise Problem("request-running", "this question is being answered; look again in a moment")
-    if kept is None or not _is_finished(kept):
+    if answer is None or not _is_finished(answer):
         raise Problem("not-answered", f"this question was charged, and has no answer yet; {AGAIN}")
-    limit = _row_limit(service, charge)
-    return answer_out(Answer.load(kept.text, fraction(charge.amount), key, limit), charge.dataset, charge.text, key, [])
+    written = service.questions.find(request)
+    if written is not None and person.may_see(charge.dataset):
+        with suppress(InboundsError):  # the contract was changed since: then what was released is shown
+            return _as_asked(service, person, key, charge, written[1])
+    released = Answer.load(answer.text, fraction(charge.amount), key, _row_limit(service, charge))
+    return Kept(charge.dataset, charge.text, charge.time, released, [])
 
 
 def _row_limit(service: Service, charge: Entry) -> str | None:
@@ -287,3 +326,13 @@ def _row_limit(service: Service, charge: Entry) -> str | None:
         if charge.dataset in service.holdings.names:
             return row_limit(service.holdings.opened(charge.dataset).dataset.sql(charge.text).questions)
     return None
+
+
+def _as_asked(service: Service, person: Person, key: str, charge: Entry, content: dict[str, Any]) -> Kept:
+    """Return what was released as the question wanted it shown: asking again with its id gives what is kept."""
+    question = Question(**content)
+    holding = service.holdings.holding(charge.dataset, person)
+    query = asked(holding, question)
+    return Kept(
+        charge.dataset, question.sql, charge.time, _ask(query, question, person, key), _parts(holding, query, question)
+    )

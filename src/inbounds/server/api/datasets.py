@@ -160,7 +160,7 @@ async def budget(
     if person.role is Role.ANALYST and analyst not in (None, person.name):
         raise Problem("not-allowed", "an analyst sees no other analyst's budget; leave analyst out")
     who = person.name if person.role is Role.ANALYST else analyst
-    return await run_in_threadpool(_budget, service, name, person, who)
+    return await run_in_threadpool(budget_of, service, name, person, who)
 
 
 @router.post(
@@ -170,7 +170,7 @@ async def explain(
     name: Name, asking: Asking, service: Serving, person: Annotated[Person, allowed(Action.EXPLAIN)]
 ) -> ExplanationOut:
     """Say what a question would do: cost, mechanism, expected noise, what is left afterwards.  It is free."""
-    return await run_in_threadpool(_explained, service, name, asking, person)
+    return await run_in_threadpool(explained, service, name, asking, person)
 
 
 def described(holding: Holding) -> DatasetOut:
@@ -211,7 +211,8 @@ def account(balance: Balance) -> AccountOut:
     )
 
 
-def _budget(service: Service, name: str, person: Person, analyst: str | None) -> BudgetOut:
+def budget_of(service: Service, name: str, person: Person, analyst: str | None) -> BudgetOut:
+    """Return what an analyst, or everybody together, has asked and spent, and has left."""
     service.holdings.holding(name, person)  # which enters it in the ledger, if it is new
     with service.holdings.reading() as ledger:
         repeats = ledger.repeats(name, analyst)
@@ -233,7 +234,8 @@ def asked(holding: Holding, asking: Owned) -> Any:
     return query.alone() if asking.alone else query
 
 
-def _explained(service: Service, name: str, asking: Asking, person: Person) -> ExplanationOut:
+def explained(service: Service, name: str, asking: Asking, person: Person) -> ExplanationOut:
+    """Return what a question would do."""
     holding = service.holdings.holding(name, person)
     analyst = person.name if person.role is Role.ANALYST else None
     query = asked(holding, asking)

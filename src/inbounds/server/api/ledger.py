@@ -118,18 +118,19 @@ def _verified(service: Service, saved: str | None) -> Verification:
     responses=refusals("not-found", "invalid-parameter", "ledger-conflict", "ledger-unavailable"),
 )
 async def grant(
-    name: Name, granted: Grant, service: Serving, person: Annotated[Person, allowed(Action.GRANT)]
+    name: Name, wanted: Grant, service: Serving, person: Annotated[Person, allowed(Action.GRANT)]
 ) -> AccountOut:
     """Give a dataset, or one analyst of it, more to spend; a negative amount takes some away."""
-    return await run_in_threadpool(_granted, service, name, granted, person)
+    return await run_in_threadpool(granted, service, name, wanted, person)
 
 
-def _granted(service: Service, name: str, granted: Grant, person: Person) -> AccountOut:
+def granted(service: Service, name: str, wanted: Grant, person: Person) -> AccountOut:
+    """Grant more, on the record, in the name of whoever grants."""
     holding = service.holdings.holding(name, person)
-    analyst = granted.analyst
+    analyst = wanted.analyst
     known = service.file.people.get(analyst or "")
     if analyst is not None and (known is None or known.role is not Role.ANALYST or not known.may_see(name)):
         raise Problem("invalid-parameter", "there is no analyst of this name who may ask this dataset; check the name")
     ledger = holding.dataset.ledger
-    ledger.grant(name, granted.amount, analyst, note=f"{granted.note} (granted by {person.name})")
+    ledger.grant(name, wanted.amount, analyst, note=f"{wanted.note} (granted by {person.name})")
     return account(ledger.balance(name, analyst))
