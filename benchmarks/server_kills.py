@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -25,11 +26,12 @@ from inbounds.ledger import Ledger
 from inbounds.query import Answer
 
 ANALYSTS = 6
+WORKERS = 2
 TICK = 0.05
 SERVERS = 0.1
 """The part of the kills that is the server's; the others are a worker's."""
-ANSWERS = (1, 8)
-"""So many are given, at least and at most, between two kills."""
+ANSWERS = (0, 0, 1, 2, 4)
+"""How many are given between two kills: one of these, so that some hit what has just begun."""
 
 WORKER, SERVER = "a worker", "the server"
 
@@ -51,7 +53,7 @@ def run(kills: int) -> Report:
     """Kill so many times, and then look for what must not be."""
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         clinic = ServedClinic.build(
-            Path(folder), {"visits": contract("visits", 10**6, TICK)}, ANALYSTS, 2, "statements_at_once = 100"
+            Path(folder), {"visits": contract("visits", 10**6, TICK)}, ANALYSTS, WORKERS, "statements_at_once = 100"
         )
         order = [SERVER if random.random() < SERVERS else WORKER for _ in range(kills)]
         seen = killing(clinic, order)
@@ -64,8 +66,8 @@ def run(kills: int) -> Report:
         columns=("", "", "target"),
         rows=rows,
         notes=[
-            f"kill -9, each at a random moment after {ANSWERS[0]} to {ANSWERS[1]} more answers were given, while "
-            f" {ANALYSTS} analysts ask through the client, which tries again what was lost. 2 worker processes."
+            f"kill -9, each at a random moment after 0 to {max(ANSWERS)} more answers were given, while "
+            f"{ANALYSTS} analysts ask through the client, which tries again what was lost. {WORKERS} worker processes."
         ],
         measured={name: float(count) for name, count in {**facts, **wrong}.items()},
     )
@@ -80,8 +82,9 @@ def killing(clinic: ServedClinic, order: list[str]) -> Seen:
     for thread in asking:
         thread.start()
     try:
-        for victim in order:
-            _wait_for_answers(seen, random.randint(*ANSWERS))
+        for number, victim in enumerate(order):
+            print(f"\r{number} of {len(order)} kills", end="", file=sys.stderr, flush=True)
+            _wait_for_answers(seen, random.choice(ANSWERS))
             if victim == SERVER:
                 process.kill()
                 process.wait()
