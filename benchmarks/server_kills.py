@@ -75,12 +75,14 @@ def run(kills: int) -> Report:
 
 def killing(clinic: ServedClinic, order: list[str]) -> Seen:
     """Kill a worker or the server, in this order, while analysts ask; then ask again what has no answer."""
-    seen, over = Seen(), threading.Event()
+    seen, over, begun = Seen(), threading.Event(), threading.Barrier(ANALYSTS + 1, timeout=PATIENCE)
     process = clinic.start()
     clinic.wait(process)
-    asking = [threading.Thread(target=_ask_on, args=(clinic, f"a{one}", seen, over)) for one in range(ANALYSTS)]
+    names = [name for name in clinic.keys if name != "carla"]
+    asking = [threading.Thread(target=_ask_on, args=(clinic, name, seen, begun, over)) for name in names]
     for thread in asking:
         thread.start()
+    begun.wait()  # a client that never reached anybody does not try again
     try:
         for number, victim in enumerate(order):
             print(f"\r{number} of {len(order)} kills", end="", file=sys.stderr, flush=True)
@@ -111,19 +113,16 @@ def _wait_for_answers(seen: Seen, more: int) -> None:
 
 
 def restarted(clinic: ServedClinic) -> subprocess.Popen[bytes]:
-    """Start the server again, as a supervisor would: until the address is free."""
+    """Start the server again, as a supervisor would: until the address is free, and it is this one that has it."""
     end = time.monotonic() + PATIENCE
-    while True:
+    while time.monotonic() < end:
         process = clinic.start()
-        try:
-            clinic.wait(process)
-            if process.poll() is None:
+        while process.poll() is None:
+            if workers(process.pid):  # which it starts once it has the address
+                clinic.wait(process)
                 return process
-        except RuntimeError:
-            if time.monotonic() > end:
-                raise
-        process.kill()
-        process.wait()
+            time.sleep(0.01)
+    raise RuntimeError("the server does not start again")
 
 
 def workers(server: int) -> list[int]:
@@ -144,10 +143,11 @@ def _kill(process: int) -> bool:
     return False
 
 
-def _ask_on(clinic: ServedClinic, name: str, seen: Seen, over: threading.Event) -> None:
+def _ask_on(clinic: ServedClinic, name: str, seen: Seen, begun: threading.Barrier, over: threading.Event) -> None:
     """Ask until it is over; what was sent is noted before, what came back after."""
     with connect(clinic.file.url, key=clinic.keys[name], patience=PATIENCE, trust_env=False) as connection:
         dataset = connection.dataset("visits")
+        begun.wait()
         while not over.is_set():
             question, request = random.choice(QUESTIONS), uuid4().hex
             seen.sent[f"{name}/{request}"] = name, question.sql()
