@@ -12,6 +12,7 @@ from copy import copy
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import Any
 
@@ -67,6 +68,7 @@ class Dataset(Questions):
         self._sources = {"frame": frame, "spark": spark}
         self._account = Account(contract, self.tables, budget, ledger, create_ledger, frame is not None)
         self._plans: dict[tuple[Any, ...], Plan] = {}
+        self._planning = Lock()
         self._others: dict[str, Engine] = {}
         self._whole: Dataset | None = None
 
@@ -174,12 +176,15 @@ class Dataset(Questions):
         """Return the plan for a question; the same question again is not planned again."""
         key = (str(question), question.alone, epsilon, pooling)
         found = self._plans.get(key)
-        if found is None:
-            if len(self._plans) >= MOST_PLANS:
-                self._plans.clear()
-            engines = {name: self.engine_of(name) for name in base_tables(question.table)}
-            found = self._plans[key] = plan(question, epsilon, self.engine, pooling, engines)
-        return found
+        if found is not None:
+            return found
+        with self._planning:  # those who ask the same at once wait for one plan, and do not each make it
+            if key not in self._plans:
+                if len(self._plans) >= MOST_PLANS:
+                    self._plans.clear()
+                engines = {name: self.engine_of(name) for name in base_tables(question.table)}
+                self._plans[key] = plan(question, epsilon, self.engine, pooling, engines)
+            return self._plans[key]
 
     # Other tables, and what is made of tables.
 

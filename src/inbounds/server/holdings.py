@@ -83,6 +83,9 @@ class Holdings:
 
     def opened(self, name: str) -> Holding:
         """Return a dataset, entered in the ledger."""
+        found = self._open.get(name)
+        if found is not None:
+            return found
         with self._turn:
             found = self._open.get(name)
             if found is None:
