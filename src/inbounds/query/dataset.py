@@ -68,7 +68,7 @@ class Dataset(Questions):
         self._sources = {"frame": frame, "spark": spark}
         self._account = Account(contract, self.tables, budget, ledger, create_ledger, frame is not None)
         self._plans: dict[tuple[Any, ...], Plan] = {}
-        self._planning = Lock()
+        self._planning: dict[tuple[Any, ...], Lock] = {}
         self._others: dict[str, Engine] = {}
         self._whole: Dataset | None = None
 
@@ -178,13 +178,20 @@ class Dataset(Questions):
         found = self._plans.get(key)
         if found is not None:
             return found
-        with self._planning:  # those who ask the same at once wait for one plan, and do not each make it
-            if key not in self._plans:
-                if len(self._plans) >= MOST_PLANS:
-                    self._plans.clear()
-                engines = {name: self.engine_of(name) for name in base_tables(question.table)}
-                self._plans[key] = plan(question, epsilon, self.engine, pooling, engines)
-            return self._plans[key]
+        with self._planning.setdefault(key, Lock()):  # those who ask the same at once wait for one plan
+            try:
+                found = self._plans.get(key)
+                return self._planned(key, question, epsilon, pooling) if found is None else found
+            finally:
+                self._planning.pop(key, None)
+
+    def _planned(self, key: tuple[Any, ...], question: Question, epsilon: Fraction, pooling: Fraction | None) -> Plan:
+        engines = {name: self.engine_of(name) for name in base_tables(question.table)}
+        found = plan(question, epsilon, self.engine, pooling, engines)
+        if len(self._plans) >= MOST_PLANS:
+            self._plans.clear()
+        self._plans[key] = found
+        return found
 
     # Other tables, and what is made of tables.
 
