@@ -72,6 +72,24 @@ def test_a_unit_counts_for_so_many_of_its_keys(tmp_path: Path) -> None:
     assert twice == {"Nowhere": 1, "Oslo": 300, "Rome": 599}
 
 
+@pytest.mark.parametrize("unit", [UNITS, ROWS], ids=["units", "rows"])
+def test_no_unit_spells_the_key_of_others(tmp_path: Path, unit: str) -> None:
+    """Texts that a collation holds for equal are keys of their own: else one unit's spelling could stand for all."""
+    with duckdb.connect(str(tmp_path / "trips.duckdb")) as database:
+        database.execute("CREATE TABLE trips (person BIGINT, age BIGINT, town VARCHAR COLLATE NOCASE)")
+        database.execute("INSERT INTO trips VALUES (900, 5, 'ROME')")
+        database.execute("INSERT INTO trips SELECT i, 5, 'Rome' FROM range(600) t(i)")
+    path = tmp_path / "trips.toml"
+    path.write_text(CONTRACT.format(unit=f'table = "trips"\n{unit}', ending="duckdb"), encoding="utf-8")
+    with Dataset.load(path) as trips:
+        assert trips.discover_keys("town", 1, 1e-9, analyst="ana").keys == ("Rome",)
+        engine = trips.engine
+        from inbounds.query.discovery import _statement  # noqa: PLC0415  the very statement that runs
+
+        counted: list[Any] = engine.run(_statement(engine, trips.table, "town", 1))
+    assert sorted(counted) == [(b"ROME", 1), (b"Rome", 600)]
+
+
 def test_whole_numbers_can_be_keys(tmp_path: Path) -> None:
     """Keys keep their type, and the section reads as part of the contract."""
     path = made(tmp_path)

@@ -99,7 +99,8 @@ def discover(  # noqa: PLR0913  what is asked, at which cost, by whom
                 rows: list[Any] = engine.run(statement)
             except EngineFailed as failure:
                 raise EngineFailed(failure.kind, receipt.request_id) from None
-            found = [key for key, units in rows if _fits(key) and selection.publishes(int(units), entropy)]
+            counted = [(_key(given), int(units)) for given, units in rows]
+            found = [key for key, units in counted if _fits(key) and selection.publishes(units, entropy)]
             text = ledger.answered(receipt, json.dumps({"keys": sorted(found)}, ensure_ascii=False))
     finally:
         engine.close()
@@ -133,11 +134,16 @@ def _engine(dataset: Dataset, name: str) -> Engine:
 
 
 def _statement(engine: Engine, table: Table, name: str, limit: int) -> str:
-    """Return the statement that counts the units of each key; a unit counts for its first keys, so many at most."""
+    """Return the statement that counts the units of each key; a unit counts for its first keys, so many at most.
+
+    Texts are told apart by their bytes: of several that a collation holds for equal, one would be shown as the key of
+    all, and it may be the text of one unit only.
+    """
     key: Expression = column(name)
     known: list[Expression] = [present(key)]
     if engine.kinds()[name] is Kind.TEXT:
         known.append(compare(exp.Length(this=key.copy()), "<=", whole(LONGEST)))
+        key = engine.bytes_of(key)
     counted = named(exp.Count(this=exp.Star()), "n")
     if table.rows_are_units:
         found = exp.select(named(key, "k"), counted).from_(engine.relation()).where(*known)
@@ -151,6 +157,11 @@ def _statement(engine: Engine, table: Table, name: str, limit: int) -> str:
     ranked = exp.select("k", named(place, "r")).from_(pairs.subquery("d"))
     found = exp.select("k", counted).from_(ranked.subquery("e")).where(compare(exp.column("r"), "<=", whole(limit)))
     return engine.dialect.render(grouped(found, 1))
+
+
+def _key(given: object) -> object:
+    """Return a key as it is written: where texts are compared by their bytes, an engine may return these."""
+    return given.decode() if isinstance(given, bytes) else given
 
 
 def _fits(key: object) -> bool:
