@@ -193,6 +193,14 @@ def test_keys_within_others_go_both_ways(dataset: Dataset) -> None:
     assert count.by("place").where("region IS NULL").question.rows == [(0,), (1,), (2,), (3,)]
 
 
+def test_a_column_that_the_contract_makes_tells_what_its_keys_lie_in() -> None:
+    """It makes no difference whether a column is made in the contract or in the question."""
+    count = Dataset.parse(contract(COLUMNS + '[columns.big]\nfrom = "UPPER(place)"\n')).count()
+    for big in ("big", "UPPER(place)"):
+        assert count.by("region").where(f"{big} = 'A'").question.rows == [(0,)]
+        assert count.by(named(big)).where("region <> 'y'").question.rows == [(0,), (1,)]
+
+
 def test_parts_of_days_are_those_of_the_calendar() -> None:
     """The parts of many days, and the first days of what they lie in, are what the calendar says."""
     draw = random.Random(4)

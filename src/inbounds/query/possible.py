@@ -78,8 +78,9 @@ class Possible:
                 name: np.arange(len(one.keys)),
                 **{at: np.array(codes) for at, codes in ancestors(self.columns, one)},
             }
-            for name, one in self._stretches.stored.items()
-            if isinstance(one, Keys) and name in self.columns
+            # as the table has it: what the contract makes of a column knows that without what it lies in
+            for name in self._stretches.stored
+            if isinstance(one := self.columns.get(name), Keys)
         }
 
     def _shared(self, one: str, other: str) -> set[str]:
