@@ -15,6 +15,7 @@ from sqlglot import exp
 from inbounds.errors import InvalidContract, InvalidQuestion, LedgerConflict
 from inbounds.query import Dataset, Query
 from inbounds.query.engines.duckdb import DuckDB
+from inbounds.query.measure import CountUnits
 from tests.helpers import oracle
 from tests.helpers.made_rows import rows_of
 from tests.helpers.places import InParquet, Place, distance, planned, text, totals_of
@@ -303,6 +304,34 @@ def test_python_and_sql_ask_the_same(clinic: Clinic) -> None:
     ]
     for asked, sql in pairs:
         assert str(asked) == str(d.sql(sql))
+
+
+def test_the_unit_of_a_table_without_a_match_is_missing(clinic: Clinic) -> None:
+    """After LEFT JOIN the unit of the table that is joined is not taken for that of the row, which is always there."""
+    joined = "visits LEFT JOIN drugs ON visits.who = drugs.taker"
+    for sql, words in [
+        (f"SELECT COUNT(DISTINCT drugs.taker) FROM {joined}", "drugs.taker"),
+        (f"SELECT COUNT(*) FROM {joined} WHERE drugs.TAKER IS NULL", "drugs.TAKER"),
+        (f"SELECT COUNT(*) FROM (SELECT DISTINCT drugs.taker FROM {joined})", "drugs.taker"),
+        (f"SELECT COUNT(*) FROM {joined} JOIN visits AS v ON drugs.taker = v.who", "drugs.taker = v.who"),
+    ]:
+        with pytest.raises(InvalidQuestion, match=r"without a match.*visits\.who") as refused:
+            clinic.dataset.sql(sql)
+        assert str(refused.value).endswith("^" * len(words))
+        assert str(refused.value).count("^") == len(words)
+    for unit, by in [("visits.who", joined), ("who", joined), ("drugs.taker", joined.replace("LEFT ", ""))]:
+        assert clinic.dataset.sql(f"SELECT COUNT(DISTINCT {unit}) FROM {by}").question.measure == CountUnits("who")
+
+
+def test_an_inner_select_has_names_of_its_own(clinic: Clinic) -> None:
+    """A table that is joined outside can be asked inside by its name, and one that is asked outside only cannot."""
+    sql = (
+        "SELECT AVG(n) FROM visits LEFT JOIN drugs ON visits.who = drugs.taker "
+        "JOIN (SELECT drugs.taker, COUNT(*) AS n FROM drugs GROUP BY {0}.taker) AS s ON visits.who = s.taker"
+    )
+    clinic.dataset.sql(sql.format("drugs"))
+    with pytest.raises(InvalidQuestion, match=r"visits\.taker names another table"):
+        clinic.dataset.sql(sql.format("visits"))
 
 
 def test_explanations_tell_bounds_and_that_no_limit_is_in_force(clinic: Clinic) -> None:

@@ -175,9 +175,10 @@ def _joined(text: SqlText, joins: list[exp.Expr], called: str, first: Table, tab
             text.refuse(
                 node.this if join.name in [called, *(one.name for one in parts[:-1])] else _by(node), str(problem)
             )
-        text.names = {name: dict(columns) for name, columns in made.names.items()}
-        for part in (part for part in parts if isinstance(part, JoinOnUnit)):
-            text.names[part.name] = {**text.names[part.name], part.table.owner or "": first.owner or ""}
+        private = {called: first, **{part.name: part.table for part in parts if isinstance(part, JoinOnUnit)}}
+        unit = {name: {table.owner: first.owner} for name, table in private.items() if table.owner and first.owner}
+        text.names = {name: {**columns, **unit.get(name, {})} for name, columns in made.names.items()}
+        text.unmatched = {part.name for part in parts if isinstance(part, JoinOnUnit) and part.keep}
     return made.table
 
 
@@ -212,6 +213,11 @@ def _join(
         return JoinPublic(as_, public, to, left[1], keep)
     as_, table = _part(text, node.this, tables, depth)
     left, right = _pair(text, node, as_, first, tables)
+    if left[0] in text.unmatched:
+        text.refuse(
+            _by(node),
+            f"{left[0]}.{left[1]} is missing in rows without a match; join {as_} to {called}.{first.owner}",
+        )
     owner = parts.get(left[0] or called, "") if left[0] or left[1] == first.owner else ""
     if first.owner is None or left[1] != owner or right[1] != table.owner:
         text.refuse(_by(node), f"a row of this join could belong to two units; {_would_do(first, tables)}")

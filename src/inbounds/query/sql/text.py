@@ -88,7 +88,9 @@ class SqlText:
         self.aliases: dict[str, exp.Expr] = {}
         """What is selected by the names given to it."""
         self.names: dict[str, Mapping[str, str]] = {}
-        """For each table of a join as it is called: what the joined table calls its columns."""
+        """For each table of a join as it is called: what the joined table calls its columns, and the unit."""
+        self.unmatched: set[str] = set()
+        """The tables of a join that a row may have no match in: there the unit is missing as well."""
         self.conditions = 0
         """How many conditions have been read."""
         self.parts = 0
@@ -179,11 +181,12 @@ class SqlText:
     @contextmanager
     def inside(self) -> Iterator[None]:
         """Read a SELECT inside another one: it has tables of its own."""
-        kept = self.table, self.names, self.unit, self.columns, self.asked
+        kept = self.table, self.names, self.unmatched, self.unit, self.columns, self.asked
+        self.names, self.unmatched = {}, set()
         try:
             yield
         finally:
-            self.table, self.names, self.unit, self.columns, self.asked = kept
+            self.table, self.names, self.unmatched, self.unit, self.columns, self.asked = kept
 
     def ask(self, table: Table, called: str) -> None:
         """Read from here on what is asked of a table, and by which name."""

@@ -30,8 +30,14 @@ def read_column(text: SqlText, node: exp.Expr | None) -> str:
             text.take(name, "this", "quoted")
     names = text.names.get(called, {})
     own = text.canonical(node.this, names)
-    if names and own not in names and text.canonical(node.this, [text.unit]) != text.unit:
+    if names and own not in names:
         text.refuse(node, f"{called} has no column {own}; it has {', '.join(names)}")
+    if called in text.unmatched and names[own] == text.unit:
+        text.refuse(
+            node,
+            f"{kind(node)} is missing in rows without a match, so it is not their unit; count "
+            f"{text.table}.{text.unit}, or name another column of {called}",
+        )
     return names.get(own) or text.canonical(node.this, (*text.columns, *([text.unit] if text.unit else [])))
 
 
