@@ -179,8 +179,8 @@ def _report(mixed: Seen, pressed: Seen, alone: float, wrong: dict[str, int]) -> 
             f"{ANALYSTS} analysts with a key and a connection each, {WORKERS} worker processes, a tick of {TICK:g} s, "
             f"the clinic of the demonstration on SQLite; {mixed.seconds:.0f} s with {THINKING:g} s to think on "
             f"average, then {pressed.seconds:.0f} s without. Client and server share this machine. The "
-            f"ledger alone: a charge and its answer, from {WORKERS} processes, before and after. Every 20th question is "
-            "sent twice, every 10th is about a dataset whose budget is soon spent.",
+            f"ledger alone: a charge and its answer, from {WORKERS} processes, before and after. Every 20th question "
+            "is sent twice, every 10th is about a dataset whose budget is soon spent.",
         ],
         measured={
             "explain p50": p50, "explain p99": p99, "answers per second": most, "answers per second, thinking": asked,
