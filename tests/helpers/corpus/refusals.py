@@ -32,7 +32,7 @@ NAMES = [
     ),
     Refused("SELECT COUNT(*) FROM visits WHERE clinic IN ('north', 'east')", "'east'", "is not a key of clinic"),
     Refused("SELECT COUNT(*) FROM visits WHERE ward = '1'", "'1'", "is not a key of ward"),
-    Refused('SELECT COUNT(*) FROM visits WHERE clinic = "north"', '"north"', "has no column 'north'"),
+    Refused('SELECT COUNT(*) FROM visits WHERE clinic = "north"', '"north"', "a text is written in single quotes"),
     Refused("SELECT AVG(n) AS n, COUNT(*) AS n FROM visits", "n", "has no column 'n'"),
     Refused("SELECT AVG(age) AS m, COUNT(*) AS m FROM visits", "m", "m names two columns; give them other names"),
     Refused(f"SELECT AVG(cost) FROM {TAKEN}", "cost", "cost may be visits.cost or prescriptions.cost"),
@@ -67,6 +67,7 @@ FUNCTIONS = [
     Refused("SELECT AVG(age % 10) FROM visits", "age % 10", "write x - FLOOR(x / 10) * 10"),
     Refused("SELECT AVG(CAST(age AS DOUBLE)) FROM visits", "CAST(age AS DOUBLE)", "CAST"),
     Refused("SELECT AVG(age::float) FROM visits", "age::float", "CAST"),
+    Refused("SELECT CAST(AVG(age) AS INT) FROM visits", "CAST(AVG(age) AS INT)", "write ROUND(AVG(age), 1)"),
     Refused("SELECT COUNT(*) FROM visits WHERE CAST(ward AS TEXT) = '1'", "CAST(ward AS TEXT)", "CAST"),
     Refused("SELECT AVG(MONTH(age)) FROM visits", "MONTH(age)", "MONTH takes a day, and age is a number"),
     Refused("SELECT MONTH(clinic), COUNT(*) FROM visits GROUP BY MONTH(clinic)", "MONTH(clinic)", "is a text or a key"),
@@ -93,7 +94,7 @@ FUNCTIONS = [
     Refused("SELECT HISTOGRAM(clinic, 3) FROM visits", "3", "holds keys, each of them a bin"),
     Refused("SELECT CDF(clinic) FROM visits", "clinic", "clinic holds keys"),
     Refused("SELECT CORR(age, age) FROM visits", "CORR(age, age)", "takes two different columns"),
-    Refused("SELECT COUNT(*) FILTER (WHERE age > 60) FROM visits", "COUNT(*) FILTER (WHERE age > 60)", "FILTER"),
+    Refused("SELECT COUNT(*) FILTER (WHERE age > 60) FROM visits", "COUNT(*) FILTER (WHERE age > 60)", "CASE WHEN"),
     Refused(
         "SELECT RANK() OVER (ORDER BY COUNT(*)) FROM visits", "RANK() OVER (ORDER BY COUNT(*))", "OVER is not supported"
     ),

@@ -68,6 +68,12 @@ def refuse_no_measure(text: SqlText, node: exp.Expr) -> None:
         return
     if isinstance(node, exp.Star):
         text.refuse(node, "* would show rows, and rows are never shown; name a measure, such as COUNT(*)")
+    if isinstance(node, exp.Filter):
+        text.refuse(
+            node, "FILTER is not supported; write COUNT(CASE WHEN age > 60 THEN 1 END), or a condition after WHERE"
+        )
+    if isinstance(node, exp.Cast):
+        text.refuse(node, "CAST is not supported; leave it out, or write ROUND(AVG(age), 1) for fewer decimals")
     text.refuse(node, f"{kind(node)} is not supported; measures are {', '.join(MEASURES)}")
 
 

@@ -38,7 +38,15 @@ def read_column(text: SqlText, node: exp.Expr | None) -> str:
             f"{kind(node)} is missing in rows without a match, so it is not their unit; count "
             f"{text.table}.{text.unit}, or name another column of {called}",
         )
-    return names.get(own) or text.canonical(node.this, (*text.columns, *([text.unit] if text.unit else [])))
+    if own in names:
+        return names[own]
+    known = (*text.columns, *([text.unit] if text.unit else []))
+    found = text.canonical(node.this, known)
+    is_unknown = found not in known and not any(one.endswith(f".{found}") for one in known)
+    if text.asked is not None and table is None and node.this.args.get("quoted") and is_unknown:
+        there = ", ".join(list(text.columns)[:10]) or "none but the unit"
+        text.refuse(node, f"there is no column {kind(node)}, but {there}; a text is written in single quotes")
+    return found
 
 
 def no_value(node: exp.Expr | None) -> str | None:
