@@ -31,6 +31,7 @@ NAMES = [
         "SELECT COUNT(*) FROM visits WHERE clinic = 'nort'", "'nort'", "'nort' is not a key of clinic; its keys are"
     ),
     Refused("SELECT COUNT(*) FROM visits WHERE clinic IN ('north', 'east')", "'east'", "is not a key of clinic"),
+    Refused("SELECT COUNT(*) FROM visits WHERE clinic = sex", "clinic = sex", "compared with constants only"),
     Refused("SELECT COUNT(*) FROM visits WHERE ward = '1'", "'1'", "is not a key of ward"),
     Refused('SELECT COUNT(*) FROM visits WHERE clinic = "north"', '"north"', "a text is written in single quotes"),
     Refused("SELECT AVG(n) AS n, COUNT(*) AS n FROM visits", "n", "has no column 'n'"),
@@ -112,7 +113,7 @@ CONDITIONS = [
     Refused("SELECT COUNT(*) FROM visits WHERE age LIKE '6%'", "age LIKE '6%'", "holds no texts"),
     Refused("SELECT COUNT(*) FROM visits WHERE admitted > 'soon'", "'soon'", "holds days"),
     Refused("SELECT COUNT(*) FROM visits WHERE admitted > '2026-02-30'", "'2026-02-30'", "not a day of the calendar"),
-    Refused("SELECT COUNT(*) FROM visits WHERE age > clinic", "age > clinic", "is a text or a key"),
+    Refused("SELECT COUNT(*) FROM visits WHERE age > clinic", "age > clinic", "compared with constants only"),
     Refused("SELECT COUNT(*) FROM visits WHERE 1 = 1", "1", "a column is needed here"),
     Refused(
         "SELECT COUNT(*) FROM visits WHERE age > (SELECT AVG(age) FROM visits)",

@@ -12,7 +12,7 @@ from sqlglot import exp
 from inbounds.errors import InvalidQuestion
 from inbounds.query.column import Comparison, Keys
 from inbounds.query.condition import MOST_NODES, And, Compare, Condition, In, Like, Missing, Not, Or, joined
-from inbounds.query.expression import Constant, Expression, compared
+from inbounds.query.expression import Constant, Expression, Named, compared
 from inbounds.query.fitting import checked
 from inbounds.query.sql.expressions import is_made, read
 from inbounds.query.sql.text import PlainCalls, SqlText, kind
@@ -136,6 +136,11 @@ def _compared(text: SqlText, left: exp.Expr, operator: Comparison, right: exp.Ex
     sides = [_side(text, left), _side(text, right)]
     if all(isinstance(side, Constant) for side in sides):
         text.refuse(left, f"a column is needed here, got {kind(left)}; name one of the contract's")
+    keys = [one.column for one in sides if isinstance(one, Named) and isinstance(text.columns.get(one.column), Keys)]
+    if keys and not any(isinstance(side, Constant) for side in sides):
+        text.refuse(
+            left.parent, f"{keys[0]} holds keys, which are compared with constants only; use =, <> or IN with such"
+        )
     try:
         found = compared(sides[0], operator, sides[1])
     except InvalidQuestion as problem:
