@@ -186,6 +186,38 @@ def test_nothing_tells_before_the_tick(
     assert follows(ana) == (200, True)
 
 
+@pytest.mark.parametrize("answered_first", [True, False])
+def test_numbers_of_questions_tell_no_time(
+    served: Served, ana: As, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch, answered_first: bool
+) -> None:
+    """Whether one question was answered before the next one was charged cannot be told from the list of them."""
+    gate, late, run = Gate(), Gate(), engine(served).run
+
+    def waiting(statement: str) -> Any:
+        gate.waiting += 1
+        assert answered_first or gate.opened.wait(60)
+        return run(statement)
+
+    class Late(Ticks):
+        async def next(self) -> None:
+            late.waiting += 1
+            while not late.opened.is_set():
+                await asyncio.sleep(0.001)
+
+    running_instead(served, monkeypatch, waiting)
+    monkeypatch.setattr(answers, "Ticks", Late)
+    first = pool.submit(ana.ask, "one")
+    wait_for(lambda: gate.waiting == 1 and late.waiting == answered_first)
+    second = pool.submit(ana.ask, "two")
+    wait_for(lambda: gate.waiting == 2)
+    told = [{**one, "asked_at": ""} for one in ana.get("/v1/answers").json()]
+    gate.opened.set()
+    late.opened.set()
+    assert [one.result(60).status_code for one in (first, second)] == [200, 200]
+    known = {"dataset": "visits", "asked_at": "", "epsilon": "0.5", "question": told[0]["question"], "answered": False}
+    assert told == [{"number": 1, "id": "one", **known}, {"number": 2, "id": "two", **known}]
+
+
 def test_what_depends_on_the_database_leaves_at_a_tick(
     served: Served, ana: As, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -431,11 +463,11 @@ def test_own_questions_are_listed_by_pages(
     assert served.person("ben").ask("his").status_code == 200
     assert ana.ask("q3").status_code == 200
     listed = ana.get("/v1/answers").json()
-    assert [one["entry"] for one in listed] == sorted(one["entry"] for one in listed)
+    assert [one["number"] for one in listed] == [1, 2, 3, 4]
     assert sorted(one["id"] for one in listed) == ["q0", "q1", "q2", "q3"]
     assert all(one["answered"] for one in listed)
     pages, after = [], 0
     while page := ana.get(f"/v1/answers?most=1&after={after}").json():
         pages += page
-        after = page[-1]["entry"]
+        after = page[-1]["number"]
     assert pages == listed

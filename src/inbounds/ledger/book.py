@@ -128,12 +128,16 @@ class Book:
         kind: str | None = None,
         after: int = 0,
         most: int | None = None,
+        skip: int = 0,
     ) -> Iterator[Entry]:
-        """Yield entries in order, all of them or those about a dataset or an analyst; from a number on, so many."""
+        """Yield entries in order, all of them or those about a dataset or an analyst; from a number on, so many.
+
+        Of those that were found, the first `skip` are left out; that needs `most`.
+        """
         wanted = {"dataset = ?": dataset, "analyst = ?": analyst, "kind = ?": kind, "seq > ?": after or None}
         given = {condition: value for condition, value in wanted.items() if value is not None}
         where = f" WHERE {' AND '.join(given)}" if given else ""
-        limit = "" if most is None else f" LIMIT {most:d}"
+        limit = "" if most is None else f" LIMIT {most:d} OFFSET {skip:d}"
         rows = self._store.rows(f"{_ENTRIES}{where} ORDER BY seq{limit}", tuple(given.values()))
         return map(Entry.of, rows)
 

@@ -340,10 +340,10 @@ class Ledger:
             charge = self._book.charge(request_id)
             return None if charge is None else (charge, self._book.answer(request_id))
 
-    def requests(self, analyst: str, after: int, most: int) -> list[tuple[Entry, Entry | None]]:
-        """Return so many charges of an analyst after an entry, in their order, each with its answer if it has one."""
+    def requests(self, analyst: str, skip: int, most: int) -> list[tuple[Entry, Entry | None]]:
+        """Return so many charges of an analyst after the first ones, each with its answer if it has one."""
         with self._reading():
-            charges = list(self._book.entries(analyst=analyst, kind="charge", after=after, most=most))
+            charges = list(self._book.entries(analyst=analyst, kind="charge", skip=skip, most=most))
             return [(charge, self._book.answer(charge.request_id)) for charge in charges]
 
     def charges(self, dataset: str, analyst: str | None = None) -> int:

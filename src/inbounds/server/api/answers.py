@@ -83,7 +83,7 @@ class AnswerOut(BaseModel):
 class AskedOut(BaseModel):
     """A question that was charged."""
 
-    entry: int = Field(description="Its number in the ledger: the next page is after the last one.")
+    number: int = Field(description="Its number among your own, from 1: the next page is after the last one.")
     id: str
     dataset: str
     asked_at: str
@@ -243,7 +243,7 @@ def _owned(service: Service, name: str, question: Owned, person: Person) -> Answ
 async def answers(
     service: Serving,
     person: Reading,
-    after: Annotated[int, FromAddress(ge=0, le=2**62, description="Those after this entry of the ledger.")] = 0,
+    after: Annotated[int, FromAddress(ge=0, le=2**62, description="Those after this number.")] = 0,
     most: Annotated[int, FromAddress(ge=1, le=1000)] = 100,
 ) -> list[AskedOut]:
     """List your own questions, in the order in which they were charged."""
@@ -251,12 +251,16 @@ async def answers(
 
 
 def answers_of(service: Service, person: Person, after: int, most: int) -> list[AskedOut]:
-    """Return a person's own questions, in the order in which they were charged."""
+    """Return a person's own questions, in the order in which they were charged.
+
+    They are counted by themselves: numbers of the ledger would tell whether another question was answered in between,
+    and so, before its tick, how long it took.
+    """
     with service.holdings.reading() as ledger:
         found = list(ledger.requests(person.name, after, most))
     return [
         AskedOut(
-            entry=charge.seq,
+            number=number,
             id=_key(person, charge),
             dataset=charge.dataset,
             asked_at=charge.time,
@@ -264,7 +268,7 @@ def answers_of(service: Service, person: Person, after: int, most: int) -> list[
             question=charge.text,
             answered=_is_finished(kept) and not service.claims.is_running(charge.request_id),
         )
-        for charge, kept in found
+        for number, (charge, kept) in enumerate(found, after + 1)
     ]
 
 
