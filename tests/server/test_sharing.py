@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 
 from inbounds.server import clock
-from inbounds.server.claims import Claims
+from inbounds.server.claims import Claims, running
 from inbounds.server.rates import Rates
 from tests.helpers import served_claimant
 from tests.helpers.programs import ROOT
@@ -71,6 +71,29 @@ def test_threads_do_not_share_a_claim(claims: Claims) -> None:
     assert sorted(found) == [False] * 15 + [True]
 
 
+def test_looking_claims_nothing(claims: Claims) -> None:
+    """A question that does not run is running for nobody, however many look at once; one that runs, for everybody."""
+    found: list[bool] = []
+
+    def look() -> None:
+        found.extend(claims.is_running("ana/one") for _ in range(2000))
+
+    def looked_at_once() -> set[bool]:
+        found.clear()
+        threads = [Thread(target=look) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return set(found)
+
+    assert looked_at_once() == {False}
+    with claims.one_of(running("ana/one"), 1) as free:
+        assert free
+        assert looked_at_once() == {True}
+    assert looked_at_once() == {False}
+
+
 @pytest.mark.slow
 def test_processes_share_claims_and_a_killed_one_gives_them_back(claims: Claims, tmp_path: Path) -> None:
     """What another process holds is taken, also for a third, until it is killed; what this one holds, it cannot get."""
@@ -81,6 +104,9 @@ def test_processes_share_claims_and_a_killed_one_gives_them_back(claims: Claims,
             assert not free
         with claims.one_of("ana", 2) as free:
             assert free  # the second place
+        with claimant(path, running("ana/one")) as (_, other):
+            assert other
+            assert claims.is_running("ana/one")
         with claims.one_of("ben", 1) as free, claimant(path, "ben") as (_, other):
             assert (free, other) == (True, False)
         with claims.one_of("ana", 1) as free:
