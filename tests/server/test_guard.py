@@ -345,3 +345,14 @@ def test_an_upgrade_is_passed_over(process: Running) -> None:
     """There is nothing here but HTTP."""
     wanted = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n"
     assert parsed(talk(process, wanted)).json() == {"status": "ok"}
+
+
+@pytest.mark.parametrize("path", ["/v1/answers", "/v1/answers/one", "/v1/datasets", "/v1/datasets/visits/budget"])
+def test_a_ledger_that_is_away_is_told_in_our_words(tmp_path: Path, path: str) -> None:
+    """Where the ledger is, nobody is told, also not by a refusal because it cannot be opened."""
+    served = build(tmp_path / "hospital")
+    (tmp_path / "hospital" / "budget.db").mkdir()
+    found = served.person("ana").get(path)
+    is_problem(found)
+    assert found.json()["code"] == "ledger-unavailable"
+    served.close()

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from inbounds.errors import InboundsError, InvalidContract
+from inbounds.errors import InboundsError, InvalidContract, InvalidParameter, LedgerUnavailable
 from inbounds.exact.rational import shown
 from inbounds.ledger import Ledger
 from inbounds.ledger.address import is_address
@@ -79,7 +79,10 @@ class Holdings:
         """Return a dataset, if it is this person's to see; others are told from none at all by nothing."""
         if name not in self._contracts or not person.may_see(name):
             raise Problem("not-found", "there is no dataset of this name, or it is not yours to ask")
-        return self.opened(name)
+        try:
+            return self.opened(name)
+        except InvalidParameter:  # about the ledger: its words name the file, which is the custodian's business
+            raise LedgerUnavailable("the ledger cannot be opened; check that it is there") from None
 
     def opened(self, name: str) -> Holding:
         """Return a dataset, entered in the ledger."""
@@ -112,8 +115,10 @@ class Holdings:
     def is_ready(self) -> bool:
         """Return whether every dataset and the ledger can be used."""
         try:
-            for holding in self.all():
-                holding.dataset.ledger.head()
+            for name in self._contracts:
+                self.opened(name)
+            with self.reading() as ledger:  # one of its own: whoever looks neither waits for a charge nor delays one
+                ledger.head()
         except InboundsError:
             return False
         return True

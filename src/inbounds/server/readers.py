@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from inbounds.errors import InvalidParameter, LedgerUnavailable
 from inbounds.ledger import Ledger
 
 
@@ -21,11 +22,17 @@ class Readers:
         try:
             found = self._free.pop()
         except IndexError:
-            found = Ledger.open(self._where, create=False)
+            found = self._opened()
         try:
             yield found
         finally:
             self._free.append(found)
+
+    def _opened(self) -> Ledger:
+        try:
+            return Ledger.open(self._where, create=False)
+        except InvalidParameter:  # its words name the file, which is the custodian's business
+            raise LedgerUnavailable("the ledger cannot be opened to be read; check that it is there") from None
 
     def close(self) -> None:
         """Close all that are not lent."""
