@@ -152,6 +152,12 @@ def test_processes_share_rates(tmp_path: Path) -> None:
     assert most <= found <= most + clock.seconds() - started + 1
 
 
+def test_rates_are_their_owners(tmp_path: Path) -> None:
+    """Nobody else on the machine can read who asks how often, and from where."""
+    assert Rates(tmp_path / "rates", 60).take("ana")
+    assert {path.stat().st_mode & 0o077 for path in tmp_path.iterdir()} == {0}
+
+
 def test_rates_that_cannot_be_written_let_everybody_in(tmp_path: Path) -> None:
     """A limit that is out of order stops nobody."""
     assert Rates(tmp_path / "not" / "there", 1).take("ana")

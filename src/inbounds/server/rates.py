@@ -41,6 +41,8 @@ class Rates:
     def _connection(self) -> sqlite3.Connection:
         found: sqlite3.Connection | None = getattr(self._own, "connection", None)
         if found is None:
+            with suppress(OSError):
+                self._path.touch(mode=0o600, exist_ok=True)  # names of people and addresses are in it
             found = sqlite3.connect(self._path, timeout=1, isolation_level=None)
             found.execute("PRAGMA journal_mode = WAL")
             found.execute("PRAGMA synchronous = OFF")
