@@ -17,6 +17,8 @@ from inbounds.errors import EngineFailed, LedgerUnavailable
 from inbounds.ledger import Ledger
 from inbounds.query.engines.engine import Engine
 from inbounds.server.api import answers
+from inbounds.server.problem import Problem
+from inbounds.server.question_store import QuestionStore
 from inbounds.server.ticks import Ticks
 from tests.helpers.served import BY_CLINIC, COUNT, SECRETS, As, Served, build, wait_for
 
@@ -110,6 +112,30 @@ def test_a_key_is_for_one_question(ana: As, change: dict[str, Any]) -> None:
     assert "epsilon" in told["detail"]
     assert ana.ask("one").content == first
     assert spent(ana) == (1, "0.5")
+
+
+def test_what_is_refused_is_not_kept(served: Served, ana: As) -> None:
+    """A question that was refused leaves nothing behind, and what is asked next with its key is shown as it was."""
+    for epsilon in ("1000", "0", "1e9"):
+        assert ana.ask("one", BY_CLINIC, epsilon).status_code in (400, 402)
+        assert served.service.questions.find("ana/one") is None
+    written = COUNT.lower()
+    first = ana.ask("one", written)
+    assert (first.status_code, first.json()["question"]) == (200, written)
+    assert ana.ask("one", BY_CLINIC).status_code == 422
+    assert ana.get("/v1/answers/one").json() == first.json()
+
+
+def test_an_answer_that_is_charged_is_given(served: Served, ana: As, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the server's own file cannot be written, an answer is given, and read again as it was released."""
+
+    def full(*_: Any) -> None:
+        raise Problem("server-unavailable", "the disk is full")
+
+    monkeypatch.setattr(QuestionStore, "keep", full)
+    first = ana.ask("one")
+    assert first.status_code == 200
+    assert ana.get("/v1/answers/one").json()["rows"] == first.json()["rows"]
 
 
 @pytest.mark.parametrize("key", ["", "a/b", "a b", "é", "x" * 81, '"a', 'a"', "'", "..\\x", "a\tb"])

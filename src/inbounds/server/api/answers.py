@@ -149,8 +149,9 @@ def _limiter(request: Request, service: Service) -> CapacityLimiter:
 
 def _answer(service: Service, holding: Holding, question: Question, person: Person, key: str) -> AnswerOut:
     query = asked(holding, question)
-    service.questions.keep(request_id(person, key), holding.name, question.model_dump(mode="json"))
     found = _ask(query, question, person, key)
+    with suppress(Problem):  # it is charged and there: without this it is shown later as it was released
+        service.questions.keep(request_id(person, key), holding.name, question.model_dump(mode="json"))
     return answer_out(found, holding.name, question.sql, key, _parts(holding, query, question))
 
 
