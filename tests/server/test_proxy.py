@@ -113,3 +113,21 @@ def test_a_header_on_the_wire(tmp_path: Path) -> None:
         assert status("X-Remote-User : ana") == "400"
         assert status("X-Remote-User: mallory", "  ana") in {"400", "401"}
         assert status("X-Remote-User: ana\x0bben") in {"400", "401"}
+
+
+def test_a_request_in_a_request_is_none(tmp_path: Path) -> None:
+    """A request with two lengths, of which a proxy may believe either, is refused, and what follows is not read."""
+    served = build(tmp_path / "hospital", more=PROXY.replace("10.0.0.7", "127.0.0.1"))
+    inner = b"0\r\n\r\nGET /v1/me HTTP/1.1\r\nHost: x\r\nX-Remote-User: carla\r\n\r\n"
+    head = (
+        "POST /v1/datasets/visits/explain HTTP/1.1",
+        "Host: x",
+        "X-Remote-User: ana",
+        f"Content-Length: {len(inner)}",
+    )
+    with running(served) as found, socket.create_connection(found.address, 30) as connection:
+        connection.sendall("\r\n".join([*head, "Transfer-Encoding: chunked", "", ""]).encode() + inner)
+        with connection.makefile("rb") as reply:
+            said = reply.read()
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert (said.count(b"HTTP/1.1 4"), b"carla" in said) == (1, False)

@@ -82,6 +82,10 @@ class Guard:
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         limits = self._service.file.limits
         too_large = Problem("too-large", f"a request has at most {limits.body_bytes} bytes; send less")
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
+            raise Problem(
+                "invalid-request", "a request has a Content-Length or a Transfer-Encoding; leave one of them out"
+            )
         for name, value in scope["headers"]:
             if name == b"content-length" and value.isdigit() and int(value) > limits.body_bytes:
                 raise too_large
