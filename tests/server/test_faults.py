@@ -252,3 +252,17 @@ def _runs(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
     except OSError:
         return False
+
+
+def test_a_ledger_that_went_away_is_not_begun_anew(tmp_path: Path) -> None:
+    """A running server makes no ledger: what was spent is in the one that is gone, and until it is back nobody asks."""
+    served = build(tmp_path / "hospital")
+    ledger, elsewhere = tmp_path / "hospital" / "budget.db", tmp_path / "elsewhere.db"
+    with running(served) as found, found.client(served.keys["ana"]) as client:
+        asked = {"json": {"sql": COUNT, "epsilon": "0.5"}, "headers": {"Idempotency-Key": "one"}}
+        ledger.rename(elsewhere)  # before the process has had a reason to open it
+        refused = client.post("/v1/datasets/visits/answers", **asked)
+        assert (refused.status_code, refused.json()["code"]) == (503, "ledger-unavailable")
+        assert not ledger.exists()
+        elsewhere.rename(ledger)
+        assert client.post("/v1/datasets/visits/answers", **asked).status_code == 200

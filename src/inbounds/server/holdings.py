@@ -39,10 +39,14 @@ class Holding:
 
 
 class Holdings:
-    """What is served, by name.  What cannot be opened is tried again when it is needed."""
+    """What is served, by name.  What cannot be opened is tried again when it is needed.
 
-    def __init__(self, file: CustodianFile) -> None:
+    With `create=False` a ledger that is not there is not begun anew: one that went away comes back with what was spent.
+    """
+
+    def __init__(self, file: CustodianFile, *, create: bool = True) -> None:
         self._file = file
+        self._create = create
         self._turn = threading.Lock()
         self._ledger: Ledger | None = None
         self._readers = Readers(file.ledger)
@@ -72,7 +76,7 @@ class Holdings:
 
     def _opened_ledger(self) -> Ledger:
         if self._ledger is None:
-            self._ledger = Ledger.open(self._file.ledger)
+            self._ledger = Ledger.open(self._file.ledger, create=self._create)
         return self._ledger
 
     def holding(self, name: str, person: Person) -> Holding:

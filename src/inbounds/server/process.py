@@ -41,7 +41,7 @@ STARTING = 60
 def worker() -> FastAPI:
     """Return the application of a worker process."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    return application(Service.open(CustodianFile.load(os.environ[FILE])))
+    return application(Service.open(CustodianFile.load(os.environ[FILE]), create=False))  # `check` has created all
 
 
 def _end_with_parent() -> None:

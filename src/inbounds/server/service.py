@@ -34,14 +34,15 @@ class Service:
     metrics: Metrics
 
     @classmethod
-    def open(cls, file: CustodianFile) -> Service:
-        """Open what the custodian's file names."""
+    def open(cls, file: CustodianFile, *, create: bool = True) -> Service:
+        """Open what the custodian's file names; the ledger is created if there is none, unless that is forbidden."""
         database = Database(file.state)
         keys = KeyRing(database)
         claims = Claims(beside(file.state, "claims"))
         rates = Rates(beside(file.state, "rates"), file.limits.requests_per_minute)
         stores = Sessions(database), QuestionStore(database), BudgetRequests(database)
-        return cls(file, Holdings(file), keys, *stores, Authentication(file, keys), claims, rates, Metrics())
+        holdings = Holdings(file, create=create)
+        return cls(file, holdings, keys, *stores, Authentication(file, keys), claims, rates, Metrics())
 
     def close(self) -> None:
         """Let go of everything."""
