@@ -259,7 +259,7 @@ def test_a_ledger_that_went_away_is_not_begun_anew(tmp_path: Path) -> None:
     served = build(tmp_path / "hospital")
     ledger, elsewhere = tmp_path / "hospital" / "budget.db", tmp_path / "elsewhere.db"
     with running(served) as found, found.client(served.keys["ana"]) as client:
-        asked = {"json": {"sql": COUNT, "epsilon": "0.5"}, "headers": {"Idempotency-Key": "one"}}
+        asked: dict[str, Any] = {"json": {"sql": COUNT, "epsilon": "0.5"}, "headers": {"Idempotency-Key": "one"}}
         ledger.rename(elsewhere)  # before the process has had a reason to open it
         refused = client.post("/v1/datasets/visits/answers", **asked)
         assert (refused.status_code, refused.json()["code"]) == (503, "ledger-unavailable")
