@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from inbounds.errors import InvalidParameter
-from inbounds.server.problem import Problem
+from inbounds.server.problem import RETRY, Problem
 
 VERSION = 1
 
@@ -91,11 +91,15 @@ class Database:
                 connection.rollback()
                 raise
         except sqlite3.Error:
-            raise Problem("server-unavailable", "the server's own file cannot be written; try again later") from None
+            raise Problem(
+                "server-unavailable", "the server's own file cannot be written; try again later", headers=RETRY
+            ) from None
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return what a query finds."""
         try:
             return self.connection.execute(sql, parameters).fetchall()
         except sqlite3.Error:
-            raise Problem("server-unavailable", "the server's own file cannot be read; try again later") from None
+            raise Problem(
+                "server-unavailable", "the server's own file cannot be read; try again later", headers=RETRY
+            ) from None

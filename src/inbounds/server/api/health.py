@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from inbounds.server.api.door import Serving, allowed, refusals
 from inbounds.server.person import Action, Person, Role
-from inbounds.server.problem import Problem
+from inbounds.server.problem import RETRY, Problem
 
 router = APIRouter(tags=["server"])
 
@@ -39,7 +39,9 @@ async def health() -> StateOut:
 async def readiness(service: Serving) -> StateOut:
     """Tell whether the ledger and every dataset can be used."""
     if not await run_in_threadpool(service.holdings.is_ready):
-        raise Problem("server-unavailable", "the ledger or a dataset cannot be used yet; try again later")
+        raise Problem(
+            "server-unavailable", "the ledger or a dataset cannot be used yet; try again later", headers=RETRY
+        )
     return StateOut(status="ready")
 
 
