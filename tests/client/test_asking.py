@@ -25,7 +25,7 @@ QUESTIONS = (
     "SELECT clinic, AVG(age), AVG(satisfied) FROM visits GROUP BY clinic",
     "SELECT clinic, MEDIAN(day) FROM visits GROUP BY clinic",
     "SELECT AVG(day), STDDEV(age), SUM(minutes) FROM visits",
-    "SELECT finding, COUNT(*) FROM visits WHERE age > 200 GROUP BY finding ORDER BY 2 DESC LIMIT 1",
+    "SELECT finding, COUNT(*) FROM visits WHERE age < 200 GROUP BY finding ORDER BY 2 DESC LIMIT 1",
     "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic HAVING COUNT(*) > 100",
 )
 

@@ -89,7 +89,9 @@ def _of_ranks(answering: QuantileByRank, more: Totals, less: Totals) -> Fraction
 def _of_tables(plan: Plan, joint: JointPlan, more: Totals, less: Totals) -> Fraction:
     """Return the greatest part that a measured grouping changes by; all parts of epsilon are no more than it."""
     assert sum(joint.split.values()) == plan.epsilon
-    changes = [a - b for (a,), (b,) in zip(more, less, strict=True)]
+    changes = np.zeros(joint.layout.cells, dtype=object)
+    places = plan.answering.places if isinstance(plan.answering, JointTable) else None
+    changes[slice(None) if places is None else list(places)] = [a - b for (a,), (b,) in zip(more, less, strict=True)]
     found = Fraction(0)
     for grouping in joint.measured:
         of_groups: dict[int, int] = {}

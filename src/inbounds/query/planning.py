@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from inbounds.errors import InvalidQuestion
 from inbounds.privacy.claim import checked_epsilon
+from inbounds.query.clipping import warnings_of
 from inbounds.query.count_planning import plan_count, plan_keys, plan_shares, plan_units
 from inbounds.query.engines.engine import Engine
 from inbounds.query.mean_planning import plan_mean, plan_proportion, plan_sum, plan_totals
@@ -93,5 +94,5 @@ def _refuse(question: Question) -> None:
     if question.groups and not question.rows:
         raise InvalidQuestion(
             f"no group by {', '.join(map(str, question.groups))} can meet the condition, whatever the table holds; ask "
-            "with another condition"
+            f"with another condition{''.join(f'. {one}' for one in warnings_of([question]))}"
         )
