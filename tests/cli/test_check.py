@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from inbounds.cli.inspection_text import LARGE
+from inbounds.query.inspection_text import LARGE
 from inbounds.ledger import Ledger
 from inbounds.query.engines.duckdb import DuckDB
 from tests.cli.conftest import Type, sql, within_80

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from inbounds.cli.extras import open_dataset
-from inbounds.cli.inspection_text import inspection_text
 from inbounds.cli.new_file import OWNER_ONLY, refuse_taken, write_new
 from inbounds.cli.output import pairs, plain, show
 from inbounds.errors import InvalidParameter
+from inbounds.query.inspection_text import inspection_text
 
 if TYPE_CHECKING:
     from inbounds.query.inspection import Inspection

@@ -12,13 +12,18 @@ from fastapi.openapi.utils import get_openapi
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from inbounds import __version__
 from inbounds.errors import InboundsError
 from inbounds.server.api import answers, datasets, health, keys, ledger
 from inbounds.server.api.door import admitted
 from inbounds.server.middleware import Guard
+from inbounds.server.pages import answers as answer_pages
+from inbounds.server.pages import ask, assets, keep, plan, sign_in, verify
+from inbounds.server.pages.page import to
+from inbounds.server.pages.refusal import is_for_people, refusal_page
+from inbounds.server.pages.visitor import SignInFirst
 from inbounds.server.problem import MEDIA_TYPE, Problem, problem_of
 from inbounds.server.service import Service
 
@@ -59,8 +64,9 @@ def application(service: Service) -> FastAPI:
         separate_input_output_schemas=False,
     )
     app.state.service = service
-    for noun in (health, datasets, answers, ledger, keys):
+    for noun in (health, datasets, answers, ledger, keys, assets, plan, sign_in, ask, answer_pages, keep, verify):
         app.include_router(noun.router)
+    app.add_exception_handler(SignInFirst, _sign_in)
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(InboundsError, _error)
     app.add_exception_handler(RequestValidationError, _unreadable)
@@ -69,26 +75,32 @@ def application(service: Service) -> FastAPI:
     return app
 
 
-def _respond(request: Request, problem: Problem) -> JSONResponse:
+async def _sign_in(_: Request, wanted: Any) -> Response:
+    return to(wanted.address)
+
+
+def _respond(request: Request, problem: Problem) -> Response:
     service: Service = request.app.state.service
     service.metrics.problems.labels(problem.code).inc()
+    if is_for_people(request):
+        return refusal_page(request, problem)
     return JSONResponse(problem.data(), problem.status, problem.headers, MEDIA_TYPE)
 
 
-async def _problem(request: Request, problem: Any) -> JSONResponse:
+async def _problem(request: Request, problem: Any) -> Response:
     return _respond(request, problem)
 
 
-async def _error(request: Request, error: Any) -> JSONResponse:
+async def _error(request: Request, error: Any) -> Response:
     return _respond(request, problem_of(error))
 
 
-async def _unreadable(request: Request, error: Any) -> JSONResponse:
+async def _unreadable(request: Request, error: Any) -> Response:
     """Say where a request is not as the document of the interface has it, to somebody who is known.
 
     A body that is no JSON is found out before the door is.
     """
-    if "person" not in request.scope.get("state", {}):
+    if not is_for_people(request) and "person" not in request.scope.get("state", {}):
         try:
             await run_in_threadpool(admitted, request.app.state.service, request)
         except Problem as problem:
@@ -97,7 +109,7 @@ async def _unreadable(request: Request, error: Any) -> JSONResponse:
     return _respond(request, Problem("invalid-request", f"{'; '.join(told)}; see /v1/openapi.json"))
 
 
-async def _http(request: Request, error: Any) -> JSONResponse:
+async def _http(request: Request, error: Any) -> Response:
     if error.status_code == 405:
         problem = Problem("method-not-allowed", "this method is not for this address; see /v1/openapi.json")
         problem.headers.update(error.headers or {})

@@ -1,0 +1,122 @@
+"""Ask: the datasets that are one's own to ask, and for each a box for questions that says beforehand what they cost."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter, Query, Request
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from inbounds.errors import InboundsError
+from inbounds.server.api.answers import Question, answered
+from inbounds.server.api.datasets import LONGEST_SQL, Asking, Name, budget_of, described, explained
+from inbounds.server.api.door import Serving
+from inbounds.server.pages.noise_picture import noise_picture
+from inbounds.server.pages.page import fragment, page, picture, to
+from inbounds.server.pages.question_form import Choices, written
+from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, signed_in
+from inbounds.server.person import Action
+from inbounds.server.problem import Problem, problem_of
+from inbounds.server.service import Service
+
+router = APIRouter(include_in_schema=False)
+
+Analyst = Annotated[Visitor, signed_in(Action.ASK)]
+Sql = Annotated[str, Query(max_length=LONGEST_SQL)]
+Epsilon = Annotated[str, Query(max_length=40)]
+
+EPSILON = "0.5"
+"""What a question costs, unless the analyst says otherwise."""
+
+
+@router.get("/ask")
+async def ask_page(request: Request, service: Serving, visitor: Analyst) -> Response:
+    """List the datasets."""
+    return page(request, "ask", visitor, datasets=await run_in_threadpool(_datasets, service, visitor))
+
+
+def _datasets(service: Service, visitor: Visitor) -> list[dict[str, Any]]:
+    found = []
+    for name in visitor.person.datasets:
+        holding = service.holdings.holding(name, visitor.person)
+        found.append({"described": described(holding), "budget": budget_of(holding, visitor.person.name)})
+    return found
+
+
+@router.get("/ask/{name}")
+async def ask_one_page(
+    request: Request, name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
+) -> Response:
+    """Show the box for questions; with a question in the address, what it would do."""
+    choices = Choices.of(request.query_params)
+    holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
+    text = written(holding.dataset.tables, choices) if choices.is_wanted else sql
+    told = await run_in_threadpool(_told, service, visitor, name, text, epsilon)
+    budget = await run_in_threadpool(budget_of, holding, visitor.person.name)
+    return page(request, "ask_one", visitor, described=described(holding), budget=budget, choices=choices, **told)
+
+
+@router.get("/ask/{name}/explanation")
+async def explanation(
+    name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
+) -> Response:
+    """Return the explanation of a question by itself, for whoever is still typing."""
+    return fragment("explanation", **await run_in_threadpool(_told, service, visitor, name, sql, epsilon))
+
+
+@router.get("/ask/{name}/noise.svg")
+async def noise(
+    name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON, dark: bool = False
+) -> Response:
+    """Draw how far off the answer will be."""
+    holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
+    return picture(await run_in_threadpool(noise_picture, holding.dataset, sql, epsilon, dark=dark))
+
+
+@router.post("/ask/{name}")
+async def ask(request: Request, name: Name, visitor: Analyst, sent: Form) -> Response:
+    """Ask, and go to the answer."""
+    refuse_forged(request, visitor, sent)
+    question = _question(Question, sent.get("sql", ""), sent.get("epsilon", ""), alone=sent.get("alone") == "yes")
+    found = await answered(request, visitor.person, name, question, sent.get("key", "") or uuid4().hex)
+    return to(f"/answers/{found.id}")
+
+
+@router.post("/ask/{name}/requests")
+async def request_more(request: Request, name: Name, service: Serving, visitor: Analyst, sent: Form) -> Response:
+    """Ask the custodian for more budget, with a reason."""
+    refuse_forged(request, visitor, sent)
+    await run_in_threadpool(service.holdings.holding, name, visitor.person)
+    amount, reason = sent.get("amount", "").strip(), sent.get("reason", "").strip()
+    _question(Asking, "more", amount)
+    if not reason or len(reason) > 1000:
+        raise Problem("invalid-parameter", "a request needs a reason of up to 1,000 characters; go back and say why")
+    if not await run_in_threadpool(service.budget_requests.add, visitor.person.name, name, amount, reason):
+        raise Problem("too-many", "many of your requests wait for a decision already; wait for one")
+    return to("/answers#requests")
+
+
+def _told(service: Service, visitor: Visitor, name: str, sql: str, epsilon: str) -> dict[str, Any]:
+    """Return what the template of an explanation needs: what a question would do, or why it cannot be asked."""
+    told: dict[str, Any] = {"explanation": None, "problem": None, "name": name, "sql": sql, "epsilon": epsilon}
+    told |= {"key": uuid4().hex, "token": visitor.session.token}
+    if not sql.strip():
+        return told
+    try:
+        return told | {"explanation": explained(service, name, _question(Asking, sql, epsilon), visitor.person)}
+    except Problem as problem:
+        return told | {"problem": problem}
+    except InboundsError as error:
+        return told | {"problem": problem_of(error)}
+
+
+def _question(kind: Any, sql: str, epsilon: str, **more: Any) -> Any:
+    try:
+        return kind(sql=sql, epsilon=epsilon.strip(), **more)
+    except ValidationError:
+        raise Problem(
+            "invalid-parameter", "a question needs SQL and an epsilon, a number such as 0.5; go back and write both"
+        ) from None

@@ -1,0 +1,143 @@
+"""Keep: what a custodian watches and decides: budgets, who asked what, grants and requests, keys, contracts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from inbounds.errors import InvalidParameter
+from inbounds.query import Inspection
+from inbounds.query.inspection_text import inspection_text
+from inbounds.server import clock
+from inbounds.server.api.datasets import Name, budget_of, described
+from inbounds.server.api.door import Serving
+from inbounds.server.api.ledger import Grant, granted
+from inbounds.server.pages.balances_picture import balances_picture
+from inbounds.server.pages.contract_history import history
+from inbounds.server.pages.page import page, picture, to
+from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, signed_in
+from inbounds.server.person import Action, Role
+from inbounds.server.problem import Problem
+from inbounds.server.service import Service
+
+router = APIRouter(include_in_schema=False)
+
+Custodian = Annotated[Visitor, signed_in(Action.GRANT)]
+Keykeeper = Annotated[Visitor, signed_in(Action.MANAGE_KEYS)]
+MOST = 100
+"""So many of the last questions are shown."""
+
+
+@router.get("/keep")
+async def keep_page(request: Request, service: Serving, visitor: Custodian) -> Response:
+    """Show every dataset's budget, and the requests that wait for a decision."""
+    holdings = await run_in_threadpool(lambda: list(service.holdings.all()))
+    budgets = [await run_in_threadpool(budget_of, one, None) for one in holdings]
+    requests = await run_in_threadpool(service.budget_requests.listed)
+    return page(request, "keep", visitor, budgets=budgets, requests=[one for one in requests if one.decided is None])
+
+
+@router.get("/keep/keys")
+async def keys_page(request: Request, service: Serving, visitor: Keykeeper) -> Response:
+    """List everybody's keys."""
+    return await _keys(request, service, visitor, None)
+
+
+async def _keys(request: Request, service: Service, visitor: Visitor, issued: tuple[str, str] | None) -> Response:
+    found = await run_in_threadpool(service.keys.issued)
+    people = list(service.file.people.values())
+    return page(request, "keep_keys", visitor, keys=found, now=clock.now(), people=people, issued=issued)
+
+
+@router.post("/keep/keys")
+async def issue(request: Request, service: Serving, visitor: Keykeeper, sent: Form) -> Response:
+    """Issue a key, and show it this once."""
+    refuse_forged(request, visitor, sent)
+    person, days = sent.get("person", ""), sent.get("days", "")
+    if person not in service.file.people or not days.isascii() or not days.isdigit():
+        raise Problem("invalid-parameter", "a key is for somebody whom the file names, for a number of days; go back")
+    text, _ = await run_in_threadpool(service.keys.issue, person, int(days))
+    return await _keys(request, service, visitor, (person, text))
+
+
+@router.post("/keep/keys/{prefix}/revoke")
+async def revoke(request: Request, prefix: str, service: Serving, visitor: Keykeeper, sent: Form) -> Response:
+    """Revoke a key, at once."""
+    refuse_forged(request, visitor, sent)
+    if await run_in_threadpool(service.keys.revoke, prefix) is None:
+        raise Problem("not-found", "there is no such key; go back and look at the list")
+    return to("/keep/keys")
+
+
+@router.get("/keep/{name}")
+async def keep_one_page(request: Request, name: Name, service: Serving, visitor: Custodian) -> Response:
+    """Show one dataset: balances over time, who asked what, requests, and the contract with its history."""
+    return page(request, "keep_one", visitor, **await run_in_threadpool(_watched, service, visitor, name))
+
+
+def _watched(service: Service, visitor: Visitor, name: str) -> dict[str, Any]:
+    holding = service.holdings.holding(name, visitor.person)
+    people = [one for one in service.file.people.values() if one.role is Role.ANALYST and one.may_see(name)]
+    entries = holding.dataset.ledger.statement(name).entries
+    return {
+        "described": described(holding),
+        "total": budget_of(holding, None),
+        "analysts": [budget_of(holding, one.name) for one in people],
+        "charges": [one for one in entries if one.kind == "charge"][: -MOST - 1 : -1],
+        "grants": [one for one in entries if one.kind == "grant"][::-1],
+        "requests": service.budget_requests.listed(name),
+        "contracts": history(entries),
+    }
+
+
+@router.get("/keep/{name}/balances.svg")
+async def balances(name: Name, service: Serving, visitor: Custodian, dark: bool = False) -> Response:
+    """Draw what was spent over time."""
+    holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
+    entries = (await run_in_threadpool(holding.dataset.ledger.statement, name)).entries
+    return picture(await run_in_threadpool(balances_picture, entries, dark=dark))
+
+
+@router.get("/keep/{name}/check")
+async def check_page(request: Request, name: Name, service: Serving, visitor: Custodian) -> Response:
+    """Show what the contract does to the real table: for the custodian's eyes only."""
+    holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
+    found = await run_in_threadpool(Inspection.of, holding.dataset)
+    text = inspection_text(found, holding.dataset.contract.name)
+    return page(request, "keep_check", visitor, name=name, text=text)
+
+
+@router.post("/keep/{name}/grants")
+async def grant(request: Request, name: Name, service: Serving, visitor: Custodian, sent: Form) -> Response:
+    """Grant more, on the record."""
+    refuse_forged(request, visitor, sent)
+    await _grant(service, visitor, name, sent, sent.get("analyst") or None)
+    return to(f"/keep/{name}")
+
+
+@router.post("/keep/requests/{number}")
+async def decide(request: Request, number: int, service: Serving, visitor: Custodian, sent: Form) -> Response:
+    """Grant or decline a request, with a note."""
+    refuse_forged(request, visitor, sent)
+    wanted = await run_in_threadpool(service.budget_requests.find, number)
+    if wanted is None or wanted.decided is not None:
+        raise Problem("not-found", "this request was decided already; go back and load the page again")
+    grants = sent.get("decision") == "grant"
+    note = sent.get("note", "").strip() or ("granted" if grants else "declined")
+    if not await run_in_threadpool(service.budget_requests.decide, number, wanted.amount if grants else None, note):
+        raise Problem("not-found", "somebody else decided this just now; go back and load the page again")
+    if grants:
+        given = {**sent, "amount": wanted.amount, "note": f"{note} (request {number})"}
+        await _grant(service, visitor, wanted.dataset, given, wanted.person)
+    return to("/keep")
+
+
+async def _grant(service: Service, visitor: Visitor, name: str, sent: dict[str, str], analyst: str | None) -> None:
+    try:
+        wanted = Grant(amount=sent.get("amount", "").strip(), analyst=analyst, note=sent.get("note", "").strip())  # type: ignore[arg-type]
+    except ValueError:
+        raise InvalidParameter("a grant needs an amount such as 0.5 and a note that says why; go back") from None
+    await run_in_threadpool(granted, service, name, wanted, visitor.person)

@@ -1,0 +1,53 @@
+"""How a page is made: a template, strict headers, and who looks."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+from fastapi import Request
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from inbounds import __version__
+from inbounds.server.pages.visitor import Visitor
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'"
+)
+"""What a page may load: nothing from elsewhere, and no script or style that stands in it."""
+
+STATIC = files("inbounds.server") / "static"
+
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("inbounds.server"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+    lstrip_blocks=True,
+)  # fmt: skip
+_ENVIRONMENT.filters["capitalize_first"] = lambda text: f"{text[:1].upper()}{text[1:]}"
+
+
+def page(
+    request: Request, template: str, visitor: Visitor | None, /, *, status: int = 200, **facts: Any
+) -> HTMLResponse:
+    """Return a page."""
+    shown = {"visitor": visitor, "path": request.url.path, "version": __version__, **facts}
+    text = _ENVIRONMENT.get_template(f"{template}.html").render(shown)
+    return HTMLResponse(text, status, {"Content-Security-Policy": POLICY})
+
+
+def fragment(template: str, **facts: Any) -> HTMLResponse:
+    """Return a part of a page, for the script of ours that puts it there."""
+    text = _ENVIRONMENT.get_template(f"{template}.html").render(facts)
+    return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
+
+
+def to(path: str) -> RedirectResponse:
+    """Send the browser to another page, to be read."""
+    return RedirectResponse(path, 303)
+
+
+def picture(svg: bytes) -> Response:
+    """Return a picture: an image, in which nothing runs."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'"  # of the picture's own elements
+    return Response(svg, media_type="image/svg+xml", headers={"Content-Security-Policy": policy})

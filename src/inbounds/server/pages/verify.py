@@ -1,0 +1,93 @@
+"""Verify: the ledger as a chain that one can follow entry by entry, verified now, and as a statement to keep."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from inbounds.errors import InvalidParameter
+from inbounds.ledger import Ledger
+from inbounds.ledger.entry import FIELDS
+from inbounds.server.api.door import Serving
+from inbounds.server.pages.page import page
+from inbounds.server.pages.visitor import Visitor, signed_in
+from inbounds.server.person import Action
+from inbounds.server.problem import Problem
+
+router = APIRouter(include_in_schema=False)
+
+Reader = Annotated[Visitor, signed_in(Action.READ_LEDGER)]
+MOST = 50
+"""So many entries are on one page."""
+
+SHOWN = 2000
+"""So many characters of what an entry holds are shown; the statement has all of them."""
+
+
+@router.get("/verify")
+async def verify_page(
+    request: Request, service: Serving, visitor: Reader, head: Annotated[str, Query(max_length=200)] = ""
+) -> Response:
+    """Verify the whole ledger now, also against a head that was saved; and list its last entries."""
+    ledger = await run_in_threadpool(lambda: service.holdings.ledger)
+    problem = None
+    try:
+        found = await run_in_threadpool(ledger.verify, head.strip() or None)
+    except InvalidParameter as error:
+        problem, found = str(error), await run_in_threadpool(ledger.verify)
+    last = await run_in_threadpool(ledger.page, max(0, found.entries - MOST), MOST)
+    return page(
+        request, "verify", visitor, found=found, saved=head.strip(), problem=problem, entries=last.entries[::-1],
+        first=max(1, found.entries - MOST + 1),
+    )  # fmt: skip
+
+
+@router.get("/verify/entries")
+async def entries_page(
+    request: Request, service: Serving, visitor: Reader, after: Annotated[int, Query(ge=0, le=2**62)] = 0
+) -> Response:
+    """List entries from the first on."""
+    ledger = await run_in_threadpool(lambda: service.holdings.ledger)
+    found = (await run_in_threadpool(ledger.page, after, MOST)).entries
+    ahead = found[-1].seq if len(found) == MOST else None
+    return page(
+        request, "verify_entries", visitor, entries=found, ahead=ahead, back=max(0, after - MOST) if after else None
+    )
+
+
+@router.get("/verify/entries/{number}")
+async def entry_page(request: Request, number: int, service: Serving, visitor: Reader) -> Response:
+    """Show one entry: every field, and whether its digest is that of its fields and of the entry before."""
+    if not 1 <= number <= 2**62:
+        raise Problem("not-found", "the ledger has no such entry")
+    ledger: Ledger = await run_in_threadpool(lambda: service.holdings.ledger)
+    found = (await run_in_threadpool(ledger.page, number - 2 if number > 1 else 0, 3)).entries
+    entry = next((one for one in found if one.seq == number), None)
+    if entry is None:
+        raise Problem("not-found", "the ledger has no such entry")
+    before = next((one for one in found if one.seq == number - 1), None)
+    follows = next((one for one in found if one.seq == number + 1), None)
+    facts = {**entry.data(), "text": entry.text[:SHOWN]}
+    return page(
+        request, "verify_entries_one", visitor, entry=entry, facts=facts, cut=len(entry.text) > SHOWN,
+        computed=entry.computed(), before=before, follows=follows,
+    )  # fmt: skip
+
+
+@router.get("/verify/statement.csv")
+async def statement(service: Serving, visitor: Reader) -> Response:
+    """Return every entry with every field, as csv."""
+    assert visitor.person.may(Action.READ_LEDGER)
+    ledger = await run_in_threadpool(lambda: service.holdings.ledger)
+    found = await run_in_threadpool(ledger.statement)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, FIELDS, restval="")
+    writer.writeheader()
+    writer.writerows(found.data())
+    headers = {"Content-Disposition": 'attachment; filename="statement.csv"'}
+    return Response(text.getvalue().encode(), media_type="text/csv; charset=utf-8", headers=headers)
