@@ -42,7 +42,9 @@ def _datasets(service: Service, visitor: Visitor) -> list[dict[str, Any]]:
     found = []
     for name in visitor.person.datasets:
         holding = service.holdings.holding(name, visitor.person)
-        found.append({"described": described(holding), "budget": budget_of(holding, visitor.person.name)})
+        found.append(
+            {"described": described(holding), "budget": budget_of(service, name, visitor.person, visitor.person.name)}
+        )
     return found
 
 
@@ -55,7 +57,7 @@ async def ask_one_page(
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
     text = written(holding.dataset.tables, choices) if choices.is_wanted else sql
     told = await run_in_threadpool(_told, service, visitor, name, text, epsilon)
-    budget = await run_in_threadpool(budget_of, holding, visitor.person.name)
+    budget = await run_in_threadpool(budget_of, service, name, visitor.person, visitor.person.name)
     return page(request, "ask_one", visitor, described=described(holding), budget=budget, choices=choices, **told)
 
 

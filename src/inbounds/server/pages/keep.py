@@ -34,8 +34,8 @@ MOST = 100
 @router.get("/keep")
 async def keep_page(request: Request, service: Serving, visitor: Custodian) -> Response:
     """Show every dataset's budget, and the requests that wait for a decision."""
-    holdings = await run_in_threadpool(lambda: list(service.holdings.all()))
-    budgets = [await run_in_threadpool(budget_of, one, None) for one in holdings]
+    names = service.holdings.names
+    budgets = [await run_in_threadpool(budget_of, service, name, visitor.person, None) for name in names]
     requests = await run_in_threadpool(service.budget_requests.listed)
     return page(request, "keep", visitor, budgets=budgets, requests=[one for one in requests if one.decided is None])
 
@@ -84,8 +84,8 @@ def _watched(service: Service, visitor: Visitor, name: str) -> dict[str, Any]:
     entries = holding.dataset.ledger.statement(name).entries
     return {
         "described": described(holding),
-        "total": budget_of(holding, None),
-        "analysts": [budget_of(holding, one.name) for one in people],
+        "total": budget_of(service, name, visitor.person, None),
+        "analysts": [budget_of(service, name, visitor.person, one.name) for one in people],
         "charges": [one for one in entries if one.kind == "charge"][: -MOST - 1 : -1],
         "grants": [one for one in entries if one.kind == "grant"][::-1],
         "requests": service.budget_requests.listed(name),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -18,6 +19,7 @@ from inbounds.server.pages.page import page
 from inbounds.server.pages.visitor import Visitor, signed_in
 from inbounds.server.person import Action
 from inbounds.server.problem import Problem
+from inbounds.server.service import Service
 
 router = APIRouter(include_in_schema=False)
 
@@ -29,18 +31,30 @@ SHOWN = 2000
 """So many characters of what an entry holds are shown; the statement has all of them."""
 
 
+Found = TypeVar("Found")
+
+
+async def _read(service: Service, look: Callable[[Ledger], Found]) -> Found:
+    """Return what is found in the ledger."""
+
+    def reading() -> Found:
+        with service.holdings.reading() as ledger:
+            return look(ledger)
+
+    return await run_in_threadpool(reading)
+
+
 @router.get("/verify")
 async def verify_page(
     request: Request, service: Serving, visitor: Reader, head: Annotated[str, Query(max_length=200)] = ""
 ) -> Response:
     """Verify the whole ledger now, also against a head that was saved; and list its last entries."""
-    ledger = await run_in_threadpool(lambda: service.holdings.ledger)
     problem = None
     try:
-        found = await run_in_threadpool(ledger.verify, head.strip() or None)
+        found = await _read(service, lambda ledger: ledger.verify(head.strip() or None))
     except InvalidParameter as error:
-        problem, found = str(error), await run_in_threadpool(ledger.verify)
-    last = await run_in_threadpool(ledger.page, max(0, found.entries - MOST), MOST)
+        problem, found = str(error), await _read(service, lambda ledger: ledger.verify())
+    last = await _read(service, lambda ledger: ledger.page(max(0, found.entries - MOST), MOST))
     return page(
         request, "verify", visitor, found=found, saved=head.strip(), problem=problem, entries=last.entries[::-1],
         first=max(1, found.entries - MOST + 1),
@@ -52,8 +66,7 @@ async def entries_page(
     request: Request, service: Serving, visitor: Reader, after: Annotated[int, Query(ge=0, le=2**62)] = 0
 ) -> Response:
     """List entries from the first on."""
-    ledger = await run_in_threadpool(lambda: service.holdings.ledger)
-    found = (await run_in_threadpool(ledger.page, after, MOST)).entries
+    found = (await _read(service, lambda ledger: ledger.page(after, MOST))).entries
     ahead = found[-1].seq if len(found) == MOST else None
     return page(
         request, "verify_entries", visitor, entries=found, ahead=ahead, back=max(0, after - MOST) if after else None
@@ -65,8 +78,7 @@ async def entry_page(request: Request, number: int, service: Serving, visitor: R
     """Show one entry: every field, and whether its digest is that of its fields and of the entry before."""
     if not 1 <= number <= 2**62:
         raise Problem("not-found", "the ledger has no such entry")
-    ledger: Ledger = await run_in_threadpool(lambda: service.holdings.ledger)
-    found = (await run_in_threadpool(ledger.page, number - 2 if number > 1 else 0, 3)).entries
+    found = (await _read(service, lambda ledger: ledger.page(max(0, number - 2), 3))).entries
     entry = next((one for one in found if one.seq == number), None)
     if entry is None:
         raise Problem("not-found", "the ledger has no such entry")
@@ -83,8 +95,7 @@ async def entry_page(request: Request, number: int, service: Serving, visitor: R
 async def statement(service: Serving, visitor: Reader) -> Response:
     """Return every entry with every field, as csv."""
     assert visitor.person.may(Action.READ_LEDGER)
-    ledger = await run_in_threadpool(lambda: service.holdings.ledger)
-    found = await run_in_threadpool(ledger.statement)
+    found = await _read(service, lambda ledger: ledger.statement())
     text = io.StringIO()
     writer = csv.DictWriter(text, FIELDS, restval="")
     writer.writeheader()
