@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from inbounds.query.inspection_text import LARGE
 from inbounds.ledger import Ledger
 from inbounds.query.engines.duckdb import DuckDB
+from inbounds.query.inspection_text import LARGE
 from tests.cli.conftest import Type, sql, within_80
 from tests.helpers.places import InPostgres, Row, postgres_url
 
