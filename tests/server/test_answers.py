@@ -16,7 +16,7 @@ import pytest
 from inbounds.errors import EngineFailed, LedgerUnavailable
 from inbounds.ledger import Ledger
 from inbounds.query.engines.engine import Engine
-from inbounds.server.api import answers
+from inbounds.server.api import asking
 from inbounds.server.problem import Problem
 from inbounds.server.question_store import QuestionStore
 from inbounds.server.ticks import Ticks
@@ -194,7 +194,7 @@ def test_nothing_tells_before_the_tick(
             while not gate.opened.is_set():
                 await asyncio.sleep(0.001)
 
-    monkeypatch.setattr(answers, "Ticks", Late)
+    monkeypatch.setattr(asking, "Ticks", Late)
     first: Future[httpx.Response] = pool.submit(ana.ask, "one", COUNTS)
     wait_for(lambda: gate.waiting == 1)
     with served.service.holdings.reading() as ledger:
@@ -231,7 +231,7 @@ def test_numbers_of_questions_tell_no_time(
                 await asyncio.sleep(0.001)
 
     running_instead(served, monkeypatch, waiting)
-    monkeypatch.setattr(answers, "Ticks", Late)
+    monkeypatch.setattr(asking, "Ticks", Late)
     first = pool.submit(ana.ask, "one")
     wait_for(lambda: gate.waiting == 1 and late.waiting == answered_first)
     second = pool.submit(ana.ask, "two")
@@ -254,7 +254,7 @@ def test_what_depends_on_the_database_leaves_at_a_tick(
         async def next(self) -> None:
             ticks.append(1)
 
-    monkeypatch.setattr(answers, "Ticks", Counted)
+    monkeypatch.setattr(asking, "Ticks", Counted)
     refused(ana.ask("no", "SELECT age FROM visits"), 400, "invalid-question")
     refused(ana.ask("no", epsilon="1000"), 402, "budget-exceeded")
     assert len(ticks) == 0

@@ -8,5 +8,6 @@ holdings            the datasets and the ledger that a process has open
 claims, rates       how much one person can have at once, over all processes
 ticks               when an answer leaves, whatever it took
 api/                one module for each noun of /v1;  problem  what every refusal looks like
+pages/              the same for people, in a browser
 app, process        all of it together, and the processes that run it
 """

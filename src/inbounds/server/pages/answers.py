@@ -12,8 +12,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.query import Answer
-from inbounds.server.api.answers import AnswerId, Kept, answer_out, answers_of, kept
+from inbounds.server.api.answer_shape import answer_out
+from inbounds.server.api.answers import AnswerId, answers_of
 from inbounds.server.api.door import Serving
+from inbounds.server.api.kept import Kept, kept
 from inbounds.server.pages.answer_picture import answer_picture, can_be_drawn
 from inbounds.server.pages.page import page, picture
 from inbounds.server.pages.visitor import Visitor, signed_in

@@ -11,7 +11,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.errors import InboundsError
-from inbounds.server.api.answers import Question, answered
+from inbounds.server.api.answer_shape import Question
+from inbounds.server.api.asking import answered
 from inbounds.server.api.datasets import LONGEST_SQL, Asking, Name, budget_of, described, explained
 from inbounds.server.api.door import Serving
 from inbounds.server.pages.noise_picture import noise_picture

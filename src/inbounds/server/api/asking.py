@@ -1,0 +1,94 @@
+"""Asking: a question is charged, asked and kept under its Idempotency-Key, and leaves at a tick."""
+
+from __future__ import annotations
+
+import functools
+from contextlib import suppress
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+
+from inbounds.errors import BudgetExceeded, InvalidParameter, InvalidQuestion, RequestReused
+from inbounds.query import Answer, ExplainedPart, Query
+from inbounds.server.api.answer_shape import AnswerOut, Question, answer_out
+from inbounds.server.api.datasets import PartOut, asked, part_out
+from inbounds.server.api.door import service_of
+from inbounds.server.claims import running
+from inbounds.server.holdings import Holding
+from inbounds.server.person import Person
+from inbounds.server.problem import AGAIN, Problem
+from inbounds.server.service import Service
+from inbounds.server.ticks import Ticks
+
+
+async def answered(request: Request, person: Person, name: str, question: Question, key: str) -> AnswerOut:
+    """Charge, ask and keep, and return the answer at a tick."""
+    service = service_of(request)
+    holding = await run_in_threadpool(service.holdings.holding, name, person)
+    ticks = Ticks(holding.tick)
+    with (
+        service.claims.one_of(running(request_id(person, key)), 1) as first,
+        service.claims.one_of(f"statement {person.name}", service.file.limits.statements_at_once) as free,
+    ):
+        if not first:
+            raise Problem("request-running", f"this question is being answered; {AGAIN}", headers={"Retry-After": "1"})
+        if not free:
+            most = service.file.limits.statements_at_once
+            raise Problem("too-many-statements", f"everybody has {most} questions at once; wait for an answer")
+        work = functools.partial(_answer, service, holding, question, person, key)
+        try:
+            found = await to_thread.run_sync(work, limiter=_limiter(request, service))
+        except (InvalidQuestion, InvalidParameter, BudgetExceeded, RequestReused):
+            raise  # before any row was looked at
+        except Exception:
+            await ticks.next()
+            raise
+        await ticks.next()  # until then it is running, for whoever asks again or looks for the answer
+    service.metrics.answers.labels(name).inc()
+    return found
+
+
+def _limiter(request: Request, service: Service) -> CapacityLimiter:
+    """Return what statements of this process wait for; it belongs to the loop, and so is made in it."""
+    state = request.app.state
+    if not hasattr(state, "statements"):
+        state.statements = CapacityLimiter(service.file.limits.statements)
+    return state.statements
+
+
+def _answer(service: Service, holding: Holding, question: Question, person: Person, key: str) -> AnswerOut:
+    query = asked(holding, question)
+    found = asked_with(query, question, person, key)
+    with suppress(Problem):  # it is charged and there: without this it is shown later as it was released
+        service.questions.keep(request_id(person, key), holding.name, question.model_dump(mode="json"))
+    return answer_out(found, holding.name, question.sql, key, parts_of(holding, query, question))
+
+
+def asked_with(query: Query, question: Question, person: Person, key: str) -> Answer:
+    """Return the answer to a question: the one that is kept, if it was asked before."""
+    return query.ask(
+        question.epsilon,
+        analyst=person.name,
+        request_id=request_id(person, key),
+        pooling=question.pooling,
+        weights=question.weights,
+        confidence=question.confidence,
+        progress=_silent,
+    )
+
+
+def parts_of(holding: Holding, query: Query, question: Question) -> list[PartOut]:
+    """Say how a question is answered, with the proof."""
+    plans = query.plans(question.epsilon, pooling=question.pooling, weights=question.weights)
+    return [part_out(ExplainedPart.of(plan, holding.dataset.engine.dialect.name).data()) for plan in plans]
+
+
+def _silent(line: str) -> None:
+    """A server has nobody to show progress to."""
+    assert line
+
+
+def request_id(person: Person, key: str) -> str:
+    """Return what the ledger calls a request: nobody can use another person's, or see whether it is taken."""
+    return f"{person.name}/{key}"
