@@ -67,16 +67,19 @@ def boxes(answer: Shown, *, axes: Axes | None = None) -> Figure:
     return _figure(drawn)
 
 
-def bars(answer: Shown, *, axes: Axes | None = None) -> Figure:
+def bars(answer: Shown, *, horizontal: bool = False, axes: Axes | None = None) -> Figure:
     """Draw a bar for each row of an answer with one measure, and the interval around it as a line.
 
     An interval is made of the raw measurement, so that a bar of a table that adds up may end outside of it.
+    `horizontal` bars lie below each other, with room for names of any length.
     """
     if not 1 <= len(answer.rows) <= MOST_BARS or len(answer.intervals[0]) != 1:
         raise InvalidParameter(
             f"bars are drawn for one measure of up to {MOST_BARS} groups, got another answer; ask for fewer"
         )
     drawn = panel(axes)
+    if horizontal:
+        return _lying(answer, drawn)
     places = range(len(answer.rows))
     drawn.bar(places, [row[-1] for row in answer.rows], color=COLOURS[0], width=0.7)
     for place, (interval,) in zip(places, answer.intervals, strict=True):
@@ -84,6 +87,19 @@ def bars(answer: Shown, *, axes: Axes | None = None) -> Figure:
             drawn.plot([place, place], list(interval), color=GREY, linewidth=1.4, marker="_", markersize=8)
     drawn.set_xticks(list(places), [_label(row[:-1]) for row in answer.rows], rotation=30, ha="right")
     drawn.set_ylabel(answer.columns[-1])
+    return _figure(drawn)
+
+
+def _lying(answer: Shown, drawn: Axes) -> Figure:
+    ink = drawn.xaxis.label.get_color()
+    places = range(len(answer.rows))
+    drawn.barh(places, [row[-1] for row in answer.rows], color=COLOURS[0], alpha=0.65, height=0.7)
+    for place, (interval,) in zip(places, answer.intervals, strict=True):
+        if interval is not None:
+            drawn.plot(list(interval), [place, place], color=ink, linewidth=1.3, marker="|", markersize=7)
+    drawn.set_yticks(list(places), [_label(row[:-1]) for row in answer.rows])
+    drawn.set_ylim(len(answer.rows) - 0.4, -0.6)
+    drawn.set_xlabel(answer.columns[-1])
     return _figure(drawn)
 
 

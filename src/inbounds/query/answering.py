@@ -27,6 +27,14 @@ from inbounds.sampling.entropy import Entropy, system
 REPORTED = 1000
 """Progress is told every so many groups."""
 
+SHOWN_ROWS = (100, 1000, 10_000)
+"""What depends on how many rows there are is foreseen for so many."""
+
+RANKS = "per cent of all rows, at most, in 95 of 100 cases"
+
+Foreseen = dict[str, dict[str, float]]
+"""How far off answers will be: of what, and then where."""
+
 Value = int | float | date
 Interval = tuple[Value, Value]
 
@@ -76,6 +84,15 @@ class Answering(ABC):
     @abstractmethod
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
+
+    @abstractmethod
+    def foreseen(self) -> Foreseen:
+        """Return the figures that `expected_noise` tells: no data are looked at."""
+
+
+def at_rows(error: Callable[[int], float]) -> dict[str, float]:
+    """Return an error for each of some numbers of rows."""
+    return {f"at {rows:,} rows": error(rows) for rows in SHOWN_ROWS}
 
 
 def told(totals: Sequence[list[int]], report: Progress) -> Iterator[list[int]]:
@@ -136,6 +153,10 @@ class OneNumber(Answering):
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
         return f"{self.choice.error:.4g} on average, over all true answers that were considered"
+
+    def foreseen(self) -> Foreseen:
+        """Return the mean error over the true answers that were considered."""
+        return {"each number": {"on average": self.choice.error}}
 
 
 def release(choice: Choice, answer: Fraction, entropy: Entropy) -> Fraction:

@@ -24,7 +24,7 @@ from inbounds.joint.noise_sum import reach
 from inbounds.joint.plan import JointPlan
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import pure
-from inbounds.query.answering import Answered, Answering, within_64_bits
+from inbounds.query.answering import RANKS, Answered, Answering, Foreseen, at_rows, within_64_bits
 from inbounds.query.joint_table import GEOMETRIC
 from inbounds.sampling.entropy import Entropy, system
 
@@ -122,8 +122,16 @@ class CumulativeShares(Answering):
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
-        rows = max(self._reach(last) for last in range(self.plan.layout.cells))
-        return f"with 95 % probability at most {rows:.4g} rows off in the number up to a value"
+        return f"with 95 % probability at most {self._farthest:.4g} rows off in the number up to a value"
+
+    def foreseen(self) -> Foreseen:
+        """Return by which part of all rows a share is off, in per cent and with 95 % probability."""
+        most = self._farthest
+        return {RANKS: at_rows(lambda rows: min(100.0, 100 * most / rows))}
+
+    @property
+    def _farthest(self) -> float:
+        return max(self._reach(last) for last in range(self.plan.layout.cells))
 
     def _reach(self, last: int) -> float:
         levels = stretch((0, last + 1), self.branching, len(self.plan.measured))

@@ -19,7 +19,7 @@ from inbounds.joint.measuring import Measured, measure
 from inbounds.joint.plan import JointPlan
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import pure
-from inbounds.query.answering import Answered, Answering, Interval, Value, within_64_bits, written
+from inbounds.query.answering import Answered, Answering, Foreseen, Interval, Value, within_64_bits, written
 from inbounds.sampling.entropy import Entropy, system
 
 if TYPE_CHECKING:
@@ -156,8 +156,13 @@ class JointTable(Answering):
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
+        (told,) = self.foreseen().values()
+        return ", ".join(f"{error:.4g} in {title}" for title, error in told.items()) + ", on average, as predicted"
+
+    def foreseen(self) -> Foreseen:
+        """Return the error that is predicted in each grouping."""
         told = {rows.title: self.plan.error(rows.grouping) * float(self.step) for rows in self.rows}
         total = self.plan.layout.total
         if total not in {rows.grouping for rows in self.rows}:
             told["the sum of all"] = self.plan.error(total) * float(self.step)
-        return ", ".join(f"{error:.4g} in {title}" for title, error in told.items()) + ", on average, as predicted"
+        return {"each number": told}

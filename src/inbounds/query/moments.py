@@ -21,11 +21,14 @@ from inbounds.display.progress import Progress
 from inbounds.exact.rational import round_half_up
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answering import (
+    SHOWN_ROWS,
     Answered,
     Answering,
+    Foreseen,
     Interval,
     Value,
     around,
+    at_rows,
     intervals,
     on_step,
     release,
@@ -40,9 +43,6 @@ from inbounds.sampling.entropy import Entropy, system
 
 if TYPE_CHECKING:
     from inbounds.query.moment_ends import Ends, Numbers
-
-SHOWN_ROWS = (100, 1000, 10_000)
-"""For so many rows `explain` tells the noise."""
 
 
 @dataclass(frozen=True)
@@ -310,16 +310,22 @@ class MomentsOfColumns(Answering):
 
     def _foreseen(self, one: Count | Sum | Mean | Moment) -> str:
         """Say the noise for values spread over the range, and independent of each other."""
-        told_at = []
-        for rows in SHOWN_ROWS:
-            sums = self._even(rows)
-            found = [self._found(sums, 0)]
-            low, high = self._hull(one)
-            noise = min(float(self._noise(one, sums, found)[0]), high - low)
-            if isinstance(one, Count | Sum):
-                return f"{noise:.4g} on average"
-            told_at.append(f"{noise:.3g} at {rows:,} rows")
+        found = self._errors(one)
+        if isinstance(one, Count | Sum):
+            return f"{found['on average']:.4g} on average"
+        told_at = (f"{noise:.3g} {where}" for where, noise in found.items())
         return f"about {', '.join(told_at)}, if values are spread over the range"
+
+    def foreseen(self) -> Foreseen:
+        """Return the error of each measure, for values spread over the range, and independent of each other."""
+        return {str(one): self._errors(one) for one in self.of}
+
+    def _errors(self, one: Count | Sum | Mean | Moment) -> dict[str, float]:
+        def error(rows: int) -> float:
+            sums, (low, high) = self._even(rows), self._hull(one)
+            return min(float(self._noise(one, sums, [self._found(sums, 0)])[0]), high - low)
+
+        return {"on average": error(SHOWN_ROWS[0])} if isinstance(one, Count | Sum) else at_rows(error)
 
     def _even(self, rows: int) -> MomentSums:
         """Return the sums of so many rows with values spread over the range: evenly, or a quarter at one of two."""

@@ -11,7 +11,7 @@ from inbounds.bounds import Bounds
 from inbounds.display.progress import Progress
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import bounded_range
-from inbounds.query.answering import Answered, Answering, told, written
+from inbounds.query.answering import RANKS, Answered, Answering, Foreseen, at_rows, told, written
 from inbounds.query.column import Numbers
 from inbounds.query.ordered_quantiles import OrderedQuantiles
 from inbounds.query.quantile_law import Buckets, QuantileLaw, rank_misses
@@ -77,8 +77,15 @@ class QuantileByRank(Answering):
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
-        rows = 2 * float(self.sensitivity) / float(self.epsilon) * log(20 * self.column.points)
-        return f"with 95 % probability at most {rows:.4g} rows off in rank{told_apart(self.buckets)}"
+        return f"with 95 % probability at most {self._rank_error:.4g} rows off in rank{told_apart(self.buckets)}"
+
+    @property
+    def _rank_error(self) -> float:
+        return 2 * float(self.sensitivity) / float(self.epsilon) * log(20 * self.column.points)
+
+    def foreseen(self) -> Foreseen:
+        """Return by which part of all ranks it is off, in per cent and with 95 % probability, at numbers of rows."""
+        return {RANKS: at_rows(lambda rows: min(100.0, 100 * self._rank_error / rows))}
 
 
 @dataclass(frozen=True)
@@ -130,6 +137,11 @@ class QuantilesInOrder(Answering):
             f"with 95 % probability all of them are at most {rows:.4g} rows off in rank, if no value has more than "
             f"{2**self.law.halvings:,} rows{told_apart(self.law.buckets)}; usually far less"
         )
+
+    def foreseen(self) -> Foreseen:
+        """Return by which part of all ranks they are off, in per cent and with 95 % probability, at numbers of rows."""
+        most = max(self.law.rank_error(0.95))
+        return {RANKS: at_rows(lambda rows: min(100.0, 100 * most / rows))}
 
 
 def values_of(buckets: Buckets) -> str:

@@ -20,8 +20,10 @@ from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answering import (
     Answered,
     Answering,
+    Foreseen,
     Interval,
     around,
+    at_rows,
     intervals,
     on_step,
     release,
@@ -104,9 +106,17 @@ class Ratio(Answering):
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
-        figures = (f"{self._noise(0.0, rows):.3g} at {rows:,} rows" for rows in (100, 1000, 10_000))
+        figures = (f"{error:.3g} {where}" for where, error in self._means.items())
         middle = self.noise.at(0.5) / self.noise.each
         return f"at most about {', '.join(figures)}; {middle:.0%} of that for a mean in the middle"
+
+    def foreseen(self) -> Foreseen:
+        """Return the error of a mean at an end of the range, for some numbers of rows: elsewhere it is less."""
+        return {"a mean, at most about": self._means}
+
+    @property
+    def _means(self) -> dict[str, float]:
+        return at_rows(lambda rows: self._noise(0.0, rows))
 
 
 @dataclass(frozen=True)
@@ -175,6 +185,18 @@ class TotalsOfColumn(Ratio):
         """Say how far off the noise will put an answer, before anything is asked."""
         means = f"; of a mean {super().expected_noise()}" if any(isinstance(one, Mean) for one in self.of) else ""
         return f"{self._count_noise:.4g} of a count, {self._sum_noise:.4g} of a sum, on average{means}"
+
+    def foreseen(self) -> Foreseen:
+        """Return the error of whatever was asked for."""
+        found: Foreseen = {}
+        for one in self.of:
+            if isinstance(one, Mean):
+                found |= super().foreseen()
+            elif isinstance(one, Count):
+                found["a count"] = {"on average": self._count_noise}
+            else:
+                found["a sum"] = {"on average": self._sum_noise}
+        return found
 
 
 def _sides(drawn: list[tuple[Fraction, Fraction]]) -> tuple[list[Fraction], list[Fraction]]:

@@ -79,20 +79,20 @@ async def _sign_in(_: Request, wanted: Any) -> Response:
     return to(wanted.address)
 
 
-def _respond(request: Request, problem: Problem) -> Response:
+async def _respond(request: Request, problem: Problem) -> Response:
     service: Service = request.app.state.service
     service.metrics.problems.labels(problem.code).inc()
     if is_for_people(request):
-        return refusal_page(request, problem)
+        return await refusal_page(request, problem)
     return JSONResponse(problem.data(), problem.status, problem.headers, MEDIA_TYPE)
 
 
 async def _problem(request: Request, problem: Any) -> Response:
-    return _respond(request, problem)
+    return await _respond(request, problem)
 
 
 async def _error(request: Request, error: Any) -> Response:
-    return _respond(request, problem_of(error))
+    return await _respond(request, problem_of(error))
 
 
 async def _unreadable(request: Request, error: Any) -> Response:
@@ -104,18 +104,18 @@ async def _unreadable(request: Request, error: Any) -> Response:
         try:
             await run_in_threadpool(admitted, request.app.state.service, request)
         except Problem as problem:
-            return _respond(request, problem)
+            return await _respond(request, problem)
     told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
-    return _respond(request, Problem("invalid-request", f"{'; '.join(told)}; see /v1/openapi.json"))
+    return await _respond(request, Problem("invalid-request", f"{'; '.join(told)}; see /v1/openapi.json"))
 
 
 async def _http(request: Request, error: Any) -> Response:
     if error.status_code == 405:
         problem = Problem("method-not-allowed", "this method is not for this address; see /v1/openapi.json")
         problem.headers.update(error.headers or {})
-        return _respond(request, problem)
+        return await _respond(request, problem)
     code = "not-found" if error.status_code == 404 else "invalid-request"
-    return _respond(request, Problem(code, "there is nothing at this address; see /v1/openapi.json"))
+    return await _respond(request, Problem(code, "there is nothing at this address; see /v1/openapi.json"))
 
 
 def _document(app: FastAPI) -> dict[str, Any]:

@@ -2,55 +2,86 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
+from inbounds.plot.style import COLOURS, matplotlib_or_error
 from inbounds.plot.tables import BOX, MOST_BARS, bars, boxes
 from inbounds.query import Answer
-from inbounds.server.pages.figure import svg
+from inbounds.server.pages.figure import Look, svg
+
+HEIGHT = 3.4
+BAR = 0.27
+"""Heights, in inches."""
 
 
-def can_be_drawn(answer: Answer) -> bool:
-    """Return whether there is a picture of an answer."""
-    return _has_boxes(answer) or _has_bars(answer)
+def drawable(answer: Answer) -> Answer | None:
+    """Return what can be drawn of an answer, None if nothing can: its finest groups, for totals would dwarf them."""
+    if answer.measures == BOX and answer.rows and all(name.startswith("quantile") for name in _measured(answer)):
+        return answer
+    if answer.measures != 1 or not answer.intervals or not _numbers(answer):
+        return None
+    keys = len(answer.columns) - 1
+    fine = [at for at, row in enumerate(answer.rows) if None not in row[:keys]]
+    rows, intervals = (tuple(one[at] for at in fine) for one in (answer.rows, answer.intervals))
+    return replace(answer, rows=rows, intervals=intervals) if 2 <= len(fine) <= MOST_BARS else None
+
+
+def _measured(answer: Answer) -> tuple[str, ...]:
+    return answer.columns[-answer.measures :]
 
 
 def _numbers(answer: Answer) -> bool:
-    cells = [cell for row in answer.rows for cell in row[-answer.measures :]]
+    cells = [row[-1] for row in answer.rows]
     return all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
 
 
-def _has_bars(answer: Answer) -> bool:
-    return answer.measures == 1 and 2 <= len(answer.rows) <= MOST_BARS and bool(answer.intervals) and _numbers(answer)
+def _is_over_time(answer: Answer) -> bool:
+    return len(answer.columns) == 2 and all(isinstance(row[0], date) for row in answer.rows)
 
 
-def _has_boxes(answer: Answer) -> bool:
-    named = answer.columns[-answer.measures :]
-    return answer.measures == BOX and bool(answer.rows) and all(name.startswith("quantile") for name in named)
+def answer_height(answer: Answer) -> float:
+    """Return how high the picture is, in inches."""
+    if answer.measures == BOX or _is_over_time(answer):
+        return HEIGHT
+    return 0.75 + BAR * len(answer.rows)
 
 
-def answer_picture(answer: Answer, *, dark: bool) -> bytes:
-    """Return the picture, as SVG."""
-    return svg(lambda axes: _draw(answer, axes), dark=dark)
+def answer_picture(answer: Answer, look: Look) -> bytes:
+    """Return the picture of what is drawable, as SVG."""
+    return svg(lambda axes: _draw(answer, axes, look), look, answer_height(answer))
 
 
-def _draw(answer: Answer, axes: Any) -> None:
-    if _has_boxes(answer):
+def _draw(answer: Answer, axes: Any, look: Look) -> None:
+    if answer.measures == BOX:
         boxes(answer, axes=axes)
-    elif all(isinstance(row[0], date) for row in answer.rows) and len(answer.columns) == 2:
+        if look.narrow and len(answer.rows) > 4:
+            axes.tick_params(axis="x", rotation=60)
+    elif _is_over_time(answer):
         _line(answer, axes)
     else:
-        bars(answer, axes=axes)
+        bars(answer, horizontal=True, axes=axes)
+        axes.xaxis.set_major_locator(matplotlib_or_error().ticker.MaxNLocator(4 if look.narrow else 7))
 
 
 def _line(answer: Answer, axes: Any) -> None:
     """Draw numbers over days, with their intervals as a band."""
     days = [row[0] for row in answer.rows]
-    (line,) = axes.plot(days, [row[-1] for row in answer.rows], marker="o", markersize=3)
+    (line,) = axes.plot(days, [row[-1] for row in answer.rows], marker="o", markersize=3, color=COLOURS[0])
     ends = [row[0] for row in answer.intervals]
     if all(one is not None for one in ends):
         lows, highs = [one[0] for one in ends if one], [one[1] for one in ends if one]
-        axes.fill_between(days, lows, highs, alpha=0.2, color=line.get_color(), linewidth=0)
+        axes.fill_between(days, lows, highs, alpha=0.25, color=line.get_color(), linewidth=0)
+        axes.set_ylim(bottom=min(0, *lows))
     axes.set_ylabel(answer.columns[-1])
     axes.spines[["top", "right"]].set_visible(False)
-    axes.figure.autofmt_xdate()
+    dates(axes)
+
+
+def dates(axes: Any) -> None:
+    """Write days below an axis as shortly as they can be told apart."""
+    library = matplotlib_or_error().dates
+    locator = library.AutoDateLocator(maxticks=5)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(library.ConciseDateFormatter(locator))

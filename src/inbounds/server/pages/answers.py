@@ -11,12 +11,16 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.query import Answer
+from inbounds.server.api.amounts import text
 from inbounds.server.api.answer_shape import answer_out
 from inbounds.server.api.answers import AnswerId, answers_of
+from inbounds.server.api.asking import request_id
+from inbounds.server.api.datasets import BudgetOut, budget_of
 from inbounds.server.api.door import Serving
 from inbounds.server.api.kept import Kept, kept
-from inbounds.server.pages.answer_picture import answer_picture, can_be_drawn
+from inbounds.server.pages.answer_picture import answer_picture, drawable
+from inbounds.server.pages.answer_table import shown
+from inbounds.server.pages.figure import Looks
 from inbounds.server.pages.page import page, picture
 from inbounds.server.pages.visitor import Visitor, signed_in
 from inbounds.server.person import Action
@@ -44,27 +48,42 @@ async def answers_page(
 
 @router.get("/answers/{key}")
 async def answer_page(request: Request, key: AnswerId, service: Serving, visitor: Analyst) -> Response:
-    """Show an answer."""
-    found = await run_in_threadpool(kept, service, visitor.person, key)
-    return page(
-        request,
-        "answers_one",
-        visitor,
-        key=key,
-        found=found,
-        table=_table(found.answer),
-        drawn=can_be_drawn(found.answer),
-        reading=_reading(found.answer),
-    )
+    """Show an answer; if there is none yet, how to have it."""
+    try:
+        found = await run_in_threadpool(kept, service, visitor.person, key)
+    except Problem as problem:
+        if problem.code != "not-answered":
+            raise
+        return await _waiting(request, key, service, visitor)
+    budget = await run_in_threadpool(_budget, service, visitor, found.dataset)
+    again = text(2 * found.answer.epsilon) or "1"
+    facts = {"key": key, "found": found, "budget": budget, "cost": text(found.answer.epsilon), "again": again}
+    return page(request, "answers_one", visitor, **facts, **shown(found.answer))
+
+
+async def _waiting(request: Request, key: str, service: Service, visitor: Visitor) -> Response:
+    """Show a question that was charged and not answered, with a button that asks it again."""
+    written = await run_in_threadpool(service.questions.find, request_id(visitor.person, key))
+    dataset, content = ("", {}) if written is None else written
+    return page(request, "answers_waiting", visitor, status=409, key=key, dataset=dataset, content=content)
+
+
+def _budget(service: Service, visitor: Visitor, name: str) -> BudgetOut | None:
+    """Return what is left of the budget, if the dataset is still this analyst's to ask."""
+    try:
+        return budget_of(service, name, visitor.person, visitor.person.name)
+    except Problem:
+        return None
 
 
 @router.get("/answers/{key}/chart.svg")
-async def chart(key: AnswerId, service: Serving, visitor: Analyst, dark: bool = False) -> Response:
+async def chart(key: AnswerId, service: Serving, visitor: Analyst, look: Looks) -> Response:
     """Draw an answer."""
     found = await run_in_threadpool(kept, service, visitor.person, key)
-    if not can_be_drawn(found.answer):
+    drawn = drawable(found.answer)
+    if drawn is None:
         raise Problem("not-found", "this answer has no picture")
-    return picture(await run_in_threadpool(answer_picture, found.answer, dark=dark))
+    return picture(await run_in_threadpool(answer_picture, drawn, look))
 
 
 @router.get("/answers/{key}/answer.{ending}")
@@ -84,12 +103,12 @@ def _exported(service: Service, visitor: Visitor, key: str, ending: str) -> tupl
 
 def _csv(found: Kept, key: str) -> bytes:
     assert key
-    text = io.StringIO()
-    writer = csv.writer(text)
+    lines = io.StringIO()
+    writer = csv.writer(lines)
     columns = found.answer.by_column()
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue().encode()
+    return lines.getvalue().encode()
 
 
 def _parquet(found: Kept, key: str) -> bytes:
@@ -111,47 +130,3 @@ FILES: dict[str, tuple[Any, str]] = {
     "parquet": (_parquet, "application/vnd.apache.parquet"),
     "json": (_json, "application/json"),
 }
-
-
-def _table(answer: Answer) -> dict[str, Any]:
-    """Return what a template shows: cells as texts, with the interval beside each number."""
-    keys = len(answer.columns) - answer.measures
-    rows = []
-    for number, row in enumerate(answer.rows):
-        intervals = answer.intervals[number] if answer.intervals else (None,) * answer.measures
-        measured = [(shown(cell), _interval(one)) for cell, one in zip(row[keys:], intervals, strict=True)]
-        names = ["(all)" if cell is None else str(cell) for cell in row[:keys]]
-        rows.append({"names": names, "measured": measured, "is_total": any(cell is None for cell in row[:keys])})
-    return {"groups": answer.columns[:keys], "measures": answer.columns[keys:], "rows": rows}
-
-
-def shown(cell: Any) -> str:
-    """Return a number as people read it."""
-    if cell is None:
-        return "none"
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, int):
-        return f"{cell:,}"
-    return (
-        f"{cell:,.4g}"
-        if isinstance(cell, float) and abs(cell) < 1e4
-        else f"{cell:,.1f}"
-        if isinstance(cell, float)
-        else str(cell)
-    )
-
-
-def _interval(ends: tuple[Any, Any] | None) -> str:
-    return "" if ends is None else f"{shown(ends[0])} to {shown(ends[1])}"
-
-
-def _reading(answer: Answer) -> str:
-    """Say how to read an answer, in two sentences."""
-    sure = f"{answer.confidence * 100:g} of 100"
-    if not any(one is not None for row in answer.intervals for one in row):
-        return "Each number is private: it is near the true one, and possible. How near, the explanation says in ranks."
-    return (
-        "Each number is private: random noise was added, and what is shown is possible. The true number, before noise, "
-        f"lies in the interval beside it in {sure} cases."
-    )

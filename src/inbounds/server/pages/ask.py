@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -11,11 +12,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.errors import InboundsError
+from inbounds.query.plan import Plan
 from inbounds.server.api.answer_shape import Question
 from inbounds.server.api.asking import answered
-from inbounds.server.api.datasets import LONGEST_SQL, Asking, Name, budget_of, described, explained
+from inbounds.server.api.datasets import LONGEST_SQL, Asking, Name, Owned, asked, budget_of, described, explained
 from inbounds.server.api.door import Serving
-from inbounds.server.pages.noise_picture import noise_picture
+from inbounds.server.api.kept import owned_by
+from inbounds.server.holdings import Holding
+from inbounds.server.pages.answer_table import shown
+from inbounds.server.pages.figure import Looks
+from inbounds.server.pages.noise_picture import is_law, noise_height, noise_picture
 from inbounds.server.pages.page import fragment, page, picture, to
 from inbounds.server.pages.question_form import Choices, written
 from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, signed_in
@@ -72,11 +78,28 @@ async def explanation(
 
 @router.get("/ask/{name}/noise.svg")
 async def noise(
-    name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON, dark: bool = False
+    name: Name, service: Serving, visitor: Analyst, look: Looks, sql: Sql = "", epsilon: Epsilon = EPSILON
 ) -> Response:
     """Draw how far off the answer will be."""
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
-    return picture(await run_in_threadpool(noise_picture, holding.dataset, sql, epsilon, dark=dark))
+    plans = await run_in_threadpool(_plans, holding, _question(Asking, sql, epsilon))
+    return picture(await run_in_threadpool(noise_picture, plans, look))
+
+
+def _plans(holding: Holding, asking: Asking) -> Sequence[Plan]:
+    found: Sequence[Plan] = asked(holding, asking).plans(asking.epsilon)
+    return found
+
+
+@router.get("/ask/{name}/owned")
+async def owned(
+    request: Request, name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
+) -> Response:
+    """Show the answer that follows from one that the analyst owns: it costs nothing."""
+    asking = _question(Asking, sql, epsilon)
+    found = await run_in_threadpool(owned_by, service, name, Owned(sql=asking.sql), visitor.person)
+    source = found.request_id.removeprefix(f"{visitor.person.name}/")
+    return page(request, "ask_owned", visitor, name=name, sql=sql, source=source, **shown(found))
 
 
 @router.post("/ask/{name}")
@@ -109,7 +132,10 @@ def _told(service: Service, visitor: Visitor, name: str, sql: str, epsilon: str)
     if not sql.strip():
         return told
     try:
-        return told | {"explanation": explained(service, name, _question(Asking, sql, epsilon), visitor.person)}
+        asking = _question(Asking, sql, epsilon)
+        explanation = explained(service, name, asking, visitor.person)
+        plans = _plans(service.holdings.holding(name, visitor.person), asking)
+        return told | {"explanation": explanation, "height": noise_height(plans), "is_law": is_law(plans)}
     except Problem as problem:
         return told | {"problem": problem}
     except InboundsError as error:

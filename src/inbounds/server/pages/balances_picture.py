@@ -3,57 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from inbounds.ledger.amount import UNIT
 from inbounds.ledger.entry import Entry
 from inbounds.plot.style import COLOURS
-from inbounds.server.pages.figure import svg
+from inbounds.server.pages.answer_picture import dates
+from inbounds.server.pages.figure import Look, svg
 
-MOST = 5
+HEIGHT = 3.4
+MOST = 4
 """So many analysts have a line of their own: those who spent most."""
 
+STYLES = ("--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
-def balances_picture(entries: Sequence[Entry], *, dark: bool) -> bytes:
+
+def balances_picture(entries: Sequence[Entry], until: datetime, look: Look) -> bytes:
     """Return the picture, as SVG."""
-    return svg(lambda axes: _draw(entries, axes), dark=dark)
+    return svg(lambda axes: _draw(entries, until, axes, look), look, HEIGHT)
 
 
-def _draw(entries: Sequence[Entry], axes: Any) -> None:
+def _draw(entries: Sequence[Entry], until: datetime, axes: Any, look: Look) -> None:
+    begin = min([datetime.fromisoformat(one.time) for one in entries[:1]] or [until], default=until)
+    end = max(until, begin + timedelta(minutes=1))
     charges = [one for one in entries if one.kind == "charge"]
     spent: dict[str, int] = {}
     for one in charges:
         spent[one.analyst] = spent.get(one.analyst, 0) + one.amount
-    _steps(axes, charges, "everybody", COLOURS[0], 2.2)
-    for name, colour in zip(sorted(spent, key=lambda who: -spent[who])[:MOST], COLOURS[1:], strict=False):
-        _steps(axes, [one for one in charges if one.analyst == name], name, colour, 1.4)
-    _caps(entries, axes)
+    caps = [one for one in entries if one.kind == "open" or (one.kind == "grant" and not one.analyst)]
+    _steps(axes, caps, (begin, end), label="cap of all", color=look.ink, linewidth=1.2)
+    _steps(axes, charges, (begin, end), label="all together", color=COLOURS[0], linewidth=2.4)
+    most = sorted(spent, key=lambda who: -spent[who])[:MOST] if len(spent) > 1 else []
+    for name, colour, style in zip(most, COLOURS[1:], STYLES, strict=False):
+        own = [one for one in charges if one.analyst == name]
+        shown = name if len(name) < 18 else f"{name[:16]}…"
+        _steps(axes, own, (begin, end), label=shown, color=colour, linewidth=1.8, linestyle=style)
     axes.set_ylabel("epsilon spent")
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, loc="upper left")
+    axes.set_xlim(begin, end)
+    axes.figure.legend(loc="outside lower center", ncols=2 if look.narrow else 3, frameon=False, fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.figure.autofmt_xdate()
+    dates(axes)
 
 
-def _steps(axes: Any, charges: Sequence[Entry], label: str, colour: str, width: float) -> None:
-    total, times, sums = 0, [], []
-    for one in charges:
+def _steps(axes: Any, entries: Sequence[Entry], ends: tuple[datetime, datetime], **style: Any) -> None:
+    """Draw what entries add up to, from the beginning to now."""
+    total, times, sums = 0, [ends[0]], [0.0]
+    for one in entries:
         total += one.amount
         times.append(datetime.fromisoformat(one.time))
         sums.append(total / UNIT)
-    axes.plot(times, sums, drawstyle="steps-post", label=label, color=colour, linewidth=width, marker="o", markersize=3)
-
-
-def _caps(entries: Sequence[Entry], axes: Any) -> None:
-    """Draw how much there is in all: from the opening on, and after each grant to everybody."""
-    cap, times, caps = 0, [], []
-    for one in entries:
-        if one.kind == "open" or (one.kind == "grant" and not one.analyst):
-            cap += one.amount
-            times.append(datetime.fromisoformat(one.time))
-            caps.append(cap / UNIT)
-    if entries and times:
-        times.append(datetime.fromisoformat(entries[-1].time))
-        caps.append(cap / UNIT)
-        axes.plot(times, caps, drawstyle="steps-post", label="cap", color="#888888", linestyle="--", linewidth=1.2)
+    axes.plot([*times, ends[1]], [*sums, sums[-1]], drawstyle="steps-post", **style)

@@ -1,32 +1,56 @@
-"""Pictures as SVG, drawn on the server by the code of `inbounds.plot`, in light and dark."""
+"""Pictures as SVG, drawn on the server by the code of `inbounds.plot`: light and dark, wide and narrow."""
 
 from __future__ import annotations
 
 import io
 import threading
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends
 
 from inbounds.plot.style import matplotlib_or_error
 
-DARK = {"ink": "#d7dee5", "grid": "#3a4651"}
-LIGHT = {"ink": "#17212b", "grid": "#c9d1d9"}
+DARK, LIGHT = "#d7dee5", "#17212b"
 INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+
+WIDE, NARROW = 7.2, 3.4
+"""In inches: letters are as large on a telephone as on a screen."""
 
 _TURN = threading.Lock()
 """Matplotlib's settings are those of the whole process."""
 
 
-def svg(draw: Callable[[Any], object], *, dark: bool, size: tuple[float, float] = (7.2, 3.8)) -> bytes:
+@dataclass(frozen=True)
+class Look:
+    """What a browser wants a picture to be."""
+
+    dark: bool = False
+    narrow: bool = False
+
+    @property
+    def ink(self) -> str:
+        """The colour of letters."""
+        return DARK if self.dark else LIGHT
+
+
+Looks = Annotated[Look, Depends()]
+
+
+def svg(draw: Callable[[Any], object], look: Look, height: float = 3.8) -> bytes:
     """Return what a function draws into a panel."""
     library = matplotlib_or_error()
-    colours = DARK if dark else LIGHT
-    ink = dict.fromkeys(
-        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), colours["ink"]
-    )
-    settings = {**ink, "svg.fonttype": "none", "svg.hashsalt": "inbounds", "font.family": "sans-serif", "font.size": 11}
+    settings = {
+        **dict.fromkeys(INKED, look.ink),
+        "svg.fonttype": "none",
+        "svg.hashsalt": "inbounds",
+        "font.family": "sans-serif",
+        "font.size": 11,
+        "legend.labelcolor": look.ink,
+    }
     with _TURN, library.rc_context(settings):
-        figure = library.figure.Figure(figsize=size, layout="constrained")
+        figure = library.figure.Figure(figsize=(NARROW if look.narrow else WIDE, height), layout="constrained")
         figure.patch.set_alpha(0)
         axes = figure.add_subplot()
         axes.patch.set_alpha(0)

@@ -17,6 +17,7 @@ from inbounds.server.api.door import Serving
 from inbounds.server.api.ledger import Grant, granted
 from inbounds.server.pages.balances_picture import balances_picture
 from inbounds.server.pages.contract_history import history
+from inbounds.server.pages.figure import Looks
 from inbounds.server.pages.page import page, picture, to
 from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, signed_in
 from inbounds.server.person import Action, Role
@@ -94,11 +95,11 @@ def _watched(service: Service, visitor: Visitor, name: str) -> dict[str, Any]:
 
 
 @router.get("/keep/{name}/balances.svg")
-async def balances(name: Name, service: Serving, visitor: Custodian, dark: bool = False) -> Response:
+async def balances(name: Name, service: Serving, visitor: Custodian, look: Looks) -> Response:
     """Draw what was spent over time."""
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
     entries = (await run_in_threadpool(holding.dataset.ledger.statement, name)).entries
-    return picture(await run_in_threadpool(balances_picture, entries, dark=dark))
+    return picture(await run_in_threadpool(balances_picture, entries, clock.now(), look))
 
 
 @router.get("/keep/{name}/check")

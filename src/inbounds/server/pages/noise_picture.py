@@ -2,37 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
+from inbounds.accuracy.window import indices_of, stated_window
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.plot.curves import AnswerAxis
+from inbounds.plot.pictures import densities
 from inbounds.plot.style import COLOURS
-from inbounds.query import Dataset
 from inbounds.query.answering import OneNumber
 from inbounds.query.plan import Plan
-from inbounds.server.pages.figure import svg
+from inbounds.server.pages.figure import Look, svg
 
-POINTS = 201
+MOST = 16
+"""So many bars are drawn."""
 
-
-def noise_picture(dataset: Dataset, sql: str, epsilon: str, *, dark: bool) -> bytes:
-    """Return the picture, as SVG: the expected noise of each part, and of single numbers its whole law."""
-    plans = dataset.sql(sql).plans(epsilon)
-    return svg(lambda axes: _draw(plans[0], axes), dark=dark, size=(7.2, 2.4))
+LAW, BAR, TITLE = 2.7, 0.3, 0.36
+"""Heights, in inches."""
 
 
-def _draw(plan: Plan, axes: Any) -> None:
-    answering = plan.answering
-    if isinstance(answering, OneNumber):
-        _law(answering, axes)
+def is_law(plans: Sequence[Plan]) -> bool:
+    """Return whether there is one law to draw: of single numbers, all released alike."""
+    return len(plans) == 1 and isinstance(plans[0].answering, OneNumber)
+
+
+def noise_height(plans: Sequence[Plan]) -> float:
+    """Return how high the picture is, in inches."""
+    found = _bars(plans)
+    return LAW if is_law(plans) else 0.15 + sum(BAR if error is not None else TITLE for _, error, _ in found)
+
+
+def noise_picture(plans: Sequence[Plan], look: Look) -> bytes:
+    """Return the picture, as SVG: of single numbers the law of what is released, otherwise the errors as bars."""
+    if isinstance(plans[0].answering, OneNumber) and is_law(plans):
+        mechanism = plans[0].answering.choice.mechanism
+        return svg(lambda axes: _law(mechanism, axes), look, LAW)
+    return svg(lambda axes: _draw_bars(_bars(plans), axes), look, noise_height(plans))
+
+
+def _law(mechanism: Mechanism, axes: Any) -> None:
+    """Draw with which odds each number is released, if the true one is in the middle of those that were considered."""
+    truth = _middle(mechanism)
+    densities(mechanism, [truth], plain=False, axes=axes)
+    axes.set_title(f"If the true number were {_number(float(truth))}", fontsize="medium")
+    axes.set_xlabel("number that is released")
+    axes.set_ylabel("odds")
     axes.set_yticks([])
     axes.spines[["top", "right", "left"]].set_visible(False)
+    legend = axes.get_legend()
+    if legend is not None:
+        legend.remove()
 
 
-def _law(answering: OneNumber, axes: Any) -> None:
-    """Draw with which odds the noise is how large, far from the ends."""
-    mean = answering.choice.error
-    span = [(2 * number / (POINTS - 1) - 1) * 5 * mean for number in range(POINTS)]
-    odds = [2.718281828 ** (-abs(one) / mean) for one in span]
-    axes.fill_between(span, odds, color=COLOURS[0], alpha=0.35, linewidth=0)
-    axes.plot(span, odds, color=COLOURS[0])
-    axes.axvline(0, color=COLOURS[1], linewidth=1.5)
-    axes.set_xlabel("how far the answer is from the true number")
+def _middle(mechanism: Mechanism) -> Fraction:
+    axis = AnswerAxis.of(mechanism)
+    lattice = axis.lattice
+    span = indices_of(stated_window(axis.bounds, axis.plain), axis.bounds, lattice)
+    first, last = max(span.low, lattice.first), min(span.high, lattice.last)
+    return lattice.value(lattice.project((first + last) // 2)[0])
+
+
+Line = tuple[str, float | None, float]
+"""What a line says, the error, and its share of the greatest of its kind; a title has no error."""
+
+
+def _bars(plans: Sequence[Plan]) -> list[Line]:
+    found: list[Line] = []
+    for plan in plans:
+        several = len(plans) > 1
+        for title, errors in plan.answering.foreseen().items():
+            most = max(errors.values()) or 1
+            found.append((f"{plan.question.measure}: {title}" if several else title, None, 0))
+            found += [(where, error, error / most) for where, error in errors.items()]
+    return found[:MOST]
+
+
+def _draw_bars(lines: Sequence[Line], axes: Any) -> None:
+    """Draw a bar for each error, as long as its share of the greatest of its kind, with the number beside it."""
+    at = 0.0
+    for words, error, share in lines:
+        at += (TITLE if error is None else BAR) / BAR
+        if error is None:
+            axes.text(
+                0,
+                at,
+                f"Off by, {words}" if words[:4] != "each" else "Off by, on average",
+                va="center",
+                fontweight="bold",
+            )
+            continue
+        axes.barh(at, share, color=COLOURS[0], height=0.62)
+        axes.text(share + 0.015, at, _number(error), va="center")
+        axes.text(-0.015, at, words if len(words) < 26 else f"{words[:24]}…", va="center", ha="right")
+    axes.set_ylim(at + 0.8, 0.2)
+    axes.set_xlim(-0.62, 1.22)
+    axes.axis("off")
+
+
+def _number(value: float) -> str:
+    digits = f"{value:.2g}" if abs(value) < 100 else f"{value:,.0f}"
+    return digits if "e" not in digits else f"{value:,.2g}"

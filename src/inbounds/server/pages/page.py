@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from inbounds import __version__
 from inbounds.server.pages.visitor import Visitor
+from inbounds.server.pages.words import first_sentence, in_words, moment, sentence
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -24,7 +25,9 @@ _ENVIRONMENT = Environment(
     loader=PackageLoader("inbounds.server"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
 )  # fmt: skip
-_ENVIRONMENT.filters["capitalize_first"] = lambda text: f"{text[:1].upper()}{text[1:]}"
+_ENVIRONMENT.filters |= {
+    "in_words": in_words, "moment": moment, "sentence": sentence, "first_sentence": first_sentence,
+}  # fmt: skip
 
 
 def page(

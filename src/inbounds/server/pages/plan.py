@@ -19,7 +19,7 @@ from inbounds.errors import InboundsError, InvalidParameter
 from inbounds.exact.decimals import is_decimal
 from inbounds.plot.pictures import densities
 from inbounds.server.api.door import SLOWER, Serving
-from inbounds.server.pages.figure import svg
+from inbounds.server.pages.figure import Looks, svg
 from inbounds.server.pages.page import page, picture
 from inbounds.server.pages.people_needed import people_needed
 from inbounds.server.pages.visitor import Looking
@@ -77,15 +77,18 @@ async def plan_page(
 
 @router.get("/plan/law.svg")
 async def law(
-    request: Request, service: Serving, bounds: Text, sensitivity: Text, epsilon: Text, dark: bool = False
+    request: Request, service: Serving, look: Looks, bounds: Text, sensitivity: Text, epsilon: Text
 ) -> Response:
     """Draw what is released at a few true values; what is impossible is shaded."""
     found = await _made(request, service, bounds, sensitivity, epsilon)
 
     def draw(axes: Any) -> object:
-        return densities(found.best.mechanism, found.truths, axes=axes)
+        drawn = densities(found.best.mechanism, found.truths, axes=axes)
+        axes.set_title("")
+        axes.set_ylabel("density" if look.narrow else axes.get_ylabel())
+        return drawn
 
-    return picture(await run_in_threadpool(svg, draw, dark=dark))
+    return picture(await run_in_threadpool(svg, draw, look))
 
 
 async def _made(request: Request, service: Service, bounds: str, sensitivity: str, epsilon: str) -> Plan:

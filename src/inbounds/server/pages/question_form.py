@@ -23,6 +23,7 @@ COMPARISONS = {"is": "=", "is not": "<>", "is at least": ">=", "is at most": "<=
 class Choices:
     """What was chosen; nothing is a choice too."""
 
+    table: str = ""
     measure: str = ""
     column: str = ""
     where: str = ""
@@ -45,7 +46,7 @@ class Choices:
 
 def written(tables: Tables, choices: Choices) -> str:
     """Return the question that was chosen, in SQL; what is missing shows when it is explained."""
-    table = tables.main
+    table = tables.private.get(choices.table, tables.main)
     groups = [_name(one) for one in (choices.by, choices.then_by) if one]
     measure = MEASURES[choices.measure].format(column=_name(choices.column), unit=_name(table.unit))
     parts = [f"SELECT {', '.join([*groups, measure])} FROM {_name(table.name)}"]

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from fastapi import Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from inbounds.server.api.door import service_of
 from inbounds.server.pages.page import page
-from inbounds.server.problem import KINDS, Problem
+from inbounds.server.pages.sign_in import HOME
+from inbounds.server.pages.visitor import Visitor, cookie_name, found_by
+from inbounds.server.problem import AGAIN, KINDS, Problem
+
+WORDS = {
+    AGAIN: "open it in the list of your questions, and ask again, which costs nothing more",
+    "; see /v1/openapi.json": "",
+}
+"""What programs are told, and people in place of it."""
+
+LOOK_AGAIN = ("request-running", "too-many", "too-many-statements", "statement-failed", "dataset-unavailable")
+LATER = (*LOOK_AGAIN, "ledger-unavailable", "server-unavailable")
+"""What passes by itself."""
 
 
 def is_for_people(request: Request) -> bool:
@@ -16,9 +30,40 @@ def is_for_people(request: Request) -> bool:
     return not program and "text/html" in request.headers.get("accept", "")
 
 
-def refusal_page(request: Request, problem: Problem) -> Response:
-    """Return the page of a refusal."""
-    kind = KINDS[problem.code]
-    found = page(request, "refusal", None, status=kind.status, title=kind.title, detail=problem.detail)
+async def refusal_page(request: Request, problem: Problem) -> Response:
+    """Return the page of a refusal, with a way on."""
+    kind, looking = KINDS[problem.code], await _visitor(request)
+    detail = problem.detail
+    for words, instead in WORDS.items():
+        detail = detail.replace(words, instead)
+    ways = _ways(request, problem, looking)
+    found = page(request, "refusal", looking, status=kind.status, title=kind.title, detail=detail, ways=ways)
     found.headers.update(problem.headers)
     return found
+
+
+async def _visitor(request: Request) -> Visitor | None:
+    """Return who looks, also at an address where there is nothing."""
+    known: Visitor | None = request.scope.get("state", {}).get("visitor")
+    cookie = request.cookies.get(cookie_name(service_of(request)))
+    if known is not None or cookie is None:
+        return known
+    try:
+        return await run_in_threadpool(found_by, service_of(request), cookie)
+    except Problem:
+        return None
+
+
+def _ways(request: Request, problem: Problem, looking: Visitor | None) -> list[tuple[str, str]]:
+    """Return where to go from here: addresses, and what they are called."""
+    ways = []
+    if problem.code in LATER and request.method == "GET":
+        target = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+        ways.append((target, "Try again"))
+    if problem.code == "budget-exceeded" and request.url.path.startswith("/ask/"):
+        ways.append((f"{request.url.path}#budget", "See what is left, or request more"))
+    if looking is None:
+        return [*ways, ("/", "To the front page"), ("/sign-in", "Sign in")]
+    home = HOME[looking.person.role]
+    ways.append((home, {"/ask": "What you can ask", "/keep": "Datasets", "/verify": "Verify the ledger"}[home]))
+    return ways

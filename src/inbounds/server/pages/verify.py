@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -14,10 +14,12 @@ from starlette.responses import Response
 from inbounds.errors import InvalidParameter
 from inbounds.ledger import Ledger
 from inbounds.ledger.entry import FIELDS
+from inbounds.server import clock
+from inbounds.server.api.datasets import account
 from inbounds.server.api.door import Serving
 from inbounds.server.pages.page import page
 from inbounds.server.pages.visitor import Visitor, signed_in
-from inbounds.server.person import Action
+from inbounds.server.person import Action, Role
 from inbounds.server.problem import Problem
 from inbounds.server.service import Service
 
@@ -26,6 +28,9 @@ router = APIRouter(include_in_schema=False)
 Reader = Annotated[Visitor, signed_in(Action.READ_LEDGER)]
 MOST = 50
 """So many entries are on one page."""
+
+MOST_STATED = 500
+"""So many are on a statement to print; the file has all of them."""
 
 SHOWN = 2000
 """So many characters of what an entry holds are shown; the statement has all of them."""
@@ -89,6 +94,34 @@ async def entry_page(request: Request, number: int, service: Serving, visitor: R
         request, "verify_entries_one", visitor, entry=entry, facts=facts, cut=len(entry.text) > SHOWN,
         computed=entry.computed(), before=before, follows=follows,
     )  # fmt: skip
+
+
+@router.get("/verify/head.txt")
+async def head_file(service: Serving, visitor: Reader) -> Response:
+    """Return where the chain ends, as a file to keep elsewhere."""
+    assert visitor.person.may(Action.READ_LEDGER)
+    found = await _read(service, lambda ledger: ledger.head())
+    headers = {"Content-Disposition": f'attachment; filename="head-{found.seq}.txt"'}
+    return Response(f"{found}\n", media_type="text/plain; charset=utf-8", headers=headers)
+
+
+@router.get("/verify/statement")
+async def statement_page(request: Request, service: Serving, visitor: Reader) -> Response:
+    """Show a statement to print: whether the ledger is intact, all accounts, and the last entries."""
+    people = [one for one in service.file.people.values() if one.role is Role.ANALYST]
+    wanted = [
+        (name, who)
+        for name in service.holdings.names
+        for who in (None, *(one.name for one in people if one.may_see(name)))
+    ]
+    return page(request, "verify_statement", visitor, **await _read(service, lambda ledger: _stated(ledger, wanted)))
+
+
+def _stated(ledger: Ledger, wanted: list[tuple[str, str | None]]) -> dict[str, Any]:
+    found = ledger.verify()
+    entries = ledger.page(max(0, found.entries - MOST_STATED), MOST_STATED).entries
+    accounts = [(name, who or "all together", account(ledger.balance(name, who))) for name, who in wanted]
+    return {"found": found, "entries": entries, "accounts": accounts, "now": clock.now()}
 
 
 @router.get("/verify/statement.csv")

@@ -46,16 +46,17 @@ def cookie_name(service: Service) -> str:
 async def visitor(request: Request, service: Serving) -> Visitor | None:
     """Return who looks, None if nobody is signed in."""
     cookie = request.cookies.get(cookie_name(service))
-    found = None if cookie is None else await run_in_threadpool(_found, service, cookie)
+    found = None if cookie is None else await run_in_threadpool(found_by, service, cookie)
     if found is not None:
-        request.scope.setdefault("state", {})["person"] = found.person
+        request.scope.setdefault("state", {}).update(person=found.person, visitor=found)
     return found
 
 
 Looking = Annotated[Visitor | None, Depends(visitor)]
 
 
-def _found(service: Service, cookie: str) -> Visitor | None:
+def found_by(service: Service, cookie: str) -> Visitor | None:
+    """Return who has a cookie, None if its session is over; pages are counted as requests are."""
     session = service.sessions.find(cookie)
     if session is None or (session.key is not None and not service.keys.is_valid(session.key)):
         return None
