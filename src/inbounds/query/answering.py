@@ -30,7 +30,7 @@ REPORTED = 1000
 SHOWN_ROWS = (100, 1000, 10_000)
 """What depends on how many rows there are is foreseen for so many."""
 
-RANKS = "per cent of all rows, at most, in 95 of 100 cases"
+RANKS = "in rank, per cent of rows (95 % sure)"
 
 Foreseen = dict[str, dict[str, float]]
 """How far off answers will be: of what, and then where."""
@@ -156,7 +156,7 @@ class OneNumber(Answering):
 
     def foreseen(self) -> Foreseen:
         """Return the mean error over the true answers that were considered."""
-        return {"each number": {"on average": self.choice.error}}
+        return {"on average": {"each number": self.choice.error}}
 
 
 def release(choice: Choice, answer: Fraction, entropy: Entropy) -> Fraction:

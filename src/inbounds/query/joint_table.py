@@ -165,4 +165,4 @@ class JointTable(Answering):
         total = self.plan.layout.total
         if total not in {rows.grouping for rows in self.rows}:
             told["the sum of all"] = self.plan.error(total) * float(self.step)
-        return {"each number": told}
+        return {"on average": told}

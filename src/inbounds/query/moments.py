@@ -318,7 +318,7 @@ class MomentsOfColumns(Answering):
 
     def foreseen(self) -> Foreseen:
         """Return the error of each measure, for values spread over the range, and independent of each other."""
-        return {str(one): self._errors(one) for one in self.of}
+        return {f"in {one}, about": self._errors(one) for one in self.of}
 
     def _errors(self, one: Count | Sum | Mean | Moment) -> dict[str, float]:
         def error(rows: int) -> float:

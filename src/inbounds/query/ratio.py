@@ -112,7 +112,7 @@ class Ratio(Answering):
 
     def foreseen(self) -> Foreseen:
         """Return the error of a mean at an end of the range, for some numbers of rows: elsewhere it is less."""
-        return {"a mean, at most about": self._means}
+        return {"at most about": self._means}
 
     @property
     def _means(self) -> dict[str, float]:
@@ -191,11 +191,11 @@ class TotalsOfColumn(Ratio):
         found: Foreseen = {}
         for one in self.of:
             if isinstance(one, Mean):
-                found |= super().foreseen()
+                found["in a mean, at most about"] = self._means
             elif isinstance(one, Count):
-                found["a count"] = {"on average": self._count_noise}
+                found["in a count"] = {"on average": self._count_noise}
             else:
-                found["a sum"] = {"on average": self._sum_noise}
+                found["in a sum"] = {"on average": self._sum_noise}
         return found
 
 

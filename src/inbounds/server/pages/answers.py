@@ -57,7 +57,13 @@ async def answer_page(request: Request, key: AnswerId, service: Serving, visitor
         return await _waiting(request, key, service, visitor)
     budget = await run_in_threadpool(_budget, service, visitor, found.dataset)
     again = text(2 * found.answer.epsilon) or "1"
-    facts = {"key": key, "found": found, "budget": budget, "cost": text(found.answer.epsilon), "again": again}
+    facts: dict[str, Any] = {
+        "key": key,
+        "found": found,
+        "budget": budget,
+        "cost": text(found.answer.epsilon),
+        "again": again,
+    }
     return page(request, "answers_one", visitor, **facts, **shown(found.answer))
 
 

@@ -15,7 +15,7 @@ from inbounds.plot.style import matplotlib_or_error
 DARK, LIGHT = "#d7dee5", "#17212b"
 INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
 
-WIDE, NARROW = 7.2, 3.4
+WIDE, NARROW = 5.4, 3.4
 """In inches: letters are as large on a telephone as on a screen."""
 
 _TURN = threading.Lock()

@@ -38,7 +38,7 @@ def noise_picture(plans: Sequence[Plan], look: Look) -> bytes:
     if isinstance(plans[0].answering, OneNumber) and is_law(plans):
         mechanism = plans[0].answering.choice.mechanism
         return svg(lambda axes: _law(mechanism, axes), look, LAW)
-    return svg(lambda axes: _draw_bars(_bars(plans), axes), look, noise_height(plans))
+    return svg(lambda axes: _draw_bars(_bars(plans), axes, look), look, noise_height(plans))
 
 
 def _law(mechanism: Mechanism, axes: Any) -> None:
@@ -73,30 +73,24 @@ def _bars(plans: Sequence[Plan]) -> list[Line]:
         several = len(plans) > 1
         for title, errors in plan.answering.foreseen().items():
             most = max(errors.values()) or 1
-            found.append((f"{plan.question.measure}: {title}" if several else title, None, 0))
+            found.append((f"{plan.question.measure}: off by, {title}" if several else f"Off by, {title}", None, 0))
             found += [(where, error, error / most) for where, error in errors.items()]
     return found[:MOST]
 
 
-def _draw_bars(lines: Sequence[Line], axes: Any) -> None:
+def _draw_bars(lines: Sequence[Line], axes: Any, look: Look) -> None:
     """Draw a bar for each error, as long as its share of the greatest of its kind, with the number beside it."""
-    at = 0.0
+    at, left = 0.0, -1.0 if look.narrow else -0.55
     for words, error, share in lines:
         at += (TITLE if error is None else BAR) / BAR
         if error is None:
-            axes.text(
-                0,
-                at,
-                f"Off by, {words}" if words[:4] != "each" else "Off by, on average",
-                va="center",
-                fontweight="bold",
-            )
+            axes.text(left, at, words, va="center", fontweight="bold", fontsize="small" if look.narrow else "medium")
             continue
         axes.barh(at, share, color=COLOURS[0], height=0.62)
-        axes.text(share + 0.015, at, _number(error), va="center")
-        axes.text(-0.015, at, words if len(words) < 26 else f"{words[:24]}…", va="center", ha="right")
+        axes.text(share + 0.02, at, _number(error), va="center")
+        axes.text(left, at, words if len(words) < 22 else f"{words[:20]}…", va="center")
     axes.set_ylim(at + 0.8, 0.2)
-    axes.set_xlim(-0.62, 1.22)
+    axes.set_xlim(left, 1.25)
     axes.axis("off")
 
 

@@ -85,7 +85,11 @@ async def law(
     def draw(axes: Any) -> object:
         drawn = densities(found.best.mechanism, found.truths, axes=axes)
         axes.set_title("")
-        axes.set_ylabel("density" if look.narrow else axes.get_ylabel())
+        axes.set_ylabel("odds")
+        axes.get_legend().remove()
+        handles = axes.get_legend_handles_labels()
+        columns = 1 if look.narrow else 2
+        drawn.legend(*handles, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
         return drawn
 
     return picture(await run_in_threadpool(svg, draw, look))
