@@ -23,7 +23,7 @@ class Authentication:
     def __init__(self, file: CustodianFile, keys: KeyRing) -> None:
         self._file = file
         self._keys = keys
-        self._tokens = None if file.provider is None else _tokens(file.provider)
+        self.tokens = None if file.provider is None else _tokens(file.provider)
 
     def person(self, address: str | None, headers: Headers) -> Person:
         """Return who asks, or refuse with one and the same answer, whatever is wrong."""
@@ -44,8 +44,8 @@ class Authentication:
         scheme, _, credentials = "".join(given).partition(" ")
         if scheme.lower() == "bearer":
             shown = credentials.strip()
-            if self._tokens is not None and shown.count(".") == 2:
-                return self._tokens.name(shown)
+            if self.tokens is not None and shown.count(".") == 2:
+                return self.tokens.name(shown)
             return self._keys.holder(shown)
         proxy = self._file.proxy
         if scheme == "" and proxy is not None and proxy.header is not None and proxy.names(address):

@@ -30,9 +30,10 @@ from inbounds.server.limits import Limits
 from inbounds.server.person import Person, Role
 
 SECTIONS = ("server", "tls", "proxy", "identity", "people", "limits")
-SERVER_KEYS = ("contracts", "ledger", "listen", "workers", "state")
+SERVER_KEYS = ("contracts", "ledger", "listen", "workers", "state", "public_url")
 PERSON_KEYS = ("role", "datasets")
 LISTEN = "127.0.0.1:8750"
+ENCRYPTED_OR_LOCAL = ("https://", "http://127.0.0.1:", "http://localhost:", "http://[::1]:")
 HEADER = re.compile(r"[A-Za-z0-9-]+")
 LONGEST_PERSON = 100
 """A request id is a person's name, a slash and an Idempotency-Key, and a ledger takes 200 characters."""
@@ -68,7 +69,10 @@ class Provider:
 
     issuer: str
     audience: str
+    """For whom its tokens are made: also what it calls this server, when somebody signs in with a browser."""
     claim: str = "email"
+    secret: str | None = field(default=None, repr=False)
+    """What the server shows the provider; without one, it proves by PKCE alone that it is the one who asked."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,8 @@ class CustodianFile:
     tls: Tls | None = None
     proxy: Proxy | None = None
     provider: Provider | None = None
+    public_url: str | None = None
+    """Where browsers find the server, if that is not where it listens."""
 
     @classmethod
     def load(cls, path: str | Path) -> CustodianFile:
@@ -108,6 +114,7 @@ class CustodianFile:
             tls=_tls(file),
             proxy=_proxy(file),
             provider=_provider(file),
+            public_url=_public_url(file),
         )
         if not found.is_local and found.tls is None and found.proxy is None:
             raise file.refuse(
@@ -128,6 +135,11 @@ class CustodianFile:
         """Where the server is."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'http' if self.tls is None else 'https'}://{host}:{self.port}"
+
+    @property
+    def home(self) -> str:
+        """Where browsers find it: as the file says, and never as a request does."""
+        return self.public_url or self.url
 
 
 def _path(file: Contract, text: str) -> Path:
@@ -223,10 +235,9 @@ def _is_somebody(address: str) -> bool:
 def _provider(file: Contract) -> Provider | None:
     if not file.has("identity"):
         return None
-    file.refuse_unknown(("issuer", "audience", "claim"), "identity")
+    file.refuse_unknown(("issuer", "audience", "claim", "client_secret_file"), "identity")
     issuer = file.text_of("identity", "issuer")
-    local = issuer.startswith(("http://127.0.0.1:", "http://localhost:", "http://[::1]:"))
-    if not issuer.startswith("https://") and not local:
+    if not issuer.startswith(ENCRYPTED_OR_LOCAL):
         raise file.refuse(
             f"issuer must be an https:// address, got {shown(issuer)}; write it as the provider gives it",
             "identity",
@@ -235,4 +246,32 @@ def _provider(file: Contract) -> Provider | None:
     given: dict[str, Any] = {"audience": file.text_of("identity", "audience")}
     if file.has("identity", "claim"):
         given["claim"] = file.text_of("identity", "claim")
+    if file.has("identity", "client_secret_file"):
+        given["secret"] = _secret(file)
     return Provider(issuer, **given)
+
+
+def _secret(file: Contract) -> str:
+    at = "identity", "client_secret_file"
+    path = _path(file, file.text_of(*at))
+    try:
+        found = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise file.refuse(f"{str(path)!r} cannot be read; name a file that holds the secret alone", *at) from None
+    if not found:
+        raise file.refuse(f"{str(path)!r} is empty; write the secret into it, or leave the key out", *at)
+    return found
+
+
+def _public_url(file: Contract) -> str | None:
+    if not file.has("server", "public_url"):
+        return None
+    found = file.text_of("server", "public_url").rstrip("/")
+    if not found.startswith(ENCRYPTED_OR_LOCAL) or found.count("/") != 2:
+        raise file.refuse(
+            f"public_url must be an https:// address without a path, got {shown(found)}; write it like "
+            "'https://inbounds.hospital.example'",
+            "server",
+            "public_url",
+        )
+    return found

@@ -12,7 +12,7 @@ from typing import Any
 from inbounds.errors import InvalidParameter
 from inbounds.server.problem import RETRY, Problem
 
-VERSION = 1
+VERSION = 2
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS keys (
@@ -21,6 +21,10 @@ CREATE TABLE IF NOT EXISTS keys (
 ) STRICT;
 CREATE TABLE IF NOT EXISTS sessions (
     digest TEXT PRIMARY KEY, person TEXT NOT NULL, key TEXT, token TEXT NOT NULL, expires TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS sign_ins (
+    digest TEXT PRIMARY KEY, state TEXT NOT NULL, nonce TEXT NOT NULL, verifier TEXT NOT NULL, after TEXT NOT NULL,
+    expires TEXT NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS questions (
     request_id TEXT PRIMARY KEY, dataset TEXT NOT NULL, content TEXT NOT NULL

@@ -47,8 +47,8 @@ class Tokens:
         self._asked = -float("inf")
         self._turn = threading.Lock()
 
-    def name(self, token: str) -> str | None:
-        """Return whom a token is about, None if it is not valid here and now."""
+    def name(self, token: str, nonce: str | None = None) -> str | None:
+        """Return whom a token is about, None if it is not valid here and now, or not the one that was asked for."""
         if len(token) > LONGEST_TOKEN:
             return None
         for fresh in (False, True):
@@ -59,10 +59,10 @@ class Tokens:
                 claims = jwt.decode(token, keys, algorithms=ALGORITHMS).claims
             except _WRONG:
                 continue  # perhaps the provider has new keys
-            return self._checked(claims)
+            return self._checked(claims, nonce)
         return None
 
-    def _checked(self, claims: dict[str, Any]) -> str | None:
+    def _checked(self, claims: dict[str, Any], nonce: str | None) -> str | None:
         rules = jwt.JWTClaimsRegistry(
             leeway=LEEWAY,
             iss={"essential": True, "value": self._provider.issuer},
@@ -73,6 +73,8 @@ class Tokens:
             rules.validate(claims)
         except _WRONG:
             return None
+        if nonce is not None and claims.get("nonce") != nonce:
+            return None  # it was made for another occasion
         if self._provider.claim == "email" and claims.get("email_verified") is not True:
             return None  # somebody may have written another's address into a profile
         found = claims.get(self._provider.claim)
@@ -99,19 +101,33 @@ class Tokens:
         issuer = self._provider.issuer
         try:
             with httpx.Client(timeout=WAIT_SECONDS, follow_redirects=False) as client:
-                said = _read(client, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
-                where = str(said["jwks_uri"])
-                if said["issuer"] != issuer or (issuer.startswith("https://") and not where.startswith("https://")):
-                    return None
-                return KeySet.import_key_set(_read(client, where))
-        except (httpx.HTTPError, httpx.InvalidURL, *_WRONG):
+                return KeySet.import_key_set(_read(client, published(client, issuer, "jwks_uri")))
+        except UNUSABLE:
             return None
 
 
+UNUSABLE = (httpx.HTTPError, httpx.InvalidURL, *_WRONG)
+"""What asking a provider may raise."""
+
+
+def published(client: httpx.Client, issuer: str, what: str) -> str:
+    """Return one of the addresses that a provider publishes, or raise: none in the clear, if it is not itself."""
+    said = _read(client, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+    where = str(said[what])
+    if said["issuer"] != issuer or (issuer.startswith("https://") and not where.startswith("https://")):
+        raise ValueError
+    return where
+
+
 def _read(client: httpx.Client, where: str) -> Any:
-    """Return what is published at an address, if it is not too long and does not take too long."""
+    """Return what is published at an address."""
+    return read(client, "GET", where)
+
+
+def read(client: httpx.Client, method: str, where: str, **more: Any) -> Any:
+    """Return what is said at an address, if it is not too long and does not take too long."""
     until, body = clock.seconds() + WAIT_SECONDS, b""
-    with client.stream("GET", where) as response:
+    with client.stream(method, where, **more) as response:
         response.raise_for_status()
         for chunk in response.iter_bytes():
             body += chunk

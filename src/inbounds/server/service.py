@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inbounds.server.authentication import Authentication
 from inbounds.server.budget_requests import BudgetRequests
@@ -16,6 +17,10 @@ from inbounds.server.metrics import Metrics
 from inbounds.server.question_store import QuestionStore
 from inbounds.server.rates import Rates
 from inbounds.server.sessions import Sessions
+from inbounds.server.sign_ins import SignIns
+
+if TYPE_CHECKING:
+    from inbounds.server.code_flow import CodeFlow
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,8 @@ class Service:
     claims: Claims
     rates: Rates
     metrics: Metrics
+    code_flow: CodeFlow | None
+    """How to sign in at the identity provider, if there is one."""
 
     @classmethod
     def open(cls, file: CustodianFile, *, create: bool = True) -> Service:
@@ -41,13 +48,22 @@ class Service:
         claims = Claims(beside(file.state, "claims"))
         rates = Rates(beside(file.state, "rates"), file.limits.requests_per_minute)
         stores = Sessions(database), QuestionStore(database), BudgetRequests(database)
-        holdings = Holdings(file, create=create)
-        return cls(file, holdings, keys, *stores, Authentication(file, keys), claims, rates, Metrics())
+        authentication = Authentication(file, keys)
+        flow = _code_flow(file, authentication, SignIns(database))
+        return cls(file, Holdings(file, create=create), keys, *stores, authentication, claims, rates, Metrics(), flow)
 
     def close(self) -> None:
         """Let go of everything."""
         self.holdings.close()
         self.claims.close()
+
+
+def _code_flow(file: CustodianFile, authentication: Authentication, sign_ins: SignIns) -> CodeFlow | None:
+    if authentication.tokens is None:
+        return None
+    from inbounds.server.code_flow import CodeFlow  # noqa: PLC0415  whoever starts with keys alone does not wait for it
+
+    return CodeFlow(file, authentication.tokens, sign_ins)
 
 
 def beside(state: Path, what: str) -> Path:

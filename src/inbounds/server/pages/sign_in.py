@@ -17,6 +17,7 @@ from inbounds.server.person import Person, Role
 from inbounds.server.problem import Problem
 from inbounds.server.service import Service
 from inbounds.server.sessions import HOURS
+from inbounds.server.sign_ins import BACK, MINUTES
 
 router = APIRouter(include_in_schema=False)
 
@@ -26,6 +27,8 @@ _HERE = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*")
 HOME = {Role.ANALYST: "/ask", Role.CUSTODIAN: "/keep", Role.AUDITOR: "/verify"}
 """Where each role begins."""
 
+LONGEST_AFTER = 25_000
+Returned = Annotated[str, Query(max_length=4096)]
 Next = Annotated[str, Query(alias="next", max_length=25_000)]
 
 
@@ -58,11 +61,57 @@ async def sign_in(request: Request, service: Serving, looking: Looking, sent: Fo
 def signed(service: Service, person: Person, cookie: str, after: str) -> Response:
     """Return the answer to whoever signed in: a cookie, and the page that was wanted."""
     found = to(after if _HERE.fullmatch(after) else HOME[person.role])
-    secure = service.file.tls is not None or service.file.proxy is not None
-    found.set_cookie(
-        cookie_name(service), cookie, max_age=HOURS * 3600, path="/", secure=secure, httponly=True, samesite="lax"
-    )
+    _set(found, service, cookie_name(service), cookie, HOURS * 3600)
     return found
+
+
+def _set(response: Response, service: Service, name: str, value: str, seconds: int) -> None:
+    """Set a cookie that no script reads, and that other sites send with nothing but a link to a page."""
+    secure = service.file.home.startswith("https://") or service.file.proxy is not None
+    response.set_cookie(name, value, max_age=seconds, path="/", secure=secure, httponly=True, samesite="lax")
+
+
+@router.get("/sign-in/provider")
+async def to_provider(request: Request, service: Serving, after: Next = "") -> Response:
+    """Send the browser to the identity provider."""
+    if service.code_flow is None:
+        raise Problem("not-found", "there is no identity provider here; sign in with a key")
+    address = None if request.client is None else request.client.host
+    if not await run_in_threadpool(service.rates.take, f"sign-in {address}"):
+        raise Problem("too-many", "too many people sign in at once; wait a minute", headers=SLOWER)
+    begun = await run_in_threadpool(service.code_flow.begin, after[:LONGEST_AFTER])
+    if begun is None:
+        raise Problem("server-unavailable", "the identity provider cannot be reached; try again later")
+    found = to(begun.address)
+    _set(found, service, _pending_name(service), begun.cookie, MINUTES * 60)
+    return found
+
+
+@router.get(BACK)
+async def from_provider(
+    request: Request, service: Serving, looking: Looking, state: Returned = "", code: Returned = ""
+) -> Response:
+    """Sign in whom the provider sends back."""
+    if service.code_flow is None:
+        raise Problem("not-found", "there is no identity provider here; sign in with a key")
+    name = _pending_name(service)
+    ended = await run_in_threadpool(service.code_flow.end, request.cookies.get(name, ""), state, code)
+    person = None if ended is None else service.file.people.get(ended.name)
+    if ended is None or person is None:
+        refused = (
+            "The provider signed in nobody who is known here, or it took too long. Try again, or ask the custodian."
+        )
+        provider = service.file.provider
+        found: Response = page(request, "sign_in", looking, status=401, after="", refused=refused, provider=provider)
+    else:
+        cookie = await run_in_threadpool(service.sessions.begin, person.name, None)
+        found = signed(service, person, cookie, ended.after)
+    found.delete_cookie(name, path="/")
+    return found
+
+
+def _pending_name(service: Service) -> str:
+    return f"{cookie_name(service)}-sign-in"
 
 
 @router.post("/sign-out")

@@ -40,7 +40,7 @@ class SignInFirst(Exception):
 
 def cookie_name(service: Service) -> str:
     """Return what the cookie is called: over TLS by a name that browsers accept from this host only."""
-    return "inbounds" if service.file.tls is None else "__Host-inbounds"
+    return "__Host-inbounds" if service.file.home.startswith("https://") else "inbounds"
 
 
 async def visitor(request: Request, service: Serving) -> Visitor | None:
