@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from inbounds.server import clock
+from inbounds.server import clock, code_flow
 from inbounds.server.custodian_file import CustodianFile, Provider
 from inbounds.server.openid import Tokens
 from inbounds.server.sign_ins import BACK, MINUTES
@@ -97,19 +99,34 @@ def test_a_provider_signs_in(served: Served) -> None:
     assert "httponly" in found.headers["set-cookie"].lower()
 
 
-@pytest.mark.slow
-def test_a_server_without_a_secret_signs_in(tmp_path: Path, issuer: str) -> None:
-    """A provider that takes the server for a public client is satisfied by the code's verifier alone."""
-    served = build(tmp_path, more=people(issuer, "not registered yet"))
-    redirect = f"{CustodianFile.load(served.path).home}{BACK}"
-    wanted = {"redirect_uris": [redirect], "token_endpoint_auth_method": "none"}
-    registered = httpx.post(f"{issuer}/oauth2/clients", json=wanted, trust_env=False).json()
-    text = served.path.read_text(encoding="utf-8").replace("not registered yet", registered["client_id"])
-    served.path.write_text(text, encoding="utf-8")
+@pytest.mark.parametrize("secret", [None, "hush"])
+def test_a_code_is_worth_a_token_to_whoever_asked_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secret: str | None
+) -> None:
+    """The server shows the verifier of its challenge; with a secret also that, and without one its name alone."""
+    signer = Signer()
+    sent: dict[str, Any] = {}
+    (tmp_path / "secret").write_text("hush", encoding="utf-8")
+    more = people(signer.issuer, more="" if secret is None else 'client_secret_file = "secret"')
+    served = build(tmp_path, more=more)
+
+    def read(_: Any, method: str, where: str, **given: Any) -> Any:
+        sent.update(given, method=method, where=where)
+        return {"id_token": signer.token(nonce=asked["nonce"])}
+
+    monkeypatch.setattr(code_flow, "published", lambda _, issuer, what: f"{issuer}/{what}")
+    monkeypatch.setattr(code_flow, "read", read)
     address, cookie = begun(served)
-    found = back(served, cookie, vouched(address))
+    asked = dict(address.params)
+    found = back(served, cookie, {"state": asked["state"], "code": "a-code"})
     served.close()
+    signer.close()
     assert found.status_code == 303
+    assert sent["where"] == f"{signer.issuer}/token_endpoint"
+    shown = hashlib.sha256(sent["data"]["code_verifier"].encode()).digest()
+    assert base64.urlsafe_b64encode(shown).rstrip(b"=").decode() == asked["code_challenge"]
+    assert sent.get("auth") == (None if secret is None else (AUDIENCE, secret))
+    assert sent["data"].get("client_id") == (AUDIENCE if secret is None else None)
 
 
 @pytest.mark.slow
