@@ -132,6 +132,7 @@ def take(visit: Visit, keys: dict[str, str]) -> None:
     visit.shoot("verify", "/verify")
     visit.shoot("verify-entries", "/verify/entries")
     visit.shoot("verify-entry", "/verify/entries/3")
+    visit.shoot("statement", "/verify/statement")
 
 
 def main(folder: Path, *, dark: bool) -> None:

@@ -87,7 +87,9 @@ def _demo(file: CustodianFile) -> str:
     lines += [f"  {name:<6} {file.people[name].role.value:<10} {key}" for name, key in keys.items()]
     lines += [
         "",
-        "Ask as ana, in another terminal:",
+        f"Open {file.url} in a browser and sign in with one of them: ana asks, carla keeps, dora verifies.",
+        "",
+        "Or ask as ana, in another terminal:",
         "",
         f"export INBOUNDS_KEY={keys['ana']}",
         f"inbounds query --server {file.url} --dataset visits \\",

@@ -18,6 +18,16 @@ INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytic
 WIDE, NARROW = 5.4, 3.4
 """In inches: letters are as large on a telephone as on a screen."""
 
+IN_THE_DARK = {
+    b"#0072b2": b"#56b4e9",
+    b"#d55e00": b"#f0925c",
+    b"#009e73": b"#3fc79d",
+    b"#595959": b"#aab6c1",
+    b"#e6e6e6": b"#2a353f",
+    b"#cccccc": b"#52606c",
+}
+"""What the colours of `inbounds.plot` are on a dark ground."""
+
 _TURN = threading.Lock()
 """Matplotlib's settings are those of the whole process."""
 
@@ -57,4 +67,10 @@ def svg(draw: Callable[[Any], object], look: Look, height: float = 3.8) -> bytes
         draw(axes)
         file = io.BytesIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return file.getvalue()
+    return _darkened(file.getvalue()) if look.dark else file.getvalue()
+
+
+def _darkened(picture: bytes) -> bytes:
+    for light, dark in IN_THE_DARK.items():
+        picture = picture.replace(light, dark)
+    return picture

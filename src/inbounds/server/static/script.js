@@ -41,7 +41,8 @@ if (question) {
   epsilon.after(slider);
 
   // Names of tables and columns that begin like the word before the cursor.
-  const names = sql.dataset.names.split(/\s+/).filter(Boolean);
+  const words = "SELECT FROM WHERE GROUP BY ROLLUP CUBE HAVING ORDER LIMIT COUNT SUM AVG MEDIAN QUANTILES STDDEV VARIANCE CORR HISTOGRAM BETWEEN";
+  const names = `${sql.dataset.names} ${words}`.split(/\s+/).filter(Boolean);
   const list = document.createElement("div");
   list.className = "names";
   list.setAttribute("aria-label", "Names that fit");
@@ -66,4 +67,15 @@ if (question) {
     }));
   };
   sql.addEventListener("input", complete);
+
+  // By keyboard: the names are the next stop of Tab; Escape goes back, and Ctrl and Enter explain.
+  list.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    list.replaceChildren();
+    sql.focus();
+  });
+  sql.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") list.replaceChildren();
+    if (event.key === "Enter" && event.ctrlKey) question.requestSubmit();
+  });
 }
