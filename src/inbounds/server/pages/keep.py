@@ -107,7 +107,8 @@ async def check_page(request: Request, name: Name, service: Serving, visitor: Cu
     """Show what the contract does to the real table: for the custodian's eyes only."""
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
     found = await run_in_threadpool(Inspection.of, holding.dataset)
-    text = inspection_text(found, holding.dataset.contract.name)
+    lines = inspection_text(found, holding.dataset.contract.name).splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("##")).strip()  # the page has a frame of its own
     return page(request, "keep_check", visitor, name=name, text=text)
 
 
