@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
@@ -9,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.errors import InvalidParameter
+from inbounds.ledger.entry import Entry
 from inbounds.query import Inspection
 from inbounds.query.inspection_text import inspection_text
 from inbounds.server import clock
@@ -82,7 +84,7 @@ async def keep_one_page(request: Request, name: Name, service: Serving, visitor:
 def _watched(service: Service, visitor: Visitor, name: str) -> dict[str, Any]:
     holding = service.holdings.holding(name, visitor.person)
     people = [one for one in service.file.people.values() if one.role is Role.ANALYST and one.may_see(name)]
-    entries = holding.dataset.ledger.statement(name).entries
+    entries = _entries(service, name)
     return {
         "described": described(holding),
         "total": budget_of(service, name, visitor.person, None),
@@ -94,11 +96,16 @@ def _watched(service: Service, visitor: Visitor, name: str) -> dict[str, Any]:
     }
 
 
+def _entries(service: Service, name: str) -> Sequence[Entry]:
+    with service.holdings.reading() as ledger:
+        return ledger.statement(name).entries
+
+
 @router.get("/keep/{name}/balances.svg")
 async def balances(name: Name, service: Serving, visitor: Custodian, look: Looks) -> Response:
     """Draw what was spent over time."""
-    holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
-    entries = (await run_in_threadpool(holding.dataset.ledger.statement, name)).entries
+    await run_in_threadpool(service.holdings.holding, name, visitor.person)
+    entries = await run_in_threadpool(_entries, service, name)
     return picture(await run_in_threadpool(balances_picture, entries, clock.now(), look))
 
 
