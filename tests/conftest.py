@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.helpers.pieces import SPARK, piece_of
+from tests.helpers.pieces import piece_of, turn_of
 
 settings.register_profile("inbounds", deadline=None, max_examples=60)  # a mechanism is proved before it is used
 settings.register_profile("quick", deadline=None, max_examples=8)
@@ -15,8 +15,8 @@ settings.load_profile("inbounds")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests on Spark first, so that nobody waits for them in the end."""
-    items.sort(key=lambda item: piece_of(item.nodeid) != SPARK)
+    """Put the tests on Spark first, then those in a browser, so that nobody waits for them in the end."""
+    items.sort(key=lambda item: turn_of(item.nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import pytest_collection_modifyitems, pytest_xdist_make_scheduler
-from tests.helpers.pieces import SPARK, piece_of
+from tests.helpers.pieces import BROWSER, SPARK, piece_of
 
 NAMES = [
     "tests/a/test_a.py::test_one[duckdb-1]",
@@ -16,20 +16,24 @@ NAMES = [
     "tests/a/test_a.py::test_two",
     "tests/b/test_b.py::test_spark_reads",
     "spark/tests/b/test_b.py::test_one",
+    "tests/pages/browser/test_c.py::test_one",
+    "tests/pages/test_d.py::test_one",
+    "tests/pages/browser/test_e.py::test_one",
 ]
-ORDERED = [NAMES[place] for place in (1, 3, 0, 2, 4)]
+ORDERED = [NAMES[place] for place in (1, 3, 5, 7, 0, 2, 4, 6)]
 
 
-def test_tests_that_name_spark_go_first_and_others_keep_their_order() -> None:
-    """Whatever file they are in, the tests on Spark are collected first; nothing else changes place."""
+def test_what_takes_longest_goes_first_and_others_keep_their_order() -> None:
+    """Whatever file they are in, the tests on Spark are collected first, then those in a browser; no other moves."""
     items: list[Any] = [SimpleNamespace(nodeid=name) for name in NAMES]
     pytest_collection_modifyitems(items)
     assert [item.nodeid for item in items] == ORDERED
 
 
-def test_tests_that_name_spark_are_one_piece_and_others_a_piece_for_each_file() -> None:
-    """One process starts Spark, once for all; no other test waits for it, and a file's tests share their fixtures."""
-    assert [piece_of(name) for name in ORDERED] == [SPARK, SPARK, *["tests/a/test_a.py"] * 2, "spark/tests/b/test_b.py"]
+def test_tests_that_share_something_costly_are_one_piece_and_others_a_piece_for_each_file() -> None:
+    """One process starts Spark, one the browser, once for all; no other test waits, and a file's tests share fixtures."""
+    files = [*["tests/a/test_a.py"] * 2, "spark/tests/b/test_b.py", "tests/pages/test_d.py"]
+    assert [piece_of(name) for name in ORDERED] == [SPARK, SPARK, BROWSER, BROWSER, *files]
 
 
 def test_the_scheduler_gives_out_these_pieces_in_this_order(request: pytest.FixtureRequest) -> None:
