@@ -67,3 +67,9 @@ class BudgetRequests:
         with self._database.writing() as connection:
             sql = "UPDATE budget_requests SET decided = ?, granted = ?, note = ? WHERE number = ? AND decided IS NULL"
             return connection.execute(sql, (clock.now().isoformat(), granted, note, number)).rowcount == 1
+
+    def reopen(self, number: int) -> None:
+        """Take a decision back, because what was decided could not be done."""
+        with self._database.writing() as connection:
+            sql = "UPDATE budget_requests SET decided = NULL, granted = NULL, note = NULL WHERE number = ?"
+            connection.execute(sql, (number,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import uuid4
@@ -14,6 +15,7 @@ from starlette.responses import Response
 from inbounds.errors import InboundsError
 from inbounds.query.plan import Plan
 from inbounds.server.api.answer_shape import Question
+from inbounds.server.api.answers import TOKEN
 from inbounds.server.api.asking import answered
 from inbounds.server.api.datasets import LONGEST_SQL, Asking, Name, Owned, asked, budget_of, described, explained
 from inbounds.server.api.door import Serving
@@ -107,7 +109,7 @@ async def ask(request: Request, name: Name, visitor: Analyst, sent: Form) -> Res
     """Ask, and go to the answer."""
     refuse_forged(request, visitor, sent)
     question = _question(Question, sent.get("sql", ""), sent.get("epsilon", ""), alone=sent.get("alone") == "yes")
-    found = await answered(request, visitor.person, name, question, sent.get("key", "") or uuid4().hex)
+    found = await answered(request, visitor.person, name, question, _key(sent.get("key", "")))
     return to(f"/answers/{found.id}")
 
 
@@ -140,6 +142,13 @@ def _told(service: Service, visitor: Visitor, name: str, sql: str, epsilon: str)
         return told | {"problem": problem}
     except InboundsError as error:
         return told | {"problem": problem_of(error)}
+
+
+def _key(sent: str) -> str:
+    """Return the name of a request: the form's, so that sending it twice pays once; as strict as for programs."""
+    if sent and re.fullmatch(TOKEN, sent) is None:
+        raise Problem("invalid-parameter", "this form was altered; go back, load the page and send it again")
+    return sent or uuid4().hex
 
 
 def _question(kind: Any, sql: str, epsilon: str, **more: Any) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -32,6 +33,13 @@ Custodian = Annotated[Visitor, signed_in(Action.GRANT)]
 Keykeeper = Annotated[Visitor, signed_in(Action.MANAGE_KEYS)]
 MOST = 100
 """So many of the last questions are shown."""
+
+LONGEST_NOTE = 900
+DAYS = re.compile("[0-9]{1,5}")
+DECISIONS = {"grant": "granted", "decline": "declined"}
+"""What can become of a request, and the note if there is no other."""
+
+Number = Annotated[int, Path(ge=1, le=2**62)]
 
 
 @router.get("/keep")
@@ -60,7 +68,7 @@ async def issue(request: Request, service: Serving, visitor: Keykeeper, sent: Fo
     """Issue a key, and show it this once."""
     refuse_forged(request, visitor, sent)
     person, days = sent.get("person", ""), sent.get("days", "")
-    if person not in service.file.people or not days.isascii() or not days.isdigit():
+    if person not in service.file.people or DAYS.fullmatch(days) is None:
         raise Problem("invalid-parameter", "a key is for somebody whom the file names, for a number of days; go back")
     text, _ = await run_in_threadpool(service.keys.issue, person, int(days))
     return await _keys(request, service, visitor, (person, text))
@@ -123,30 +131,38 @@ async def check_page(request: Request, name: Name, service: Serving, visitor: Cu
 async def grant(request: Request, name: Name, service: Serving, visitor: Custodian, sent: Form) -> Response:
     """Grant more, on the record."""
     refuse_forged(request, visitor, sent)
-    await _grant(service, visitor, name, sent, sent.get("analyst") or None)
+    more = _grant(sent.get("amount", ""), sent.get("analyst") or None, sent.get("note", ""))
+    await run_in_threadpool(granted, service, name, more, visitor.person)
     return to(f"/keep/{name}")
 
 
 @router.post("/keep/requests/{number}")
-async def decide(request: Request, number: int, service: Serving, visitor: Custodian, sent: Form) -> Response:
+async def decide(request: Request, number: Number, service: Serving, visitor: Custodian, sent: Form) -> Response:
     """Grant or decline a request, with a note."""
     refuse_forged(request, visitor, sent)
-    wanted = await run_in_threadpool(service.budget_requests.find, number)
-    if wanted is None or wanted.decided is not None:
-        raise Problem("not-found", "this request was decided already; go back and load the page again")
-    grants = sent.get("decision") == "grant"
-    note = sent.get("note", "").strip() or ("granted" if grants else "declined")
-    if not await run_in_threadpool(service.budget_requests.decide, number, wanted.amount if grants else None, note):
-        raise Problem("not-found", "somebody else decided this just now; go back and load the page again")
-    if grants:
-        given = {**sent, "amount": wanted.amount, "note": f"{note} (request {number})"}
-        await _grant(service, visitor, wanted.dataset, given, wanted.person)
+    decision, note = sent.get("decision", ""), sent.get("note", "").strip()
+    if decision not in DECISIONS or len(note) > LONGEST_NOTE:
+        raise Problem("invalid-parameter", f"grant or decline, with a note of up to {LONGEST_NOTE} characters; go back")
+    await run_in_threadpool(_decide, service, visitor, number, decision == "grant", note or DECISIONS[decision])
     return to("/keep")
 
 
-async def _grant(service: Service, visitor: Visitor, name: str, sent: dict[str, str], analyst: str | None) -> None:
+def _decide(service: Service, visitor: Visitor, number: int, grants: bool, note: str) -> None:
+    """Decide a request: once, so that it is not granted twice; and not at all if the grant is refused."""
+    wanted = service.budget_requests.find(number)
+    if wanted is None or not service.budget_requests.decide(number, wanted.amount if grants else None, note):
+        raise Problem("not-found", "this request was decided already; go back and load the page again")
+    if grants:
+        try:
+            more = _grant(wanted.amount, wanted.person, f"{note} (request {number})")
+            granted(service, wanted.dataset, more, visitor.person)
+        except (InvalidParameter, Problem):  # before anything was written
+            service.budget_requests.reopen(number)
+            raise
+
+
+def _grant(amount: str, analyst: str | None, note: str) -> Grant:
     try:
-        wanted = Grant(amount=sent.get("amount", "").strip(), analyst=analyst, note=sent.get("note", "").strip())  # type: ignore[arg-type]
+        return Grant.model_validate({"amount": amount.strip(), "analyst": analyst, "note": note.strip()})
     except ValueError:
         raise InvalidParameter("a grant needs an amount such as 0.5 and a note that says why; go back") from None
-    await run_in_threadpool(granted, service, name, wanted, visitor.person)

@@ -1,0 +1,100 @@
+"""Every page: its HTML is right, it is small, and it says what it may load."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.helpers.every_page import ALL, PAGES, fill
+from tests.helpers.markup import faults
+from tests.helpers.served import Served
+from tests.helpers.visiting import Visit, page_routes, visit
+
+LARGEST = 300_000
+"""Bytes, of a page and of all that it loads."""
+
+
+@pytest.fixture(scope="module")
+def everybody(hospital: Served) -> dict[str | None, Visit]:
+    """Everybody's browser, after something has happened."""
+    found = {person: visit(hospital, person) for person in PAGES}
+    fill(found["ana"], found["carla"])
+    return found
+
+
+@pytest.mark.parametrize(("person", "path"), ALL)
+def test_the_html_of_a_page_is_right(everybody: dict[str | None, Visit], person: str | None, path: str) -> None:
+    """Elements end where they begin, ids are there once, fields have labels, headings are in order."""
+    assert faults(everybody[person].get(path).text) == []
+
+
+@pytest.mark.parametrize(("person", "path"), ALL)
+def test_a_page_is_small_with_all_that_it_loads(
+    everybody: dict[str | None, Visit], person: str | None, path: str
+) -> None:
+    """A page has less than 300 kB, pictures for both light and dark, style and script included."""
+    who = everybody[person]
+    text = who.get(path).text
+    loaded = {
+        one.replace("&amp;", "&") for one in re.findall(r'(?:src|srcset|href)="(/[^"]*\.(?:svg|css|js)[^"]*)"', text)
+    }
+    assert {"/static/style.css", "/static/script.js"} <= loaded
+    parts = {one: who.get(one) for one in loaded}
+    assert {one: part.status_code for one, part in parts.items() if part.status_code != 200} == {}
+    assert len(text.encode()) + sum(len(part.content) for part in parts.values()) < LARGEST
+
+
+@pytest.mark.parametrize(("person", "path"), ALL)
+def test_a_page_cannot_be_framed_nor_load_from_elsewhere(
+    everybody: dict[str | None, Visit], person: str | None, path: str
+) -> None:
+    """Every page, also a refusal, forbids frames, scripts and styles that stand in it, and any other host."""
+    headers = everybody[person].get(path).headers
+    policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+    assert policy == {
+        "default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "img-src": "'self'",
+        "connect-src": "'self'", "form-action": "'self'", "frame-ancestors": "'none'", "base-uri": "'none'",
+    }  # fmt: skip
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+
+
+def matched(route: str, path: str) -> bool:
+    """Return whether an address is one of a route's."""
+    return re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", route), path.partition("?")[0]) is not None
+
+
+def test_every_page_is_in_the_list(hospital: Served) -> None:
+    """A page that nobody looks at here does not exist; pictures, files and parts of pages are no pages."""
+    shown = {route for method, route in page_routes(hospital.app) if method == "GET"}
+    parts = re.compile(r"/static/.*|.*\.(svg|csv|\{ending\})|.*/explanation")
+    missing = [one for one in shown if not parts.fullmatch(one) and not any(matched(one, path) for _, path in ALL)]
+    assert missing == []
+
+
+def broken() -> Iterator[tuple[str, str]]:
+    """Yield pages that are wrong, with what is."""
+    whole = '<!doctype html><html lang="en"><head><title>a</title></head><body><main><h1>a</h1>{}</main></body></html>'
+    yield whole.format("<p>a"), "does not end|ends"
+    yield whole.format("<p><div></div></p>"), "stands in"
+    yield whole.format('<p id="a"></p><p id="a"></p>'), "2 times"
+    yield whole.format('<input id="a">'), "no label"
+    yield whole.format('<img src="/a">'), "no alt"
+    yield whole.format("<h3>a</h3>"), "after <h1> comes <h3>"
+    yield whole.format("<script>a</script>"), "a script stands in the page"
+    yield whole.format('<p style="a">a</p>'), "<p> has style"
+    yield whole.format('<a href="//a.example">a</a>'), "leads elsewhere"
+    yield whole.format("<p>a & b</p>"), "bare sign"
+    yield whole.format("<table><tr><td>a</td></tr></table>"), "stands in <table>"
+    yield whole.replace(' lang="en"', ""), "no language"
+    yield whole.replace("<title>a</title>", ""), "no title"
+
+
+@pytest.mark.parametrize(("page", "said"), list(broken()))
+def test_a_wrong_page_is_found_out(page: str, said: str) -> None:
+    """The reader of these tests finds what is wrong with a page that is wrong in one way."""
+    assert re.search(said, " ".join(faults(page)))
