@@ -31,7 +31,7 @@ def test_what_takes_longest_goes_first_and_others_keep_their_order() -> None:
 
 
 def test_tests_that_share_something_costly_are_one_piece_and_others_a_piece_for_each_file() -> None:
-    """One process starts Spark, one the browser, once for all; no other test waits, and a file's tests share fixtures."""
+    """One process starts Spark, one the browser, once for all; nobody else waits, and a file's tests share fixtures."""
     files = [*["tests/a/test_a.py"] * 2, "spark/tests/b/test_b.py", "tests/pages/test_d.py"]
     assert [piece_of(name) for name in ORDERED] == [SPARK, SPARK, BROWSER, BROWSER, *files]
 

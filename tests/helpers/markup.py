@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 
-VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
-BLOCKS = frozenset(
-    ["address", "article", "aside", "blockquote", "details", "div", "dl", "fieldset", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "ul"]
-)
+VOID = frozenset(("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))
+BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "details", "div", "dl", "fieldset", "footer", "form", "h1", "h2", "h3",
+    "h4", "h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "ul",
+))  # fmt: skip
 """A paragraph ends where one of these begins."""
 
 PARENTS = {

@@ -54,6 +54,7 @@ async def sign_in(request: Request, service: Serving, looking: Looking, sent: Fo
         return page(
             request, "sign_in", looking, status=401, after=after, refused=refused, provider=service.file.provider
         )
+    await run_in_threadpool(service.sessions.end, request.cookies.get(cookie_name(service), ""))
     cookie = await run_in_threadpool(service.sessions.begin, person.name, prefix_of(key))
     return signed(service, person, cookie, after)
 
