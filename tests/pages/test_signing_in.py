@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -18,7 +19,8 @@ ELSEWHERE = [
     "//evil.example", "///evil.example", "/\\evil.example", "/\\/evil.example", "\\\\evil.example", "https://evil.example",
     "https:evil.example", "http:/evil.example", "javascript:alert(7)", "evil.example", "@evil.example", ".evil.example",
     " //evil.example", "\t//evil.example", "/\t/evil.example", "/\n/evil.example", "/ask\r\nSet-Cookie: a=b",
-    "/ask\r\nLocation: //evil.example", "/ask\x00", "/\u2215evil.example", "/\u3000/evil.example", "/a\\..\\b", "", "?", "#",
+    "/ask\r\nLocation: //evil.example", "/ask\x00", "/\u2215evil.example", "/\u3000/evil.example", "/a\\..\\b", "",
+    "?", "#",
 ]  # fmt: skip
 HERE = ["/ask", "/ask/visits?sql=SELECT%20COUNT(*)%20FROM%20visits", "/answers/a#b", "/%2f%2fevil.example", "/..//evil"]
 
@@ -37,11 +39,13 @@ def test_one_comes_back_to_the_page_that_was_wanted(hospital: Served, after: str
     assert visit(hospital).sign_in(hospital.keys["ana"], after).headers["location"] == after
 
 
-@pytest.mark.parametrize("path", ["/ask", "/answers/a?b=c&d=%2F%2Fe", "/keep/visits"])
+@pytest.mark.parametrize("path", ["/ask", "/answers/a?b=c&d=%2F%2Fe", "/keep/visits", "/ask/a%20b%C3%A9?sql=c%20d"])
 def test_whoever_is_not_signed_in_is_asked_to(hospital: Served, path: str) -> None:
     """A link that somebody shares shows nothing but where to sign in, and leads back to itself."""
     nobody = visit(hospital)
     found = nobody.get(path)
+    after = unquote(found.headers["location"].partition("next=")[2])
+    assert visit(hospital).sign_in(hospital.keys["ana"], after).headers["location"] == path
     assert found.status_code == 303
     assert found.headers["location"].startswith("/sign-in?next=%2F")
     assert found.text == ""

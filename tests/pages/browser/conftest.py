@@ -33,6 +33,9 @@ class Variant:
 
 
 VARIANTS = [Variant(width, script) for width in (360, 1280) for script in (True, False)]
+CROSSED = [VARIANTS[1], VARIANTS[2]]
+"""Narrow without script and wide with it, for what differs less."""
+
 EACH = 4
 """So many analysts has a variant."""
 

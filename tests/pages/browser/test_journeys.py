@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers.browser import Looker, looking
 from tests.helpers.served import Running, Served
-from tests.pages.browser.conftest import Variant
+from tests.pages.browser.conftest import CROSSED, Variant
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -82,6 +82,7 @@ def test_an_analyst_asks_until_there_is_nothing_left_and_gets_more(
         ana.click("Sign out").at("/").go("/answers").at("/sign-in")
 
 
+@pytest.mark.parametrize("variant", CROSSED, ids=str)
 def test_an_auditor_verifies(browser: Browser, server: Running, clinic: Served, variant: Variant) -> None:
     """An auditor sees that the ledger is intact, follows its entries, and compares a head that was saved."""
     with looking(browser, server, width=variant.width, script=variant.script) as dora:
@@ -96,6 +97,7 @@ def test_an_auditor_verifies(browser: Browser, server: Running, clinic: Served, 
         assert not dora.is_too_wide
 
 
+@pytest.mark.parametrize("variant", CROSSED, ids=str)
 def test_a_revoked_key_ends_the_session(browser: Browser, server: Running, clinic: Served, variant: Variant) -> None:
     """The custodian issues a key, somebody works with it; once it is revoked, the next click asks for another."""
     size = {"width": variant.width, "script": variant.script}
@@ -117,6 +119,7 @@ def test_a_revoked_key_ends_the_session(browser: Browser, server: Running, clini
         ana.sees("expired or revoked")
 
 
+@pytest.mark.parametrize("variant", CROSSED, ids=str)
 def test_two_analysts_at_once(browser: Browser, server: Running, clinic: Served, variant: Variant) -> None:
     """Two who ask at the same time each pay and read their own; a link of the other's shows that there is nothing."""
     size = {"width": variant.width, "script": variant.script}

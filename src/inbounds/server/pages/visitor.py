@@ -73,7 +73,8 @@ def signed_in(action: Action) -> Any:
 
     async def allowed(request: Request, looking: Looking) -> Visitor:
         if looking is None:
-            raise SignInFirst(f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path)
+            path, query = quote(request.url.path), request.url.query
+            raise SignInFirst(f"{path}?{query}" if query else path)
         if not looking.person.may(action):
             raise Problem("not-allowed", f"{looking.person.role.one} may not {action.words}; ask somebody who may")
         return looking
