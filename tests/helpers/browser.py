@@ -102,8 +102,9 @@ class Looker:
         return self
 
     def sign_in(self, key: str, after: str = "/sign-in") -> Looker:
-        """Sign in with a key."""
+        """Sign in with a key, and wait until that is done."""
         self.go(after).fill("Your key", key).page.locator("main").get_by_role("button", name="Sign in").click()
+        self.page.get_by_role("button", name="Sign out").wait_for()
         return self
 
     def sees(self, words: str) -> Looker:

@@ -75,7 +75,10 @@ def test_no_page_is_wider_than_the_screen(browser: Browser, filled: Running, cli
         who.expected = REFUSALS
         who.go("/plan")
         wide = [who.page.url] if who.is_too_wide else []
-        for person, paths in (("ana", ("/ask/visits", "/answers/by-clinic")), ("carla", ("/keep/visits", "/keep/keys"))):
+        for person, paths in (
+            ("ana", ("/ask/visits", "/answers/by-clinic")),
+            ("carla", ("/keep/visits", "/keep/keys")),
+        ):
             who.sign_in(clinic.keys[person])
             wide += [path for path in paths if who.go(path).is_too_wide]
     assert wide == []

@@ -15,7 +15,7 @@ MEANINGS = {
     "column": "Other values are possible. Bounds must not be read off the data, or they tell of somebody.",
     "public": "More is taken for public, and what is public is not protected.",
 }
-"""What a change of a term means, by what its name contains."""
+"""What a change of a term means, by how its name begins; of another table's, by what follows the table's name."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Change:
     @property
     def meaning(self) -> str:
         """What it means for privacy."""
-        return next((words for part, words in MEANINGS.items() if part in self.term), "")
+        name = self.term.rpartition(": ")[2] if self.term.startswith("table ") else self.term
+        return MEANINGS.get(name.partition(" ")[0], "")
 
 
 @dataclass(frozen=True)

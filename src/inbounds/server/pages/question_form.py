@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
+from inbounds.exact.decimals import is_decimal
+from inbounds.query.column import Column, Keys
 from inbounds.query.tables import Tables
 
 MEASURES = {
@@ -52,7 +54,7 @@ def written(tables: Tables, choices: Choices) -> str:
     parts = [f"SELECT {', '.join([*groups, measure])} FROM {_name(table.name)}"]
     if choices.where and choices.value:
         sign = COMPARISONS.get(choices.compare, "=")
-        parts.append(f"WHERE {_name(choices.where)} {sign} {_value(choices.value)}")
+        parts.append(f"WHERE {_name(choices.where)} {sign} {_value(choices.value, table.columns.get(choices.where))}")
     if groups:
         listed = ", ".join(groups)
         totals = choices.totals == "yes" and choices.measure in ("rows", "units", "sum")
@@ -65,10 +67,11 @@ def _name(text: str) -> str:
     return text if plain else '"' + text.replace('"', '""') + '"'
 
 
-def _value(text: str) -> str:
-    """Return a constant: a number as it is, anything else as a text."""
-    try:
-        float(text)
-    except ValueError:
-        return "'" + text.replace("'", "''") + "'"
-    return text.strip()
+def _value(text: str, column: Column | None) -> str:
+    """Return a constant: a key as the contract has it, a number as it is, anything else as a text."""
+    key = next((one for one in column.keys if str(one) == text), None) if isinstance(column, Keys) else None
+    if not isinstance(key, str) and is_decimal(text.strip()):
+        return text.strip()
+    if isinstance(key, bool):
+        return str(key).upper()
+    return "'" + text.replace("'", "''") + "'"
