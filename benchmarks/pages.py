@@ -93,4 +93,9 @@ def typed(who: Looker, age: int) -> float:
     text = QUESTION.format(age)
     who.page.evaluate("document.getElementById('explanation').replaceChildren()")
     who.fill("Question, in SQL", text[:-1])
-    return timed(lambda: (who.page.locator("#sql").press_sequentially(text[-1]), who.sees("It costs 0.5."))) - PAUSE
+
+    def end() -> None:
+        who.page.locator("#sql").press_sequentially(text[-1])
+        who.sees("It costs 0.5.")
+
+    return timed(end) - PAUSE

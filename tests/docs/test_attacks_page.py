@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+FOLDERS = ("server", "pages", "pages/browser")
 PAGE = (ROOT / "docs" / "attacks.md").read_text("utf-8")
 
 
@@ -20,10 +21,15 @@ def named(page: str) -> set[tuple[str, str]]:
     return found
 
 
+def _file(module: str) -> Path:
+    (found,) = [path for folder in FOLDERS if (path := ROOT / "tests" / folder / module).exists()]
+    return found
+
+
 def test_every_test_that_is_named_exists() -> None:
     """An attack that is said to be tried is tried by the test that is named."""
     assert len(named(PAGE)) > 30
-    texts = {module: (ROOT / "tests" / "server" / module).read_text("utf-8") for module, _ in named(PAGE)}
+    texts = {module: _file(module).read_text("utf-8") for module, _ in named(PAGE)}
     assert [(module, name) for module, name in sorted(named(PAGE)) if f"def {name}(" not in texts[module]] == []
 
 

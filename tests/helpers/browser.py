@@ -15,7 +15,7 @@ from tests.helpers.programs import ROOT
 from tests.helpers.served import Running
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, Response
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
@@ -66,12 +66,16 @@ class Looker:
         self.page.on("pageerror", lambda error: self.wrong.append(f"error {error}"))
         self.page.on("request", self._asked)
         self.page.on("response", self._answered)
-        self.page.on("dialog", lambda dialog: (self.wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        self.page.on("dialog", self._interrupted)
 
     def _said(self, message: ConsoleMessage) -> None:
         refused = "the server responded with a status of" in message.text
         if message.type in ("error", "warning") and not refused:  # these are noted as responses
             self.wrong.append(f"console {message.type} {message.text}")
+
+    def _interrupted(self, dialog: Dialog) -> None:
+        self.wrong.append(f"dialog {dialog.message}")
+        dialog.dismiss()
 
     def _asked(self, request: Request) -> None:
         if not request.url.startswith(f"{self.url}/"):

@@ -47,14 +47,14 @@ class Visit:
         """Look at a page."""
         return self.request("GET", path, **more)
 
-    def post(self, path: str, headers: Mapping[str, str] | None = None, **fields: str) -> httpx.Response:
+    def post(self, path: str, headers: Mapping[str, str] | None = None, /, **fields: str) -> httpx.Response:
         """Send a form, with the token unless another is given."""
         return self.request("POST", path, data={"token": self.token, **fields}, headers=headers or {})
 
     def sign_in(self, key: str, after: str = "") -> httpx.Response:
         """Sign in with a key; the next requests have what this one gave."""
         found = self.post("/sign-in", key=key, next=after)
-        self.cookie = found.cookies.get(COOKIE, self.cookie)
+        self.cookie = found.cookies.get(COOKIE) or self.cookie
         self.token = token_of(self.get("/plan?bounds=%5B0%2C1%5D&sensitivity=nothing").text)
         return found
 

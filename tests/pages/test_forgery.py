@@ -26,18 +26,27 @@ ORDER = sorted(FORMS, key=lambda route: (route in LAST, route.count("{number}"))
 ELSEWHERE = ("cross-site", "same-site")
 
 
+@pytest.fixture
+def served(served: Served) -> Served:
+    """A server whose ledger has something in it."""
+    assert served.person("ben").ask("first").status_code == 200
+    return served
+
+
 def state(served: Served) -> tuple[int, list[object], list[object], int]:
     """Return all that forms can change."""
     service = served.service
+    with service.holdings.reading() as ledger:
+        entries = ledger.head().seq
     sessions = len(served.service.sessions._database.rows("SELECT digest FROM sessions", ()))
-    return service.holdings.ledger.head().seq, [*service.keys.issued()], [*service.budget_requests.listed()], sessions
+    return entries, [*service.keys.issued()], [*service.budget_requests.listed()], sessions
 
 
 def sent(who: Visit, served: Served, route: str, headers: dict[str, str] | None = None, **instead: str) -> int:
     """Send a form, and return the status."""
     _, path, fields = FORMS[route]
     path = path.replace("PREFIX", prefix_of(served.keys["ana"]) or "")
-    return who.post(path, headers=headers, **{**fields, **instead}).status_code
+    return who.post(path, headers, **{**fields, **instead}).status_code
 
 
 def test_every_form_is_in_the_list(hospital: Served) -> None:
@@ -73,7 +82,7 @@ def test_the_same_forms_from_here_do_something(served: Served) -> None:
 def test_nobody_is_signed_in_from_elsewhere(served: Served, site: str) -> None:
     """Another site cannot sign somebody in with a key of its own choice."""
     nobody = visit(served)
-    found = nobody.post("/sign-in", headers={"Sec-Fetch-Site": site}, key=served.keys["ana"])
+    found = nobody.post("/sign-in", {"Sec-Fetch-Site": site}, key=served.keys["ana"])
     assert found.status_code == 403
     assert "set-cookie" not in found.headers
 

@@ -163,6 +163,6 @@ def test_wrong_keys_are_limited(tmp_path: Path) -> None:
 def test_a_made_up_cookie_is_nobodys(hospital: Served, cookie: str) -> None:
     """A cookie that no session has is as none at all."""
     nobody = visit(hospital)
-    found = nobody.get("/ask", headers={"Cookie": f"{COOKIE}={cookie}".encode("latin-1")})  # type: ignore[dict-item]
+    found = nobody.get("/ask", headers={"Cookie": f"{COOKIE}={cookie}".encode("latin-1")})
     assert found.status_code == 303
     assert visit(hospital, "ana").get("/ask").status_code == 200

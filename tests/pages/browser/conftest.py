@@ -58,7 +58,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Served:
 @pytest.fixture(scope="package")
 def server(browser: Browser, clinic: Served) -> Iterator[Running]:
     """The server, in a process of its own; not started where there is no browser."""
-    assert browser
+    assert browser.is_connected()
     with running(clinic) as found:
         yield found
 
