@@ -40,8 +40,8 @@ async def answers_page(
 ) -> Response:
     """List one's own questions, the newest first, and one's requests for budget."""
     found = await run_in_threadpool(answers_of, service, visitor.person, 0, 100_000)
-    shown = [one for one in reversed(found) if not before or one.entry < before][: MOST + 1]
-    older = shown[MOST - 1].entry if len(shown) > MOST else None
+    shown = [one for one in reversed(found) if not before or one.number < before][: MOST + 1]
+    older = shown[MOST - 1].number if len(shown) > MOST else None
     requests = await run_in_threadpool(service.budget_requests.listed, None, visitor.person.name)
     return page(request, "answers", visitor, asked=shown[:MOST], older=older, requests=requests)
 
