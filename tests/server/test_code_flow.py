@@ -12,9 +12,11 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+from inbounds.errors import InvalidContract, InvalidParameter
 from inbounds.server import clock, code_flow
 from inbounds.server.custodian_file import CustodianFile, Provider
 from inbounds.server.openid import Tokens
+from inbounds.server.process import check
 from inbounds.server.sign_ins import BACK, MINUTES
 from tests.helpers.provider import AUDIENCE, Signer, provider_process
 from tests.helpers.served import Served, build, free_port
@@ -203,8 +205,19 @@ def test_the_secret_is_read_and_not_shown(tmp_path: Path) -> None:
     more = people("https://login.hospital.example", more='client_secret_file = "secret"')
     found = CustodianFile.load(build(tmp_path, more=more).path)
     assert found.provider is not None
-    assert found.provider.secret == "hush-hush"
+    assert found.provider.secret() == "hush-hush"
     assert "hush" not in repr(found)
+
+
+@pytest.mark.parametrize("written", [None, b"", b" \n", b"\xff"])
+def test_a_secret_that_is_none_is_refused(tmp_path: Path, written: bytes | None) -> None:
+    """A file that is not there, is empty or is no text holds no secret: that is told before anybody listens."""
+    if written is not None:
+        (tmp_path / "secret").write_bytes(written)
+    more = people("https://login.hospital.example", more='client_secret_file = "secret"')
+    served = build(tmp_path, more=more)
+    with pytest.raises(InvalidParameter, match="holds it alone"):
+        check(served.file)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +233,7 @@ def test_a_public_address_is_an_address(tmp_path: Path, line: str, words: str) -
     served = build(tmp_path)
     text = served.path.read_text(encoding="utf-8")
     served.path.write_text(text.replace("[server]", f"[server]\n{line}"), encoding="utf-8")
-    with pytest.raises(Exception, match=words):
+    with pytest.raises(InvalidContract, match=words):
         CustodianFile.load(served.path)
 
 

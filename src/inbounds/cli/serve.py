@@ -87,7 +87,8 @@ def _demo(file: CustodianFile) -> str:
     lines += [f"  {name:<6} {file.people[name].role.value:<10} {key}" for name, key in keys.items()]
     lines += [
         "",
-        f"Open {file.url} in a browser and sign in with one of them: ana asks, carla keeps, dora verifies.",
+        f"Open {file.url} in a browser, and sign in with one of them:",
+        "ana asks, carla keeps, dora verifies.",
         "",
         "Or ask as ana, in another terminal:",
         "",

@@ -38,6 +38,7 @@ class CodeFlow:
     def __init__(self, file: CustodianFile, tokens: Tokens, sign_ins: SignIns, entropy: Entropy = system) -> None:
         assert file.provider is not None
         self._provider = file.provider
+        self._secret_shown = file.provider.secret()
         self._back = f"{file.home}{BACK}"
         self._tokens = tokens
         self._sign_ins = sign_ins
@@ -82,7 +83,7 @@ class CodeFlow:
             "code_verifier": verifier,
         }
         named = {"client_id": self._provider.audience}
-        secret = self._provider.secret
+        secret = self._secret_shown
         try:
             with _client() as client:
                 where = published(client, self._provider.issuer, "token_endpoint")

@@ -71,8 +71,23 @@ class Provider:
     audience: str
     """For whom its tokens are made: also what it calls this server, when somebody signs in with a browser."""
     claim: str = "email"
-    secret: str | None = field(default=None, repr=False)
-    """What the server shows the provider; without one, it proves by PKCE alone that it is the one who asked."""
+    client_secret_file: Path | None = None
+    """Where the secret is that the server shows the provider; without one, PKCE alone proves that it is the same."""
+
+    def secret(self) -> str | None:
+        """Return the secret; it is in no other value, so that it is in no text."""
+        if self.client_secret_file is None:
+            return None
+        try:
+            found = self.client_secret_file.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            found = ""
+        if not found:
+            raise InvalidParameter(
+                f"the client's secret {str(self.client_secret_file)!r} cannot be read, or is empty; name a file that "
+                "holds it alone"
+            )
+        return found
 
 
 @dataclass(frozen=True)
@@ -247,20 +262,8 @@ def _provider(file: Contract) -> Provider | None:
     if file.has("identity", "claim"):
         given["claim"] = file.text_of("identity", "claim")
     if file.has("identity", "client_secret_file"):
-        given["secret"] = _secret(file)
+        given["client_secret_file"] = _path(file, file.text_of("identity", "client_secret_file"))
     return Provider(issuer, **given)
-
-
-def _secret(file: Contract) -> str:
-    at = "identity", "client_secret_file"
-    path = _path(file, file.text_of(*at))
-    try:
-        found = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        raise file.refuse(f"{str(path)!r} cannot be read; name a file that holds the secret alone", *at) from None
-    if not found:
-        raise file.refuse(f"{str(path)!r} is empty; write the secret into it, or leave the key out", *at)
-    return found
 
 
 def _public_url(file: Contract) -> str | None:
