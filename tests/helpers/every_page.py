@@ -17,6 +17,8 @@ NOBODYS = [
     "/plan?bounds=nonsense&sensitivity=1&epsilon=1",
     "/sign-in",
     "/sign-in?next=%2Fask",
+    "/sign-in/provider",
+    "/sign-in/provider/back",
     "/nothing",
 ]
 ANALYSTS = [
@@ -26,6 +28,7 @@ ANALYSTS = [
     f"/ask/visits?sql={quote(COUNT)}&epsilon=1000",
     "/ask/visits?sql=DROP+TABLE+visits",
     "/ask/visits?measure=mean&column=age&where=clinic&compare=is&value=north&by=clinic",
+    f"/ask/visits/owned?sql={quote(BY)}",
     "/ask/births",
     "/answers",
     "/answers/by-clinic",
@@ -40,6 +43,7 @@ AUDITORS = [
     "/verify/entries/1",
     "/verify/entries/3",
     "/verify/entries/999999",
+    "/verify/statement",
 ]
 PAGES = {None: NOBODYS, "ana": ANALYSTS, "carla": CUSTODIANS, "dora": AUDITORS}
 """Addresses by the person who looks."""

@@ -71,7 +71,7 @@ def matched(route: str, path: str) -> bool:
 def test_every_page_is_in_the_list(hospital: Served) -> None:
     """A page that nobody looks at here does not exist; pictures, files and parts of pages are no pages."""
     shown = {route for method, route in page_routes(hospital.app) if method == "GET"}
-    parts = re.compile(r"/static/.*|.*\.(svg|csv|\{ending\})|.*/explanation")
+    parts = re.compile(r"/static/.*|.*\.(svg|csv|txt|\{ending\})|.*/explanation")
     missing = [one for one in shown if not parts.fullmatch(one) and not any(matched(one, path) for _, path in ALL)]
     assert missing == []
 
