@@ -25,7 +25,7 @@ def _table(answer: Answer) -> dict[str, Any]:
     for at, row in enumerate(answer.rows):
         intervals = answer.intervals[at] if answer.intervals else (None,) * answer.measures
         measured = [(number(cell), _interval(one)) for cell, one in zip(row[keys:], intervals, strict=True)]
-        names = ["all" if cell is None else str(cell) for cell in row[:keys]]
+        names = ["(all)" if cell is None else str(cell) for cell in row[:keys]]
         rows.append({"names": names, "measured": measured, "is_total": None in row[:keys]})
     measures = list(zip(answer.columns[keys:], sure, strict=True))
     return {"groups": answer.columns[:keys], "measures": measures, "rows": rows}
