@@ -29,6 +29,7 @@ ANALYSTS = [
     "/ask/visits?sql=DROP+TABLE+visits",
     "/ask/visits?measure=mean&column=age&where=clinic&compare=is&value=north&by=clinic",
     f"/ask/visits/owned?sql={quote(BY)}",
+    f"/ask/visits/owned?sql={quote(COUNT)}",
     "/ask/births",
     "/answers",
     "/answers/by-clinic",

@@ -78,7 +78,7 @@ class Markup(HTMLParser):
             self._wanted += [(name, one) for one in given.get(name, "").split()]
         if tag == "label" and "for" in given:
             self._labelled.add(given["for"])
-        if tag in FIELDS and given.get("type") != "hidden":
+        if tag in FIELDS and given.get("type") != "hidden" and "hidden" not in given:
             named = "aria-label" in given or "aria-labelledby" in given or "label" in self._open
             self._fields.append((tag, given.get("id", ""), named))
         if tag == "img" and "alt" not in given:

@@ -36,6 +36,8 @@ CUSTODIANS = (303, 403, 403, 200, 403)
 READERS = (303, 403, 403, 200, 200)
 SOUGHT = f"sql={COUNT.replace(' ', '+')}&epsilon=0.5"
 
+BY = "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic"
+
 MATRIX = [
     Entry("GET /", ALL),
     Entry("GET /plan", ALL),
@@ -55,6 +57,8 @@ MATRIX = [
     Entry("GET /ask/{name}/noise.svg", ANAS, f"/ask/visits/noise.svg?{SOUGHT}"),
     Entry("GET /ask/{name}/noise.svg", (303, 400, 404, 403, 403), "/ask/visits/noise.svg?sql=DROP"),
     Entry("GET /ask/{name}/owned", NOT_THERE, "/ask/visits/owned?sql=SELECT+AVG(age)+FROM+visits"),
+    Entry("GET /ask/{name}/owned", (303, 200, 404, 403, 403), f"/ask/visits/owned?sql={BY}"),
+    Entry("GET /ask/{name}/owned", (303, 400, 404, 403, 403), f"/ask/visits/owned?{SOUGHT.replace('COUNT', 'BAD')}"),
     Entry("POST /ask/{name}", (303, 303, 404, 403, 403), "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": "a"}),
     Entry("POST /ask/{name}", NOT_THERE, "/ask/nothing", {"sql": COUNT, "epsilon": "0.5", "key": "b"}),
     Entry(
@@ -85,9 +89,9 @@ MATRIX = [
     Entry("GET /verify/entries", READERS),
     Entry("GET /verify/entries/{number}", READERS, "/verify/entries/1"),
     Entry("GET /verify/entries/{number}", (303, 403, 403, 404, 404), "/verify/entries/99999"),
-    Entry("GET /verify/head.txt", READERS),
     Entry("GET /verify/statement", READERS),
     Entry("GET /verify/statement.csv", READERS),
+    Entry("GET /verify/head.txt", READERS),
     Entry("POST /sign-out", (303,) * 5),
 ]
 
@@ -96,9 +100,8 @@ MATRIX = [
 def everybody(hospital: Served) -> dict[str, Visit]:
     """Everybody's browser, after ana and ben have asked something."""
     found = {name: visit(hospital, None if name == "nobody" else name) for name in (*PEOPLE, "ben")}
-    sql = "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic"
     for name in ("ana", "ben"):
-        assert found[name].post("/ask/visits", sql=sql, epsilon="0.5", key=f"of-{name}").status_code == 303
+        assert found[name].post("/ask/visits", sql=BY, epsilon="0.5", key=f"of-{name}").status_code == 303
     return found
 
 

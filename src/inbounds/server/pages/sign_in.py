@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.server.api.door import SLOWER, Serving
+from inbounds.server.api.door import SLOWER, Serving, service_of
 from inbounds.server.key import prefix_of
 from inbounds.server.pages.page import page, to
 from inbounds.server.pages.visitor import Form, Looking, cookie_name, refuse_forged
@@ -54,13 +54,14 @@ async def sign_in(request: Request, service: Serving, looking: Looking, sent: Fo
         return page(
             request, "sign_in", looking, status=401, after=after, refused=refused, provider=service.file.provider
         )
+    return await signed(request, person, prefix_of(key), after)
+
+
+async def signed(request: Request, person: Person, key: str | None, after: str) -> Response:
+    """Return the answer to whoever signed in: a new session in place of the browser's, and the page that was wanted."""
+    service = service_of(request)
     await run_in_threadpool(service.sessions.end, request.cookies.get(cookie_name(service), ""))
-    cookie = await run_in_threadpool(service.sessions.begin, person.name, prefix_of(key))
-    return signed(service, person, cookie, after)
-
-
-def signed(service: Service, person: Person, cookie: str, after: str) -> Response:
-    """Return the answer to whoever signed in: a cookie, and the page that was wanted."""
+    cookie = await run_in_threadpool(service.sessions.begin, person.name, key)
     found = to(after if _HERE.fullmatch(after) else HOME[person.role])
     _set(found, service, cookie_name(service), cookie, HOURS * 3600)
     return found
@@ -105,8 +106,7 @@ async def from_provider(
         provider = service.file.provider
         found: Response = page(request, "sign_in", looking, status=401, after="", refused=refused, provider=provider)
     else:
-        cookie = await run_in_threadpool(service.sessions.begin, person.name, None)
-        found = signed(service, person, cookie, ended.after)
+        found = await signed(request, person, None, ended.after)
     found.delete_cookie(name, path="/")
     return found
 

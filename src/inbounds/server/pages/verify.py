@@ -120,7 +120,10 @@ async def statement_page(request: Request, service: Serving, visitor: Reader) ->
 def _stated(ledger: Ledger, wanted: list[tuple[str, str | None]]) -> dict[str, Any]:
     found = ledger.verify()
     entries = ledger.page(max(0, found.entries - MOST_STATED), MOST_STATED).entries
-    accounts = [(name, who or "all together", account(ledger.balance(name, who))) for name, who in wanted]
+    known = set(ledger.datasets())  # a dataset is entered when it is first opened
+    accounts = [
+        (name, who or "all together", account(ledger.balance(name, who))) for name, who in wanted if name in known
+    ]
     return {"found": found, "entries": entries, "accounts": accounts, "now": clock.now()}
 
 
