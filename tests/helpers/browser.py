@@ -135,7 +135,7 @@ def looking(
     """Open a window of somebody for the time of the block; nothing may have gone wrong in it by then."""
     size = {"width": width, "height": 900}
     with browser.new_context(viewport=size, java_script_enabled=script, **more) as context:  # type: ignore[arg-type]
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(20_000)
         found = Looker(context, context.new_page(), server.url)
         found.watch()
         yield found

@@ -124,7 +124,7 @@ def test_no_name_runs(browser: Browser, tmp_path: Any) -> None:
     with running(hostile) as server, looking(browser, server) as who:
         who.expected = REFUSALS
         who.sign_in(hostile.keys[PERSON], address).at("/ask/")
-        who.page.get_by_text("Request more").click()
+        who.page.locator("summary", has_text="Request more").click()
         who.fill("How much more epsilon", "1").fill("Why", NOTE).click("Send to the custodian").at("/answers")
         for path in ("/ask", f"{address}?sql={quote(NOTE)}&epsilon={quote(NOTE[:40])}", f"/sign-in?next={quote(NOTE)}"):
             who.go(path)
