@@ -206,7 +206,7 @@ def test_a_custodian_sees_whose_budget_it_is(
     ("words", "code", "said"),
     [
         (("--epsilon", "1", "SELEC"), 2, "SELEC"),
-        (("--epsilon", "0", COUNT), 2, "epsilon must not be 0"),
+        (("--epsilon", "0", COUNT), 2, "epsilon must be above 0"),
         (("--epsilon", "1000", COUNT), 3, "left"),
         (("--epsilon", "1", COUNT, "--analyst", "ana"), 2, "--analyst does not go with --server"),
         (("--epsilon", "1", COUNT, "--ledger", "x.db"), 2, "--ledger does not go with --server"),

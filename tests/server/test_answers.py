@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from inbounds.errors import EngineFailed, LedgerUnavailable
 from inbounds.ledger import Ledger
 from inbounds.query.engines.engine import Engine
-from inbounds.server.api import asking
+from inbounds.server.api import asking, datasets
 from inbounds.server.problem import Problem
 from inbounds.server.question_store import QuestionStore
 from inbounds.server.ticks import Ticks
@@ -388,6 +389,37 @@ def test_a_budget_is_not_exceeded(tmp_path: Path) -> None:
         assert served.person("carla").post("/v1/datasets/visits/grants", json=grant).json()["left"] == "1.5"
         assert ana.ask("two", epsilon="1").status_code == 200
     finally:
+        served.close()
+
+
+def test_plans_at_once_are_limited_for_each(
+    tmp_path: Path, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has many questions planned at once waits, and keeps nobody else from being let in or explained to."""
+    served, gate = build(tmp_path, limits="plans_at_once = 2\nplans = 3"), Gate()
+    try:
+        explained = datasets.explained
+
+        def waiting(*given: Any) -> Any:
+            gate.waiting += 1
+            assert gate.opened.wait(60)
+            return explained(*given)
+
+        monkeypatch.setattr(datasets, "explained", waiting)
+        question = {"json": {"sql": COUNT, "epsilon": "0.5"}}
+        hers, his = (
+            partial(served.person(name).post, "/v1/datasets/visits/explain", **question) for name in ("ana", "ben")
+        )
+        first = [pool.submit(hers) for _ in range(2)]
+        wait_for(lambda: gate.waiting == 2)
+        refused(hers(), 429, "too-many-statements")
+        assert served.person("ana").get("/v1/me").status_code == 200
+        other = pool.submit(his)
+        wait_for(lambda: gate.waiting == 3)
+        gate.opened.set()
+        assert [one.result(60).status_code for one in (*first, other)] == [200] * 3
+    finally:
+        gate.opened.set()
         served.close()
 
 

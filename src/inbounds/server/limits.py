@@ -17,6 +17,10 @@ class Limits:
     """Of one person."""
     statements: int = 4
     """Of everybody in one process; others wait."""
+    plans_at_once: int = 6
+    """Questions of one person that are planned, to be explained or read again."""
+    plans: int = 8
+    """Of everybody in one process; others wait."""
     statement_seconds: int = 60
     """After which a statement is stopped."""
     body_bytes: int = 65_536

@@ -17,6 +17,7 @@ from inbounds.server.api.asking import answered
 from inbounds.server.api.datasets import Name, Owned, asked
 from inbounds.server.api.door import Serving, allowed, refusals
 from inbounds.server.api.kept import is_finished, kept, owned_by
+from inbounds.server.api.planning import planned
 from inbounds.server.person import Action, Person
 from inbounds.server.service import Service
 
@@ -72,13 +73,19 @@ async def ask(
 
 @router.post(
     "/datasets/{name}/owned",
-    responses=refusals("not-found", "not-owned", "invalid-question", "ledger-unavailable", "dataset-unavailable"),
+    responses=refusals(
+        "not-found", "not-owned", "invalid-question", "ledger-unavailable", "dataset-unavailable", "too-many-statements"
+    ),
 )
 async def owned(
-    name: Name, question: Owned, service: Serving, person: Annotated[Person, allowed(Action.READ_ANSWERS)]
+    name: Name,
+    question: Owned,
+    request: Request,
+    service: Serving,
+    person: Annotated[Person, allowed(Action.READ_ANSWERS)],
 ) -> AnswerOut:
     """Return an answer that follows from those that you have, for nothing; the data are not looked at."""
-    return await run_in_threadpool(_owned, service, name, question, person)
+    return await planned(request, person, _owned, service, name, question, person)
 
 
 def _owned(service: Service, name: str, question: Owned, person: Person) -> AnswerOut:
@@ -124,10 +131,13 @@ def _key(person: Person, entry: Entry) -> str:
     return entry.request_id.removeprefix(f"{person.name}/")
 
 
-@router.get("/answers/{key}", responses=refusals("not-found", "not-answered", "request-running", "ledger-unavailable"))
-async def answer(key: AnswerId, service: Serving, person: Reading) -> AnswerOut:
+@router.get(
+    "/answers/{key}",
+    responses=refusals("not-found", "not-answered", "request-running", "ledger-unavailable", "too-many-statements"),
+)
+async def answer(key: AnswerId, request: Request, service: Serving, person: Reading) -> AnswerOut:
     """Return one of your own answers: everything that was released for it."""
-    return await run_in_threadpool(_kept, service, person, key)
+    return await planned(request, person, _kept, service, person, key)
 
 
 def _kept(service: Service, person: Person, key: str) -> AnswerOut:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
@@ -14,6 +14,7 @@ from inbounds.query.column import Column, Keys
 from inbounds.query.made import Made, MadeKeys
 from inbounds.server.api.amounts import Amount, text
 from inbounds.server.api.door import Serving, allowed, refusals
+from inbounds.server.api.planning import planned
 from inbounds.server.holdings import Holding
 from inbounds.server.person import Action, Person, Role
 from inbounds.server.problem import Problem
@@ -164,13 +165,16 @@ async def budget(
 
 
 @router.post(
-    "/{name}/explain", responses=refusals("not-found", "invalid-question", "invalid-parameter", "dataset-unavailable")
+    "/{name}/explain",
+    responses=refusals(
+        "not-found", "invalid-question", "invalid-parameter", "dataset-unavailable", "too-many-statements"
+    ),
 )
 async def explain(
-    name: Name, asking: Asking, service: Serving, person: Annotated[Person, allowed(Action.EXPLAIN)]
+    name: Name, asking: Asking, request: Request, service: Serving, person: Annotated[Person, allowed(Action.EXPLAIN)]
 ) -> ExplanationOut:
     """Say what a question would do: cost, mechanism, expected noise, what is left afterwards.  It is free."""
-    return await run_in_threadpool(explained, service, name, asking, person)
+    return await planned(request, person, explained, service, name, asking, person)
 
 
 def described(holding: Holding) -> DatasetOut:

@@ -18,6 +18,7 @@ from inbounds.server.api.asking import request_id
 from inbounds.server.api.datasets import BudgetOut, budget_of
 from inbounds.server.api.door import Serving
 from inbounds.server.api.kept import Kept, kept
+from inbounds.server.api.planning import planned
 from inbounds.server.pages.answer_picture import answer_picture, drawable
 from inbounds.server.pages.answer_table import shown
 from inbounds.server.pages.figure import Looks
@@ -50,7 +51,7 @@ async def answers_page(
 async def answer_page(request: Request, key: AnswerId, service: Serving, visitor: Analyst) -> Response:
     """Show an answer; if there is none yet, how to have it."""
     try:
-        found = await run_in_threadpool(kept, service, visitor.person, key)
+        found = await planned(request, visitor.person, kept, service, visitor.person, key)
     except Problem as problem:
         if problem.code != "not-answered":
             raise
@@ -83,9 +84,9 @@ def _budget(service: Service, visitor: Visitor, name: str) -> BudgetOut | None:
 
 
 @router.get("/answers/{key}/chart.svg")
-async def chart(key: AnswerId, service: Serving, visitor: Analyst, look: Looks) -> Response:
+async def chart(request: Request, key: AnswerId, service: Serving, visitor: Analyst, look: Looks) -> Response:
     """Draw an answer."""
-    found = await run_in_threadpool(kept, service, visitor.person, key)
+    found = await planned(request, visitor.person, kept, service, visitor.person, key)
     drawn = drawable(found.answer)
     if drawn is None:
         raise Problem("not-found", "this answer has no picture")
@@ -93,11 +94,11 @@ async def chart(key: AnswerId, service: Serving, visitor: Analyst, look: Looks) 
 
 
 @router.get("/answers/{key}/answer.{ending}")
-async def exported(key: AnswerId, ending: str, service: Serving, visitor: Analyst) -> Response:
+async def exported(request: Request, key: AnswerId, ending: str, service: Serving, visitor: Analyst) -> Response:
     """Return an answer as a file: csv, parquet, or json with the proof."""
     if ending not in FILES:
         raise Problem("not-found", "an answer can be had as csv, parquet or json")
-    content, kind = await run_in_threadpool(_exported, service, visitor, key, ending)
+    content, kind = await planned(request, visitor.person, _exported, service, visitor, key, ending)
     name = f'attachment; filename="{key}.{ending}"'
     return Response(content, media_type=kind, headers={"Content-Disposition": name})
 

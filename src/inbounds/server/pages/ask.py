@@ -20,6 +20,7 @@ from inbounds.server.api.asking import answered
 from inbounds.server.api.datasets import LONGEST_SQL, Asking, Name, Owned, asked, budget_of, described, explained
 from inbounds.server.api.door import Serving
 from inbounds.server.api.kept import owned_by
+from inbounds.server.api.planning import planned
 from inbounds.server.holdings import Holding
 from inbounds.server.pages.answer_table import shown
 from inbounds.server.pages.figure import Looks
@@ -65,26 +66,33 @@ async def ask_one_page(
     choices = Choices.of(request.query_params)
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
     text = written(holding.dataset.tables, choices) if choices.is_wanted else sql
-    told = await run_in_threadpool(_told, service, visitor, name, text, epsilon)
+    told = await planned(request, visitor.person, _told, service, visitor, name, text, epsilon)
     budget = await run_in_threadpool(budget_of, service, name, visitor.person, visitor.person.name)
     return page(request, "ask_one", visitor, described=described(holding), budget=budget, choices=choices, **told)
 
 
 @router.get("/ask/{name}/explanation")
 async def explanation(
-    name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
+    request: Request, name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
 ) -> Response:
     """Return the explanation of a question by itself, for whoever is still typing."""
-    return fragment("explanation", **await run_in_threadpool(_told, service, visitor, name, sql, epsilon))
+    told = await planned(request, visitor.person, _told, service, visitor, name, sql, epsilon)
+    return fragment("explanation", **told)
 
 
 @router.get("/ask/{name}/noise.svg")
 async def noise(
-    name: Name, service: Serving, visitor: Analyst, look: Looks, sql: Sql = "", epsilon: Epsilon = EPSILON
+    request: Request,
+    name: Name,
+    service: Serving,
+    visitor: Analyst,
+    look: Looks,
+    sql: Sql = "",
+    epsilon: Epsilon = EPSILON,
 ) -> Response:
     """Draw how far off the answer will be."""
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
-    plans = await run_in_threadpool(_plans, holding, _question(Asking, sql, epsilon))
+    plans = await planned(request, visitor.person, _plans, holding, _question(Asking, sql, epsilon))
     return picture(await run_in_threadpool(noise_picture, plans, look))
 
 
@@ -99,7 +107,7 @@ async def owned(
 ) -> Response:
     """Show the answer that follows from one that the analyst owns: it costs nothing."""
     asking = _question(Asking, sql, epsilon)
-    found = await run_in_threadpool(owned_by, service, name, Owned(sql=asking.sql), visitor.person)
+    found = await planned(request, visitor.person, owned_by, service, name, Owned(sql=asking.sql), visitor.person)
     source = found.request_id.removeprefix(f"{visitor.person.name}/")
     return page(request, "ask_owned", visitor, name=name, sql=sql, source=source, **shown(found))
 
