@@ -163,6 +163,14 @@ def test_a_role_that_may_not_is_told_nothing(everybody: dict[str, Visit]) -> Non
         assert first.status_code == 403
 
 
+def test_an_auditor_may_come_first(served: Served) -> None:
+    """Before anybody has asked anything there is nothing to read, and nobody is told where it would be."""
+    dora, paths = visit(served, "dora"), ("/verify", "/verify/entries", "/verify/statement.csv", "/verify/statement")
+    assert all("budget.db" not in dora.get(path).text for path in paths)
+    assert served.service.holdings.is_ready()  # which a server looks for before it begins
+    assert [dora.get(path).status_code for path in paths] == [200] * len(paths)
+
+
 @pytest.mark.parametrize("person", ["ana", "carla", "dora"])
 def test_menus_lead_where_one_may_go(everybody: dict[str, Visit], person: str) -> None:
     """No link in somebody's menu is refused."""
