@@ -98,6 +98,9 @@ WRONG = {
         'role = "custodian"', 'role = "custodian"\ndatasets = ["visits"]', 13, "what an analyst may ask"
     ),
     "datasets of an auditor": ('role = "custodian"', 'role = "auditor"\ndatasets = ["visits"]', 13, "an auditor"),
+    "a name with a blank": ("[people.carla]", '[people."carla "]', 11, "no blank"),
+    "keys in the ledger": ('"budget.db"', '"budget.db"\nstate = "budget.db"', 1, "another one than the ledger"),
+    "a limit beyond all": ("statements = 3", f"statements = {10**30}", 15, "at most 10,000,000"),
     "a limit of nothing": ("statements = 3", "statements = 0", 15, "whole number from 1 on"),
     "a limit with a fraction": ("statements = 3", "statements = 1.5", 15, "whole number from 1 on"),
     "a certificate without a key": ("[limits]", '[tls]\ncertificate = "c"\n[limits]', 14, "key is missing"),
@@ -163,6 +166,11 @@ def test_a_dataset_that_nobody_describes_is_refused(served: Served) -> None:
     """Whoever may ask what no contract describes was meant to ask something else."""
     text = served.path.read_text("utf-8").replace('datasets = ["births"]', 'datasets = ["birth"]')
     assert "'eve' may ask 'birth', which no contract describes" in refused(served, "custodian.toml", text)
+
+
+def test_a_dataset_is_not_called_as_a_page_is(served: Served) -> None:
+    """The custodian's pages of keys and of requests stand beside those of datasets."""
+    assert "cannot be called 'keys'" in refused(served, "births.toml", BIRTHS.replace('"births"', '"keys"'))
 
 
 def test_two_contracts_of_one_name_are_refused(served: Served) -> None:

@@ -131,6 +131,8 @@ class CustodianFile:
             provider=_provider(file),
             public_url=_public_url(file),
         )
+        if not is_address(found.ledger) and Path(found.ledger).resolve() == found.state.resolve():
+            raise file.refuse("state is the file of keys, and must be another one than the ledger; rename it", "server")
         if not found.is_local and found.tls is None and found.proxy is None:
             raise file.refuse(
                 f"{found.host} is reached from other machines, and keys must not travel in the clear: name a "
@@ -192,6 +194,8 @@ def _person(file: Contract, name: str) -> Person:
     at = "people", name
     try:
         check_name(name, "the name of a person")
+        if name != name.strip():
+            raise InvalidParameter("the name of a person begins and ends with no blank; leave it out")
         if len(name) > LONGEST_PERSON:
             raise InvalidParameter(
                 f"the name of a person has at most {LONGEST_PERSON} characters; choose a shorter one"

@@ -24,6 +24,9 @@ TICK = 1.0
 
 LONGEST_TICK = 3600
 
+RESERVED = {"keys", "requests"}
+"""What pages of the custodian are called beside those of datasets."""
+
 
 @dataclass(frozen=True)
 class Holding:
@@ -53,6 +56,8 @@ class Holdings:
         self._contracts = {_name(contract): contract for contract in map(Contract.load, file.contracts)}
         if len(self._contracts) < len(file.contracts):
             raise InvalidContract("two contracts describe datasets of one name; give each its own")
+        for name in RESERVED & self._contracts.keys():
+            raise InvalidContract(f"a dataset that is served cannot be called {name!r}, which pages are; rename it")
         self._open: dict[str, Holding] = {}
         self._refuse_unknown_datasets()
 

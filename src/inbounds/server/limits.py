@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from inbounds.exact.rational import shown
 from inbounds.query.contract import Contract
+
+GREATEST = 10_000_000
+"""No limit is above: clocks and counters of the system take it."""
 
 
 @dataclass(frozen=True)
@@ -13,8 +17,8 @@ class Limits:
 
     requests_per_minute: int = 600
     """Of one person, and of wrong keys from one address."""
-    statements_at_once: int = 4
-    """Of one person."""
+    statements_at_once: int = 2
+    """Of one person: fewer than there are for everybody."""
     statements: int = 4
     """Of everybody in one process; others wait."""
     plans_at_once: int = 6
@@ -36,4 +40,11 @@ class Limits:
             return cls()
         names = [one.name for one in fields(cls)]
         file.refuse_unknown(names, "limits")
-        return cls(**{name: file.whole_of("limits", name) for name in names if file.has("limits", name)})
+        return cls(**{name: _limit(file, name) for name in names if file.has("limits", name)})
+
+
+def _limit(file: Contract, name: str) -> int:
+    found = file.whole_of("limits", name)
+    if found > GREATEST:
+        raise file.refuse(f"{name} must be at most {GREATEST:,}, got {shown(found)}; lower it", "limits", name)
+    return found

@@ -109,7 +109,7 @@ def run(path: Path, file: CustodianFile, listener: socket.socket) -> None:
         proxy_headers=False,  # an address that a header tells may be anybody's
         server_header=False,
         access_log=False,
-        log_level="warning",
+        log_level="error",  # of what is wrong with a request the log tells in its own lines
         http=TimedProtocol,
         ws="none",
         limit_concurrency=file.limits.connections,

@@ -6,6 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from inbounds.errors import InboundsError
 from inbounds.ledger.amount import fraction
 from inbounds.ledger.entry import Entry
@@ -46,7 +48,7 @@ def kept(service: Service, person: Person, key: str) -> Kept:
         raise Problem("not-answered", f"this question was charged, and has no answer yet; {AGAIN}")
     written = service.questions.find(request)
     if written is not None and person.may_see(charge.dataset):
-        with suppress(InboundsError):  # the contract was changed since: then what was released is shown
+        with suppress(InboundsError, ValidationError):  # contract or server changed since: what was released is shown
             return _as_asked(service, person, key, charge, written[1])
     released = Answer.load(answer.text, fraction(charge.amount), key, _row_limit(service, charge))
     return Kept(charge.dataset, charge.text, charge.time, released, [])
