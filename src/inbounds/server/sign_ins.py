@@ -15,8 +15,6 @@ BACK = "/sign-in/provider/back"
 MINUTES = 10
 """How long somebody may take to sign in there."""
 
-_FIELDS = "digest, state, nonce, verifier, after, expires"
-
 
 @dataclass(frozen=True)
 class SignIn:

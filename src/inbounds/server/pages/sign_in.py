@@ -29,7 +29,7 @@ HOME = {Role.ANALYST: "/ask", Role.CUSTODIAN: "/keep", Role.AUDITOR: "/verify"}
 
 LONGEST_AFTER = 25_000
 Returned = Annotated[str, Query(max_length=4096)]
-Next = Annotated[str, Query(alias="next", max_length=25_000)]
+Next = Annotated[str, Query(alias="next", max_length=LONGEST_AFTER)]
 
 
 @router.get("/sign-in")
@@ -81,7 +81,7 @@ async def to_provider(request: Request, service: Serving, after: Next = "") -> R
     address = None if request.client is None else request.client.host
     if not await run_in_threadpool(service.rates.take, f"sign-in {address}"):
         raise Problem("too-many", "too many people sign in at once; wait a minute", headers=SLOWER)
-    begun = await run_in_threadpool(service.code_flow.begin, after[:LONGEST_AFTER])
+    begun = await run_in_threadpool(service.code_flow.begin, after)
     if begun is None:
         raise Problem("server-unavailable", "the identity provider cannot be reached; try again later")
     found = to(begun.address)
