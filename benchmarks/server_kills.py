@@ -19,8 +19,8 @@ from uuid import uuid4
 
 from benchmarks.report import Report
 from benchmarks.served_clinic import PATIENCE, ServedClinic, contract
+from inbounds import connect
 from inbounds.cli.demo_questions import QUESTIONS
-from inbounds.client import connect
 from inbounds.errors import InboundsError
 from inbounds.ledger import Ledger
 from inbounds.query import Answer

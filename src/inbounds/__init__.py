@@ -2,6 +2,7 @@
 
 import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from inbounds.errors import (
     InboundsError,
@@ -20,7 +21,7 @@ if _TYPE_CHECKING:
     from inbounds.bounds import Bounds
     from inbounds.choosing.comparison import Comparison, compare
     from inbounds.choosing.recommendation import Recommendation, recommend
-    from inbounds.client.connection import connect
+    from inbounds.client.connection import Connection as _Connection
     from inbounds.limit.optimal import Optimal
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
     from inbounds.mechanisms.mechanism import Mechanism
@@ -69,11 +70,24 @@ _LATER = {
     "Remapped": "inbounds.mechanisms.remapped",
     "certify": "inbounds.privacy.certify",
     "compare": "inbounds.choosing.comparison",
-    "connect": "inbounds.client.connection",
     "recommend": "inbounds.choosing.recommendation",
 }
 """What is imported when it is first used: a release does not need all of it, and the command line none before it can
 answer to Ctrl-C."""
+
+
+def connect(url: str, *, key: str | None = None, patience: float = 60, **options: _Any) -> "_Connection":
+    """Return a connection to a server, which is asked as a table at hand is.  Needs `inbounds[client]`.
+
+    * `key`: who you are; if not given, the environment variable INBOUNDS_KEY tells.
+    * `patience`: for how many seconds a request is tried again after a lost connection.
+    * `options`: for `httpx.Client`, such as `verify` with the certificates of your own authority.
+    """
+    try:
+        from inbounds.client.connection import Connection  # noqa: PLC0415  only whoever asks a server needs it
+    except ImportError:
+        raise ImportError("asking a server needs httpx and sqlglot: pip install 'inbounds[client]'") from None
+    return Connection(url, key=key, patience=patience, **options)
 
 
 def __getattr__(name: str) -> object:

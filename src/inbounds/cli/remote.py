@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import inbounds
 from inbounds.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -31,13 +32,7 @@ def connected(server: str, key_file: str | None, **not_here: Any) -> Connection:
             raise InvalidParameter(
                 f"--{name.replace('_', '-')} does not go with --server, which knows it already; leave it out"
             )
-    try:
-        from inbounds.client import connect  # noqa: PLC0415  only whoever asks a server needs it
-    except ImportError as problem:
-        raise ImportError(
-            f"asking a server needs {problem.name or 'httpx'}, which is not installed: pip install 'inbounds[client]'"
-        ) from None
-    return connect(server, key=None if key_file is None else _key(Path(key_file)))
+    return inbounds.connect(server, key=None if key_file is None else _key(Path(key_file)))
 
 
 def _key(path: Path) -> str:

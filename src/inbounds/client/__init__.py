@@ -5,7 +5,7 @@ visits = clinic.dataset("visits")
 visits.sql("SELECT clinic, AVG(age) FROM visits GROUP BY clinic").ask(0.5)
 """
 
-from inbounds.client.connection import Connection, connect
+from inbounds.client.connection import Connection
 from inbounds.client.remote_dataset import RemoteDataset
 from inbounds.client.remote_query import RemoteExplanation, RemoteQuery
 from inbounds.errors import ServerError, ServerRefused, ServerUnreachable
@@ -18,5 +18,4 @@ __all__ = [
     "ServerError",
     "ServerRefused",
     "ServerUnreachable",
-    "connect",
 ]

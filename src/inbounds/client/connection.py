@@ -30,18 +30,8 @@ AGAIN = {
 """What is worth asking again, by status and code: nothing of it was charged, or it is charged once only."""
 
 
-def connect(url: str, *, key: str | None = None, patience: float = 60, **options: Any) -> Connection:
-    """Return a connection to a server.
-
-    * `key`: who you are; if not given, the environment variable INBOUNDS_KEY tells.
-    * `patience`: for how many seconds a request is tried again after a lost connection.
-    * `options`: for `httpx.Client`, such as `verify` with the certificates of your own authority.
-    """
-    return Connection(url, key=key, patience=patience, **options)
-
-
 class Connection:
-    """Somebody at the door of a server."""
+    """Somebody at the door of a server; `inbounds.connect` makes one."""
 
     def __init__(self, url: str, *, key: str | None = None, patience: float = 60, **options: Any) -> None:
         self.url, local = _checked(url)
