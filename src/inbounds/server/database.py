@@ -40,10 +40,15 @@ APPLICATION = 0x1B5E12E4
 
 
 class Database:
-    """An SQLite file that the processes of a server share; each thread has a connection of its own."""
+    """An SQLite file that the processes of a server share; each thread has a connection of its own.
 
-    def __init__(self, path: Path) -> None:
+    What is written waits for the disk, so that a key that was revoked stays so after a power failure; unless it is
+    something that may be lost then.
+    """
+
+    def __init__(self, path: Path, *, waits_for_disk: bool = True) -> None:
         self.path = path
+        self._synchronous = "FULL" if waits_for_disk else "NORMAL"
         self._own = threading.local()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +83,7 @@ class Database:
         if found is None:
             found = sqlite3.connect(self.path, timeout=5, isolation_level=None)
             found.execute("PRAGMA journal_mode = WAL")
-            found.execute("PRAGMA synchronous = FULL")  # a key that was revoked stays so after a power failure
+            found.execute(f"PRAGMA synchronous = {self._synchronous}")
             self._own.connection = found
         return found
 

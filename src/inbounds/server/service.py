@@ -47,7 +47,9 @@ class Service:
         keys = KeyRing(database)
         claims = Claims(beside(file.state, "claims"))
         rates = Rates(beside(file.state, "rates"), file.limits.requests_per_minute)
-        stores = Sessions(database), QuestionStore(database), BudgetRequests(database)
+        # Without the questions of the last moment, answers are shown as they were released.
+        questions = QuestionStore(Database(file.state, waits_for_disk=False))
+        stores = Sessions(database), questions, BudgetRequests(database)
         authentication = Authentication(file, keys)
         flow = _code_flow(file, authentication, SignIns(database))
         return cls(file, Holdings(file, create=create), keys, *stores, authentication, claims, rates, Metrics(), flow)
