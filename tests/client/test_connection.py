@@ -318,7 +318,10 @@ def test_without_httpx_the_extra_is_named() -> None:
     """Who lacks httpx is told what to install, and the rest of the package works without it."""
     text = _WITHOUT.replace('"duckdb",', '"httpx", "duckdb",')
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=60)
-    assert done.stderr.splitlines()[-1] == "ImportError: asking a server needs httpx: pip install 'inbounds[client]'"
+    assert (
+        done.stderr.splitlines()[-1]
+        == "ImportError: asking a server needs httpx and sqlglot: pip install 'inbounds[client]'"
+    )
 
 
 def test_a_silent_server_is_given_up() -> None:

@@ -514,12 +514,12 @@ def test_own_questions_are_listed_by_pages(
 
     with monkeypatch.context() as patch:
         running_instead(served, patch, waiting)
-        first = [pool.submit(ana.ask, f"q{number}") for number in range(3)]
-        wait_for(lambda: gate.waiting == 3)
+        first = [pool.submit(ana.ask, f"q{number}") for number in range(2)]
+        wait_for(lambda: gate.waiting == 2)
         gate.opened.set()
-        assert [one.result(60).status_code for one in first] == [200] * 3
+        assert [one.result(60).status_code for one in first] == [200] * 2
     assert served.person("ben").ask("his").status_code == 200
-    assert ana.ask("q3").status_code == 200
+    assert [ana.ask(key).status_code for key in ("q2", "q3")] == [200] * 2
     listed = ana.get("/v1/answers").json()
     assert [one["number"] for one in listed] == [1, 2, 3, 4]
     assert sorted(one["id"] for one in listed) == ["q0", "q1", "q2", "q3"]

@@ -57,7 +57,6 @@ ANYTHING: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", "/v1/openapi.json", {}),
     ("GET", "/v1/me", {}),
     ("GET", "/v1/answers/no", {}),
-    ("GET", "/", {}),
     ("GET", "/nowhere", {}),
     ("PUT", "/v1/me", {}),
     ("POST", "/v1/datasets/visits/answers", {"json": {}}),

@@ -13,7 +13,6 @@ from inbounds.cli.extras import open_dataset
 from inbounds.cli.new_file import OWNER_ONLY, refuse_taken, write_new
 from inbounds.cli.output import pairs, plain, show
 from inbounds.errors import InvalidParameter
-from inbounds.query.inspection_text import inspection_text
 
 if TYPE_CHECKING:
     from inbounds.query.inspection import Inspection
@@ -45,12 +44,18 @@ def command(contract: ContractFile, output: Output = None, values: Values = Fals
     target = _place(output, as_json=as_json)
     found = _inspected(contract, values=values)
     if target is None:
-        show(None, inspection_text(found, contract), as_json=False)
+        show(None, _text(found, contract), as_json=False)
         return
     figures = {"for": EYES_ONLY, **found.data()}
-    text = json.dumps(plain(figures), ensure_ascii=False, indent=2) if as_json else inspection_text(found, contract)
+    text = json.dumps(plain(figures), ensure_ascii=False, indent=2) if as_json else _text(found, contract)
     write_new(target, f"{text}\n", OWNER_ONLY)
     show(None, pairs([("written", f"{target}, for you alone to read")]), as_json=False)
+
+
+def _text(found: Inspection, contract: str) -> str:
+    from inbounds.query.inspection_text import inspection_text  # noqa: PLC0415  the other commands do without
+
+    return inspection_text(found, contract)
 
 
 def _place(output: str | None, *, as_json: bool) -> Path | None:

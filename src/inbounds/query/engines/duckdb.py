@@ -164,12 +164,16 @@ class DuckDB(Engine):
 
     def run(self, statement: str) -> list[tuple[int, ...]]:
         """Return the rows of a statement."""
-        cursor = self._cursor()
+        overtime = False
         try:
+            cursor = self._cursor()
             with interrupting(cursor.interrupt, self.statement_seconds) as stopped:
-                return cursor.execute(statement).fetchall()
+                try:
+                    return cursor.execute(statement).fetchall()
+                finally:
+                    overtime = stopped()
         except duckdb.Error as problem:
-            failure = OVERTIME if stopped() else type(problem).__name__
+            failure = OVERTIME if overtime else type(problem).__name__
         raise EngineFailed(failure)  # out here, where the driver's message is forgotten
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
