@@ -30,7 +30,7 @@ from tests.query.test_relations import Clinic
 
 EPSILON = 1
 DRAWS = 1_000_000
-ASKED = 500
+ASKED = 800
 ALARM = 1e-10
 
 ASKED_ABOUT = [
