@@ -13,8 +13,8 @@ import pytest
 from inbounds.query import Dataset, column, expression
 from inbounds.query.calendar_parts import PART, START
 from inbounds.query.condition import Condition
+from inbounds.query.made import stored_columns
 from inbounds.query.question import Question
-from inbounds.query.stretches import stored_columns
 from inbounds.query.whole_range import Range, against, part_of
 from tests.helpers.audit_tables import contract
 from tests.helpers.oracle import _Oracle

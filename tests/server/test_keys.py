@@ -12,8 +12,9 @@ import pytest
 from inbounds.errors import InvalidParameter
 from inbounds.server import clock
 from inbounds.server.database import Database
-from inbounds.server.key import digest_of, mint, prefix_of
+from inbounds.server.key import mint, prefix_of
 from inbounds.server.key_ring import MOST_DAYS, KeyRing
+from inbounds.server.secret import digest_of
 from tests.cli.conftest import Type, typed
 from tests.helpers.script import Script
 from tests.helpers.served import Served, bearer, running

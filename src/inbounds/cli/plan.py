@@ -16,7 +16,7 @@ from inbounds.choosing.comparison import Comparison, compare
 from inbounds.choosing.recommendation import Recommendation, recommend
 from inbounds.cli.options import AsJson, BoundsText, Minimise, Sensitivity, distance, number
 from inbounds.cli.output import show
-from inbounds.display.progress import reporting
+from inbounds.display.progress import reporting, silent
 from inbounds.display.text import WIDTH
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
@@ -130,7 +130,7 @@ def least_epsilon(bounds: Bounds, sensitivity: Any, error: Decimal) -> Decimal:
                     epsilon_of(number),
                     even_timing=True,
                     optimum=False,
-                    progress=lambda _: None,
+                    progress=silent,
                 ).error
                 <= error
             )

@@ -20,6 +20,11 @@ def check_progress(progress: object) -> None:
         raise InvalidParameter(f"progress must be a function of one line of text, got {progress!r:.60}; try print")
 
 
+def silent(text: str) -> None:
+    """Tell nobody."""
+    del text
+
+
 @contextmanager
 def reporting(progress: Progress | None) -> Iterator[Progress]:
     """Yield where to report: to the caller's function, or on one line of the terminal, or nowhere if there is none."""
@@ -29,7 +34,7 @@ def reporting(progress: Progress | None) -> Iterator[Progress]:
         return
     terminal = sys.stderr
     if terminal is None or not terminal.isatty():
-        yield lambda text: None
+        yield silent
         return
     try:
         yield _rewrite

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -135,20 +135,16 @@ class Book:
         Of those that were found, the first `skip` are left out; that needs `most`.
         """
         wanted = {"dataset = ?": dataset, "analyst = ?": analyst, "kind = ?": kind, "seq > ?": after or None}
-        given = {condition: value for condition, value in wanted.items() if value is not None}
-        where = f" WHERE {' AND '.join(given)}" if given else ""
+        where, values = _where(wanted)
         limit = "" if most is None else f" LIMIT {most:d} OFFSET {skip:d}"
-        rows = self._store.rows(f"{_ENTRIES}{where} ORDER BY seq{limit}", tuple(given.values()))
+        rows = self._store.rows(f"{_ENTRIES}{where} ORDER BY seq{limit}", values)
         return map(Entry.of, rows)
 
-    def charges(self, dataset: str, analyst: str | None) -> int:
-        """Return how many charges there are, of a dataset or of one of its analysts."""
-        sql = "SELECT count(*) FROM ledger_entries WHERE kind = 'charge' AND dataset = ?"
-        found = (
-            self._store.row(sql, (dataset,))
-            if analyst is None
-            else self._store.row(f"{sql} AND analyst = ?", (dataset, analyst))
-        )
+    def charges(self, dataset: str | None, analyst: str | None) -> int:
+        """Return how many charges there are, of all or those about a dataset or an analyst."""
+        wanted = {"dataset = ?": dataset, "analyst = ?": analyst, "kind = ?": "charge"}
+        where, values = _where(wanted)
+        found = self._store.row(f"SELECT count(*) FROM ledger_entries{where}", values)
         return 0 if found is None else int(found[0])
 
     def accounts(self) -> dict[tuple[str, str], Account]:
@@ -192,3 +188,9 @@ class Book:
     def raise_reserve(self, dataset: str, delta: int) -> None:
         """Let charges of a dataset have so much more delta together."""
         self._store.execute(_RAISE_DELTA, (delta, dataset, TOTAL))
+
+
+def _where(wanted: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
+    """Return what a query asks for, and the values in it; None asks for nothing."""
+    given = {condition: value for condition, value in wanted.items() if value is not None}
+    return (f" WHERE {' AND '.join(given)}" if given else ""), tuple(given.values())

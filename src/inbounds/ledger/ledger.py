@@ -346,9 +346,11 @@ class Ledger:
             charges = list(self._book.entries(analyst=analyst, kind="charge", skip=skip, most=most))
             return [(charge, self._book.answer(charge.request_id)) for charge in charges]
 
-    def charges(self, dataset: str, analyst: str | None = None) -> int:
-        """Return how many charges a dataset has, or one analyst of it."""
-        _check(dataset, analyst)
+    def charges(self, dataset: str | None = None, analyst: str | None = None) -> int:
+        """Return how many charges there are: all, or those of a dataset, an analyst, or both."""
+        for name, what in ((dataset, "a dataset"), (analyst, "an analyst")):
+            if name is not None:
+                check_name(name, what)
         with self._reading():
             return self._book.charges(dataset, analyst)
 

@@ -88,5 +88,10 @@ class Account:
                     "a contract that is not a file needs a ledger to be named; give one, for example 'budget.db'"
                 )
             return str(contract.folder / f"{contract.stem}.ledger.db")
-        where = contract.text_of("budget", "ledger")
-        return where if is_address(where) else str(contract.folder / Path(where).expanduser())
+        return named_ledger(contract)
+
+
+def named_ledger(contract: Contract) -> str:
+    """Return the ledger that a contract names: a path from its folder, or an address."""
+    where = contract.text_of("budget", "ledger")
+    return where if is_address(where) else str(contract.folder / Path(where).expanduser())

@@ -340,14 +340,20 @@ def whole_of(column: Column) -> Whole:
 
 def read_of(column: Column) -> set[str]:
     """Return the names of the stored columns that a column is made of, or its own."""
+    return set(stored_columns(column))
+
+
+def stored_columns(column: Column) -> dict[str, Column]:
+    """Return the stored columns that a column is made of, or itself, by their names."""
     if not isinstance(column, Made | MadeKeys):
-        return {column.name}
-    found, waiting = set(), [column.whole]
+        return {column.name: column}
+    found: dict[str, Column] = {}
+    waiting = [column.whole]
     while waiting:
         this = waiting.pop()
         waiting.extend(this.inside())
         if isinstance(this, w.Code):
-            found.add(this.column.name)
+            found[this.column.name] = this.column
     return found
 
 

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.query import whole as w
 from inbounds.query.column import Column, Comparison, Keys
 from inbounds.query.condition import Compare, Condition, In
 from inbounds.query.group import Group
-from inbounds.query.made import Made, MadeKeys, against
+from inbounds.query.made import against, stored_columns
 from inbounds.query.whole_range import Range
 
 if TYPE_CHECKING:
@@ -111,19 +110,6 @@ class Stretches:
             low, high = (np.append(one, [0] * more).astype(np.int64).reshape(shape) for one in (lows, ends))
             found[name] = Range(low, high, here.reshape(shape), ~here.reshape(shape))
         return found, tuple(one.low.size for one in found.values())
-
-
-def stored_columns(column: Column) -> dict[str, Column]:
-    """Return the stored columns that a column is made of, or itself, by their names."""
-    if not isinstance(column, Made | MadeKeys):
-        return {column.name: column}
-    found, waiting = {}, [column.whole]
-    while waiting:
-        this = waiting.pop()
-        waiting.extend(this.inside())
-        if isinstance(this, w.Code):
-            found[this.column.name] = this.column
-    return found
 
 
 def _count(column: Column) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import urlencode
@@ -13,6 +12,7 @@ import httpx
 from inbounds.sampling.entropy import Entropy, system
 from inbounds.server.custodian_file import CustodianFile
 from inbounds.server.openid import UNUSABLE, WAIT_SECONDS, Tokens, published, read
+from inbounds.server.secret import as_text, new_secret
 from inbounds.server.sign_ins import BACK, SignIn, SignIns
 
 
@@ -51,7 +51,7 @@ class CodeFlow:
                 where = published(client, self._provider.issuer, "authorization_endpoint")
         except UNUSABLE:
             return None
-        cookie, state, nonce, verifier = (self._secret() for _ in range(4))
+        cookie, state, nonce, verifier = (new_secret(self._entropy) for _ in range(4))
         self._sign_ins.keep(cookie, SignIn(state, nonce, verifier, after))
         asked = {
             "response_type": "code",
@@ -60,7 +60,7 @@ class CodeFlow:
             "scope": "openid email profile",
             "state": state,
             "nonce": nonce,
-            "code_challenge": _encoded(sha256(verifier.encode()).digest()),
+            "code_challenge": as_text(sha256(verifier.encode()).digest()),
             "code_challenge_method": "S256",
         }
         return Begun(f"{where}{'&' if '?' in where else '?'}{urlencode(asked)}", cookie)
@@ -96,13 +96,6 @@ class CodeFlow:
             return None
         return found if isinstance(found, str) else None
 
-    def _secret(self) -> str:
-        return _encoded(self._entropy(32))
-
 
 def _client() -> httpx.Client:
     return httpx.Client(timeout=WAIT_SECONDS, follow_redirects=False)
-
-
-def _encoded(data: bytes) -> str:
-    return urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

@@ -13,6 +13,7 @@ from inbounds.exact.rational import shown
 from inbounds.ledger import Ledger
 from inbounds.ledger.address import is_address
 from inbounds.query import Dataset
+from inbounds.query.account import named_ledger
 from inbounds.query.contract import Contract
 from inbounds.server.custodian_file import CustodianFile
 from inbounds.server.person import Person
@@ -163,8 +164,7 @@ def _refuse_other_ledger(contract: Contract, ledger: str) -> None:
     """Refuse a contract whose own ledger is another one: its budget could be spent twice."""
     if not contract.has("budget", "ledger"):
         return
-    where = contract.text_of("budget", "ledger")
-    own = where if is_address(where) else str(contract.folder / Path(where).expanduser())
+    own = named_ledger(contract)
     same = own == ledger if is_address(own) or is_address(ledger) else Path(own).resolve() == Path(ledger).resolve()
     if not same:
         raise contract.refuse(

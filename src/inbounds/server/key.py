@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 
 from inbounds.sampling.entropy import Entropy, system
+from inbounds.server.secret import new_secret
 
 _KEY = re.compile(r"inb_([0-9a-f]{12})_[A-Za-z0-9_-]{43}", re.ASCII)
 
@@ -39,7 +38,7 @@ class Key:
 
 def mint(entropy: Entropy = system) -> str:
     """Return a new key: a public prefix of 48 random bits, and 256 that are secret."""
-    secret = urlsafe_b64encode(entropy(32)).rstrip(b"=").decode("ascii")
+    secret = new_secret(entropy)
     return f"inb_{entropy(6).hex()}_{secret}"
 
 
@@ -47,8 +46,3 @@ def prefix_of(text: str) -> str | None:
     """Return what a key is called, None if this cannot be one."""
     found = _KEY.fullmatch(text)
     return None if found is None else found[1]
-
-
-def digest_of(text: str) -> str:
-    """Return what is stored of a key."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -9,7 +9,8 @@ from typing import Any
 from inbounds.errors import InvalidParameter
 from inbounds.server import clock
 from inbounds.server.database import Database
-from inbounds.server.key import Key, digest_of, mint, prefix_of
+from inbounds.server.key import Key, mint, prefix_of
+from inbounds.server.secret import digest_of
 
 DAYS = 90
 """How long a key is valid, unless something else is said."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hmac
-from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 
 from inbounds.sampling.entropy import Entropy, system
 from inbounds.server import clock
 from inbounds.server.database import Database
+from inbounds.server.secret import digest_of, new_secret
 
 HOURS = 12
 """How long somebody stays signed in."""
@@ -41,9 +40,9 @@ class Sessions:
 
     def begin(self, person: str, key: str | None) -> str:
         """Begin a session, and return what its cookie says: always a new one, whatever the browser had before."""
-        cookie, token = self._secret(), self._secret()
+        cookie, token = new_secret(self._entropy), new_secret(self._entropy)
         now = clock.now()
-        values = (_digest(cookie), person, key, token, (now + timedelta(hours=HOURS)).isoformat())
+        values = (digest_of(cookie), person, key, token, (now + timedelta(hours=HOURS)).isoformat())
         with self._database.writing() as connection:
             connection.execute("DELETE FROM sessions WHERE expires < ?", (now.isoformat(),))
             connection.execute(
@@ -54,7 +53,7 @@ class Sessions:
     def find(self, cookie: str) -> Session | None:
         """Return the session that a cookie stands for, None if it is over."""
         sql = "SELECT person, key, token, expires FROM sessions WHERE digest = ?"
-        rows = self._database.rows(sql, (_digest(cookie),))
+        rows = self._database.rows(sql, (digest_of(cookie),))
         if not rows:
             return None
         person, key, token, expires = rows[0]
@@ -64,11 +63,4 @@ class Sessions:
     def end(self, cookie: str) -> None:
         """End a session, at once."""
         with self._database.writing() as connection:
-            connection.execute("DELETE FROM sessions WHERE digest = ?", (_digest(cookie),))
-
-    def _secret(self) -> str:
-        return urlsafe_b64encode(self._entropy(32)).rstrip(b"=").decode("ascii")
-
-
-def _digest(cookie: str) -> str:
-    return sha256(cookie.encode("utf-8", "surrogatepass")).hexdigest()
+            connection.execute("DELETE FROM sessions WHERE digest = ?", (digest_of(cookie),))

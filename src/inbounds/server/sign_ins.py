@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from hashlib import sha256
 
 from inbounds.server import clock
 from inbounds.server.database import Database
+from inbounds.server.secret import digest_of
 
 BACK = "/sign-in/provider/back"
 """Where the provider sends browsers to: register it there."""
@@ -36,7 +36,7 @@ class SignIns:
         """Keep one, for some minutes."""
         now = clock.now()
         until = (now + timedelta(minutes=MINUTES)).isoformat()
-        values = (_digest(cookie), begun.state, begun.nonce, begun.verifier, begun.after, until)
+        values = (digest_of(cookie), begun.state, begun.nonce, begun.verifier, begun.after, until)
         with self._database.writing() as connection:
             connection.execute("DELETE FROM sign_ins WHERE expires < ?", (now.isoformat(),))
             connection.execute(
@@ -48,9 +48,5 @@ class SignIns:
         """Return one, and keep it no longer; None if there is none, or it took too long."""
         sql = "DELETE FROM sign_ins WHERE digest = ? AND expires >= ? RETURNING state, nonce, verifier, after"
         with self._database.writing() as connection:
-            found = connection.execute(sql, (_digest(cookie), clock.now().isoformat())).fetchone()
+            found = connection.execute(sql, (digest_of(cookie), clock.now().isoformat())).fetchone()
         return None if found is None else SignIn(*found)
-
-
-def _digest(cookie: str) -> str:
-    return sha256(cookie.encode("utf-8", "surrogatepass")).hexdigest()

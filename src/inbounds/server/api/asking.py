@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 from contextlib import suppress
 
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
+from inbounds.display.progress import silent
 from inbounds.errors import BudgetExceeded, InvalidParameter, InvalidQuestion, RequestReused
 from inbounds.query import Answer, ExplainedPart, Query
 from inbounds.server.api.answer_shape import AnswerOut, Question, answer_out
 from inbounds.server.api.datasets import PartOut, asked, part_out
-from inbounds.server.api.door import service_of
+from inbounds.server.api.door import service_of, waiting_for
 from inbounds.server.claims import running
 from inbounds.server.holdings import Holding
 from inbounds.server.person import Person
@@ -38,7 +39,7 @@ async def answered(request: Request, person: Person, name: str, question: Questi
             raise Problem("too-many-statements", f"everybody has {most} questions at once; wait for an answer")
         work = functools.partial(_answer, service, holding, question, person, key)
         try:
-            found = await to_thread.run_sync(work, limiter=_limiter(request, service))
+            found = await to_thread.run_sync(work, limiter=waiting_for(request, "statements"))
         except (InvalidQuestion, InvalidParameter, BudgetExceeded, RequestReused):
             raise  # before any row was looked at
         except Exception:
@@ -47,14 +48,6 @@ async def answered(request: Request, person: Person, name: str, question: Questi
         await ticks.next()  # until then it is running, for whoever asks again or looks for the answer
     service.metrics.answers.labels(name).inc()
     return found
-
-
-def _limiter(request: Request, service: Service) -> CapacityLimiter:
-    """Return what statements of this process wait for; it belongs to the loop, and so is made in it."""
-    state = request.app.state
-    if not hasattr(state, "statements"):
-        state.statements = CapacityLimiter(service.file.limits.statements)
-    return state.statements
 
 
 def _answer(service: Service, holding: Holding, question: Question, person: Person, key: str) -> AnswerOut:
@@ -74,7 +67,7 @@ def asked_with(query: Query, question: Question, person: Person, key: str) -> An
         pooling=question.pooling,
         weights=question.weights,
         confidence=question.confidence,
-        progress=_silent,
+        progress=silent,
     )
 
 
@@ -82,11 +75,6 @@ def parts_of(holding: Holding, query: Query, question: Question) -> list[PartOut
     """Say how a question is answered, with the proof."""
     plans = query.plans(question.epsilon, pooling=question.pooling, weights=question.weights)
     return [part_out(ExplainedPart.of(plan, holding.dataset.engine.dialect.name).data()) for plan in plans]
-
-
-def _silent(line: str) -> None:
-    """A server has nobody to show progress to."""
-    assert line
 
 
 def request_id(person: Person, key: str) -> str:

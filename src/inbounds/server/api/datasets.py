@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
@@ -264,7 +265,7 @@ def explained(service: Service, name: str, asking: Asking, person: Person) -> Ex
         owned=found.owned,
         made_of_rows=list(found.made),
         made_of_columns=found.from_columns,
-        left_afterwards=text(max(min(left), 0 * min(left))) if left else None,
+        left_afterwards=text(max(Fraction(0), min(left))) if left else None,
         fits=all(_fits(one, found.epsilon) for one in balances),
     )
 

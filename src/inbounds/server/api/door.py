@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
+from anyio import CapacityLimiter
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
@@ -18,6 +19,15 @@ SLOWER = {"Retry-After": "10"}
 def service_of(request: Request) -> Service:
     """Return what all requests share."""
     found: Service = request.app.state.service
+    return found
+
+
+def waiting_for(request: Request, limit: str) -> CapacityLimiter:
+    """Return what work of this process waits for, by the limit on it; it belongs to the loop, and so is made in it."""
+    state = request.app.state
+    if not hasattr(state, limit):
+        setattr(state, limit, CapacityLimiter(getattr(service_of(request).file.limits, limit)))
+    found: CapacityLimiter = getattr(state, limit)
     return found
 
 

@@ -10,10 +10,10 @@ import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from fastapi import Request
 
-from inbounds.server.api.door import service_of
+from inbounds.server.api.door import service_of, waiting_for
 from inbounds.server.person import Person
 from inbounds.server.problem import Problem
 
@@ -34,12 +34,4 @@ async def planned(
                 f"everybody has {most} questions planned at once; wait for one of yours",
                 headers={"Retry-After": "1"},
             )
-        return await to_thread.run_sync(functools.partial(work, *given, **more), limiter=_limiter(request))
-
-
-def _limiter(request: Request) -> CapacityLimiter:
-    """Return what plans of this process wait for; it belongs to the loop, and so is made in it."""
-    state = request.app.state
-    if not hasattr(state, "plans"):
-        state.plans = CapacityLimiter(service_of(request).file.limits.plans)
-    return state.plans
+        return await to_thread.run_sync(functools.partial(work, *given, **more), limiter=waiting_for(request, "plans"))

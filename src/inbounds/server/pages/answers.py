@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from inbounds.server.api.amounts import text
 from inbounds.server.api.answer_shape import answer_out
-from inbounds.server.api.answers import AnswerId, answers_of
+from inbounds.server.api.answers import AnswerId, AskedOut, answers_of
 from inbounds.server.api.asking import request_id
 from inbounds.server.api.datasets import BudgetOut, budget_of
 from inbounds.server.api.door import Serving
@@ -24,7 +24,7 @@ from inbounds.server.pages.answer_table import shown
 from inbounds.server.pages.figure import Looks
 from inbounds.server.pages.page import page, picture
 from inbounds.server.pages.visitor import Visitor, signed_in
-from inbounds.server.person import Action
+from inbounds.server.person import Action, Person
 from inbounds.server.problem import Problem
 from inbounds.server.service import Service
 
@@ -40,11 +40,19 @@ async def answers_page(
     request: Request, service: Serving, visitor: Analyst, before: Annotated[int, Query(ge=0, le=2**62)] = 0
 ) -> Response:
     """List one's own questions, the newest first, and one's requests for budget."""
-    found = await run_in_threadpool(answers_of, service, visitor.person, 0, 100_000)
-    shown = [one for one in reversed(found) if not before or one.number < before][: MOST + 1]
-    older = shown[MOST - 1].number if len(shown) > MOST else None
+    asked = await run_in_threadpool(_asked, service, visitor.person, before)
+    older = asked[-1].number if asked and asked[-1].number > 1 else None
     requests = await run_in_threadpool(service.budget_requests.listed, None, visitor.person.name)
-    return page(request, "answers", visitor, asked=shown[:MOST], older=older, requests=requests)
+    return page(request, "answers", visitor, asked=asked, older=older, requests=requests)
+
+
+def _asked(service: Service, person: Person, before: int) -> list[AskedOut]:
+    """Return a page of somebody's questions before a number, or of the last ones, the newest first."""
+    with service.holdings.reading() as ledger:
+        count = ledger.charges(analyst=person.name)
+    last = min(before - 1, count) if before else count
+    first = max(0, last - MOST)
+    return answers_of(service, person, first, last - first)[::-1]
 
 
 @router.get("/answers/{key}")

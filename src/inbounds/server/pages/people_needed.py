@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from inbounds.bounds import Bounds
 from inbounds.choosing.recommendation import recommend
+from inbounds.display.progress import silent
 
 PART = Fraction(1, 100)
 """Of the range: how far off the answer may be on average."""
@@ -29,7 +30,7 @@ def people_needed(bounds: Bounds, epsilon: Decimal) -> int | None:
     people = Fraction(1) / (PART * Fraction(epsilon))
     for _ in range(ROUNDS):
         count = _rounded_up(people)
-        error = recommend(bounds, spread / count, epsilon, even_timing=True, optimum=False, progress=_silent).error
+        error = recommend(bounds, spread / count, epsilon, even_timing=True, optimum=False, progress=silent).error
         over = Fraction(error) / (PART * spread)
         if over <= 1:
             return count
@@ -41,7 +42,3 @@ def _rounded_up(value: Fraction) -> int:
     whole = max(1, -(-value.numerator // value.denominator))
     unit = 10 ** max(0, len(str(whole)) - DIGITS)
     return -(-whole // unit) * unit
-
-
-def _silent(line: str) -> None:
-    assert line

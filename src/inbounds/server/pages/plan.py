@@ -16,6 +16,7 @@ from starlette.responses import Response
 from inbounds.bounds import Bounds
 from inbounds.choosing.comparison import Comparison, compare
 from inbounds.choosing.recommendation import Recommendation, recommend
+from inbounds.display.progress import silent
 from inbounds.errors import InboundsError, InvalidParameter
 from inbounds.exact.decimals import is_decimal
 from inbounds.plot.pictures import densities
@@ -110,8 +111,8 @@ def _plan(bounds: str, sensitivity: str, epsilon: str) -> Plan:
     if possible.is_dates:
         raise InvalidParameter("this page plans for numbers, got days; use inbounds plan for them")
     most, spent = _number(sensitivity, "the sensitivity"), _number(epsilon, "epsilon")
-    compared = compare(possible, most, spent, time_limit=SECONDS, progress=_silent)
-    best = recommend(possible, most, spent, even_timing=True, optimum=False, progress=_silent)
+    compared = compare(possible, most, spent, time_limit=SECONDS, progress=silent)
+    best = recommend(possible, most, spent, even_timing=True, optimum=False, progress=silent)
     return Plan(best, compared, people_needed(possible, spent))
 
 
@@ -119,7 +120,3 @@ def _number(text: str, name: str) -> Decimal:
     if not is_decimal(text):
         raise InvalidParameter(f"{name} must be a number, got {text[:40]!r}; write it like 0.5")
     return Decimal(text)
-
-
-def _silent(line: str) -> None:
-    assert line

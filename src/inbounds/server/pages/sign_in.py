@@ -12,7 +12,7 @@ from starlette.responses import Response
 from inbounds.server.api.door import SLOWER, Serving, service_of
 from inbounds.server.key import prefix_of
 from inbounds.server.pages.page import page, to
-from inbounds.server.pages.visitor import Form, Looking, cookie_name, refuse_forged
+from inbounds.server.pages.visitor import Form, Looking, cookie_name, is_from_elsewhere, refuse_forged
 from inbounds.server.person import Person, Role
 from inbounds.server.problem import Problem
 from inbounds.server.service import Service
@@ -41,7 +41,7 @@ async def sign_in_page(request: Request, service: Serving, looking: Looking, aft
 @router.post("/sign-in")
 async def sign_in(request: Request, service: Serving, looking: Looking, sent: Form) -> Response:
     """Sign in with a key."""
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    if is_from_elsewhere(request):
         raise Problem("not-allowed", "this form is not from here; open the page and sign in there")
     key, after = sent.get("key", "").strip(), sent.get("next", "")
     name = await run_in_threadpool(service.keys.holder, key)

@@ -94,8 +94,12 @@ async def form(request: Request) -> dict[str, str]:
 Form = Annotated[dict[str, str], Depends(form)]
 
 
+def is_from_elsewhere(request: Request) -> bool:
+    """Return whether the browser says that another site sent this."""
+    return request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+
+
 def refuse_forged(request: Request, looking: Visitor, sent: dict[str, str]) -> None:
     """Refuse a form that another site could have sent: it lacks the session's token, or says where it comes from."""
-    elsewhere = request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
-    if elsewhere or not looking.session.sent(sent.get("token", "")):
+    if is_from_elsewhere(request) or not looking.session.sent(sent.get("token", "")):
         raise Problem("not-allowed", "this form is not from here, or too old; go back, load the page and send it again")
