@@ -22,6 +22,7 @@ from benchmarks.report import Report, at_most, duration
 from benchmarks.served_clinic import ServedClinic, bearer, contract
 from inbounds.cli.demo_questions import QUESTIONS
 from inbounds.ledger import Ledger
+from inbounds.query import Dataset
 
 ANALYSTS = 200
 WORKERS = 2
@@ -60,6 +61,7 @@ def run(seconds: float) -> Report:
         }
         clinic = ServedClinic.build(Path(folder), contracts, ANALYSTS, WORKERS)
         alone = rate(answerer, f"{folder}/alone.db", WORKERS, seconds / 12)
+        library = rate(asker, folder, WORKERS, seconds / 6)
         with clinic.running():
             asyncio.run(_crowd(clinic, Seen(), 3.0, THINKING / 2))  # warm up: every question is planned once
             mixed, pressed = Seen(), Seen()
@@ -67,7 +69,7 @@ def run(seconds: float) -> Report:
             asyncio.run(_crowd(clinic, pressed, seconds / 4, None))
         alone = (alone + rate(answerer, f"{folder}/alone-again.db", WORKERS, seconds / 12)) / 2
         wrong = _wrong(clinic.ledger, mixed, pressed)
-    return _report(mixed, pressed, alone, wrong)
+    return _report(mixed, pressed, alone, library, wrong)
 
 
 def answerer(where: str) -> Deed:
@@ -76,6 +78,19 @@ def answerer(where: str) -> Deed:
     ledger.open_dataset("visits", 10**6, per_analyst=10**5)
     fingerprint, note = "f" * 64, QUESTIONS[1].sql()
     return lambda: ledger.answered(ledger.charge("visits", "ana", "0.001", uuid4().hex, fingerprint, note), ANSWER)
+
+
+def asker(folder: str) -> Deed:
+    """Return what the library does without a server: it asks one of the questions."""
+    dataset = Dataset.load(f"{folder}/visits.toml", ledger=f"{folder}/library.db")
+    for question in QUESTIONS:
+        dataset.sql(question.sql()).ask(question.epsilon, analyst="ana")
+
+    def ask() -> None:
+        question = random.choice(QUESTIONS)
+        dataset.sql(question.sql()).ask(question.epsilon, analyst="ana")
+
+    return ask
 
 
 async def _crowd(clinic: ServedClinic, seen: Seen, seconds: float, thinking: float | None) -> None:
@@ -157,7 +172,7 @@ def _wrong(path: Path, *seen: Seen) -> dict[str, int]:
     }
 
 
-def _report(mixed: Seen, pressed: Seen, alone: float, wrong: dict[str, int]) -> Report:
+def _report(mixed: Seen, pressed: Seen, alone: float, library: float, wrong: dict[str, int]) -> Report:
     p50, p99 = (float(np.quantile(mixed.explained, level)) for level in (0.5, 0.99))
     asked, most = len(mixed.answers) / mixed.seconds, len(pressed.answers) / pressed.seconds
     rows = [
@@ -166,6 +181,8 @@ def _report(mixed: Seen, pressed: Seen, alone: float, wrong: dict[str, int]) -> 
         ("explanations a second", f"{len(mixed.explained) / mixed.seconds:.1f}", ""),
         ("answers a second, with time to think", f"{asked:.1f}", ""),
         ("answers a second, without", f"{most:.1f}", ""),
+        ("the library without a server, a second", f"{library:.1f}", ""),
+        ("answers of what the library does", f"{most / library:.2f}", ""),
         ("the ledger alone, a second", f"{alone:.1f}", ""),
         ("answers of what the ledger does", f"{most / alone:.2f}", f">= {SHARE} {_met(most / alone >= SHARE)}"),
         ("refused: no budget left", f"{mixed.statuses[402]}", ""),
@@ -179,12 +196,15 @@ def _report(mixed: Seen, pressed: Seen, alone: float, wrong: dict[str, int]) -> 
             f"{ANALYSTS} analysts with a key and a connection each, {WORKERS} worker processes, a tick of {TICK:g} s, "
             f"the clinic of the demonstration on SQLite; {mixed.seconds:.0f} s with {THINKING:g} s to think on "
             f"average, then {pressed.seconds:.0f} s without. Client and server share this machine. The "
-            f"ledger alone: a charge and its answer, from {WORKERS} processes, before and after. Every 20th question "
+            f"library asks the same questions, the ledger alone is a charge and its answer: from {WORKERS} processes, "
+            f"when no client is there. At a tick of {TICK:g} s so many analysts cannot have more than "
+            f"{ANALYSTS / TICK:g} answers a second. Every 20th question "
             "is sent twice, every 10th is about a dataset whose budget is soon spent.",
         ],
         measured={
             "explain p50": p50, "explain p99": p99, "answers per second": most, "answers per second, thinking": asked,
-            "ledger alone per second": alone, "share": most / alone, **{k: float(v) for k, v in wrong.items()},
+            "ledger alone per second": alone, "share": most / alone, "library alone per second": library,
+            **{k: float(v) for k, v in wrong.items()},
         },
     )  # fmt: skip
 

@@ -38,13 +38,13 @@ from inbounds.query.questions import Questions
 from inbounds.query.relation import UnitRows, base_tables
 from inbounds.query.source import open_source
 from inbounds.query.sql.conditions import read_condition
-from inbounds.query.sql.select import read_select
+from inbounds.query.sql.select import Selected, read_select
 from inbounds.query.sql.unit_measures import read_made
 from inbounds.query.table import Table
 from inbounds.query.tables import Tables
 
 MOST_PLANS = 256
-"""So many plans are kept, to be used again."""
+"""So many plans are kept to be used again, and so many questions as they were read."""
 
 
 class Dataset(Questions):
@@ -67,6 +67,7 @@ class Dataset(Questions):
         self.delta, self.delta_reserved = budget.delta, budget.delta_reserved
         self._sources = {"frame": frame, "spark": spark}
         self._account = Account(contract, self.tables, budget, ledger, create_ledger, frame is not None)
+        self._reads: dict[str, Selected] = {}
         self._plans: dict[tuple[Any, ...], Plan] = {}
         self._planning: dict[tuple[Any, ...], Lock] = {}
         self._others: dict[str, Engine] = {}
@@ -155,10 +156,20 @@ class Dataset(Questions):
         """Ask in SQL; see `inbounds.query.sql` for what is answered."""
         if self.table is not self.tables.main:
             raise InvalidQuestion("SQL names its tables itself, after FROM; ask the dataset in SQL, or this in Python")
-        read = read_select(text, self.tables)
+        read = self._read(text)
         if read.made is None and read.table == self.name:
             return self._selected(read)
         return self._over(private_table(self.tables, read.table) if read.made is None else read.made)._selected(read)
+
+    def _read(self, text: str) -> Selected:
+        """Return what a text asks; the same text again, as after explaining it, is not read again."""
+        found = self._reads.get(text) if isinstance(text, str) else None
+        if found is None:
+            found = read_select(text, self.tables)
+            if len(self._reads) >= MOST_PLANS:
+                self._reads.clear()
+            self._reads[text] = found
+        return found
 
     @cached_property
     def identity(self) -> str:
