@@ -6,6 +6,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -13,7 +14,8 @@ from starlette.types import Receive, Scope, Send
 
 from inbounds.server import connection
 from inbounds.server.connection import TimedProtocol
-from tests.helpers.served import free_port, wait_for
+from inbounds.server.process import listening
+from tests.helpers.served import build, free_port, wait_for
 
 HEAD = b"GET /{} HTTP/1.1\r\nHost: a\r\n"
 
@@ -90,3 +92,11 @@ def test_others_are_answered_meanwhile(address: tuple[str, int]) -> None:
         assert talking.recv(1000).startswith(b"HTTP/1.1 200")
     for one in held:
         one.close()
+
+
+def test_a_body_does_not_wait_for_its_headers(tmp_path: Path) -> None:
+    """What is written is sent at once on every connection, also on one that is kept."""
+    with listening(build(tmp_path).file) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
