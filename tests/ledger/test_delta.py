@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from fractions import Fraction
 from hashlib import sha256
+from random import Random
 from typing import Any
 
 import pytest
@@ -76,6 +78,25 @@ def test_no_more_than_that_are_charged(ledger: Ledger) -> None:
     assert ledger.verify().ok
     smaller = ledger.charge("clinic", "bob", "0.01")  # what is left of rho is for whoever asks for less
     assert smaller.rho == Fraction(pure_rho(UNIT // 100), UNIT)
+
+
+def test_what_is_said_to_fit_is_charged_and_nothing_else(place: Place) -> None:
+    """With and without a delta, for the total and for an analyst, at random until both have nothing left."""
+    dice = Random(3)
+    told = set()
+    with Ledger.open(place.where) as ledger:
+        ledger.open_dataset("sum", 3, per_analyst=2)
+        ledger.open_dataset("clinic", 3, per_analyst=2, delta=DELTA)
+        for _ in range(200):
+            dataset, analyst = dice.choice(["sum", "clinic"]), dice.choice(["ada", "bob"])
+            amount = dice.choice(["0.1", "0.25", "0.7"])
+            rho = dice.choice([None, bounded_range(Fraction(amount))])
+            fits = ledger.fits(dataset, amount, analyst, rho=rho)
+            with nullcontext() if fits else pytest.raises(BudgetExceeded):
+                ledger.charge(dataset, analyst, amount, rho=rho)
+            told.add((dataset, fits))
+        assert not ledger.fits("sum", 3)
+    assert len(told) == 4
 
 
 def test_either_sum_is_enough_and_neither_is_too_little(ledger: Ledger) -> None:

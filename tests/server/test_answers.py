@@ -501,6 +501,23 @@ def test_explaining_is_free_and_says_what_would_be_left(ana: As) -> None:
     assert spent(ana) == (0, "0")
 
 
+def test_what_is_explained_to_fit_is_answered(tmp_path: Path) -> None:
+    """Also where epsilon is spent and some rho is left: it is enough for a small question and not for a large one."""
+    served = build(tmp_path, per_analyst="0.5\ndelta = 0.000001")
+    try:
+        ana = served.person("ana")
+        assert ana.ask("first", epsilon="0.01").status_code == 200  # which enters the dataset in the ledger
+        with Ledger.open(tmp_path / "budget.db", create=False) as ledger:
+            for _ in range(50):
+                ledger.charge("visits", "ana", "0.01")
+        for epsilon, fits in (("0.1", False), ("0.01", True)):
+            told = ana.post("/v1/datasets/visits/explain", json={"sql": COUNT, "epsilon": epsilon}).json()
+            assert (told["fits"], told["left_afterwards"]) == (fits, "0")
+            assert ana.ask(f"of {epsilon}".replace(" ", "-"), epsilon=epsilon).status_code == (200 if fits else 402)
+    finally:
+        served.close()
+
+
 def test_own_questions_are_listed_by_pages(
     served: Served, ana: As, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

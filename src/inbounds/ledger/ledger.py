@@ -305,14 +305,23 @@ class Ledger:
             last = self._book.last_charge(dataset, analyst)
             if last is None:
                 return None
-            caps = caps_of(self._book, opening)
-            rho = pure_rho(last.amount) if last.rho is None and caps.filter_delta else last.rho
-            cost = Cost(last.amount, rho, last.delta)
-            found = [(self._book.account(dataset, TOTAL) or caps.account(caps.total)).more_like(cost, is_total=True)]
-            if who != TOTAL:
-                own = self._book.account(dataset, who) or caps.account(caps.per_analyst)
-                found.append(own.more_like(cost, is_total=False))
-        return Repeats(min(count for count in found if count is not None), Receipt.of(last))
+            filters = caps_of(self._book, opening).filter_delta
+            rho = pure_rho(last.amount) if last.rho is None and filters else last.rho
+            return Repeats(self._room(opening, who, Cost(last.amount, rho, last.delta)), Receipt.of(last))
+
+    def fits(
+        self,
+        dataset: str,
+        amount: Amount,
+        analyst: str | None = None,
+        *,
+        rho: Fraction | None = None,
+        delta: Amount | None = None,
+    ) -> bool:
+        """Return whether such a charge fits what is left, of an analyst's as well if one is given; nothing is taken."""
+        who, cost = _check(dataset, analyst), Cost.of(amount, rho, delta)
+        with self._reading():
+            return self._room(self._opening(dataset), who, cost) > 0
 
     def datasets(self) -> list[str]:
         """Return the names of all datasets."""
@@ -392,6 +401,16 @@ class Ledger:
                 "it first: with open_dataset, or by a question to it"
             )
         return opening
+
+    def _room(self, opening: Entry, who: str, cost: Cost) -> int:
+        """Return how many charges like this fit what is left of the total, and of an analyst's as well."""
+        caps, dataset = caps_of(self._book, opening), opening.dataset
+        total = self._book.account(dataset, TOTAL) or caps.account(caps.total)
+        found = [total.more_like(cost, is_total=True)]
+        if who != TOTAL:
+            own = self._book.account(dataset, who) or caps.account(caps.per_analyst)
+            found.append(own.more_like(cost, is_total=False))
+        return min(count for count in found if count is not None)
 
     def _terms(self, dataset: str) -> Terms | None:
         entry = self._book.contract(dataset)

@@ -210,7 +210,7 @@ class Query:
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
         found = None if analyst is None else self.owned(analyst, ledger, hidden)
         owned = None if found is None else f"{analyst} owns this already, as a sum or a part of {found.request_id}"
-        lasting = self.dataset.lasting(_cost(epsilon), _rho(plans))
+        lasting = self.dataset.lasting(_cost(epsilon), rho_of(plans))
         return Explanation.of(plans, self.dataset.engine.dialect.name, owned, self.shown.explained(), lasting)
 
     def ask(
@@ -249,7 +249,7 @@ class Query:
             fingerprint=self._fingerprint(planned, fixed),
             note=sql_of(self.questions)[:1000],
             terms=self.dataset.terms,
-            rho=_rho(planned) or None,
+            rho=rho_of(planned) or None,
         )
         text = receipt.answer
         if text is None:
@@ -375,7 +375,7 @@ def _unprojected(request_id: str) -> ProjectionFailed:
     )
 
 
-def _rho(planned: Sequence[Plan]) -> Fraction:
+def rho_of(planned: Sequence[Plan]) -> Fraction:
     """Return at least what all parts together count in rho."""
     return sum((plan.rho for plan in planned), Fraction(0))
 

@@ -161,9 +161,11 @@ class Dataset(Questions):
             return self._selected(read)
         return self._over(private_table(self.tables, read.table) if read.made is None else read.made)._selected(read)
 
-    def _read(self, text: str) -> Selected:
+    def _read(self, text: object) -> Selected:
         """Return what a text asks; the same text again, as after explaining it, is not read again."""
-        found = self._reads.get(text) if isinstance(text, str) else None
+        if not isinstance(text, str):
+            return read_select(text, self.tables)  # which refuses it
+        found = self._reads.get(text)
         if found is None:
             found = read_select(text, self.tables)
             if len(self._reads) >= MOST_PLANS:

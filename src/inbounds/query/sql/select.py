@@ -44,10 +44,11 @@ class Selected:
     """The table that is asked, if it is made of others."""
 
 
-def read_select(given: str, tables: Tables) -> Selected:
+def read_select(given: object, tables: Tables) -> Selected:
     """Read a SELECT over a table of a contract, or over what is made of some of them."""
     text = SqlText(given, "SQL", tables.main.unit, tables.main.columns)
-    return text.read(lambda: _statement(given), lambda tree: _select(text, tree, tables), "SELECT COUNT(*) FROM table")
+    like = "SELECT COUNT(*) FROM table"
+    return text.read(lambda: _statement(text.sql), lambda tree: _select(text, tree, tables), like)
 
 
 def _statement(given: str) -> exp.Expr:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
 from inbounds.ledger.receipt import Balance
+from inbounds.query.asking import rho_of
 from inbounds.query.column import Column, Keys
 from inbounds.query.made import Made, MadeKeys
 from inbounds.server.api.amounts import Amount, text
@@ -254,6 +255,8 @@ def explained(service: Service, name: str, asking: Asking, person: Person) -> Ex
             hidden=service.claims.is_running,
         )
         balances = [ledger.balance(name, who) for who in {None, analyst}]
+        rho = rho_of(query.plans(asking.epsilon, pooling=asking.pooling, weights=asking.weights))
+        fits = ledger.fits(name, found.epsilon, analyst, rho=rho or None)
     left = [one.left - found.epsilon for one in balances if one.left is not None]
     return ExplanationOut(
         question=found.question,
@@ -266,12 +269,8 @@ def explained(service: Service, name: str, asking: Asking, person: Person) -> Ex
         made_of_rows=list(found.made),
         made_of_columns=found.from_columns,
         left_afterwards=text(max(Fraction(0), min(left))) if left else None,
-        fits=all(_fits(one, found.epsilon) for one in balances),
+        fits=fits,
     )
-
-
-def _fits(balance: Balance, epsilon: Any) -> bool:
-    return balance.left is None or balance.left >= epsilon or bool(balance.rho_left)
 
 
 def part_out(part: Mapping[str, Any]) -> PartOut:
