@@ -188,6 +188,15 @@ def test_the_command_line_issues_lists_and_revokes(served: Served, typed: Type) 
     assert served.nobody.get("/v1/me", headers=bearer(key)).status_code == 401
 
 
+def test_looking_for_keys_makes_no_file(served: Served, typed: Type) -> None:
+    """Where none was issued, none are listed and none can be revoked, and nothing is written."""
+    other = served.path.with_name("other.toml")
+    other.write_text(served.path.read_text(encoding="utf-8"), encoding="utf-8")
+    assert "no key was issued yet" in typed("keys", "list", "--custodian", str(other)).out
+    assert "no key with the prefix" in typed("keys", "revoke", "000000000000", "--custodian", str(other)).err
+    assert list(served.path.parent.glob("other*")) == [other]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Thread
@@ -134,6 +135,22 @@ def test_a_rate_is_a_bucket_that_fills_up(tmp_path: Path, monkeypatch: pytest.Mo
     assert [rates.take("ana") for _ in range(61)] == [True] * 60 + [False]
     now -= 500.0
     assert not rates.take("ana")  # a clock that goes back gives nothing
+
+
+def test_full_buckets_are_forgotten_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many addresses come, the file stays small; whoever came too often is still refused."""
+    now = 1000.0
+    monkeypatch.setattr(clock, "seconds", lambda: now)
+    monkeypatch.setattr("inbounds.server.rates.EVERY", 10)
+    rates = Rates(tmp_path / "rates", 60)
+    for number in range(105):
+        assert rates.take(f"address {number}")
+    now += 30.0
+    assert [rates.take("ana") for _ in range(61)] == [True] * 60 + [False]
+    now += 31.0
+    assert [rates.take("ana") for _ in range(33)] == [True] * 31 + [False] * 2
+    with closing(sqlite3.connect(tmp_path / "rates")) as connection:
+        assert connection.execute("SELECT name FROM buckets").fetchall() == [("ana",)]
 
 
 def take_many(path: Path, most: int) -> int:

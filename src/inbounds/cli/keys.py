@@ -111,11 +111,11 @@ def issue(person: PersonName, custodian: CustodianPath, days: Days = 90, as_json
     Example:
       inbounds keys issue ana --custodian custodian.toml --days 30
     """
-    file, ring = _opened(custodian)
+    file = _loaded(custodian)
     if person not in file.people:
         known = ", ".join(map(repr, file.people)) or "nobody"
         raise InvalidParameter(f"a key is for somebody in the custodian's file, got {person!r}; it names {known}")
-    text, key = ring.issue(person, days)
+    text, key = _ring(file).issue(person, days)
     lines = [("key", text), ("of", person), ("valid until", key.expires.date().isoformat())]
     show(
         {"key": text, **_told(key)},
@@ -134,8 +134,8 @@ def list_keys(custodian: CustodianPath, as_json: AsJson = False) -> None:
     """
     from inbounds.display.table import Column, Table  # noqa: PLC0415
 
-    _, ring = _opened(custodian)
-    rows = [_told(key) for key in ring.issued()]
+    ring = _existing(custodian)
+    rows = [] if ring is None else [_told(key) for key in ring.issued()]
     columns = [Column(name, left=True) for name in ("prefix", "person", "issued", "expires", "state")]
     cells = [[str(row[column.name]) for column in columns] for row in rows]
     show(rows, str(Table(columns, cells)) if rows else "no key was issued yet", as_json=as_json)
@@ -151,21 +151,31 @@ def revoke(prefix: Prefix, custodian: CustodianPath, as_json: AsJson = False) ->
     Example:
       inbounds keys revoke 87278406422d --custodian custodian.toml
     """
-    _, ring = _opened(custodian)
-    key = ring.revoke(prefix)
+    ring = _existing(custodian)
+    key = None if ring is None else ring.revoke(prefix)
     if key is None:
         raise InvalidParameter(f"there is no key with the prefix {prefix!r}; list shows those that there are")
     show(_told(key), pairs([("revoked", key.prefix), ("of", key.person)]), as_json=as_json)
 
 
-def _opened(custodian: str) -> tuple[CustodianFile, KeyRing]:
+def _loaded(custodian: str) -> CustodianFile:
     import_server()
     from inbounds.server.custodian_file import CustodianFile  # noqa: PLC0415  what only a server needs
+
+    return CustodianFile.load(custodian)
+
+
+def _ring(file: CustodianFile) -> KeyRing:
     from inbounds.server.database import Database  # noqa: PLC0415
     from inbounds.server.key_ring import KeyRing  # noqa: PLC0415
 
-    file = CustodianFile.load(custodian)
-    return file, KeyRing(Database(file.state))
+    return KeyRing(Database(file.state))
+
+
+def _existing(custodian: str) -> KeyRing | None:
+    """Return the keys of a server, None if it has no file yet: then looking makes none."""
+    file = _loaded(custodian)
+    return _ring(file) if file.state.exists() else None
 
 
 def _told(key: Key) -> dict[str, Any]:

@@ -117,7 +117,7 @@ class Contract:
         table = self.table(*path) if path else self.content
         for key in table:
             if key not in (names := tuple(known)):
-                where = self._header(path) if path or self.at else "a contract"
+                where = self._header(path) if path or self.at else "this file"
                 raise self.refuse(f"unknown key {key!r} in {where}; known are {', '.join(names)}", *path, key)
 
     def text_of(self, *path: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from inbounds.errors import InvalidParameter
 from inbounds.server.problem import RETRY, Problem
+from inbounds.server.thread_connections import ThreadConnections
 
 VERSION = 2
 
@@ -48,11 +48,10 @@ class Database:
 
     def __init__(self, path: Path, *, waits_for_disk: bool = True) -> None:
         self.path = path
-        self._synchronous = "FULL" if waits_for_disk else "NORMAL"
-        self._own = threading.local()
+        synchronous = "FULL" if waits_for_disk else "NORMAL"
+        self._connections = ThreadConnections(path, f"PRAGMA synchronous = {synchronous}", seconds=5)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch(mode=0o600, exist_ok=True)
             with self.writing() as connection:
                 self._prepare(connection)
         except (OSError, sqlite3.Error, Problem):
@@ -79,13 +78,7 @@ class Database:
     @property
     def connection(self) -> sqlite3.Connection:
         """This thread's connection."""
-        found: sqlite3.Connection | None = getattr(self._own, "connection", None)
-        if found is None:
-            found = sqlite3.connect(self.path, timeout=5, isolation_level=None)
-            found.execute("PRAGMA journal_mode = WAL")
-            found.execute(f"PRAGMA synchronous = {self._synchronous}")
-            self._own.connection = found
-        return found
+        return self._connections.own()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

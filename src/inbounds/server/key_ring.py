@@ -17,7 +17,8 @@ DAYS = 90
 
 MOST_DAYS = 3660
 
-_NOBODY = "0" * 64
+_NOBODY = ("", "", "0" * 64, "2000-01-01T00:00:00+00:00", "2000-01-02T00:00:00+00:00", None)
+"""What is looked at where there is no key: it has expired, and no digest is like its."""
 
 
 class KeyRing:
@@ -54,12 +55,13 @@ class KeyRing:
     def holder(self, text: str) -> str | None:
         """Return whose key this is, None if it is nobody's, revoked or expired.
 
-        Digests are compared in constant time; that of no key too, so that a guessed prefix shows nothing.
+        Digests are compared in constant time.  Where there is no key, that of nobody is read and compared, so that the
+        time of a refusal does not show whether a guessed prefix exists.
         """
         prefix = prefix_of(text)
-        key = None if prefix is None else self._found(prefix)
-        same = hmac.compare_digest(digest_of(text), _NOBODY if key is None else key.digest)
-        return key.person if key is not None and same and key.is_valid(clock.now()) else None
+        key = _key(_NOBODY) if prefix is None else self._found(prefix) or _key(_NOBODY)
+        same = hmac.compare_digest(digest_of(text), key.digest)
+        return key.person if same and key.is_valid(clock.now()) else None
 
     def is_valid(self, prefix: str) -> bool:
         """Return whether a key that was shown before still opens anything."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from contextlib import suppress
 from pathlib import Path
 
 from inbounds.server import clock
+from inbounds.server.thread_connections import ThreadConnections
 
 _TABLE = "CREATE TABLE IF NOT EXISTS buckets (name TEXT PRIMARY KEY, level REAL NOT NULL, at REAL NOT NULL) STRICT"
 
@@ -18,6 +18,11 @@ ON CONFLICT (name) DO UPDATE SET
     WHERE min(:most, level + max(0, :now - at) * :rate) >= 1
 """
 
+_FORGET = "DELETE FROM buckets WHERE at < ?"
+
+EVERY = 1000
+"""After so many requests to a process, buckets that are full again are forgotten."""
+
 
 class Rates:
     """Buckets of one limit: `most` requests at once, and after that `most` in a minute.
@@ -26,26 +31,19 @@ class Rates:
     """
 
     def __init__(self, path: Path, most: int) -> None:
-        self._path = path
         self._most = most
-        self._own = threading.local()
+        self._connections = ThreadConnections(path, "PRAGMA synchronous = OFF", _TABLE, seconds=1)
+        self._taken = 0
 
     def take(self, name: str) -> bool:
         """Return whether one more may come; a file that cannot be written lets everybody in."""
-        rate = self._most / 60
+        now, rate = clock.seconds(), self._most / 60
+        values = {"name": name, "most": float(self._most), "now": now, "rate": rate}
         with suppress(sqlite3.Error):
-            values = {"name": name, "most": float(self._most), "now": clock.seconds(), "rate": rate}
-            return self._connection().execute(_TAKE, values).rowcount == 1
+            connection = self._connections.own()
+            taken = connection.execute(_TAKE, values).rowcount == 1
+            self._taken += 1
+            if self._taken % EVERY == 0:
+                connection.execute(_FORGET, (now - 60,))
+            return taken
         return True
-
-    def _connection(self) -> sqlite3.Connection:
-        found: sqlite3.Connection | None = getattr(self._own, "connection", None)
-        if found is None:
-            with suppress(OSError):
-                self._path.touch(mode=0o600, exist_ok=True)  # names of people and addresses are in it
-            found = sqlite3.connect(self._path, timeout=1, isolation_level=None)
-            found.execute("PRAGMA journal_mode = WAL")
-            found.execute("PRAGMA synchronous = OFF")
-            found.execute(_TABLE)
-            self._own.connection = found
-        return found

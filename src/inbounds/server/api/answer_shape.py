@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 
 from pydantic import BaseModel, Field
+from starlette.responses import Response
 
 from inbounds.query import Answer
 from inbounds.server.api.amounts import plain, text
@@ -67,6 +68,11 @@ def answer_out(answer: Answer, dataset: str, question: str, key: str, parts: lis
         note=answer.note,
         parts=parts,
     )
+
+
+def written(answer: AnswerOut) -> Response:
+    """Return an answer as it is sent; a long one takes a while to write, and is written where nobody waits for it."""
+    return Response(answer.model_dump_json(), media_type="application/json")
 
 
 def _kind(cells: list[Any]) -> str:

@@ -8,11 +8,12 @@ from fastapi import APIRouter, Header, Path, Request
 from fastapi import Query as FromAddress
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
 
 from inbounds.ledger.amount import fraction
 from inbounds.ledger.entry import Entry
 from inbounds.server.api.amounts import text
-from inbounds.server.api.answer_shape import AnswerOut, Question, answer_out
+from inbounds.server.api.answer_shape import AnswerOut, Question, answer_out, written
 from inbounds.server.api.asking import answered
 from inbounds.server.api.datasets import Name, Owned, asked
 from inbounds.server.api.door import Serving, allowed, refusals
@@ -58,6 +59,7 @@ class AskedOut(BaseModel):
         "too-many-statements", "ledger-conflict", "ledger-unavailable", "dataset-unavailable", "statement-failed",
         "statement-stopped", "no-table",
     ),
+    response_model=AnswerOut,
 )  # fmt: skip
 async def ask(
     name: Name,
@@ -66,9 +68,10 @@ async def ask(
     request: Request,
     service: Serving,
     person: Annotated[Person, allowed(Action.ASK)],
-) -> AnswerOut:
+) -> Response:
     """Ask a question.  It is charged first; the answer is kept, and leaves at a tick, whatever it took."""
-    return await answered(request, person, name, question, idempotency_key.strip('"'))
+    found = await answered(request, person, name, question, idempotency_key.strip('"'))
+    return await run_in_threadpool(written, found)
 
 
 @router.post(
@@ -76,6 +79,7 @@ async def ask(
     responses=refusals(
         "not-found", "not-owned", "invalid-question", "ledger-unavailable", "dataset-unavailable", "too-many-statements"
     ),
+    response_model=AnswerOut,
 )
 async def owned(
     name: Name,
@@ -83,15 +87,15 @@ async def owned(
     request: Request,
     service: Serving,
     person: Annotated[Person, allowed(Action.READ_ANSWERS)],
-) -> AnswerOut:
+) -> Response:
     """Return an answer that follows from those that you have, for nothing; the data are not looked at."""
     return await planned(request, person, _owned, service, name, question, person)
 
 
-def _owned(service: Service, name: str, question: Owned, person: Person) -> AnswerOut:
+def _owned(service: Service, name: str, question: Owned, person: Person) -> Response:
     found = owned_by(service, name, question, person)
     query = asked(service.holdings.holding(name, person), question)
-    return answer_out(found, name, str(query), found.request_id.removeprefix(f"{person.name}/"), [])
+    return written(answer_out(found, name, str(query), found.request_id.removeprefix(f"{person.name}/"), []))
 
 
 @router.get("/answers", responses=refusals("ledger-unavailable"))
@@ -134,12 +138,13 @@ def _key(person: Person, entry: Entry) -> str:
 @router.get(
     "/answers/{key}",
     responses=refusals("not-found", "not-answered", "request-running", "ledger-unavailable", "too-many-statements"),
+    response_model=AnswerOut,
 )
-async def answer(key: AnswerId, request: Request, service: Serving, person: Reading) -> AnswerOut:
+async def answer(key: AnswerId, request: Request, service: Serving, person: Reading) -> Response:
     """Return one of your own answers: everything that was released for it."""
     return await planned(request, person, _kept, service, person, key)
 
 
-def _kept(service: Service, person: Person, key: str) -> AnswerOut:
+def _kept(service: Service, person: Person, key: str) -> Response:
     found = kept(service, person, key)
-    return answer_out(found.answer, found.dataset, found.sql, key, found.parts)
+    return written(answer_out(found.answer, found.dataset, found.sql, key, found.parts))
