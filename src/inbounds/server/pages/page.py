@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable
 from importlib.resources import files
 from typing import Any
 
 from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from markupsafe import Markup
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from inbounds import __version__
 from inbounds.server.pages.visitor import Visitor
@@ -18,6 +20,11 @@ POLICY = (
     "frame-ancestors 'none'; base-uri 'none'"
 )
 """What a page may load: nothing from elsewhere, and no script or style that stands in it."""
+
+HEADERS = {"Content-Security-Policy": POLICY}
+
+_LATER = "<!-- later -->"
+"""What stands in the text of a page for the part that follows."""
 
 STATIC = files("inbounds.server") / "static"
 
@@ -34,15 +41,35 @@ def page(
     request: Request, template: str, visitor: Visitor | None, /, *, status: int = 200, **facts: Any
 ) -> HTMLResponse:
     """Return a page."""
-    shown = {"visitor": visitor, "path": request.url.path, "version": __version__, **facts}
-    text = _ENVIRONMENT.get_template(f"{template}.html").render(shown)
-    return HTMLResponse(text, status, {"Content-Security-Policy": POLICY})
+    text = rendered(template, visitor=visitor, path=request.url.path, version=__version__, **facts)
+    return HTMLResponse(text, status, HEADERS)
+
+
+def page_in_two(
+    request: Request, template: str, visitor: Visitor | None, later: Awaitable[str], /, **facts: Any
+) -> StreamingResponse:
+    """Return a page that is shown at once, but for a part that takes a while and stands where it says `later`."""
+    whole = rendered(
+        template, visitor=visitor, path=request.url.path, version=__version__, later=Markup(_LATER), **facts
+    )
+    before, _, after = whole.partition(_LATER)
+
+    async def parts() -> AsyncIterator[str]:
+        yield before
+        yield await later
+        yield after
+
+    return StreamingResponse(parts(), media_type="text/html", headers=HEADERS)
 
 
 def fragment(template: str, **facts: Any) -> HTMLResponse:
     """Return a part of a page, for the script of ours that puts it there."""
-    text = _ENVIRONMENT.get_template(f"{template}.html").render(facts)
-    return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
+    return HTMLResponse(rendered(template, **facts), headers=HEADERS)
+
+
+def rendered(template: str, **facts: Any) -> str:
+    """Return the text of a page, or of a part of one."""
+    return _ENVIRONMENT.get_template(f"{template}.html").render(facts)
 
 
 def to(path: str) -> RedirectResponse:

@@ -20,9 +20,10 @@ from inbounds.display.progress import silent
 from inbounds.errors import InboundsError, InvalidParameter
 from inbounds.exact.decimals import is_decimal
 from inbounds.plot.pictures import densities
+from inbounds.privacy.claim import Promise
 from inbounds.server.api.door import SLOWER, Serving
 from inbounds.server.pages.figure import Looks, svg
-from inbounds.server.pages.page import page, picture
+from inbounds.server.pages.page import page, page_in_two, picture, rendered
 from inbounds.server.pages.people_needed import people_needed
 from inbounds.server.pages.visitor import Looking
 from inbounds.server.problem import Problem
@@ -38,6 +39,25 @@ AT_ONCE = 1
 """So many plans are made at a time in one process; others wait, and questions do not."""
 
 _MAKING = CapacityLimiter(AT_ONCE)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a plan is wanted for."""
+
+    bounds: Bounds
+    sensitivity: Decimal
+    epsilon: Decimal
+
+    @classmethod
+    def of(cls, bounds: str, sensitivity: str, epsilon: str) -> Asked:
+        """Read what was typed, or refuse it."""
+        possible = Bounds.parse(bounds.strip())
+        if possible.is_dates:
+            raise InvalidParameter("this page plans for numbers, got days; use inbounds plan for them")
+        found = cls(possible, _number(sensitivity.strip(), "the sensitivity"), _number(epsilon.strip(), "epsilon"))
+        Promise.of(found.bounds, found.sensitivity, found.epsilon, "standard", 0, trusted=False)  # or it is refused
+        return found
 
 
 @dataclass(frozen=True)
@@ -68,13 +88,23 @@ async def plan_page(
     sensitivity: Text = "2",
     epsilon: Text = "0.5",
 ) -> Response:
-    """Recommend a mechanism, and compare all of them."""
+    """Recommend a mechanism, and compare all of them: a plan that nobody has made before takes a while."""
+    await _refuse_too_many(request, service)
     fields = {"bounds": bounds, "sensitivity": sensitivity, "epsilon": epsilon}
     try:
-        found = await _made(request, service, bounds, sensitivity, epsilon)
+        asked = Asked.of(bounds, sensitivity, epsilon)
     except InboundsError as error:
-        return page(request, "plan", looking, status=400, plan=None, problem=str(error), fields=fields)
-    return page(request, "plan", looking, plan=found, problem=None, fields=fields)
+        return page(request, "plan", looking, status=400, problem=str(error), fields=fields)
+    return page_in_two(request, "plan", looking, _shown(asked, fields), problem=None, fields=fields)
+
+
+async def _shown(asked: Asked, fields: dict[str, str]) -> str:
+    """Return what is found for what was asked, as it stands on the page."""
+    try:
+        found = await _made(asked)
+    except InboundsError as error:
+        return rendered("problem", problem=str(error))
+    return rendered("plan_found", plan=found, fields=fields)
 
 
 @router.get("/plan/law.svg")
@@ -82,7 +112,8 @@ async def law(
     request: Request, service: Serving, look: Looks, bounds: Text, sensitivity: Text, epsilon: Text
 ) -> Response:
     """Draw what is released at a few true values; what is impossible is shaded."""
-    found = await _made(request, service, bounds, sensitivity, epsilon)
+    await _refuse_too_many(request, service)
+    found = await _made(Asked.of(bounds, sensitivity, epsilon))
 
     def draw(axes: Any) -> object:
         drawn = densities(found.best.mechanism, found.truths, axes=axes)
@@ -97,23 +128,23 @@ async def law(
     return picture(await run_in_threadpool(svg, draw, look))
 
 
-async def _made(request: Request, service: Service, bounds: str, sensitivity: str, epsilon: str) -> Plan:
-    """Return a plan; whoever is not signed in can have so many a minute."""
+async def _refuse_too_many(request: Request, service: Service) -> None:
+    """Refuse whoever wants too many plans a minute, signed in or not."""
     address = None if request.client is None else request.client.host
     if not await run_in_threadpool(service.rates.take, f"plan {address}"):
         raise Problem("too-many", "too many plans at once; wait a little", headers=SLOWER)
-    return await to_thread.run_sync(_plan, bounds.strip(), sensitivity.strip(), epsilon.strip(), limiter=_MAKING)
+
+
+async def _made(asked: Asked) -> Plan:
+    return await to_thread.run_sync(_plan, asked, limiter=_MAKING)
 
 
 @lru_cache(maxsize=256)
-def _plan(bounds: str, sensitivity: str, epsilon: str) -> Plan:
-    possible = Bounds.parse(bounds)
-    if possible.is_dates:
-        raise InvalidParameter("this page plans for numbers, got days; use inbounds plan for them")
-    most, spent = _number(sensitivity, "the sensitivity"), _number(epsilon, "epsilon")
-    compared = compare(possible, most, spent, time_limit=SECONDS, progress=silent)
-    best = recommend(possible, most, spent, even_timing=True, optimum=False, progress=silent)
-    return Plan(best, compared, people_needed(possible, spent))
+def _plan(asked: Asked) -> Plan:
+    setting = asked.bounds, asked.sensitivity, asked.epsilon
+    compared = compare(*setting, time_limit=SECONDS, progress=silent)
+    best = recommend(*setting, even_timing=True, optimum=False, progress=silent)
+    return Plan(best, compared, people_needed(asked.bounds, asked.epsilon))
 
 
 def _number(text: str, name: str) -> Decimal:

@@ -1,0 +1,64 @@
+"""The page of plans: it is there before the plan is, and says what is wrong with what was typed."""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import urlencode
+
+import pytest
+from fastapi import Request
+from starlette.responses import StreamingResponse
+
+from inbounds.errors import InvalidParameter
+from inbounds.server.pages import plan
+from inbounds.server.pages.page import page_in_two
+from tests.helpers.served import Served
+from tests.helpers.visiting import visit
+
+
+def test_a_page_is_there_before_its_last_part() -> None:
+    """What stands before the part that takes a while is sent while it is made, and the rest after it."""
+    request = Request({"type": "http", "path": "/plan", "headers": [], "server": ("a", 80), "scheme": "http"})
+    fields = {"bounds": "[0, 1]", "sensitivity": "1", "epsilon": "1"}
+
+    async def sent() -> None:
+        made = asyncio.get_running_loop().create_future()
+        whole = page_in_two(request, "plan", None, made, problem=None, fields=fields)
+        assert isinstance(whole, StreamingResponse)
+        parts = aiter(whole.body_iterator)
+        assert str(await anext(parts)).rstrip().endswith('<p class="working" role="status">Working it out …</p>')
+        made.set_result("<p>Found.</p>")
+        assert await anext(parts) == "<p>Found.</p>"
+        assert str(await anext(parts)).endswith("</html>")
+
+    asyncio.run(sent())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"bounds": "[0, 100"}, "bounds"),
+        ({"bounds": "[2026-01-01, 2026-12-31]"}, "plans for numbers"),
+        ({"sensitivity": "two"}, "the sensitivity must be a number"),
+        ({"sensitivity": "-1"}, "sensitivity must be"),
+        ({"epsilon": "0"}, "epsilon must be from"),
+    ],
+)
+def test_what_is_wrong_is_told_at_once(hospital: Served, wrong: dict[str, str], said: str) -> None:
+    """It is a refusal, with what was typed in its place, and nothing is worked out."""
+    found = visit(hospital).get(f"/plan?{urlencode({'bounds': '[0, 100]', 'sensitivity': '2', **wrong})}")
+    assert found.status_code == 400
+    assert said in found.text.lower()
+    assert "Working it out" not in found.text
+
+
+def test_what_cannot_be_worked_out_is_told_on_the_page(hospital: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page has begun by then: it says why, and ends as every page does."""
+
+    def fail(asked: plan.Asked) -> plan.Plan:
+        raise InvalidParameter(f"there is no plan for {asked.bounds.brief()}; try another")
+
+    monkeypatch.setattr(plan, "_plan", fail)
+    found = visit(hospital).get("/plan")
+    assert "there is no plan for" in found.text.lower()
+    assert found.text.endswith("</html>")
