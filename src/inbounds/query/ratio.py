@@ -57,11 +57,9 @@ class Ratio(Answering):
         """Return the answers of each group, made of its two noisy sums."""
         drawn = [self._draw(one, entropy) for one in told(totals, report)]
         each = (1 + confidence) / 2  # both sums lie in their intervals at once with the confidence asked for
-        aboves, belows = (list(zip(*intervals(self.choice, sums, each), strict=True)) for sums in _sides(drawn))
-        return [
-            self._answered(above, below, ends_above, ends_below)
-            for (above, below), ends_above, ends_below in zip(drawn, aboves, belows, strict=True)
-        ]
+        lows, highs = intervals(self.choice, [one for both in drawn for one in both], each)
+        ends = list(zip(lows, highs, strict=True))
+        return [self._answered(*both, *sides) for both, *sides in zip(drawn, ends[0::2], ends[1::2], strict=True)]
 
     def _answered(self, above: Fraction, below: Fraction, ends_above: Ends, ends_below: Ends) -> tuple[Answered, ...]:
         found = self._mean(above, below)
@@ -197,10 +195,6 @@ class TotalsOfColumn(Ratio):
             else:
                 found["in a sum"] = {"on average": self._sum_noise}
         return found
-
-
-def _sides(drawn: list[tuple[Fraction, Fraction]]) -> tuple[list[Fraction], list[Fraction]]:
-    return [above for above, _ in drawn], [below for _, below in drawn]
 
 
 def _share(above: float, below: float) -> float:
