@@ -86,6 +86,21 @@ def test_workers_are_replaced_and_end_with_their_server(pair: Served) -> None:
 
 @linux
 @pytest.mark.slow
+def test_workers_that_die_while_they_start_are_replaced(pair: Served) -> None:
+    """Both are killed, and so are those that come in their place; the next ones answer, and the server can be ended."""
+    killed: set[int] = set()
+    with two_workers(pair) as (found, _), found.client(pair.keys["ana"]) as client:
+        for _ in range(3):
+            wait_for(lambda: len(set(workers(found.process.pid)) - killed) == 2)
+            for one in set(workers(found.process.pid)) - killed:
+                os.kill(one, signal.SIGKILL)
+                killed.add(one)
+        wait_for(lambda: _is_there(client))
+        assert found.stop() in (0, -signal.SIGTERM)
+
+
+@linux
+@pytest.mark.slow
 def test_two_workers_are_one_server(tmp_path: Path) -> None:
     """One request runs once, a person has one bucket of requests, and a revoked key is none, whoever is asked."""
     pair = build(tmp_path / "hospital", workers=2)

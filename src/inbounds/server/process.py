@@ -15,7 +15,6 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.supervisors import Multiprocess
 
 from inbounds.errors import InvalidParameter
 from inbounds.server.app import application
@@ -23,6 +22,7 @@ from inbounds.server.connection import TimedProtocol
 from inbounds.server.custodian_file import CustodianFile
 from inbounds.server.metrics import FOLDER
 from inbounds.server.service import Service, beside
+from inbounds.server.workers import Workers
 
 FILE = "INBOUNDS_CUSTODIAN_FILE"
 """Where worker processes find the path of the custodian's file."""
@@ -32,10 +32,6 @@ BACKLOG = 2048
 
 GRACE = 5
 """When the server is stopped, running questions have the time that a statement has, and so many seconds."""
-
-
-STARTING = 60
-"""A worker that says nothing for so many seconds is replaced; one that starts says nothing while it imports."""
 
 
 def worker() -> FastAPI:
@@ -117,13 +113,12 @@ def run(path: Path, file: CustodianFile, listener: socket.socket) -> None:
         limit_concurrency=file.limits.connections,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=file.limits.statement_seconds + GRACE,
-        timeout_worker_healthcheck=STARTING,
         h11_max_incomplete_event_size=16_384,
     )
     try:
         with suppress(KeyboardInterrupt):  # uvicorn hands the signal on, once everything is answered
             if file.workers > 1:
-                Multiprocess(config, sockets=[listener]).run()
+                Workers(config, [listener]).run()
             else:
                 uvicorn.Server(config).run(sockets=[listener])
     finally:
