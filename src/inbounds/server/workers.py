@@ -1,4 +1,7 @@
-"""The worker processes of a server: as many as the custodian's file says, each replaced when it dies or hangs."""
+"""The worker processes of a server: as many as the custodian's file says, each replaced when it dies or hangs.
+
+uvicorn's own supervisor waits for each worker in turn, also for one that has died meanwhile.
+"""
 
 from __future__ import annotations
 
