@@ -197,7 +197,7 @@ class RequestReused(LedgerConflict):
 
 
 class LedgerUnavailable(LedgerError):
-    """A ledger could not be read or written; if `uncertain`, the last write may or may not have been kept."""
+    """A ledger could not be read or written; if `uncertain`, a charge was kept, or may have been."""
 
     def __init__(self, message: str, uncertain: bool = False) -> None:
         super().__init__(message)

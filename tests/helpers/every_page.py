@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from tests.helpers.served import BY_CLINIC, COUNT
+from inbounds.ledger import Ledger
+from tests.helpers.served import BY_CLINIC, COUNT, Served
 from tests.helpers.visiting import Visit
 
 BY = "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic"
@@ -34,6 +35,7 @@ ANALYSTS = [
     "/answers",
     "/answers/by-clinic",
     "/answers/boxes",
+    "/answers/lost",
     "/answers/of-nobody",
 ]
 CUSTODIANS = ["/keep", "/keep/visits", "/keep/births", "/keep/keys", "/keep/visits/check", "/keep/nothing"]
@@ -62,3 +64,9 @@ def fill(ana: Visit, carla: Visit) -> None:
     assert carla.post("/keep/requests/1", decision="grant", note="agreed").status_code == 303
     assert carla.post("/keep/requests/2", decision="decline", note="not now").status_code == 303
     assert carla.post("/keep/visits/grants", amount="2", note="for the summer").status_code == 303
+
+
+def lose(served: Served) -> None:
+    """Charge ana for a question that gets no answer, as when the server dies in between."""
+    with Ledger.open(served.folder / "budget.db", create=False) as ledger:
+        ledger.charge("visits", "ana", "0.1", request_id="ana/lost", note=COUNT)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.helpers.every_page import ALL, PAGES, fill
+from tests.helpers.every_page import ALL, PAGES, fill, lose
 from tests.helpers.markup import faults
 from tests.helpers.served import Served
 from tests.helpers.visiting import Visit, page_routes, visit
@@ -21,6 +21,7 @@ def everybody(hospital: Served) -> dict[str | None, Visit]:
     """Everybody's browser, after something has happened."""
     found = {person: visit(hospital, person) for person in PAGES}
     fill(found["ana"], found["carla"])
+    lose(hospital)
     return found
 
 

@@ -11,7 +11,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from inbounds.display.progress import Progress, check_progress, reporting
-from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion, LedgerConflict, ProjectionFailed
+from inbounds.errors import (
+    EngineFailed,
+    InvalidParameter,
+    InvalidQuestion,
+    LedgerConflict,
+    LedgerUnavailable,
+    ProjectionFailed,
+)
 from inbounds.exact.rational import as_written, round_up, shown
 from inbounds.joint.measuring import Measured
 from inbounds.ledger.amount import fraction, units
@@ -39,7 +46,7 @@ from inbounds.query.sql.showing import read_shown
 from inbounds.query.unfinished import Part
 
 if TYPE_CHECKING:
-    from inbounds.ledger import Ledger
+    from inbounds.ledger import Ledger, Receipt
     from inbounds.query.dataset import Dataset
 
 LEAST_ODDS = Fraction(1, 10**9)
@@ -260,11 +267,11 @@ class Query:
             except EngineFailed as failure:
                 raise EngineFailed(failure.kind, receipt.request_id) from None
             if (answered := _finished(parts)) is None:
-                account.answered(receipt, unfinished.dump(parts))
+                _kept(account, receipt, unfinished.dump(parts))
                 raise _unprojected(receipt.request_id)
             made = Answer.of(planned, self.places, answered, receipt.request_id, sure)
             raised = tuple(each[which] for which, _ in self.places) if set(each) != {sure} else ()
-            text = account.answered(receipt, replace(made, asked=adds_up, confidences=raised).dump())
+            text = _kept(account, receipt, replace(made, asked=adds_up, confidences=raised).dump())
         if (kept := unfinished.load(text)) is not None:
             found = self._finish(planned, kept, receipt.request_id, sure)
         else:
@@ -366,6 +373,14 @@ def _again(planned: Plan, part: Part, confidence: float) -> Part:
         return planned.answering.made_of(part, confidence)
     except Unprojected:
         return part
+
+
+def _kept(account: Ledger, receipt: Receipt, text: str) -> str:
+    """Keep what was answered, and return what may leave; where that fails, the charge stands, and is to be told."""
+    try:
+        return account.answered(receipt, text)
+    except LedgerUnavailable as failure:
+        raise LedgerUnavailable(str(failure), uncertain=True) from None
 
 
 def _unprojected(request_id: str) -> ProjectionFailed:

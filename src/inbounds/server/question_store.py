@@ -15,7 +15,7 @@ class QuestionStore:
         self._database = database
 
     def keep(self, request_id: str, dataset: str, content: dict[str, Any]) -> None:
-        """Keep a question that was answered; the first with an id counts, as it does in the ledger.
+        """Keep a question that was charged; the first with an id counts, as it does in the ledger.
 
         What was refused is not kept: it would cost nothing to fill the disk, and hide what is asked with the id next.
         """

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.helpers.browser import Looker, looking
-from tests.helpers.every_page import BOX, BY, PAGES
+from tests.helpers.every_page import BOX, BY, PAGES, lose
 from tests.helpers.hostile import DATASET, NOTE, PERSON, build_hostile
 from tests.helpers.served import Running, Served, running
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-REFUSALS = frozenset((200, 303, 400, 404))
+REFUSALS = frozenset((200, 303, 400, 404, 409))
 SCHEMES = ("light", "dark")
 
 
@@ -30,6 +30,7 @@ def filled(server: Running, clinic: Served) -> Running:
             asked = {"sql": sql, "epsilon": "0.5"}
             found = ana.post("/v1/datasets/visits/answers", json=asked, headers={"Idempotency-Key": key})
             assert found.status_code == 200, found.text
+    lose(clinic)
     return server
 
 

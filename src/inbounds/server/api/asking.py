@@ -10,7 +10,14 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
 from inbounds.display.progress import silent
-from inbounds.errors import BudgetExceeded, InvalidParameter, InvalidQuestion, RequestReused
+from inbounds.errors import (
+    BudgetExceeded,
+    EngineFailed,
+    InvalidParameter,
+    InvalidQuestion,
+    ProjectionFailed,
+    RequestReused,
+)
 from inbounds.query import Answer, ExplainedPart, Query
 from inbounds.server.api.answer_shape import AnswerOut, Question, answer_out
 from inbounds.server.api.datasets import PartOut, asked, part_out
@@ -52,10 +59,19 @@ async def answered(request: Request, person: Person, name: str, question: Questi
 
 def _answer(service: Service, holding: Holding, question: Question, person: Person, key: str) -> AnswerOut:
     query = asked(holding, question)
-    found = asked_with(query, question, person, key)
-    with suppress(Problem):  # it is charged and there: without this it is shown later as it was released
-        service.questions.keep(request_id(person, key), holding.name, question.model_dump(mode="json"))
+    try:
+        found = asked_with(query, question, person, key)
+    except (EngineFailed, ProjectionFailed):  # it is charged, and will be asked again
+        _keep(service, holding, question, request_id(person, key))
+        raise
+    _keep(service, holding, question, request_id(person, key))
     return answer_out(found, holding.name, question.sql, key, parts_of(holding, query, question))
+
+
+def _keep(service: Service, holding: Holding, question: Question, request: str) -> None:
+    """Keep a question as it was written; without that its answer is shown later as it was released."""
+    with suppress(Problem):
+        service.questions.keep(request, holding.name, question.model_dump(mode="json"))
 
 
 def asked_with(query: Query, question: Question, person: Person, key: str) -> Answer:

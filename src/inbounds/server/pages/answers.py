@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from inbounds.ledger.amount import fraction
 from inbounds.server.api.amounts import text
 from inbounds.server.api.answer_shape import answer_out
 from inbounds.server.api.answers import AnswerId, AskedOut, answers_of
@@ -78,9 +79,20 @@ async def answer_page(request: Request, key: AnswerId, service: Serving, visitor
 
 async def _waiting(request: Request, key: str, service: Service, visitor: Visitor) -> Response:
     """Show a question that was charged and not answered, with a button that asks it again."""
-    written = await run_in_threadpool(service.questions.find, request_id(visitor.person, key))
-    dataset, content = ("", {}) if written is None else written
+    dataset, content = await run_in_threadpool(_charged, service, request_id(visitor.person, key))
     return page(request, "answers_waiting", visitor, status=409, key=key, dataset=dataset, content=content)
+
+
+def _charged(service: Service, request: str) -> tuple[str, dict[str, Any]]:
+    """Return the dataset and the question that was charged: as it was written or, after a crash, as the ledger says."""
+    written = service.questions.find(request)
+    if written is not None:
+        return written
+    with service.holdings.reading() as ledger:
+        found = ledger.request(request)
+    assert found is not None  # or nothing was charged
+    charge, _ = found
+    return charge.dataset, {"sql": charge.text, "epsilon": text(fraction(charge.amount)), "alone": False}
 
 
 def _budget(service: Service, visitor: Visitor, name: str) -> BudgetOut | None:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.errors import InvalidParameter
+from inbounds.errors import InboundsError, InvalidParameter, LedgerUnavailable
 from inbounds.ledger.entry import Entry
 from inbounds.query import Inspection
 from inbounds.query.inspection_text import inspection_text
@@ -156,8 +156,9 @@ def _decide(service: Service, visitor: Visitor, number: int, grants: bool, note:
         try:
             more = _grant(wanted.amount, wanted.person, f"{note} (request {number})")
             granted(service, wanted.dataset, more, visitor.person)
-        except (InvalidParameter, Problem):  # before anything was written
-            service.budget_requests.reopen(number)
+        except (InboundsError, Problem) as error:
+            if not (isinstance(error, LedgerUnavailable) and error.uncertain):  # nothing was written
+                service.budget_requests.reopen(number)
             raise
 
 
