@@ -10,11 +10,11 @@ from tests.helpers.served import Served, build
 
 TAG = "<img src=x onerror=alert(7)>"
 QUOTE = "\"'><script>alert(7)</script>"
-KEYS = ("</td><svg onload=alert(7)>", "{{7*191}}", "javascript:alert(7)", QUOTE)
+KEYS = ("</td><svg onload=alert(7)>", "{{'zy'*3}}", "javascript:alert(7)", QUOTE)
 PERSON = f"mallory {TAG}"
 DATASET = f"ward {TAG}"
 COLUMN = f"age {QUOTE}"
-NOTE = f"because </textarea></p>{QUOTE}{{{{7*191}}}}{TAG}"
+NOTE = f"because </textarea></p>{QUOTE}{{{{'zy'*3}}}}{TAG}"
 
 CONTRACT = """\
 [dataset]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 
 from inbounds.server.key import prefix_of
@@ -85,6 +87,46 @@ def test_nobody_is_signed_in_from_elsewhere(served: Served, site: str) -> None:
     found = nobody.post("/sign-in", {"Sec-Fetch-Site": site}, key=served.keys["ana"])
     assert found.status_code == 403
     assert "set-cookie" not in found.headers
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"), [("https://elsewhere.example", 403), ("null", 403), ("http://server", 303), (None, 303)]
+)
+def test_a_browser_of_before_says_where_a_form_is_from(served: Served, origin: str | None, status: int) -> None:
+    """Where a browser does not say which site sent a form, it says the origin: another one is refused."""
+    headers = {"Host": "server"} | ({} if origin is None else {"Origin": origin})
+    assert visit(served).post("/sign-in", headers, key=served.keys["ana"]).status_code == status
+
+
+WANTED = {
+    "/ask/{name}": "/ask/visits?sql=SELECT+COUNT%28%2A%29+FROM+visits&epsilon=0.5",
+    "/ask/{name}/requests": "/ask/visits",
+    "/keep/keys": "/keep/keys",
+    "/keep/keys/{prefix}/revoke": "/keep/keys",
+    "/keep/{name}/grants": "/keep/visits",
+    "/keep/requests/{number}": "/keep",
+}
+
+
+@pytest.mark.parametrize("route", WANTED)
+def test_a_form_whose_session_is_over_leads_back_to_its_page(served: Served, route: str) -> None:
+    """Whoever signs in again comes to the page that the form stood on, with the question that was written."""
+    nobody = visit(served)
+    _, path, fields = FORMS[route]
+    found = nobody.post(path, **fields)
+    assert found.headers["location"] == f"/sign-in?next={quote(WANTED[route], safe='')}"
+    signed = nobody.sign_in(served.keys[FORMS[route][0]], WANTED[route])
+    assert signed.headers["location"] == WANTED[route]
+    assert nobody.get(WANTED[route]).status_code == 200
+
+
+@pytest.mark.parametrize("amount", ["-5", "0", "1e400", "1e-30", "abc", "", "99999999999"])
+def test_a_request_is_for_an_amount_that_can_be_granted(served: Served, amount: str) -> None:
+    """Anything else is refused in words about the amount, and the custodian never sees it."""
+    found = visit(served, "ana").post("/ask/visits/requests", amount=amount, reason="more")
+    assert found.status_code == 400
+    assert "The amount must" in found.text
+    assert served.service.budget_requests.listed() == []
 
 
 @pytest.mark.parametrize("route", FORMS)

@@ -42,6 +42,7 @@ def test_a_page_is_there_before_its_last_part() -> None:
         ({"sensitivity": "two"}, "the sensitivity must be a number"),
         ({"sensitivity": "-1"}, "sensitivity must be"),
         ({"epsilon": "0"}, "epsilon must be from"),
+        ({"bounds": " | ".join(f"[{2 * n}, {2 * n + 1}]" for n in range(9))}, "up to 8 ranges, got 9"),
     ],
 )
 def test_what_is_wrong_is_told_at_once(hospital: Served, wrong: dict[str, str], said: str) -> None:
@@ -52,13 +53,40 @@ def test_what_is_wrong_is_told_at_once(hospital: Served, wrong: dict[str, str], 
     assert "Working it out" not in found.text
 
 
-def test_what_cannot_be_worked_out_is_told_on_the_page(hospital: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page has begun by then: it says why, and ends as every page does."""
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (InvalidParameter("there is no plan for this; try another"), "There is no plan for this; try another."),
+        (RuntimeError("Quillfeather"), "The server made a mistake; tell the custodian when this was."),
+    ],
+)
+def test_what_cannot_be_worked_out_is_told_on_the_page(
+    hospital: Served, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    """The page has begun by then: it says why, or that it was a mistake, and ends as every page does."""
 
-    def fail(asked: plan.Asked) -> plan.Plan:
-        raise InvalidParameter(f"there is no plan for {asked.bounds.brief()}; try another")
+    def fail(_: plan.Asked) -> plan.Plan:
+        raise error
 
     monkeypatch.setattr(plan, "_plan", fail)
-    found = visit(hospital).get("/plan")
-    assert "there is no plan for" in found.text.lower()
+    found = visit(hospital).get("/plan?bounds=%5B0%2C+77%5D")
+    assert said in found.text
+    assert "Quillfeather" not in found.text
     assert found.text.endswith("</html>")
+
+
+def test_new_plans_are_limited_for_each_and_old_ones_are_not(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever wants very many is refused, by address or by name; what was made before is shown to everybody."""
+    made = plan._plan(plan.Asked.of("[0, 10] step 1", "1", "1"))
+    old = "/plan?bounds=%5B0%2C+10%5D+step+1&sensitivity=1&epsilon=1"
+
+    def at_once(_: plan.Asked) -> plan.Plan:
+        return made
+
+    monkeypatch.setattr(plan, "_plan", at_once)
+    for who in (visit(served), visit(served, "ana")):
+        found = [who.get(f"/plan?bounds=%5B0%2C+{high}%5D&sensitivity=1&epsilon=1") for high in range(101, 120)]
+        assert [one.status_code for one in found[:12]] == [200] * 12
+        assert found[-1].status_code == 429
+        assert "new plans" in found[-1].text
+        assert who.get(old).status_code == 200

@@ -70,9 +70,13 @@ def test_the_cookie_is_for_this_server_alone(hospital: Served) -> None:
 def test_behind_a_proxy_the_cookie_needs_tls(tmp_path: Path) -> None:
     """Where TLS ends at a proxy, the cookie is not sent in the clear."""
     served = build(tmp_path / "hospital", more='[proxy]\naddresses = ["127.0.0.1"]\n')
-    (cookie,) = visit(served).sign_in(served.keys["ana"]).headers.get_list("set-cookie")
+    ana = visit(served)
+    (cookie,) = ana.sign_in(served.keys["ana"]).headers.get_list("set-cookie")
+    (gone,) = ana.post("/sign-out").headers.get_list("set-cookie")
     served.close()
     assert "; Secure" in cookie
+    assert "Max-Age=0" in gone
+    assert "; Secure" in gone  # or browsers keep it
 
 
 def test_a_cookie_that_was_set_before_is_not_kept(served: Served) -> None:

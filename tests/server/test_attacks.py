@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hmac
 import socket
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import duckdb
@@ -103,6 +105,20 @@ def listening(hospital: Served) -> Iterator[Running]:
     """The same server, in a process of its own."""
     with running(hospital) as found:
         yield found
+
+
+def test_the_longest_question_fits_into_an_address(listening: Running) -> None:
+    """However it is cut into pieces on its way, it is read whole; what is far longer is refused."""
+    for length, status in ((20_000, b"303"), (200_000, b"4")):
+        sent = f"GET /ask/visits?sql={'%27' * length} HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n".encode()
+        sent += b"Connection: close\r\n\r\n"
+        with socket.create_connection(listening.address, timeout=30) as connection:
+            with suppress(ConnectionError):  # it is not read to its end
+                for at in range(0, len(sent), 1400):
+                    connection.sendall(sent[at : at + 1400])
+                    time.sleep(0.001)
+            found = connection.recv(65536)
+        assert found.startswith(b"HTTP/1.1 " + status), found[:200]
 
 
 LINES = ["a\r\nX-Injected: yes", "a\nX-Injected: yes", "a\x00b", "a\tb", "ä", "a" * 20_000]

@@ -171,6 +171,8 @@ def test_a_dataset_that_nobody_describes_is_refused(served: Served) -> None:
 def test_a_dataset_is_not_called_as_a_page_is(served: Served) -> None:
     """The custodian's pages of keys and of requests stand beside those of datasets."""
     assert "cannot be called 'keys'" in refused(served, "births.toml", BIRTHS.replace('"births"', '"keys"'))
+    for name in ("births/2026", "..", "."):
+        assert "a name without '/'" in refused(served, "births.toml", BIRTHS.replace('"births"', f'"{name}"'))
 
 
 def test_two_contracts_of_one_name_are_refused(served: Served) -> None:

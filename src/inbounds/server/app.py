@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
 
 from inbounds import __version__
 from inbounds.errors import InboundsError
@@ -60,7 +61,7 @@ def application(service: Service) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # where to would be what the Host header says
         lifespan=lifespan,
-        middleware=[Middleware(Guard, service=service)],
+        middleware=[Middleware(Guard, service=service, page=_page)],
         separate_input_output_schemas=False,
     )
     app.state.service = service
@@ -73,6 +74,11 @@ def application(service: Service) -> FastAPI:
     app.add_exception_handler(HTTPException, _http)
     app.openapi = lambda: _document(app)  # type: ignore[method-assign]
     return app
+
+
+async def _page(scope: Scope, problem: Problem) -> Response | None:
+    request = Request(scope)
+    return await refusal_page(request, problem) if is_for_people(request) else None
 
 
 async def _sign_in(_: Request, wanted: Any) -> Response:
@@ -105,6 +111,8 @@ async def _unreadable(request: Request, error: Any) -> Response:
             await run_in_threadpool(admitted, request.app.state.service, request)
         except Problem as problem:
             return await _respond(request, problem)
+    if is_for_people(request):
+        return await refusal_page(request, Problem("invalid-request", "check the address, or go back and try again"))
     told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
     return await _respond(request, Problem("invalid-request", f"{'; '.join(told)}; see /v1/openapi.json"))
 

@@ -57,8 +57,8 @@ class Holdings:
         self._contracts = {_name(contract): contract for contract in map(Contract.load, file.contracts)}
         if len(self._contracts) < len(file.contracts):
             raise InvalidContract("two contracts describe datasets of one name; give each its own")
-        for name in RESERVED & self._contracts.keys():
-            raise InvalidContract(f"a dataset that is served cannot be called {name!r}, which pages are; rename it")
+        for name in self._contracts:
+            _refuse_no_address(name)
         self._open: dict[str, Holding] = {}
         self._refuse_unknown_datasets()
 
@@ -145,6 +145,14 @@ class Holdings:
 
 def _name(contract: Contract) -> str:
     return contract.text_of("dataset", "name")
+
+
+def _refuse_no_address(name: str) -> None:
+    """Refuse a name that cannot stand in the address of a page."""
+    if name in RESERVED:
+        raise InvalidContract(f"a dataset that is served cannot be called {name!r}, which pages are; rename it")
+    if "/" in name or name in (".", ".."):
+        raise InvalidContract(f"a dataset that is served has a name without '/', got {shown(name)}; rename it")
 
 
 def _tick(contract: Contract) -> float:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from uuid import uuid4
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from inbounds.server import clock
@@ -27,15 +30,19 @@ OVER_TLS = {"Strict-Transport-Security": "max-age=31536000"}
 NUMBER = "X-Request-Number"
 """What a request is called in the log."""
 
+Page = Callable[[Scope, Problem], Awaitable[Response | None]]
+"""What is shown of a refusal to people; None to programs."""
+
 MISTAKE = Problem("failed", "the server made a mistake; tell the custodian when this was")
 
 
 class Guard:
     """Reads a request whole before anybody looks at it, within limits, and puts headers on whatever is answered."""
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    def __init__(self, app: ASGIApp, service: Service, page: Page) -> None:
         self._app = app
         self._service = service
+        self._page = page
         given = HEADERS if service.file.tls is None else {**HEADERS, **OVER_TLS}
         self._headers = _pairs(given)
 
@@ -61,17 +68,23 @@ class Guard:
             body = await self._body(scope, receive)
             await self._app(scope, _replayed(body, receive), sending)
         except Problem as problem:
-            await self._refuse(problem, sending)
+            await self._refuse(problem, scope, sending)
         except Exception as mistake:  # noqa: BLE001  its message may hold anything: the operator is told its kind only
             tell("mistake", kind=type(mistake).__name__, number=number)
             if status == 0:
-                await self._refuse(MISTAKE, sending)
+                await self._refuse(MISTAKE, scope, sending)
         finally:
             self._note(scope, status, begun, number)
 
-    async def _refuse(self, problem: Problem, send: Send) -> None:
+    async def _refuse(self, problem: Problem, scope: Scope, send: Send) -> None:
         self._service.metrics.problems.labels(problem.code).inc()
-        await _send(problem, send)
+        headers, body = _written(problem)
+        with suppress(Exception):  # a mistake in the page about a mistake
+            found = await self._page(scope, problem)
+            if found is not None:
+                headers, body = [*found.raw_headers, *_pairs({"connection": "close"})], bytes(found.body)
+        await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
     def _refuse_others(self, scope: Scope) -> None:
         """Behind a proxy, without a certificate of its own, the server talks to nobody else."""
@@ -126,12 +139,6 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
-
-
-async def _send(problem: Problem, send: Send) -> None:
-    headers, body = _written(problem)
-    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
 
 
 def _written(problem: Problem) -> tuple[list[tuple[bytes, bytes]], bytes]:

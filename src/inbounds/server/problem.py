@@ -26,10 +26,11 @@ class Kind:
 KINDS = {
     "invalid-request": Kind(400, "The request cannot be read"),
     "invalid-question": Kind(400, "The question cannot be answered"),
-    "invalid-parameter": Kind(400, "A parameter is outside its range"),
+    "invalid-parameter": Kind(400, "Something is missing, or outside its range"),
     "not-authenticated": Kind(401, "Nobody is known by this key"),
     "budget-exceeded": Kind(402, "There is not enough budget left"),
     "not-allowed": Kind(403, "This role may not do that"),
+    "stale-form": Kind(403, "This form is too old, or not from here"),
     "wrong-address": Kind(403, "Requests come through the proxy only"),
     "not-found": Kind(404, "There is no such thing, or it is not yours"),
     "not-owned": Kind(404, "No answer of yours tells this"),

@@ -113,7 +113,7 @@ def run(path: Path, file: CustodianFile, listener: socket.socket) -> None:
         limit_concurrency=file.limits.connections,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=file.limits.statement_seconds + GRACE,
-        h11_max_incomplete_event_size=16_384,
+        h11_max_incomplete_event_size=65_536,  # the longest question fits into an address
     )
     try:
         with suppress(KeyboardInterrupt):  # uvicorn hands the signal on, once everything is answered

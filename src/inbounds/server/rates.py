@@ -12,10 +12,10 @@ from inbounds.server.thread_connections import ThreadConnections
 _TABLE = "CREATE TABLE IF NOT EXISTS buckets (name TEXT PRIMARY KEY, level REAL NOT NULL, at REAL NOT NULL) STRICT"
 
 _TAKE = """
-INSERT INTO buckets (name, level, at) VALUES (:name, :most - 1, :now)
+INSERT INTO buckets (name, level, at) VALUES (:name, :most - :cost, :now)
 ON CONFLICT (name) DO UPDATE SET
-    level = min(:most, level + max(0, :now - at) * :rate) - 1, at = :now
-    WHERE min(:most, level + max(0, :now - at) * :rate) >= 1
+    level = min(:most, level + max(0, :now - at) * :rate) - :cost, at = :now
+    WHERE min(:most, level + max(0, :now - at) * :rate) >= :cost
 """
 
 _FORGET = "DELETE FROM buckets WHERE at < ?"
@@ -35,10 +35,13 @@ class Rates:
         self._connections = ThreadConnections(path, "PRAGMA synchronous = OFF", _TABLE, seconds=1)
         self._taken = 0
 
-    def take(self, name: str) -> bool:
-        """Return whether one more may come; a file that cannot be written lets everybody in."""
+    def take(self, name: str, part: float = 0) -> bool:
+        """Return whether one more may come, which counts as one, or as a part of all that come in a minute.
+
+        A file that cannot be written lets everybody in.
+        """
         now, rate = clock.seconds(), self._most / 60
-        values = {"name": name, "most": float(self._most), "now": now, "rate": rate}
+        values = {"name": name, "most": float(self._most), "cost": max(1, part * self._most), "now": now, "rate": rate}
         with suppress(sqlite3.Error):
             connection = self._connections.own()
             taken = connection.execute(_TAKE, values).rowcount == 1

@@ -118,6 +118,44 @@ def test_names_are_completed_and_a_slider_sets_epsilon(browser: Browser, filled:
         who.sees("It costs 10.").sees("more than is left")
 
 
+def test_only_what_was_explained_is_asked(browser: Browser, filled: Running, clinic: Served) -> None:
+    """A question that was changed since, or whose explanation did not come, is not asked, and nothing is paid."""
+    first, second = "SELECT COUNT(*) FROM visits", "SELECT AVG(age) FROM visits"
+    with looking(browser, filled) as who:
+        who.sign_in(clinic.keys["ben"], f"/ask/visits?sql={quote(first)}&epsilon=0.25").at("/ask/visits")
+        who.sees("It costs 0.25.")
+        who.page.evaluate(
+            """(second) => {
+                const sql = document.getElementById("sql");
+                sql.value = second;
+                sql.dispatchEvent(new Event("input"));
+                document.querySelector("form.ask button").click();
+            }""",
+            second,
+        )
+        who.page.locator("#explanation dd", has_text="AVG(age)").first.wait_for()
+        assert "/ask/visits" in who.page.url
+        who.page.route("**/explanation?*", lambda route: route.abort())
+        who.fill("What it may cost (epsilon)", "0.125").sees("could not be explained")
+        assert who.page.locator("form.ask").count() == 0
+        who.wrong = [one for one in who.wrong if "ERR_FAILED" not in one]
+
+
+def test_the_focus_stays_while_an_explanation_changes(browser: Browser, filled: Running, clinic: Served) -> None:
+    """Whoever has gone on to the button by keyboard stays there, what is open stays open, and one line is told."""
+    sought = f"/ask/visits?sql={quote('SELECT COUNT(*) FROM visits')}&epsilon=0.25"
+    with looking(browser, filled) as who:
+        who.sign_in(clinic.keys["ben"], sought).sees("It costs 0.25.")
+        who.page.locator("#explanation details").evaluate("(one) => { one.open = true; }")
+        who.page.locator("#epsilon").fill("0.125")
+        who.page.locator("form.ask button").focus()
+        who.sees("It costs 0.125.")
+        assert who.page.evaluate("document.activeElement.textContent") == "Ask, for 0.125"
+        assert who.page.locator("#explanation details").evaluate("(one) => one.open")
+        assert str(who.page.locator("#told").text_content()).startswith("It costs 0.125.")
+        assert who.page.locator("input[type=range]").get_attribute("aria-valuetext") == "0.125"
+
+
 def test_no_name_runs(browser: Browser, tmp_path: Any) -> None:
     """In a browser, too, no name, key, note or question runs: no dialog opens, and nothing is loaded by it."""
     hostile = build_hostile(tmp_path / "hostile")

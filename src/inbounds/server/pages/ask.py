@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.errors import InboundsError
+from inbounds.ledger.amount import units
 from inbounds.query.plan import Plan
 from inbounds.server.api.answer_shape import Question
 from inbounds.server.api.answers import TOKEN
@@ -68,7 +69,9 @@ async def ask_one_page(
     text = written(holding.dataset.tables, choices) if choices.is_wanted else sql
     told = await planned(request, visitor.person, _told, service, visitor, name, text, epsilon)
     budget = await run_in_threadpool(budget_of, service, name, visitor.person, visitor.person.name)
-    return page(request, "ask_one", visitor, described=described(holding), budget=budget, choices=choices, **told)
+    public = described(holding)
+    names = [name for table in public.tables for name in (table.name, *(column.name for column in table.columns))]
+    return page(request, "ask_one", visitor, described=public, names=names, budget=budget, choices=choices, **told)
 
 
 @router.get("/ask/{name}/explanation")
@@ -127,7 +130,7 @@ async def request_more(request: Request, name: Name, service: Serving, visitor: 
     refuse_forged(request, visitor, sent)
     await run_in_threadpool(service.holdings.holding, name, visitor.person)
     amount, reason = sent.get("amount", "").strip(), sent.get("reason", "").strip()
-    _question(Asking, "more", amount)
+    units(amount, "the amount")
     if not reason or len(reason) > 1000:
         raise Problem("invalid-parameter", "a request needs a reason of up to 1,000 characters; go back and say why")
     if not await run_in_threadpool(service.budget_requests.add, visitor.person.name, name, amount, reason):
@@ -164,5 +167,5 @@ def _question(kind: Any, sql: str, epsilon: str, **more: Any) -> Any:
         return kind(sql=sql, epsilon=epsilon.strip(), **more)
     except ValidationError:
         raise Problem(
-            "invalid-parameter", "a question needs SQL and an epsilon, a number such as 0.5; go back and write both"
+            "invalid-parameter", "a question needs SQL and an epsilon, a number such as 0.5; write both"
         ) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Request
 from starlette.concurrency import run_in_threadpool
@@ -133,7 +134,7 @@ async def grant(request: Request, name: Name, service: Serving, visitor: Custodi
     refuse_forged(request, visitor, sent)
     more = _grant(sent.get("amount", ""), sent.get("analyst") or None, sent.get("note", ""))
     await run_in_threadpool(granted, service, name, more, visitor.person)
-    return to(f"/keep/{name}")
+    return to(f"/keep/{quote(name, safe='')}")
 
 
 @router.post("/keep/requests/{number}")

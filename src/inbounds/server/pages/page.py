@@ -12,6 +12,8 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from inbounds import __version__
+from inbounds.server.log import tell
+from inbounds.server.middleware import MISTAKE
 from inbounds.server.pages.visitor import Visitor
 from inbounds.server.pages.words import first_sentence, in_words, moment, sentence
 
@@ -56,7 +58,11 @@ def page_in_two(
 
     async def parts() -> AsyncIterator[str]:
         yield before
-        yield await later
+        try:
+            yield await later
+        except Exception as mistake:  # noqa: BLE001  the page has begun: it says so, and the operator is told its kind
+            tell("mistake", kind=type(mistake).__name__)
+            yield rendered("problem", problem=MISTAKE.detail)
         yield after
 
     return StreamingResponse(parts(), media_type="text/html", headers=HEADERS)

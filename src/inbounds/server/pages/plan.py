@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import Annotated, Any
 
 from anyio import CapacityLimiter, to_thread
@@ -25,7 +24,7 @@ from inbounds.server.api.door import SLOWER, Serving
 from inbounds.server.pages.figure import Looks, svg
 from inbounds.server.pages.page import page, page_in_two, picture, rendered
 from inbounds.server.pages.people_needed import people_needed
-from inbounds.server.pages.visitor import Looking
+from inbounds.server.pages.visitor import Looking, Visitor
 from inbounds.server.problem import Problem
 from inbounds.server.service import Service
 
@@ -35,10 +34,19 @@ Text = Annotated[str, Query(max_length=200)]
 SECONDS = Fraction(3, 10)
 """How long the optimum is searched for, for the mean error and for the worst: the limit is told to a per cent or so."""
 
+MOST_SPANS = 8
+"""Of bounds on this page: a plan for more takes longer than a visitor waits."""
+
 AT_ONCE = 1
 """So many plans are made at a time in one process; others wait, and questions do not."""
 
+PART = 1 / 12
+"""A new plan takes so much of what a visitor may have in a minute; one that was made before is shown for nothing."""
+
+MOST_KEPT = 256
+
 _MAKING = CapacityLimiter(AT_ONCE)
+_MADE: dict[Asked, Plan] = {}
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,10 @@ class Asked:
         possible = Bounds.parse(bounds.strip())
         if possible.is_dates:
             raise InvalidParameter("this page plans for numbers, got days; use inbounds plan for them")
+        if (spans := len(possible.ends) // 2) > MOST_SPANS:
+            raise InvalidParameter(
+                f"this page plans for up to {MOST_SPANS} ranges, got {spans}; use inbounds plan for more"
+            )
         found = cls(possible, _number(sensitivity.strip(), "the sensitivity"), _number(epsilon.strip(), "epsilon"))
         Promise.of(found.bounds, found.sensitivity, found.epsilon, "standard", 0, trusted=False)  # or it is refused
         return found
@@ -89,12 +101,12 @@ async def plan_page(
     epsilon: Text = "0.5",
 ) -> Response:
     """Recommend a mechanism, and compare all of them: a plan that nobody has made before takes a while."""
-    await _refuse_too_many(request, service)
     fields = {"bounds": bounds, "sensitivity": sensitivity, "epsilon": epsilon}
     try:
         asked = Asked.of(bounds, sensitivity, epsilon)
     except InboundsError as error:
         return page(request, "plan", looking, status=400, problem=str(error), fields=fields)
+    await _refuse_too_many(request, service, looking, asked)
     return page_in_two(request, "plan", looking, _shown(asked, fields), problem=None, fields=fields)
 
 
@@ -109,11 +121,18 @@ async def _shown(asked: Asked, fields: dict[str, str]) -> str:
 
 @router.get("/plan/law.svg")
 async def law(
-    request: Request, service: Serving, look: Looks, bounds: Text, sensitivity: Text, epsilon: Text
+    request: Request,
+    service: Serving,
+    looking: Looking,
+    look: Looks,
+    bounds: Text,
+    sensitivity: Text,
+    epsilon: Text,
 ) -> Response:
     """Draw what is released at a few true values; what is impossible is shaded."""
-    await _refuse_too_many(request, service)
-    found = await _made(Asked.of(bounds, sensitivity, epsilon))
+    asked = Asked.of(bounds, sensitivity, epsilon)
+    await _refuse_too_many(request, service, looking, asked)
+    found = await _made(asked)
 
     def draw(axes: Any) -> object:
         drawn = densities(found.best.mechanism, found.truths, axes=axes)
@@ -128,23 +147,29 @@ async def law(
     return picture(await run_in_threadpool(svg, draw, look))
 
 
-async def _refuse_too_many(request: Request, service: Service) -> None:
-    """Refuse whoever wants too many plans a minute, signed in or not."""
+async def _refuse_too_many(request: Request, service: Service, looking: Visitor | None, asked: Asked) -> None:
+    """Refuse whoever wants too many new plans a minute: by name or, if not signed in, by address."""
     address = None if request.client is None else request.client.host
-    if not await run_in_threadpool(service.rates.take, f"plan {address}"):
-        raise Problem("too-many", "too many plans at once; wait a little", headers=SLOWER)
+    who = f"address {address}" if looking is None else f"person {looking.person.name}"
+    if asked not in _MADE and not await run_in_threadpool(service.rates.take, f"plan of {who}", PART):
+        raise Problem("too-many", "too many new plans in a minute; wait a little", headers=SLOWER)
 
 
 async def _made(asked: Asked) -> Plan:
-    return await to_thread.run_sync(_plan, asked, limiter=_MAKING)
+    found = _MADE.get(asked)
+    return await to_thread.run_sync(_plan, asked, limiter=_MAKING) if found is None else found
 
 
-@lru_cache(maxsize=256)
 def _plan(asked: Asked) -> Plan:
+    if asked in _MADE:  # while this one waited
+        return _MADE[asked]
     setting = asked.bounds, asked.sensitivity, asked.epsilon
     compared = compare(*setting, time_limit=SECONDS, progress=silent)
     best = recommend(*setting, even_timing=True, optimum=False, progress=silent)
-    return Plan(best, compared, people_needed(asked.bounds, asked.epsilon))
+    if len(_MADE) >= MOST_KEPT:
+        _MADE.clear()
+    found = _MADE[asked] = Plan(best, compared, people_needed(asked.bounds, asked.epsilon))
+    return found
 
 
 def _number(text: str, name: str) -> Decimal:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
@@ -9,14 +11,20 @@ from starlette.responses import Response
 from inbounds.server.api.door import service_of
 from inbounds.server.pages.page import page
 from inbounds.server.pages.sign_in import HOME
-from inbounds.server.pages.visitor import Visitor, cookie_name, found_by
+from inbounds.server.pages.visitor import Visitor, cookie_name, whose
 from inbounds.server.problem import AGAIN, KINDS, Problem
 
 WORDS = {
     AGAIN: "open it in the list of your questions, and ask again, which costs nothing more",
     "; see /v1/openapi.json": "",
+    "you have asked no question with this key": "no question of yours has this address",
+    "the Idempotency-Key was used for another question or epsilon; choose another one": (
+        "this form was sent before, with another question; go back, load the page and ask again"
+    ),
 }
 """What programs are told, and people in place of it."""
+
+TITLES = {"request-reused": "This form was used for another question"}
 
 LOOK_AGAIN = ("request-running", "too-many", "too-many-statements", "statement-failed", "dataset-unavailable")
 LATER = (*LOOK_AGAIN, "ledger-unavailable", "server-unavailable")
@@ -36,8 +44,8 @@ async def refusal_page(request: Request, problem: Problem) -> Response:
     detail = problem.detail
     for words, instead in WORDS.items():
         detail = detail.replace(words, instead)
-    ways = _ways(request, problem, looking)
-    found = page(request, "refusal", looking, status=kind.status, title=kind.title, detail=detail, ways=ways)
+    ways, title = _ways(request, problem, looking), TITLES.get(problem.code, kind.title)
+    found = page(request, "refusal", looking, status=kind.status, title=title, detail=detail, ways=ways)
     found.headers.update(problem.headers)
     return found
 
@@ -48,10 +56,9 @@ async def _visitor(request: Request) -> Visitor | None:
     cookie = request.cookies.get(cookie_name(service_of(request)))
     if known is not None or cookie is None:
         return known
-    try:
-        return await run_in_threadpool(found_by, service_of(request), cookie)
-    except Problem:
-        return None
+    with suppress(Problem):  # of the server's own file: whoever looks is then told what is wrong, as nobody
+        return await run_in_threadpool(whose, service_of(request), cookie)
+    return None
 
 
 def _ways(request: Request, problem: Problem, looking: Visitor | None) -> list[tuple[str, str]]:

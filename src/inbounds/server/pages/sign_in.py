@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -18,6 +18,9 @@ from inbounds.server.problem import Problem
 from inbounds.server.service import Service
 from inbounds.server.sessions import HOURS
 from inbounds.server.sign_ins import BACK, MINUTES
+
+if TYPE_CHECKING:
+    from inbounds.server.code_flow import CodeFlow
 
 router = APIRouter(include_in_schema=False)
 
@@ -42,7 +45,7 @@ async def sign_in_page(request: Request, service: Serving, looking: Looking, aft
 async def sign_in(request: Request, service: Serving, looking: Looking, sent: Form) -> Response:
     """Sign in with a key."""
     if is_from_elsewhere(request):
-        raise Problem("not-allowed", "this form is not from here; open the page and sign in there")
+        raise Problem("stale-form", "open the page and sign in there")
     key, after = sent.get("key", "").strip(), sent.get("next", "")
     name = await run_in_threadpool(service.keys.holder, key)
     person = None if name is None else service.file.people.get(name)
@@ -68,7 +71,10 @@ async def signed(request: Request, person: Person, key: str | None, after: str) 
 
 
 def _set(response: Response, service: Service, name: str, value: str, seconds: int) -> None:
-    """Set a cookie that no script reads, and that other sites send with nothing but a link to a page."""
+    """Set a cookie that no script reads, and that other sites send with nothing but a link to a page.
+
+    For no seconds it is taken away, which needs the same words as setting it.
+    """
     secure = service.file.home.startswith("https://") or service.file.proxy is not None
     response.set_cookie(name, value, max_age=seconds, path="/", secure=secure, httponly=True, samesite="lax")
 
@@ -76,12 +82,11 @@ def _set(response: Response, service: Service, name: str, value: str, seconds: i
 @router.get("/sign-in/provider")
 async def to_provider(request: Request, service: Serving, after: Next = "") -> Response:
     """Send the browser to the identity provider."""
-    if service.code_flow is None:
-        raise Problem("not-found", "there is no identity provider here; sign in with a key")
+    flow = _flow(service)
     address = None if request.client is None else request.client.host
     if not await run_in_threadpool(service.rates.take, f"sign-in {address}"):
         raise Problem("too-many", "too many people sign in at once; wait a minute", headers=SLOWER)
-    begun = await run_in_threadpool(service.code_flow.begin, after)
+    begun = await run_in_threadpool(flow.begin, after)
     if begun is None:
         raise Problem("server-unavailable", "the identity provider cannot be reached; try again later")
     found = to(begun.address)
@@ -94,10 +99,8 @@ async def from_provider(
     request: Request, service: Serving, looking: Looking, state: Returned = "", code: Returned = ""
 ) -> Response:
     """Sign in whom the provider sends back."""
-    if service.code_flow is None:
-        raise Problem("not-found", "there is no identity provider here; sign in with a key")
-    name = _pending_name(service)
-    ended = await run_in_threadpool(service.code_flow.end, request.cookies.get(name, ""), state, code)
+    flow, name = _flow(service), _pending_name(service)
+    ended = await run_in_threadpool(flow.end, request.cookies.get(name, ""), state, code)
     person = None if ended is None else service.file.people.get(ended.name)
     if ended is None or person is None:
         refused = (
@@ -107,8 +110,14 @@ async def from_provider(
         found: Response = page(request, "sign_in", looking, status=401, after="", refused=refused, provider=provider)
     else:
         found = await signed(request, person, None, ended.after)
-    found.delete_cookie(name, path="/")
+    _set(found, service, name, "", 0)
     return found
+
+
+def _flow(service: Service) -> CodeFlow:
+    if service.code_flow is None:
+        raise Problem("not-found", "there is no identity provider here; sign in with a key")
+    return service.code_flow
 
 
 def _pending_name(service: Service) -> str:
@@ -123,5 +132,5 @@ async def sign_out(request: Request, service: Serving, looking: Looking, sent: F
         refuse_forged(request, looking, sent)
         name = cookie_name(service)
         await run_in_threadpool(service.sessions.end, request.cookies.get(name, ""))
-        found.delete_cookie(name, path="/")
+        _set(found, service, name, "", 0)
     return found

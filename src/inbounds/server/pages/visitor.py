@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
-from inbounds.server.api.door import SLOWER, Serving
+from inbounds.server.api.door import SLOWER, Serving, service_of
 from inbounds.server.person import Action, Person
 from inbounds.server.problem import Problem
 from inbounds.server.service import Service
@@ -57,15 +57,39 @@ Looking = Annotated[Visitor | None, Depends(visitor)]
 
 def found_by(service: Service, cookie: str) -> Visitor | None:
     """Return who has a cookie, None if its session is over; pages are counted as requests are."""
+    found = whose(service, cookie)
+    if found is not None and not service.rates.take(f"person {found.person.name}"):
+        raise Problem("too-many", "too many pages at once; wait a little", headers=SLOWER)
+    return found
+
+
+def whose(service: Service, cookie: str) -> Visitor | None:
+    """Return who has a cookie, None if its session is over."""
     session = service.sessions.find(cookie)
     if session is None or (session.key is not None and not service.keys.is_valid(session.key)):
         return None
     person = service.file.people.get(session.person)
-    if person is None:
-        return None
-    if not service.rates.take(f"person {person.name}"):
-        raise Problem("too-many", "too many pages at once; wait a little", headers=SLOWER)
-    return Visitor(person, session)
+    return None if person is None else Visitor(person, session)
+
+
+FORMS = {
+    "/ask/{name}/requests": "/ask/{name}",
+    "/keep/{name}/grants": "/keep/{name}",
+    "/keep/requests/{number}": "/keep",
+    "/keep/keys/{prefix}/revoke": "/keep/keys",
+}
+"""Addresses that take a form and are no page, and the page that the form stands on."""
+
+
+async def _wanted(request: Request) -> str:
+    """Return the page that somebody wanted; for a form the one that it stands on, with the question if it has one."""
+    route, query = request.scope["route"].path, request.url.query
+    if request.method == "POST":
+        sent = await form(request)
+        query = urlencode([(field, sent[field]) for field in ("sql", "epsilon") if field in sent])
+    names = {name: quote(str(value), safe="") for name, value in request.path_params.items()}
+    path = FORMS.get(route, route).format_map(names)
+    return f"{path}?{query}" if query else path
 
 
 def signed_in(action: Action) -> Any:
@@ -73,8 +97,7 @@ def signed_in(action: Action) -> Any:
 
     async def allowed(request: Request, looking: Looking) -> Visitor:
         if looking is None:
-            path, query = quote(request.url.path), request.url.query
-            raise SignInFirst(f"{path}?{query}" if query else path)
+            raise SignInFirst(await _wanted(request))
         if not looking.person.may(action):
             raise Problem("not-allowed", f"{looking.person.role.one} may not {action.words}; ask somebody who may")
         return looking
@@ -95,11 +118,15 @@ Form = Annotated[dict[str, str], Depends(form)]
 
 
 def is_from_elsewhere(request: Request) -> bool:
-    """Return whether the browser says that another site sent this."""
-    return request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+    """Return whether the browser says that another site sent this: as browsers do now, or did before."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is not None or origin is None:
+        return site not in (None, "same-origin", "none")
+    own = request.headers.get("host"), urlsplit(service_of(request).file.home).netloc
+    return urlsplit(origin).netloc not in own
 
 
 def refuse_forged(request: Request, looking: Visitor, sent: dict[str, str]) -> None:
     """Refuse a form that another site could have sent: it lacks the session's token, or says where it comes from."""
     if is_from_elsewhere(request) or not looking.session.sent(sent.get("token", "")):
-        raise Problem("not-allowed", "this form is not from here, or too old; go back, load the page and send it again")
+        raise Problem("stale-form", "go back, load the page and send it again")

@@ -5,23 +5,49 @@
 const question = document.getElementById("question");
 if (question) {
   const explanation = document.getElementById("explanation");
+  const told = document.getElementById("told");
   const sql = question.elements.namedItem("sql");
   const epsilon = question.elements.namedItem("epsilon");
   let waiting = 0;
   let latest = 0;
 
+  // What stands there may be about a question that has been changed since: then it cannot be asked.
+  const isStale = () => {
+    const asked = explanation.querySelector("form.ask");
+    return asked !== null && (asked.elements.sql.value !== sql.value || asked.elements.epsilon.value !== epsilon.value);
+  };
+  explanation.addEventListener("submit", (event) => {
+    if (isStale()) event.preventDefault();
+  });
+
+  // What is open and where the focus is stay as they were; a screen reader is told the first line.
+  const show = (text) => {
+    const open = explanation.querySelector("details")?.open;
+    const focused = ["form.ask button", "summary"].find((one) => explanation.querySelector(one) === document.activeElement);
+    explanation.innerHTML = text;
+    const details = explanation.querySelector("details");
+    if (details && open) details.open = true;
+    if (focused) explanation.querySelector(focused)?.focus();
+    told.textContent = explanation.querySelector("p")?.textContent.replace(/\s+/g, " ").trim() ?? "";
+  };
+  const FAILED = '<p class="problem">This could not be explained just now. Press “Explain, for nothing”.</p>';
   const explain = async () => {
     const mine = ++latest;
     const wanted = new URLSearchParams({ sql: sql.value, epsilon: epsilon.value });
-    const response = await fetch(`${question.dataset.explain}?${wanted}`, { headers: { Accept: "text/html" } });
-    const text = await response.text();
-    if (mine !== latest || !response.ok || response.redirected) return;
-    explanation.innerHTML = text;
-    history.replaceState(null, "", `${question.getAttribute("action")}?${wanted}`);
+    let text = FAILED;
+    try {
+      const response = await fetch(`${question.dataset.explain}?${wanted}`, { headers: { Accept: "text/html" } });
+      if (response.ok && !response.redirected) text = await response.text();
+    } catch { /* the server is away: it is told below */ }
+    if (mine !== latest) return;
+    show(text);
+    explanation.classList.remove("stale");
+    if (text !== FAILED) history.replaceState(null, "", `${question.getAttribute("action")}?${wanted}`);
   };
   const soon = () => {
+    explanation.classList.toggle("stale", isStale());
     clearTimeout(waiting);
-    waiting = setTimeout(() => explain().catch(() => {}), 150);
+    waiting = setTimeout(explain, 150);
   };
   sql.addEventListener("input", soon);
   epsilon.addEventListener("input", soon);
@@ -30,19 +56,23 @@ if (question) {
   const slider = document.createElement("input");
   Object.assign(slider, { type: "range", min: "-2", max: "1", step: "0.05" });
   slider.setAttribute("aria-label", "What it may cost, by a slider");
-  slider.value = String(Math.log10(Number(epsilon.value) || 0.5));
+  const follow = () => {
+    if (Number(epsilon.value) > 0) slider.value = String(Math.log10(Number(epsilon.value)));
+    slider.setAttribute("aria-valuetext", epsilon.value);
+  };
+  follow();
   slider.addEventListener("input", () => {
     epsilon.value = String(Number((10 ** Number(slider.value)).toPrecision(2)));
+    slider.setAttribute("aria-valuetext", epsilon.value);
     soon();
   });
-  epsilon.addEventListener("input", () => {
-    if (Number(epsilon.value) > 0) slider.value = String(Math.log10(Number(epsilon.value)));
-  });
+  epsilon.addEventListener("input", follow);
   epsilon.after(slider);
 
   // Names of tables and columns that begin like the word before the cursor.
   const words = "SELECT FROM WHERE GROUP BY ROLLUP CUBE HAVING ORDER LIMIT COUNT SUM AVG MEDIAN QUANTILES STDDEV VARIANCE CORR HISTOGRAM BETWEEN";
-  const names = `${sql.dataset.names} ${words}`.split(/\s+/).filter(Boolean);
+  const names = [...JSON.parse(sql.dataset.names), ...words.split(" ")];
+  const written = (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
   const list = document.createElement("div");
   list.className = "names";
   list.setAttribute("aria-label", "Names that fit");
@@ -58,7 +88,7 @@ if (question) {
       button.className = "quiet";
       button.textContent = name;
       button.addEventListener("click", () => {
-        sql.setRangeText(name, before.length - word.length, before.length, "end");
+        sql.setRangeText(written(name), before.length - word.length, before.length, "end");
         list.replaceChildren();
         sql.focus();
         soon();
