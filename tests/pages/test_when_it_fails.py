@@ -47,6 +47,20 @@ def test_a_question_that_failed_is_asked_again_for_nothing(
         assert ledger.charges("visits", "ana") == 1
 
 
+def test_what_a_page_cannot_ask_again_is_left_to_the_program(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question with options that no form has is not asked without them."""
+    question = {"sql": COUNT, "epsilon": "0.5", "pooling": "0"}
+    with monkeypatch.context() as patch:
+        patch.setattr(served.service.holdings.opened("visits").dataset.engine, "run", failing)
+        asked = served.person("ana").post(
+            "/v1/datasets/visits/answers", json=question, headers={"Idempotency-Key": "by-program"}
+        )
+        assert asked.status_code == 503
+    page = visit(served, "ana").get("/answers/by-program").text
+    assert "A program asked it" in page
+    assert "for nothing</button>" not in page
+
+
 def test_a_question_that_was_lost_is_asked_again_as_the_ledger_has_it(served: Served) -> None:
     """Where the server died before it kept what was written, the ledger knows what was charged."""
     ana = visit(served, "ana")

@@ -92,7 +92,8 @@ def _charged(service: Service, request: str) -> tuple[str, dict[str, Any]]:
         found = ledger.request(request)
     assert found is not None  # or nothing was charged
     charge, _ = found
-    return charge.dataset, {"sql": charge.text, "epsilon": text(fraction(charge.amount)), "alone": False}
+    options = {"alone": False, "pooling": None, "weights": None}
+    return charge.dataset, {"sql": charge.text, "epsilon": text(fraction(charge.amount)), **options}
 
 
 def _budget(service: Service, visitor: Visitor, name: str) -> BudgetOut | None:
