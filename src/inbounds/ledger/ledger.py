@@ -11,20 +11,21 @@ from types import TracebackType
 from uuid import uuid4
 
 from inbounds.errors import InvalidParameter, LedgerConflict, LedgerUnavailable, RequestReused
-from inbounds.exact.rational import shown
 from inbounds.ledger.account import Account
-from inbounds.ledger.address import HIDDEN, is_address, is_server, without_secrets
-from inbounds.ledger.amount import DELTA_UNIT, LIMIT, Amount, change, delta_units, fraction, written_delta
+from inbounds.ledger.address import is_server, without_secrets
+from inbounds.ledger.agreement import agree, record, refuse_other_terms, terms_of
+from inbounds.ledger.amount import Amount, change, delta_units, fraction
 from inbounds.ledger.book import TOTAL, Book
 from inbounds.ledger.caps import Caps
 from inbounds.ledger.cost import Cost, pure_rho
 from inbounds.ledger.entry import Entry, Head
 from inbounds.ledger.late_delta import add_delta, caps_of
 from inbounds.ledger.names import check_name, check_text
+from inbounds.ledger.place import open_store
+from inbounds.ledger.raising import raise_cap, raise_reserve
 from inbounds.ledger.receipt import Balance, Receipt, Repeats
 from inbounds.ledger.refusals import exceeded, no_grant, refuse_other_caps
-from inbounds.ledger.schema import KNOWS_CONTRACTS, KNOWS_DELTA
-from inbounds.ledger.sqlite import SQLiteStore
+from inbounds.ledger.schema import KNOWS_DELTA
 from inbounds.ledger.statement import Statement
 from inbounds.ledger.store import Failure, Store
 from inbounds.ledger.terms import Terms
@@ -50,7 +51,7 @@ class Ledger:
         may not be written, or is in a folder that may not, then opens to be read; what would write it is refused.
         """
         try:
-            return cls(_store(where, create))
+            return cls(open_store(where, create))
         except Failure as failure:
             shown_place = "in PostgreSQL" if is_server(where) else without_secrets(fspath(where))
             raise LedgerUnavailable(f"the ledger {shown_place} cannot be opened: {failure}") from None
@@ -112,7 +113,7 @@ class Ledger:
         if not create:
             with self._reading():
                 refuse_other_caps(name, caps_of(self._book, self._opening(name)), caps)
-                self._refuse_other_terms(name, agreed)
+                refuse_other_terms(self._book, name, agreed)
             return
         with self._writing("nothing was opened", "it may have been opened: open it again"):
             head = self._book.lock()
@@ -121,7 +122,7 @@ class Ledger:
                 head = self._open(head, name, caps)
             else:
                 refuse_other_caps(name, caps_of(self._book, opening), caps)
-            self._agree(head, name, agreed)
+            agree(self._book, head, name, agreed)
 
     def _open(self, head: Head, name: str, caps: Caps) -> Head:
         if caps.delta is not None:
@@ -134,7 +135,7 @@ class Ledger:
         """Return the terms that a dataset is charged under, None if none were recorded."""
         with self._reading():
             self._opening(check_name(dataset, "a dataset"))
-            return self._terms(dataset)
+            return terms_of(self._book, dataset)
 
     def change_terms(self, dataset: str, terms: Mapping[str, str], reason: str) -> None:
         """Record other terms for a dataset, and why: from now on charges are made under these; the same do nothing."""
@@ -145,8 +146,8 @@ class Ledger:
         with self._writing("nothing was changed", "it may have been changed: look at the statement"):
             head = self._book.lock()
             self._opening(dataset)
-            if self._terms(dataset) != agreed:
-                self._record(head, dataset, agreed, reason)
+            if terms_of(self._book, dataset) != agreed:
+                record(self._book, head, dataset, agreed, reason)
 
     def add_delta(self, dataset: str, delta: Amount, reason: str, *, delta_reserved: Amount | None = None) -> None:
         """Give a dataset that was opened without one a delta, once and for good: from now on rho counts beside epsilon.
@@ -197,32 +198,11 @@ class Ledger:
                         f"the dataset {dataset!r} has no cap per analyst, got a grant to {who!r}; leave the analyst out"
                     )
                 self._book.enter(dataset, who, caps_of(self._book, opening).account(opening.per_analyst))
-            if more and not self._raise_cap(opening, who, more):
+            if more and not raise_cap(self._book, opening, who, more):
                 raise no_grant(dataset, who, more, self._book.account(dataset, who) or Account(0, 0))
             if more_delta is not None:
-                self._raise_reserve(dataset, more_delta)
+                raise_reserve(self._book, dataset, more_delta)
             self._book.append(head, "grant", dataset, analyst=who, amount=more, text=note, delta=more_delta)
-
-    def _raise_cap(self, opening: Entry, who: str, more: int) -> bool:
-        """Change a cap of epsilon, and that of rho with it; return whether that is possible."""
-        account = self._book.account(opening.dataset, who)
-        if account is None or account.cap is None or account.rho_cap is None:
-            return self._book.raise_cap(opening.dataset, who, more, LIMIT)
-        cap = account.cap + more
-        rho_cap = caps_of(self._book, opening).rho_cap(cap)
-        if not 0 <= cap <= LIMIT or rho_cap is None:
-            return False
-        return self._book.set_caps(opening.dataset, who, cap, rho_cap)
-
-    def _raise_reserve(self, dataset: str, delta: int) -> None:
-        self._book.upgrade(KNOWS_DELTA)
-        account = self._book.account(dataset, TOTAL) or Account(0, 0)
-        if account.reserve + delta >= DELTA_UNIT:
-            raise LedgerConflict(
-                f"a delta must stay below 1: charges of {dataset!r} may have {written_delta(account.reserve)}, and "
-                f"{written_delta(delta)} more was asked; grant less"
-            )
-        self._book.raise_reserve(dataset, delta)
 
     def charge(  # noqa: PLR0913  who asks what of whom, and each thing that it costs
         self,
@@ -261,7 +241,7 @@ class Ledger:
             if first is not None:
                 return self._again(first, (dataset, analyst, cost.epsilon, cost.delta, fingerprint))
             taken = self._spend(dataset, analyst, cost)
-            head = self._agree(head, dataset, agreed)
+            head = agree(self._book, head, dataset, agreed)
             texts = {"request_id": request, "fingerprint": fingerprint, "text": note}
             numbers = {"amount": taken.epsilon, "rho": taken.rho, "delta": taken.delta}
             entry = self._book.append(head, "charge", dataset, analyst=analyst, **texts, **numbers)
@@ -412,37 +392,6 @@ class Ledger:
             found.append(own.more_like(cost, is_total=False))
         return min(count for count in found if count is not None)
 
-    def _terms(self, dataset: str) -> Terms | None:
-        entry = self._book.contract(dataset)
-        found = None if entry is None else Terms.load(entry.text)
-        if entry is not None and (found is None or found[0].digest != entry.fingerprint):
-            raise LedgerConflict(f"the terms of {dataset!r} in entry {entry.seq} cannot be read; verify the ledger")
-        return None if found is None else found[0]
-
-    def _agree(self, head: Head, dataset: str, terms: Terms | None) -> Head:
-        """Record the first terms of a dataset, refuse others, and return where the chain ends now."""
-        if terms is None or self._refuse_other_terms(dataset, terms):
-            return head
-        return self._record(head, dataset, terms, "")
-
-    def _record(self, head: Head, dataset: str, terms: Terms, reason: str) -> Head:
-        self._book.upgrade(KNOWS_CONTRACTS)
-        fields = {"fingerprint": terms.digest, "text": terms.dump(reason)}
-        return self._book.append(head, "contract", dataset, **fields).head
-
-    def _refuse_other_terms(self, dataset: str, terms: Terms | None) -> bool:
-        """Return whether these are the terms that were recorded, false if none were; others are refused."""
-        kept = None if terms is None else self._terms(dataset)
-        if terms is None or kept is None:
-            return False
-        if kept != terms:
-            raise LedgerConflict(
-                f"the dataset {dataset!r} is charged under other terms: {kept.changes(terms)}; keep to the "
-                "contract that was recorded, let the custodian record the change (inbounds budget contract), or give "
-                "the dataset another name"
-            )
-        return True
-
     def _spend(self, dataset: str, analyst: str, cost: Cost) -> Cost:
         """Take a cost from both accounts, and return what was taken: without rho where that does not count."""
         total, own = (self._book.account(dataset, who) for who in (TOTAL, analyst))
@@ -466,26 +415,6 @@ class Ledger:
             )
         kept = self._book.answer(first.request_id)
         return Receipt.of(first, kept.text if kept else None, fresh=False)
-
-
-def _store(where: object, create: bool) -> Store:
-    """Return the store that a path or a URL names."""
-    if isinstance(where, str) and is_server(where):
-        from inbounds.ledger.postgres import PostgresStore  # noqa: PLC0415  only whoever has psycopg comes here
-
-        return PostgresStore(where, create)
-    path = fspath(where) if isinstance(where, str | PathLike) else None
-    if not isinstance(path, str) or not path or "\0" in path or path == ":memory:":
-        received = shown(without_secrets(path)) if isinstance(path, str) else f"a value of type {type(where).__name__}"
-        raise InvalidParameter(
-            f"a ledger must be a path or a postgresql:// URL, got {received}; give for example 'budget.db'"
-        )
-    if is_address(path):
-        raise InvalidParameter(
-            f"a ledger must be a path or a postgresql:// URL, got another address {HIDDEN}; write it like budget.db or "
-            "postgresql://user:password@host:5432/database"
-        )
-    return SQLiteStore(Path(path), create)
 
 
 def _check(dataset: str, analyst: str | None) -> str:

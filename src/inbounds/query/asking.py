@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -17,16 +16,12 @@ from inbounds.errors import (
     InvalidQuestion,
     LedgerConflict,
     LedgerUnavailable,
-    ProjectionFailed,
 )
 from inbounds.exact.rational import as_written, round_up, shown
-from inbounds.joint.measuring import Measured
-from inbounds.ledger.amount import fraction, units
 from inbounds.ledger.names import LONGEST_TEXT
-from inbounds.privacy.claim import checked_epsilon
 from inbounds.query import unfinished
 from inbounds.query.answer import Answer, columns_of
-from inbounds.query.answering import Answered
+from inbounds.query.asking_options import checked_confidence, cost_of, fixed_pooling, whole_number
 from inbounds.query.clipping import warnings_of
 from inbounds.query.condition import Condition
 from inbounds.query.explanation import Explanation
@@ -48,9 +43,6 @@ from inbounds.query.unfinished import Part
 if TYPE_CHECKING:
     from inbounds.ledger import Ledger, Receipt
     from inbounds.query.dataset import Dataset
-
-LEAST_ODDS = Fraction(1, 10**9)
-"""Intervals are neither surer nor less sure than this, where doubles still tell odds from none."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +141,7 @@ class Query:
 
     def limit(self, rows: int, offset: int = 0) -> Query:
         """Return the question with so many rows shown at most, from the one after `offset` on."""
-        return replace(self, shown=replace(self.shown, limit=_whole(rows), offset=_whole(offset)))
+        return replace(self, shown=replace(self.shown, limit=whole_number(rows), offset=whole_number(offset)))
 
     @property
     def _columns(self) -> tuple[str, ...]:
@@ -172,11 +164,11 @@ class Query:
 
     def plan(self, epsilon: Any, *, pooling: Any = None) -> Plan:
         """Return how the question will be answered, if it is one; nothing is spent, and no row is looked at."""
-        return self.dataset.planned(self.question, _cost(epsilon), _fixed(pooling))
+        return self.dataset.planned(self.question, cost_of(epsilon), fixed_pooling(pooling))
 
     def plans(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> tuple[Plan, ...]:
         """Return how each question will be answered, with its part of epsilon."""
-        cost, fixed = _cost(epsilon), _fixed(pooling)
+        cost, fixed = cost_of(epsilon), fixed_pooling(pooling)
         return tuple(
             self.dataset.planned(question, cost * part, fixed)
             for question, part in zip(self.questions, self._parts(weights), strict=True)
@@ -217,7 +209,7 @@ class Query:
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
         found = None if analyst is None else self.owned(analyst, ledger, hidden)
         owned = None if found is None else f"{analyst} owns this already, as a sum or a part of {found.request_id}"
-        lasting = self.dataset.lasting(_cost(epsilon), rho_of(plans))
+        lasting = self.dataset.lasting(cost_of(epsilon), rho_of(plans))
         return Explanation.of(plans, self.dataset.engine.dialect.name, owned, self.shown.explained(), lasting)
 
     def ask(
@@ -239,7 +231,7 @@ class Query:
         * `confidence`: of the intervals beside the answers, above 0 and below 1.
         * `progress`: takes a line of text now and then; if not given, a terminal shows it.
         """
-        fixed, sure = _fixed(pooling), _confidence(confidence)
+        fixed, sure = fixed_pooling(pooling), checked_confidence(confidence)
         check_progress(progress)
         planned = self.plans(epsilon, pooling=fixed, weights=weights)
         adds_up = self._adds_up(planned)
@@ -251,7 +243,7 @@ class Query:
         receipt = account.charge(
             self.dataset.name,
             analyst,
-            _cost(epsilon),
+            cost_of(epsilon),
             request_id=request_id,
             fingerprint=self._fingerprint(planned, fixed),
             note=sql_of(self.questions)[:1000],
@@ -266,16 +258,16 @@ class Query:
                     parts = [self._part(*one, report) for one in zip(planned, each, strict=True)]
             except EngineFailed as failure:
                 raise EngineFailed(failure.kind, receipt.request_id) from None
-            if (answered := _finished(parts)) is None:
+            if (answered := unfinished.finished(parts)) is None:
                 _kept(account, receipt, unfinished.dump(parts))
-                raise _unprojected(receipt.request_id)
+                raise unfinished.unprojected(receipt.request_id)
             made = Answer.of(planned, self.places, answered, receipt.request_id, sure)
             raised = tuple(each[which] for which, _ in self.places) if set(each) != {sure} else ()
             text = _kept(account, receipt, replace(made, asked=adds_up, confidences=raised).dump())
         if (kept := unfinished.load(text)) is not None:
             found = self._finish(planned, kept, receipt.request_id, sure)
         else:
-            found = Answer.load(text, _cost(epsilon), receipt.request_id, row_limit(self.questions))
+            found = Answer.load(text, cost_of(epsilon), receipt.request_id, row_limit(self.questions))
         return self._shown(replace(found, warnings=warnings_of(self.questions)))
 
     def _shown(self, released: Answer) -> Answer:
@@ -304,9 +296,9 @@ class Query:
 
     def _finish(self, planned: Sequence[Plan], parts: Sequence[Part], request_id: str, confidence: float) -> Answer:
         """Return the answer that is made of what was measured before: the data are not looked at again."""
-        answered = [_again(plan, part, confidence) for plan, part in zip(planned, parts, strict=True)]
-        if (finished := _finished(answered)) is None:
-            raise _unprojected(request_id)
+        answered = [unfinished.again(plan, part, confidence) for plan, part in zip(planned, parts, strict=True)]
+        if (finished := unfinished.finished(answered)) is None:
+            raise unfinished.unprojected(request_id)
         return Answer.of(planned, self.places, finished, request_id, confidence)
 
     def _adds_up(self, planned: Sequence[Plan]) -> dict[str, Any] | None:
@@ -359,22 +351,6 @@ class Query:
         return sha256("\0".join(told).encode()).hexdigest()
 
 
-def _finished(parts: Sequence[Part]) -> list[list[tuple[Answered, ...]]] | None:
-    """Return the answers to all questions, None if one of them is not there."""
-    found = [part for part in parts if not isinstance(part, Measured)]
-    return found if len(found) == len(parts) else None
-
-
-def _again(planned: Plan, part: Part, confidence: float) -> Part:
-    """Try once more to make a table of what was measured."""
-    if not isinstance(part, Measured) or not isinstance(planned.answering, JointTable):
-        return part
-    try:
-        return planned.answering.made_of(part, confidence)
-    except Unprojected:
-        return part
-
-
 def _kept(account: Ledger, receipt: Receipt, text: str) -> str:
     """Keep what was answered, and return what may leave; where that fails, the charge stands, and is to be told."""
     try:
@@ -383,42 +359,6 @@ def _kept(account: Ledger, receipt: Receipt, text: str) -> str:
         raise LedgerUnavailable(str(failure), uncertain=True) from None
 
 
-def _unprojected(request_id: str) -> ProjectionFailed:
-    return ProjectionFailed(
-        "no possible table was found for what was measured; what was charged stays charged, and the measurements are "
-        f"kept. Ask again with the same request id, {request_id!r}, which costs nothing more"
-    )
-
-
 def rho_of(planned: Sequence[Plan]) -> Fraction:
     """Return at least what all parts together count in rho."""
     return sum((plan.rho for plan in planned), Fraction(0))
-
-
-def _cost(epsilon: Any) -> Fraction:
-    """Return what a ledger can charge; what it cannot is refused by the range of every epsilon, where that is why."""
-    try:
-        return fraction(units(epsilon))
-    except InvalidParameter:
-        if isinstance(epsilon, int | float | Decimal | Fraction):
-            checked_epsilon(epsilon)
-        raise
-
-
-def _fixed(pooling: Any) -> Fraction | None:
-    return None if pooling is None else as_written(pooling, "pooling", InvalidParameter)
-
-
-def _whole(given: Any) -> int:
-    if type(given) is not int or given < 0:
-        raise InvalidQuestion(f"limit takes whole numbers from 0 on, got {shown(given)}; give such")
-    return given
-
-
-def _confidence(given: Any) -> float:
-    found = as_written(given, "confidence", InvalidParameter)
-    if not LEAST_ODDS <= found <= 1 - LEAST_ODDS:
-        raise InvalidParameter(
-            f"confidence must be above 0 and below 1, by 1e-9 or more, got {shown(given)}; give one such as 0.95"
-        )
-    return float(found)

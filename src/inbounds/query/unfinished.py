@@ -9,10 +9,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from inbounds.errors import ProjectionFailed
 from inbounds.joint.measuring import Measured
 from inbounds.joint.stored import restored, stored
 from inbounds.query.answer import plain, read_plain
 from inbounds.query.answering import Answered
+from inbounds.query.joint_table import JointTable, Unprojected
+from inbounds.query.plan import Plan
 
 Part = Measured | list[tuple[Answered, ...]]
 """Of one question: what was measured, or the answers if they were made."""
@@ -30,6 +33,30 @@ def load(text: str) -> list[Part] | None:
     if not text.startswith(f'{{"{MARK}"'):
         return None
     return [_read(part) for part in json.loads(text)[MARK]]
+
+
+def finished(parts: Sequence[Part]) -> list[list[tuple[Answered, ...]]] | None:
+    """Return the answers to all questions, None if one of them is not there."""
+    found = [part for part in parts if not isinstance(part, Measured)]
+    return found if len(found) == len(parts) else None
+
+
+def again(planned: Plan, part: Part, confidence: float) -> Part:
+    """Try once more to make a table of what was measured."""
+    if not isinstance(part, Measured) or not isinstance(planned.answering, JointTable):
+        return part
+    try:
+        return planned.answering.made_of(part, confidence)
+    except Unprojected:
+        return part
+
+
+def unprojected(request_id: str) -> ProjectionFailed:
+    """Return the error that says so."""
+    return ProjectionFailed(
+        "no possible table was found for what was measured; what was charged stays charged, and the measurements are "
+        f"kept. Ask again with the same request id, {request_id!r}, which costs nothing more"
+    )
 
 
 def _plain(part: Part) -> Any:
