@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from inbounds import __version__
 from tests.helpers.every_page import ALL, PAGES, fill, lose
 from tests.helpers.markup import faults
 from tests.helpers.served import Served
@@ -35,13 +36,13 @@ def test_the_html_of_a_page_is_right(everybody: dict[str | None, Visit], person:
 def test_a_page_is_small_with_all_that_it_loads(
     everybody: dict[str | None, Visit], person: str | None, path: str
 ) -> None:
-    """A page has less than 300 kB, pictures for both light and dark, style and script included."""
+    """A page has less than 300 kB, pictures, style and script included; these are of its version, not an older one."""
     who = everybody[person]
     text = who.get(path).text
     loaded = {
         one.replace("&amp;", "&") for one in re.findall(r'(?:src|srcset|href)="(/[^"]*\.(?:svg|css|js)[^"]*)"', text)
     }
-    assert {"/static/style.css", "/static/script.js"} <= loaded
+    assert {f"/static/{name}?v={__version__}" for name in ("style.css", "script.js", "icon.svg")} <= loaded
     parts = {one: who.get(one) for one in loaded}
     assert {one: part.status_code for one, part in parts.items() if part.status_code != 200} == {}
     assert len(text.encode()) + sum(len(part.content) for part in parts.values()) < LARGEST
@@ -99,3 +100,9 @@ def broken() -> Iterator[tuple[str, str]]:
 def test_a_wrong_page_is_found_out(page: str, said: str) -> None:
     """The reader of these tests finds what is wrong with a page that is wrong in one way."""
     assert re.search(said, " ".join(faults(page)))
+
+
+def test_the_page_that_is_open_is_marked(everybody: dict[str | None, Visit]) -> None:
+    """The navigation says where one is: also at the first address, where the plan stands."""
+    for person, path, words in ((None, "/", "Plan"), (None, "/plan", "Plan"), ("carla", "/keep/keys", "Keep")):
+        assert re.findall(r'aria-current="page">(\w+)<', everybody[person].get(path).text) == [words]
