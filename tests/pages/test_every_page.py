@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.resources import files
 
 import pytest
 
@@ -15,6 +16,9 @@ from tests.helpers.visiting import Visit, page_routes, visit
 
 LARGEST = 300_000
 """Bytes, of a page and of all that it loads."""
+
+PARTS = re.compile(r"/static/.*|.*\.(svg|csv|txt|\{ending\})|.*/explanation")
+"""Addresses that are no pages."""
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +77,23 @@ def matched(route: str, path: str) -> bool:
 def test_every_page_is_in_the_list(hospital: Served) -> None:
     """A page that nobody looks at here does not exist; pictures, files and parts of pages are no pages."""
     shown = {route for method, route in page_routes(hospital.app) if method == "GET"}
-    parts = re.compile(r"/static/.*|.*\.(svg|csv|txt|\{ending\})|.*/explanation")
-    missing = [one for one in shown if not parts.fullmatch(one) and not any(matched(one, path) for _, path in ALL)]
+    missing = [one for one in shown if not PARTS.fullmatch(one) and not any(matched(one, path) for _, path in ALL)]
     assert missing == []
+
+
+def template(route: str) -> str:
+    """Return which template shows an address, as the rule of `inbounds.server.pages` has it."""
+    words = [part.replace("-", "_") for part in route.strip("/").split("/") if not part.startswith("{")]
+    return "_".join(words if not route.endswith("}") else [*words, "one"]) or "plan"
+
+
+def test_every_page_has_the_template_of_its_address(hospital: Served) -> None:
+    """Whoever knows an address finds its template by the rule that the package of pages states."""
+    shown = {route for method, route in page_routes(hospital.app) if method == "GET" and not PARTS.fullmatch(route)}
+    there = {one.name for one in (files("inbounds.server") / "templates").iterdir()}
+    others = {"/sign-in/provider", "/sign-in/provider/back"}  # which show the page of signing in, or none
+    assert {one for one in shown if f"{template(one)}.html" not in there} == others
+    assert template("/ask/{name}/owned") == "ask_owned"
 
 
 def broken() -> Iterator[tuple[str, str]]:

@@ -103,7 +103,7 @@ def test_a_key_is_drawn_as_it_is(unwieldy: Served, measure: str) -> None:
 
 
 def test_every_analyst_is_named(unwieldy: Served) -> None:
-    """Whoever has a line in the picture of balances is named below it, also by a name that begins with a stroke."""
+    """Whoever has a line in the picture of balances is named below it, also where the name begins with `_`."""
     sql = f'SELECT COUNT(*) FROM "{DATASET}"'
     for name in PEOPLE[1:]:
         found = visit(unwieldy, name).post(f"/ask/{quote(DATASET)}", sql=sql, epsilon="0.25", key=f"one-{name}")
