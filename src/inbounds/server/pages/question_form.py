@@ -76,24 +76,27 @@ class Choices:
 def written(tables: Tables, choices: Choices) -> str:
     """Return the question that was chosen, in SQL; nothing that it needs may be missing."""
     table = tables.private.get(choices.table, tables.main)
-    groups = [_name(one) for one in (choices.by, choices.then_by) if one]
-    measure = MEASURES[choices.measure].format(column=_name(choices.column), unit=_name(table.unit))
-    parts = [f"SELECT {', '.join([*groups, measure])} FROM {_name(table.name)}"]
+    groups = [sql_name(one) for one in (choices.by, choices.then_by) if one]
+    measure = MEASURES[choices.measure].format(column=sql_name(choices.column), unit=sql_name(table.unit))
+    parts = [f"SELECT {', '.join([*groups, measure])} FROM {sql_name(table.name)}"]
     if choices.where:
         sign = COMPARISONS.get(choices.compare, "=")
-        parts.append(f"WHERE {_name(choices.where)} {sign} {_value(choices.value, table.columns.get(choices.where))}")
+        parts.append(
+            f"WHERE {sql_name(choices.where)} {sign} {sql_value(choices.value, table.columns.get(choices.where))}"
+        )
     if groups:
         listed = ", ".join(groups)
         parts.append(f"GROUP BY CUBE({listed})" if choices.totals else f"GROUP BY {listed}")
     return " ".join(parts)
 
 
-def _name(text: str) -> str:
+def sql_name(text: str) -> str:
+    """Return a name as SQL has it, in quotes if it needs them."""
     plain = text.isascii() and text.replace("_", "a").isalnum() and not text[:1].isdigit()
     return text if plain else '"' + text.replace('"', '""') + '"'
 
 
-def _value(text: str, column: Column | None) -> str:
+def sql_value(text: str, column: Column | None) -> str:
     """Return a constant: a key as the contract has it, a number as it is, anything else as a text."""
     key = next((one for one in column.keys if str(one) == text), None) if isinstance(column, Keys) else None
     if not isinstance(key, str) and is_decimal(text.strip()):
