@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.resources import files
 
 import pytest
 
+from inbounds import __version__
 from tests.helpers.every_page import ALL, PAGES, fill, lose
 from tests.helpers.markup import faults
 from tests.helpers.served import Served
@@ -14,6 +16,9 @@ from tests.helpers.visiting import Visit, page_routes, visit
 
 LARGEST = 300_000
 """Bytes, of a page and of all that it loads."""
+
+PARTS = re.compile(r"/static/.*|.*\.(svg|csv|txt|\{ending\})|.*/explanation")
+"""Addresses that are no pages."""
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +40,13 @@ def test_the_html_of_a_page_is_right(everybody: dict[str | None, Visit], person:
 def test_a_page_is_small_with_all_that_it_loads(
     everybody: dict[str | None, Visit], person: str | None, path: str
 ) -> None:
-    """A page has less than 300 kB, pictures for both light and dark, style and script included."""
+    """A page has less than 300 kB, pictures, style and script included; these are of its version, not an older one."""
     who = everybody[person]
     text = who.get(path).text
     loaded = {
         one.replace("&amp;", "&") for one in re.findall(r'(?:src|srcset|href)="(/[^"]*\.(?:svg|css|js)[^"]*)"', text)
     }
-    assert {"/static/style.css", "/static/script.js"} <= loaded
+    assert {f"/static/{name}?v={__version__}" for name in ("style.css", "script.js", "icon.svg")} <= loaded
     parts = {one: who.get(one) for one in loaded}
     assert {one: part.status_code for one, part in parts.items() if part.status_code != 200} == {}
     assert len(text.encode()) + sum(len(part.content) for part in parts.values()) < LARGEST
@@ -72,9 +77,23 @@ def matched(route: str, path: str) -> bool:
 def test_every_page_is_in_the_list(hospital: Served) -> None:
     """A page that nobody looks at here does not exist; pictures, files and parts of pages are no pages."""
     shown = {route for method, route in page_routes(hospital.app) if method == "GET"}
-    parts = re.compile(r"/static/.*|.*\.(svg|csv|txt|\{ending\})|.*/explanation")
-    missing = [one for one in shown if not parts.fullmatch(one) and not any(matched(one, path) for _, path in ALL)]
+    missing = [one for one in shown if not PARTS.fullmatch(one) and not any(matched(one, path) for _, path in ALL)]
     assert missing == []
+
+
+def template(route: str) -> str:
+    """Return which template shows an address, as the rule of `inbounds.server.pages` has it."""
+    words = [part.replace("-", "_") for part in route.strip("/").split("/") if not part.startswith("{")]
+    return "_".join(words if not route.endswith("}") else [*words, "one"]) or "plan"
+
+
+def test_every_page_has_the_template_of_its_address(hospital: Served) -> None:
+    """Whoever knows an address finds its template by the rule that the package of pages states."""
+    shown = {route for method, route in page_routes(hospital.app) if method == "GET" and not PARTS.fullmatch(route)}
+    there = {one.name for one in (files("inbounds.server") / "templates").iterdir()}
+    others = {"/sign-in/provider", "/sign-in/provider/back"}  # which show the page of signing in, or none
+    assert {one for one in shown if f"{template(one)}.html" not in there} == others
+    assert template("/ask/{name}/owned") == "ask_owned"
 
 
 def broken() -> Iterator[tuple[str, str]]:
@@ -99,3 +118,9 @@ def broken() -> Iterator[tuple[str, str]]:
 def test_a_wrong_page_is_found_out(page: str, said: str) -> None:
     """The reader of these tests finds what is wrong with a page that is wrong in one way."""
     assert re.search(said, " ".join(faults(page)))
+
+
+def test_the_page_that_is_open_is_marked(everybody: dict[str | None, Visit]) -> None:
+    """The navigation says where one is: also at the first address, where the plan stands."""
+    for person, path, words in ((None, "/", "Plan"), (None, "/plan", "Plan"), ("carla", "/keep/keys", "Keep")):
+        assert re.findall(r'aria-current="page">(\w+)<', everybody[person].get(path).text) == [words]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.helpers.every_page import fill
 from tests.helpers.served import Served
+from tests.helpers.unwieldy import COLUMN, DATASET, DOLLARS, HIDDEN, PEOPLE, build_unwieldy
 from tests.helpers.visiting import Visit, visit
 
 QUESTIONS = {
@@ -74,3 +76,38 @@ def test_a_law_is_drawn_for_all_bounds(hospital: Served, bounds: str) -> None:
     asked = f"bounds={quote(bounds)}&sensitivity=1&epsilon=1"
     drawn(visit(hospital), f"/plan/law.svg?{asked}")
     assert "on average" in visit(hospital).get(f"/plan?{asked}").text
+
+
+@pytest.fixture(scope="module")
+def unwieldy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A hospital whose keys look like formulas, and an analyst's name like one to be hidden."""
+    found = build_unwieldy(tmp_path_factory.mktemp("unwieldy"))
+    yield found
+    found.close()
+
+
+MANY = "QUANTILES({}, 0.1, 0.25, 0.5, 0.75, 0.9)".format(f'"{COLUMN}"')
+
+
+@pytest.mark.parametrize("measure", ["COUNT(*)", MANY])
+def test_a_key_is_drawn_as_it_is(unwieldy: Served, measure: str) -> None:
+    """What stands between two signs of dollar is no formula in a picture, and a long name leaves room for the rest."""
+    sql, key = f'SELECT kind, {measure} FROM "{DATASET}" GROUP BY kind', f"by-kind-{len(measure)}"
+    who = visit(unwieldy, PEOPLE[0])
+    assert who.post(f"/ask/{quote(DATASET)}", sql=sql, epsilon="0.25", key=key).status_code == 303
+    for look in ("", "?narrow=true"):  # the warning that a name leaves no room is an error here
+        light, _ = drawn(who, f"/answers/{key}/chart.svg{look}")
+        texts = "".join(ElementTree.fromstring(light).itertext())
+        assert all(one in texts for one in DOLLARS)
+    drawn(who, f"/ask/{quote(DATASET)}/noise.svg?sql={quote(sql)}&epsilon=1")
+
+
+def test_every_analyst_is_named(unwieldy: Served) -> None:
+    """Whoever has a line in the picture of balances is named below it, also where the name begins with `_`."""
+    sql = f'SELECT COUNT(*) FROM "{DATASET}"'
+    for name in PEOPLE[1:]:
+        found = visit(unwieldy, name).post(f"/ask/{quote(DATASET)}", sql=sql, epsilon="0.25", key=f"one-{name}")
+        assert found.status_code == 303
+    light, _ = drawn(visit(unwieldy, "carla"), f"/keep/{quote(DATASET)}/balances.svg")
+    texts = [one.strip() for one in ElementTree.fromstring(light).itertext() if one.strip()]
+    assert {HIDDEN, PEOPLE[2], "all together", "cap of all"} <= set(texts)

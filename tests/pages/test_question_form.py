@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,9 @@ from hypothesis import strategies as st
 from inbounds.errors import InboundsError
 from inbounds.query import Dataset
 from inbounds.server.pages.question_form import COMPARISONS, MEASURES, Choices, written
+from tests.helpers.markup import faults
+from tests.helpers.served import Served
+from tests.helpers.visiting import visit
 
 CONTRACT = """\
 [dataset]
@@ -76,13 +81,33 @@ def test_every_comparison_can_be_asked(words: str, sign: str) -> None:
 
 
 def test_groups_and_totals() -> None:
-    """Groups stand first; totals are asked for where they add up, and not of means."""
+    """Groups stand first, and totals are asked for where they are wanted."""
     assert sql(measure="rows", by="clinic", then_by="ward", totals="yes") == (
         "SELECT clinic, ward, COUNT(*) FROM visits GROUP BY CUBE(clinic, ward)"
     )
-    assert sql(measure="mean", column="age", by="clinic", totals="yes") == (
-        "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"
-    )
+    assert sql(measure="mean", column="age", by="clinic") == "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "field"),
+    [
+        ({"measure": "rows", "where": "age"}, "value"),
+        ({"measure": "rows", "value": "65"}, "where"),
+        ({"measure": "mean", "column": "age", "by": "clinic", "totals": "yes"}, "totals"),
+        *(({"measure": name}, "column") for name in ("sum", "mean", "median", "spread", "quantiles")),
+    ],
+)
+def test_what_is_missing_is_told_beside_the_form(hospital: Served, chosen: dict[str, str], field: str) -> None:
+    """A condition without a value, totals of a mean, a mean of nothing: none is left out, and the field is marked."""
+    choices = Choices(**chosen)
+    assert choices.lack is not None
+    assert choices.lack.field == field
+    assert not choices.is_wanted
+    text = visit(hospital, "ana").get(f"/ask/visits?{urlencode(chosen)}").text
+    assert f'<p id="lack" class="problem" role="alert">{choices.lack.words}</p>' in text
+    assert re.search(rf'<(select|input)[^>]* name="{field}"[^>]* aria-describedby="lack"', text)
+    assert "SELECT" not in text.partition("<textarea")[2].partition("</textarea>")[0]
+    assert faults(text) == []
 
 
 def test_nothing_is_wanted_until_a_measure_is_chosen() -> None:
@@ -99,12 +124,15 @@ TEXTS = st.text(max_size=12) | st.sampled_from(["'", '"', "';--", "\\", "\x00", 
 @given(TEXTS, TEXTS, TEXTS, TEXTS, st.sampled_from(sorted(MEASURES)))
 def test_whatever_is_typed_is_one_name_or_one_value(column: str, where: str, value: str, by: str, measure: str) -> None:
     """No text that is sent in place of a choice adds anything to a question: it is read, or refused with a reason."""
-    text = sql(measure=measure, column=column, where=where, value=value, by=by)
+    choices = Choices(measure=measure, column=column, where=where, value=value, by=by)
+    if not choices.is_wanted:
+        return
+    text = written(DATASET.tables, choices)
     try:
         DATASET.sql(text)
     except InboundsError:
         return
     known = {"", *COLUMNS}
     assert by in known
-    assert not value or where in known
+    assert where in known
     assert column in known or measure in ("rows", "units")

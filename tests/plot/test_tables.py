@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from datetime import date
 from fractions import Fraction
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib import rc_context
 
 from inbounds import InvalidParameter, plot
 from inbounds.query import Answer
@@ -46,6 +49,18 @@ def test_bars_have_their_intervals() -> None:
     assert [bar.get_height() for bar in axes.patches] == [4, 0, 4]  # type: ignore[attr-defined]
     assert [list(line.get_ydata()) for line in axes.lines] == [[1, 6], [0, 3]]  # type: ignore[arg-type]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "b", "(all)"]
+
+
+@pytest.mark.parametrize("key", ["$5 to $10", r"$\frac{$"])
+def test_a_name_is_no_formula(key: str) -> None:
+    """A key or a column is drawn as it is written, also with two signs of dollar, and one that is no formula."""
+    counted = Answer(("place", key), ((key, 4),), ((1.0,),), Fraction(1), "r", None, (((1, 6),),))
+    drawn = (plot.bars(counted), plot.bars(counted, horizontal=True), plot.boxes(quantiles((key, 1, 2, 3, 5, 8))))
+    for figure in drawn:
+        file = io.StringIO()
+        with rc_context({"svg.fonttype": "none"}):
+            figure.savefig(file, format="svg")
+        assert key in "".join(ElementTree.fromstring(file.getvalue()).itertext())
 
 
 def test_other_answers_are_refused() -> None:

@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol
 
 from inbounds.errors import InvalidParameter
-from inbounds.plot.style import COLOURS, GREY, matplotlib_or_error, panel
+from inbounds.plot.style import COLOURS, GREY, as_written, matplotlib_or_error, panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,6 +64,7 @@ def boxes(answer: Shown, *, axes: Axes | None = None) -> Figure:
     if days:
         drawn.yaxis_date()
     drawn.set_ylabel(answer.columns[-1].split("_", 2)[-1])
+    as_written([*drawn.get_xticklabels(), drawn.yaxis.label])
     return _figure(drawn)
 
 
@@ -87,6 +88,7 @@ def bars(answer: Shown, *, horizontal: bool = False, axes: Axes | None = None) -
             drawn.plot([place, place], list(interval), color=GREY, linewidth=1.4, marker="_", markersize=8)
     drawn.set_xticks(list(places), [_label(row[:-1]) for row in answer.rows], rotation=30, ha="right")
     drawn.set_ylabel(answer.columns[-1])
+    as_written([*drawn.get_xticklabels(), drawn.yaxis.label])
     return _figure(drawn)
 
 
@@ -100,6 +102,7 @@ def _lying(answer: Shown, drawn: Axes) -> Figure:
     drawn.set_yticks(list(places), [_label(row[:-1]) for row in answer.rows])
     drawn.set_ylim(len(answer.rows) - 0.4, -0.6)
     drawn.set_xlabel(answer.columns[-1])
+    as_written([*drawn.get_yticklabels(), drawn.xaxis.label])
     return _figure(drawn)
 
 

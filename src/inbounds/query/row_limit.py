@@ -57,12 +57,12 @@ def _nothing_cut(question: Question) -> str:
 def _cut_groups(question: Question) -> str:
     unit, limit = question.table.unit, question.table.limit
     of = f"keys of {question.measure.column}" if isinstance(question.measure, CountKeys) else "groups"
-    return f"a {unit} with rows in more than {limit} {of} is weighed down to {limit} in all of them together."
+    return f"a {unit} with rows in more than {limit} {of} counts for less in each, and for {limit} in all of them."
 
 
 def _cut_rows(question: Question) -> str:
     unit, limit = question.table.unit, question.table.limit
     return (
-        f"at most {limit} rows with the same {unit} count in full, and more of them are weighed down to {limit} "
-        "together."
+        f"at most {limit} rows with the same {unit} count in full; where there are more, each of them counts for less, "
+        f"so that together they count as {limit}."
     )

@@ -26,6 +26,8 @@ from inbounds.server.service import Service
 class Kept:
     """An answer that was given before, as it was asked for."""
 
+    key: str
+    """What its request was called."""
     dataset: str
     sql: str
     """The question as it was written."""
@@ -51,7 +53,7 @@ def kept(service: Service, person: Person, key: str) -> Kept:
         with suppress(InboundsError, ValidationError):  # contract or server changed since: what was released is shown
             return _as_asked(service, person, key, charge, written[1])
     released = Answer.load(answer.text, fraction(charge.amount), key, _row_limit(service, charge))
-    return Kept(charge.dataset, charge.text, charge.time, released, [])
+    return Kept(key, charge.dataset, charge.text, charge.time, released, [])
 
 
 def is_finished(kept: Entry | None) -> bool:
@@ -73,6 +75,7 @@ def _as_asked(service: Service, person: Person, key: str, charge: Entry, content
     holding = service.holdings.holding(charge.dataset, person)
     query = asked(holding, question)
     return Kept(
+        key,
         charge.dataset,
         question.sql,
         charge.time,

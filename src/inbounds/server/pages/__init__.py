@@ -1,7 +1,16 @@
 """The pages: an analyst asks, a custodian watches, an auditor verifies, in a browser.
 
-An address is `/noun` or `/noun/name`; its module is `pages/noun.py`, its template `templates/noun.html` (of one of many
-`templates/noun_one.html`).  Every page is a link, and works without script.
+An address begins with a noun, and its module is `pages/noun.py`.  What follows says which template shows it:
+
+    /noun                 templates/noun.html; / is that of /plan
+    /noun/{one}           templates/noun_one.html: one of many
+    /noun/word            templates/noun_word.html: a word of ours
+    /noun/word/{one}      templates/noun_word_one.html
+    /noun/{one}/word      templates/noun_word.html
+
+A hyphen is an underscore there: `/sign-in` has `sign_in.html`, also for who comes back from a provider.  An answer that
+is still to come has `answers_waiting.html`, and what is refused `refusal.html`.  Any other template is a part of pages.
+Every page is a link, and works without script.
 
     page        how a page is made: the template, its headers, who looks
     visitor     who looks: a session, from a cookie; forms carry its token

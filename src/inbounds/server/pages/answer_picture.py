@@ -10,10 +10,17 @@ from inbounds.plot.style import COLOURS, matplotlib_or_error
 from inbounds.plot.tables import BOX, MOST_BARS, bars, boxes
 from inbounds.query import Answer
 from inbounds.server.pages.figure import Look, svg
+from inbounds.server.pages.words import shortened
 
 HEIGHT = 3.4
 BAR = 0.27
 """Heights, in inches."""
+
+MOST_LETTERS, MOST_LETTERS_NARROW = 24, 14
+"""So many letters has the name of a group: more of them would leave no room for what is drawn."""
+
+MOST_TITLE = 36
+"""So many letters has the name of what was measured."""
 
 
 def drawable(answer: Answer) -> Answer | None:
@@ -50,13 +57,25 @@ def answer_height(answer: Answer) -> float:
 
 def answer_picture(answer: Answer, look: Look) -> bytes:
     """Return the picture of what is drawable, as SVG."""
-    return svg(lambda axes: _draw(answer, axes, look), look, answer_height(answer))
+    return svg(lambda axes: _draw(_fitting(answer, look), axes, look), look, answer_height(answer))
+
+
+def _fitting(answer: Answer, look: Look) -> Answer:
+    """Return an answer whose names fit into a picture; the table beside it has them in full."""
+    keys = len(answer.columns) - answer.measures
+    most = (MOST_LETTERS_NARROW if look.narrow else MOST_LETTERS) // max(1, keys)
+    rows = tuple(
+        (*(shortened(one, most) if isinstance(one, str) else one for one in row[:keys]), *row[keys:])
+        for row in answer.rows
+    )
+    return replace(answer, rows=rows, columns=tuple(shortened(one, MOST_TITLE) for one in answer.columns))
 
 
 def _draw(answer: Answer, axes: Any, look: Look) -> None:
     if answer.measures == BOX:
         boxes(answer, axes=axes)
-        if look.narrow and len(answer.rows) > 4:
+        letters = sum(len(label.get_text()) for label in axes.get_xticklabels())
+        if letters > (MOST_LETTERS if look.narrow else 2 * MOST_LETTERS):  # or names would overlap
             axes.tick_params(axis="x", rotation=60)
     elif _is_over_time(answer):
         _line(answer, axes)

@@ -39,8 +39,8 @@ def _reading(answer: Answer) -> str:
     """Say how to read an answer, in two sentences."""
     if not any(one is not None for row in answer.intervals for one in row):
         return (
-            "Every value is private: it was drawn at random from all possible ones, likelier the nearer it is in rank. "
-            "How near, stands below."
+            "Every value is private: it was drawn at random from all possible ones. "
+            "The nearer one is to the true value in rank, the likelier it was drawn."
         )
     sure = f"{answer.confidence * 100:g} of 100"
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -126,11 +127,10 @@ async def exported(request: Request, key: AnswerId, ending: str, service: Servin
 
 def _exported(service: Service, visitor: Visitor, key: str, ending: str) -> tuple[bytes, str]:
     make, kind = FILES[ending]
-    return make(kept(service, visitor.person, key), key), kind
+    return make(kept(service, visitor.person, key)), kind
 
 
-def _csv(found: Kept, key: str) -> bytes:
-    assert key
+def _csv(found: Kept) -> bytes:
     lines = io.StringIO()
     writer = csv.writer(lines)
     columns = found.answer.by_column()
@@ -139,8 +139,7 @@ def _csv(found: Kept, key: str) -> bytes:
     return lines.getvalue().encode()
 
 
-def _parquet(found: Kept, key: str) -> bytes:
-    assert key
+def _parquet(found: Kept) -> bytes:
     import pyarrow.parquet  # noqa: PLC0415  only whoever wants such a file needs it
 
     file = io.BytesIO()
@@ -148,12 +147,12 @@ def _parquet(found: Kept, key: str) -> bytes:
     return file.getvalue()
 
 
-def _json(found: Kept, key: str) -> bytes:
-    data = answer_out(found.answer, found.dataset, found.sql, key, found.parts).model_dump(mode="json")
+def _json(found: Kept) -> bytes:
+    data = answer_out(found.answer, found.dataset, found.sql, found.key, found.parts).model_dump(mode="json")
     return json.dumps(data, indent=2, ensure_ascii=False).encode()
 
 
-FILES: dict[str, tuple[Any, str]] = {
+FILES: dict[str, tuple[Callable[[Kept], bytes], str]] = {
     "csv": (_csv, "text/csv; charset=utf-8"),
     "parquet": (_parquet, "application/vnd.apache.parquet"),
     "json": (_json, "application/json"),

@@ -27,6 +27,7 @@ from inbounds.server.pages.answer_table import shown
 from inbounds.server.pages.figure import Looks
 from inbounds.server.pages.noise_picture import is_law, noise_height, noise_picture
 from inbounds.server.pages.page import fragment, page, picture, to
+from inbounds.server.pages.question_examples import examples
 from inbounds.server.pages.question_form import Choices, written
 from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, signed_in
 from inbounds.server.person import Action
@@ -69,6 +70,7 @@ async def ask_one_page(
     text = written(holding.dataset.tables, choices) if choices.is_wanted else sql
     told = await planned(request, visitor.person, _told, service, visitor, name, text, epsilon)
     budget = await run_in_threadpool(budget_of, service, name, visitor.person, visitor.person.name)
+    told["examples"] = examples(holding.dataset.tables)
     public = described(holding)
     names = [name for table in public.tables for name in (table.name, *(column.name for column in table.columns))]
     return page(request, "ask_one", visitor, described=public, names=names, budget=budget, choices=choices, **told)

@@ -11,6 +11,7 @@ from inbounds.ledger.entry import Entry
 from inbounds.plot.style import COLOURS
 from inbounds.server.pages.answer_picture import dates
 from inbounds.server.pages.figure import Look, svg
+from inbounds.server.pages.words import shortened
 
 HEIGHT = 3.4
 MOST = 4
@@ -25,7 +26,7 @@ def balances_picture(entries: Sequence[Entry], until: datetime, look: Look) -> b
 
 
 def _draw(entries: Sequence[Entry], until: datetime, axes: Any, look: Look) -> None:
-    begin = min([datetime.fromisoformat(one.time) for one in entries[:1]] or [until], default=until)
+    begin = datetime.fromisoformat(entries[0].time) if entries else until
     end = max(until, begin + timedelta(minutes=1))
     charges = [one for one in entries if one.kind == "charge"]
     spent: dict[str, int] = {}
@@ -37,14 +38,22 @@ def _draw(entries: Sequence[Entry], until: datetime, axes: Any, look: Look) -> N
     most = sorted(spent, key=lambda who: -spent[who])[:MOST] if len(spent) > 1 else []
     for name, colour, style in zip(most, COLOURS[1:], STYLES, strict=False):
         own = [one for one in charges if one.analyst == name]
-        shown = name if len(name) < 18 else f"{name[:16]}…"
-        _steps(axes, own, (begin, end), label=shown, color=colour, linewidth=1.8, linestyle=style)
+        _steps(axes, own, (begin, end), label=shortened(name, 17), color=colour, linewidth=1.8, linestyle=style)
     axes.set_ylabel("epsilon spent")
     axes.set_ylim(bottom=0)
     axes.set_xlim(begin, end)
-    axes.figure.legend(loc="outside lower center", ncols=2 if look.narrow else 3, frameon=False, fontsize="small")
+    _legend(axes, look)
     axes.spines[["top", "right"]].set_visible(False)
     dates(axes)
+
+
+def _legend(axes: Any, look: Look) -> None:
+    """Name the lines below the picture, also those of analysts whose names matplotlib takes for hidden ones."""
+    lines = axes.get_lines()
+    columns, place = 2 if look.narrow else 3, "outside lower center"
+    found = axes.figure.legend(lines, ["…"] * len(lines), loc=place, ncols=columns, frameon=False, fontsize="small")
+    for text, line in zip(found.get_texts(), lines, strict=True):
+        text.set_text(line.get_label())
 
 
 def _steps(axes: Any, entries: Sequence[Entry], ends: tuple[datetime, datetime], **style: Any) -> None:

@@ -58,6 +58,7 @@ def svg(draw: Callable[[Any], object], look: Look, height: float = 3.8) -> bytes
         "font.family": "sans-serif",
         "font.size": 11,
         "legend.labelcolor": look.ink,
+        "text.parse_math": False,  # names are what they are, also with two signs of dollar
     }
     with _TURN, library.rc_context(settings):
         figure = library.figure.Figure(figsize=(NARROW if look.narrow else WIDE, height), layout="constrained")

@@ -14,6 +14,7 @@ from inbounds.plot.style import COLOURS
 from inbounds.query.answering import OneNumber
 from inbounds.query.plan import Plan
 from inbounds.server.pages.figure import Look, svg
+from inbounds.server.pages.words import shortened
 
 MOST = 16
 """So many bars are drawn."""
@@ -84,11 +85,12 @@ def _draw_bars(lines: Sequence[Line], axes: Any, look: Look) -> None:
     for words, error, share in lines:
         at += (TITLE if error is None else BAR) / BAR
         if error is None:
-            axes.text(left, at, words, va="center", fontweight="bold", fontsize="small" if look.narrow else "medium")
+            size, most = ("small", 42) if look.narrow else ("medium", 56)
+            axes.text(left, at, shortened(words, most), va="center", fontweight="bold", fontsize=size)
             continue
         axes.barh(at, share, color=COLOURS[0], height=0.62)
         axes.text(share + 0.02, at, _number(error), va="center")
-        axes.text(left, at, words if len(words) < 22 else f"{words[:20]}…", va="center")
+        axes.text(left, at, shortened(words, 21), va="center")
     axes.set_ylim(at + 0.8, 0.2)
     axes.set_xlim(left, 1.25)
     axes.axis("off")

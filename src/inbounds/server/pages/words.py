@@ -51,6 +51,12 @@ def sentence(text: str) -> str:
     return begun if begun.endswith((".", "!", "?", "^")) else f"{begun}."
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most so many characters: of a longer one the beginning and the end, which tell it apart."""
+    end = most // 3
+    return text if len(text) <= most else f"{text[: most - end - 1]}…{text[len(text) - end :]}"
+
+
 def first_sentence(text: str) -> tuple[str, str]:
     """Return the first sentence of a text, and the rest."""
     first, stop, rest = text.partition(". ")
