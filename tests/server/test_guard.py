@@ -281,7 +281,7 @@ UNREADABLE = {
     "two hosts": b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
     "two lengths": ASK + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
     "a negative length": ASK + b"Content-Length: -1\r\n\r\n",
-    "headers that do not end": b"GET /healthz HTTP/1.1\r\nHost: a\r\n" + b"X: " + b"y" * 40_000,
+    "headers that do not end": b"GET /healthz HTTP/1.1\r\nHost: a\r\n" + b"X: " + b"y" * 80_000,
     "a control character in the address": b"GET /healthz\x01 HTTP/1.1\r\nHost: a\r\n\r\n",
 }
 
