@@ -26,6 +26,9 @@ PAINTED = """new Promise((done) => {
   look();
 })"""
 QUESTION = "SELECT clinic, COUNT(*), AVG(age) FROM visits WHERE age >= {} GROUP BY clinic"
+NEW_PLANS = 10
+"""A visitor can have twelve a minute."""
+
 PAGES = {
     "plan": (None, "/plan"),
     "ask": ("ana", "/ask/visits"),
@@ -41,7 +44,9 @@ def run(peers: PeerProcess | None = None, *, quick: bool) -> Report:
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         served = build(Path(folder) / "hospital")
         with launched() as browser, running(served) as server, looking(browser, server) as who:
-            figures = {f"first paint, {name}": painted(served, who, name, rounds) for name in PAGES}
+            new = [f"/plan?bounds=[0,{100 + at}]&sensitivity=2&epsilon=0.5" for at in range(min(rounds, NEW_PLANS))]
+            figures = {"first paint, a new plan": [paint(who, path) for path in new]}
+            figures |= {f"first paint, {name}": painted(served, who, name, rounds) for name in PAGES}
             who.sign_in(served.keys["ana"]).go("/ask/visits")
             figures["explained, on the wire"] = [wire(who, age) for age in range(rounds)]
             figures["explained, while typing"] = [typed(who, age) for age in range(rounds)]
@@ -68,11 +73,16 @@ def part(found: Sequence[float], share: float) -> float:
 
 
 def painted(served: Served, who: Looker, name: str, rounds: int) -> list[float]:
-    """Return how soon something of a page is seen, in seconds after the browser was told to open it."""
+    """Return how soon something of one of the pages is seen, so many times."""
     person, path = PAGES[name]
     if person is not None:
         who.sign_in(served.keys[person])
-    return [float(who.go(path).page.evaluate(PAINTED)) / 1000 for _ in range(rounds)]
+    return [paint(who, path) for _ in range(rounds)]
+
+
+def paint(who: Looker, path: str) -> float:
+    """Return how soon something of a page is seen, in seconds after the browser was told to open it."""
+    return float(who.go(path).page.evaluate(PAINTED)) / 1000
 
 
 def timed(action: Callable[[], object]) -> float:
@@ -96,6 +106,6 @@ def typed(who: Looker, age: int) -> float:
 
     def end() -> None:
         who.page.locator("#sql").press_sequentially(text[-1])
-        who.sees("It costs 0.5.")
+        who.page.locator("#explanation").get_by_text("It costs 0.5.").first.wait_for()
 
     return timed(end) - PAUSE
