@@ -21,6 +21,17 @@ from joserfc.jwk import KeySet, RSAKey
 from tests.helpers.served import free_port, wait_for
 
 AUDIENCE = "inbounds"
+
+KNOWN = """
+[people."ana@hospital.example"]
+role = "analyst"
+datasets = ["visits"]
+[people."ben@hospital.example"]
+role = "analyst"
+datasets = ["visits"]
+"""
+"""People whom a provider names, for a custodian's file."""
+
 BACK = "http://127.0.0.1/back"
 
 ANA = {"sub": "1", "email": "ana@hospital.example", "email_verified": True}

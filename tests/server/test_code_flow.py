@@ -18,21 +18,14 @@ from inbounds.server.custodian_file import CustodianFile, Provider
 from inbounds.server.openid import Tokens
 from inbounds.server.process import check
 from inbounds.server.sign_ins import BACK, MINUTES
-from tests.helpers.provider import AUDIENCE, Signer, provider_process
+from tests.helpers.provider import AUDIENCE, KNOWN, Signer, provider_process
 from tests.helpers.served import Served, build, free_port
 
-PEOPLE = """
+PROVIDER = """
 [identity]
 issuer = "{issuer}"
 audience = "{audience}"
 {more}
-
-[people."ana@hospital.example"]
-role = "analyst"
-datasets = ["visits"]
-[people."ben@hospital.example"]
-role = "analyst"
-datasets = ["visits"]
 """
 
 
@@ -54,7 +47,7 @@ def served(tmp_path: Path, issuer: str) -> Iterator[Served]:
 
 def people(issuer: str, audience: str = AUDIENCE, more: str = "") -> str:
     """Return what the custodian's file says of a provider and of whom it knows."""
-    return PEOPLE.format(issuer=issuer, audience=audience, more=more)
+    return PROVIDER.format(issuer=issuer, audience=audience, more=more) + KNOWN
 
 
 def begun(served: Served, after: str = "") -> tuple[httpx.URL, str]:

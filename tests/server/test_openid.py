@@ -22,27 +22,20 @@ from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 from inbounds.server import openid
 from inbounds.server.custodian_file import Provider
 from inbounds.server.openid import Tokens
-from tests.helpers.provider import AUDIENCE, Signer, provider_process, signed_in
+from tests.helpers.provider import AUDIENCE, KNOWN, Signer, provider_process, signed_in
 from tests.helpers.served import Served, build, free_port, wait_for
 
-PEOPLE = """
+PROVIDER = """
 [identity]
 issuer = "{issuer}"
 audience = "inbounds"
-
-[people."ana@hospital.example"]
-role = "analyst"
-datasets = ["visits"]
-[people."ben@hospital.example"]
-role = "analyst"
-datasets = ["visits"]
 """
 
 
 @contextmanager
 def trusting(folder: Path, issuer: str) -> Iterator[Served]:
     """Serve to whom a provider knows."""
-    found = build(folder / "hospital", more=PEOPLE.format(issuer=issuer))
+    found = build(folder / "hospital", more=PROVIDER.format(issuer=issuer) + KNOWN)
     try:
         yield found
     finally:

@@ -88,9 +88,8 @@ async def _sign_in(_: Request, wanted: Any) -> Response:
 async def _respond(request: Request, problem: Problem) -> Response:
     service: Service = request.app.state.service
     service.metrics.problems.labels(problem.code).inc()
-    if is_for_people(request):
-        return await refusal_page(request, problem)
-    return JSONResponse(problem.data(), problem.status, problem.headers, MEDIA_TYPE)
+    found = await _page(request.scope, problem)
+    return found or JSONResponse(problem.data(), problem.status, problem.headers, MEDIA_TYPE)
 
 
 async def _problem(request: Request, problem: Any) -> Response:
@@ -112,7 +111,7 @@ async def _unreadable(request: Request, error: Any) -> Response:
         except Problem as problem:
             return await _respond(request, problem)
     if is_for_people(request):
-        return await refusal_page(request, Problem("invalid-request", "check the address, or go back and try again"))
+        return await _respond(request, Problem("invalid-request", "check the address, or go back and try again"))
     told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
     return await _respond(request, Problem("invalid-request", f"{'; '.join(told)}; see /v1/openapi.json"))
 

@@ -31,6 +31,11 @@ def waiting_for(request: Request, limit: str) -> CapacityLimiter:
     return found
 
 
+def address_of(request: Request) -> str | None:
+    """Return where a request comes from: the machine that is connected, whatever a header says."""
+    return None if request.client is None else request.client.host
+
+
 Serving = Annotated[Service, Depends(service_of)]
 
 
@@ -49,7 +54,7 @@ def allowed(action: Action) -> Any:
 
 def admitted(service: Service, request: Request) -> Person:
     """Return who asks, if not too often; wrong keys are counted for the address that they come from."""
-    address = request.client.host if request.client is not None else None
+    address = address_of(request)
     try:
         found = service.authentication.person(address, request.headers)
     except Problem:

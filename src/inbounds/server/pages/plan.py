@@ -20,7 +20,7 @@ from inbounds.errors import InboundsError, InvalidParameter
 from inbounds.exact.decimals import is_decimal
 from inbounds.plot.pictures import densities
 from inbounds.privacy.claim import Promise
-from inbounds.server.api.door import SLOWER, Serving
+from inbounds.server.api.door import SLOWER, Serving, address_of
 from inbounds.server.pages.figure import Looks, svg
 from inbounds.server.pages.page import page, page_in_two, picture, rendered
 from inbounds.server.pages.people_needed import people_needed
@@ -149,8 +149,7 @@ async def law(
 
 async def _refuse_too_many(request: Request, service: Service, looking: Visitor | None, asked: Asked) -> None:
     """Refuse whoever wants too many new plans a minute: by name or, if not signed in, by address."""
-    address = None if request.client is None else request.client.host
-    who = f"address {address}" if looking is None else f"person {looking.person.name}"
+    who = f"address {address_of(request)}" if looking is None else f"person {looking.person.name}"
     if asked not in _MADE and not await run_in_threadpool(service.rates.take, f"plan of {who}", PART):
         raise Problem("too-many", "too many new plans in a minute; wait a little", headers=SLOWER)
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from inbounds.query.column import Keys, Numbers, as_value
+from inbounds.query.condition import quoted
 from inbounds.query.table import Table
 from inbounds.query.tables import Tables
-from inbounds.server.pages.question_form import sql_name, sql_value
+from inbounds.server.pages.question_form import sql_value
 
 
 @dataclass(frozen=True)
@@ -35,24 +36,24 @@ def examples(tables: Tables) -> Examples:
 
 def _measures(numbers: list[Numbers]) -> Iterator[str]:
     yield "COUNT(*)"
-    added = next((sql_name(one.name) for one in numbers if not one.is_dates), None)  # days have no sum
+    added = next((quoted(one.name) for one in numbers if not one.is_dates), None)  # days have no sum
     if added is not None:
         yield f"SUM({added})"
     if numbers:
-        name = added or sql_name(numbers[0].name)
+        name = added or quoted(numbers[0].name)
         yield from (f"AVG({name})", f"MEDIAN({name})", f"QUANTILES({name}, 0.1, 0.5, 0.9)", f"STDDEV({name})")
         yield f"HISTOGRAM({name}, 10)"
     if len(numbers) > 1:
-        yield f"CORR({sql_name(numbers[0].name)}, {sql_name(numbers[1].name)})"
+        yield f"CORR({quoted(numbers[0].name)}, {quoted(numbers[1].name)})"
 
 
 def _clauses(numbers: list[Numbers], keys: list[Keys]) -> Iterator[str]:
-    conditions = [f"{sql_name(one.name)} >= {_middle(one)}" for one in numbers]
-    conditions += [f"{sql_name(one.name)} IN ({', '.join(_first(one))})" for one in keys]
+    conditions = [f"{quoted(one.name)} >= {_middle(one)}" for one in numbers]
+    conditions += [f"{quoted(one.name)} IN ({', '.join(_first(one))})" for one in keys]
     if conditions:
         yield f"WHERE {' AND '.join(conditions)}"
     for one in keys:
-        yield from (f"GROUP BY {sql_name(one.name)}", f"GROUP BY ROLLUP({sql_name(one.name)})")
+        yield from (f"GROUP BY {quoted(one.name)}", f"GROUP BY ROLLUP({quoted(one.name)})")
         yield "ORDER BY 2 DESC LIMIT 5"
 
 
@@ -70,5 +71,5 @@ def _first(column: Keys) -> list[str]:
 def _per_unit(table: Table) -> str | None:
     if table.rows_are_units:
         return None
-    unit = sql_name(table.unit)
-    return f"FROM (SELECT {unit}, COUNT(*) AS n FROM {sql_name(table.name)} GROUP BY {unit}) AS p"
+    unit = quoted(table.unit)
+    return f"FROM (SELECT {unit}, COUNT(*) AS n FROM {quoted(table.name)} GROUP BY {unit}) AS p"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from inbounds.exact.decimals import is_decimal
 from inbounds.query.column import Column, Keys
+from inbounds.query.condition import quoted
 from inbounds.query.tables import Tables
 
 MEASURES = {
@@ -76,24 +77,18 @@ class Choices:
 def written(tables: Tables, choices: Choices) -> str:
     """Return the question that was chosen, in SQL; nothing that it needs may be missing."""
     table = tables.private.get(choices.table, tables.main)
-    groups = [sql_name(one) for one in (choices.by, choices.then_by) if one]
-    measure = MEASURES[choices.measure].format(column=sql_name(choices.column), unit=sql_name(table.unit))
-    parts = [f"SELECT {', '.join([*groups, measure])} FROM {sql_name(table.name)}"]
+    groups = [quoted(one) for one in (choices.by, choices.then_by) if one]
+    measure = MEASURES[choices.measure].format(column=quoted(choices.column), unit=quoted(table.unit))
+    parts = [f"SELECT {', '.join([*groups, measure])} FROM {quoted(table.name)}"]
     if choices.where:
         sign = COMPARISONS.get(choices.compare, "=")
         parts.append(
-            f"WHERE {sql_name(choices.where)} {sign} {sql_value(choices.value, table.columns.get(choices.where))}"
+            f"WHERE {quoted(choices.where)} {sign} {sql_value(choices.value, table.columns.get(choices.where))}"
         )
     if groups:
         listed = ", ".join(groups)
         parts.append(f"GROUP BY CUBE({listed})" if choices.totals else f"GROUP BY {listed}")
     return " ".join(parts)
-
-
-def sql_name(text: str) -> str:
-    """Return a name as SQL has it, in quotes if it needs them."""
-    plain = text.isascii() and text.replace("_", "a").isalnum() and not text[:1].isdigit()
-    return text if plain else '"' + text.replace('"', '""') + '"'
 
 
 def sql_value(text: str, column: Column | None) -> str:

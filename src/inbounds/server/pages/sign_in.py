@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.server.api.door import SLOWER, Serving, service_of
+from inbounds.server.api.door import SLOWER, Serving, address_of, service_of
 from inbounds.server.key import prefix_of
 from inbounds.server.pages.page import page, to
 from inbounds.server.pages.visitor import Form, Looking, cookie_name, is_from_elsewhere, refuse_forged
@@ -50,8 +50,7 @@ async def sign_in(request: Request, service: Serving, looking: Looking, sent: Fo
     name = await run_in_threadpool(service.keys.holder, key)
     person = None if name is None else service.file.people.get(name)
     if person is None:
-        address = None if request.client is None else request.client.host
-        if not await run_in_threadpool(service.rates.take, f"address {address}"):
+        if not await run_in_threadpool(service.rates.take, f"address {address_of(request)}"):
             raise Problem("too-many", "too many wrong keys; wait a minute", headers=SLOWER)
         refused = "Nobody is known by this key. It may be mistyped, expired or revoked; the custodian issues another."
         return page(
@@ -83,8 +82,7 @@ def _set(response: Response, service: Service, name: str, value: str, seconds: i
 async def to_provider(request: Request, service: Serving, after: Next = "") -> Response:
     """Send the browser to the identity provider."""
     flow = _flow(service)
-    address = None if request.client is None else request.client.host
-    if not await run_in_threadpool(service.rates.take, f"sign-in {address}"):
+    if not await run_in_threadpool(service.rates.take, f"sign-in {address_of(request)}"):
         raise Problem("too-many", "too many people sign in at once; wait a minute", headers=SLOWER)
     begun = await run_in_threadpool(flow.begin, after)
     if begun is None:
