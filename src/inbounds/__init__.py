@@ -81,12 +81,12 @@ def connect(url: str, *, key: str | None = None, patience: float = 60, **options
 
     * `key`: who you are; if not given, the environment variable INBOUNDS_KEY tells.
     * `patience`: for how many seconds a request is tried again after a lost connection.
-    * `options`: for `httpx.Client`, such as `verify` with the certificates of your own authority.
+    * `options`: for `httpx2.Client`, such as `verify` with the certificates of your own authority.
     """
     try:
         from inbounds.client.connection import Connection  # noqa: PLC0415  only whoever asks a server needs it
     except ImportError:
-        raise ImportError("asking a server needs httpx and sqlglot: pip install 'inbounds[client]'") from None
+        raise ImportError("asking a server needs httpx2 and sqlglot: pip install 'inbounds[client]'") from None
     return Connection(url, key=key, patience=patience, **options)
 
 

@@ -10,7 +10,9 @@
     ├── QueryError           about questions to tables
     │   ├── InvalidContract      the description of a table makes no sense, or does not fit the table
     │   ├── InvalidQuestion      a question outside the grammar, or one that does not fit the contract
-    │   └── EngineFailed         the database could not run a statement
+    │   │   └── UselessQuestion      a question whose answer would tell nothing; nothing was charged
+    │   ├── EngineFailed         the database could not run a statement
+    │   └── AnswerFailed         no answer could be made of what was drawn
     ├── ServerError          about asking a server
     │   ├── ServerUnreachable    no connection to it
     │   └── ServerRefused        it does not know who asks, or may not or cannot do that
@@ -18,8 +20,10 @@
         ├── BudgetExceeded       a charge of more than is left
         ├── LedgerConflict       a request that contradicts what the ledger holds
         │   └── RequestReused        a request id that was charged for another question
+        ├── LedgerMissing        there is no ledger, and none is to be created
         ├── LedgerUnavailable    the ledger cannot be read or written
         └── LedgerBroken         the ledger was altered
+            └── LedgerReplaced       the ledger is an older copy, or another one
 
 The first seven are exported by `inbounds`, those about tables and `BudgetExceeded` by `inbounds.query`, those about
 ledgers by `inbounds.ledger`, those about servers by `inbounds.client`.
@@ -96,6 +100,10 @@ class InvalidQuestion(QueryError, ValueError):
     """A question is outside the grammar, or does not fit the contract."""
 
 
+class UselessQuestion(InvalidQuestion):
+    """The answer would be paid for and tell nothing, by what is public alone; who insists asks with force."""
+
+
 class EngineFailed(QueryError):
     """The database could not run a statement; what it said may hold data, so only the kind of failure is kept."""
 
@@ -120,6 +128,21 @@ class EngineFailed(QueryError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(EngineFailed, charged=self.charged), (self.kind, self.request_id)
+
+
+class AnswerFailed(QueryError):
+    """No answer could be made of what was drawn and charged; nothing is said of why, for that depends on data."""
+
+    def __init__(self, request_id: str | None = None) -> None:
+        named = "this request id" if request_id is None else f"the request id {request_id!r}"
+        super().__init__(
+            f"no answer could be made of what was drawn; what was charged stays charged, and {named} always gives this "
+            "failure. Ask with another request id, which is charged again, and report this, with the question"
+        )
+        self.request_id = request_id
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AnswerFailed, (self.request_id,)
 
 
 class ServerError(InboundsError):
@@ -196,6 +219,10 @@ class RequestReused(LedgerConflict):
     """A request id was charged for another question, epsilon, analyst or dataset; nothing was written."""
 
 
+class LedgerMissing(LedgerError, InvalidParameter):
+    """There is no ledger at a place, and none was to be created there; nothing was written."""
+
+
 class LedgerUnavailable(LedgerError):
     """A ledger could not be read or written; if `uncertain`, a charge was kept, or may have been."""
 
@@ -209,3 +236,7 @@ class LedgerUnavailable(LedgerError):
 
 class LedgerBroken(LedgerError):
     """A ledger was checked and found to be altered or inconsistent."""
+
+
+class LedgerReplaced(LedgerBroken):
+    """A ledger does not go through a head that is known of it: it is an older copy, or another ledger."""

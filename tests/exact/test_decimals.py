@@ -14,7 +14,7 @@ from inbounds import Bounds
 from inbounds.answers.single import Answers
 from inbounds.bounds.lattice import Lattice
 from inbounds.cli.answer_text import read_answer
-from inbounds.exact.decimals import DIGITS, from_decimal, is_decimal, read_decimal
+from inbounds.exact.decimals import DIGITS, from_decimal, is_decimal, read_decimal, typed_decimal
 
 LATTICES = [
     Bounds(0, 100, step=1),
@@ -39,6 +39,20 @@ def test_a_decimal_number_is_known(text: str) -> None:
 def test_what_only_python_reads_as_a_number_is_none(text: str) -> None:
     """Underscores, digits of other scripts, infinities and NaN are no way to write a number here."""
     assert not is_decimal(text)
+
+
+@pytest.mark.parametrize(("text", "number"), [(" 0.5", "0.5"), ("2\t", "2"), ("1e-6", "0.000001"), ("+.5", "0.5")])
+def test_blanks_around_a_typed_number_are_nothing(text: str, number: str) -> None:
+    """What people type is the number that stands there, exactly."""
+    assert typed_decimal(text) == Decimal(number)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "1_0", "1 0", "１０", "٣", "\xa01", "\u20031", "1\n", "\x0b1", "nan", "1/2", "1e" + "9" * 30]
+)
+def test_nothing_else_is_typed_for_a_number(text: str) -> None:
+    """Other white space, underscores, digits of other scripts and vast exponents are refused."""
+    assert typed_decimal(text) is None
 
 
 @st.composite

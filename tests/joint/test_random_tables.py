@@ -12,6 +12,7 @@ import pytest
 from benchmarks.joint_check import KINDS, Cell, Names, RandomTable, added_up, check, crossing, faults, random_table
 
 from inbounds.joint import Axis, Level
+from tests.helpers.surroundings import SURROUNDINGS
 
 BLOCKS = 4
 TREE = (Axis("leaf", 4, (Level("node", (0, 1, 0, 1)),)),)
@@ -31,6 +32,16 @@ def test_every_release_of_a_random_table_is_possible(block: int) -> None:
     """No cell is negative, all sums add up, public facts are true, and epsilon is what was asked for."""
     for seed in range(block, 100 * BLOCKS, BLOCKS):
         assert check(random_table(Random(seed))) == [], seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", ["raising NumPy", "everything"])
+def test_settings_of_the_caller_make_no_difference(setting: str) -> None:
+    """Tables of every kind are released where the caller has told NumPy and warnings to raise whatever they can."""
+    for seed in range(60):
+        table = random_table(Random(seed))
+        with SURROUNDINGS[setting]():
+            assert check(table) == [], seed
 
 
 def test_random_tables_are_of_every_kind() -> None:

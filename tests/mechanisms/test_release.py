@@ -26,6 +26,7 @@ from inbounds.published import Laplace, Staircase
 from inbounds.sampling.array import CHUNK
 from tests.helpers.mechanisms import KINDS, mechanism
 from tests.helpers.script import Script
+from tests.helpers.surroundings import SURROUNDINGS
 
 inf, nan = math.inf, math.nan
 TENTH, THIRD = Fraction(1, 10), Fraction(1, 3)
@@ -561,15 +562,20 @@ def test_things_that_are_arrays_at_heart_are_released_as_arrays() -> None:
     assert released.shape == (3,)
 
 
-def test_settings_of_numpy_make_no_difference() -> None:
-    """Everything goes through where the caller has told NumPy to raise on underflow, as on anything else."""
-    with np.errstate(all="raise"):
+@pytest.mark.parametrize("setting", SURROUNDINGS)
+def test_settings_of_the_caller_make_no_difference(setting: str) -> None:
+    """Everything goes through where the caller has told NumPy, warnings or decimals to raise whatever they can."""
+    with SURROUNDINGS[setting]():
         for kind in KINDS.values():
             made = BoundedLaplace(kind.bounds, 1, kind.epsilon, pooling=kind.pooling)
             made.release(np.array(kind.answers, dtype="datetime64[D]" if made.bounds.is_dates else None))
-            made.release(kind.answers[0])
-            made.interval(kind.answers[0])
-            made.error(kind.answers[0])
+            for answer in kind.answers:
+                made.release(answer)
+                made.interval(answer)
+                made.error(answer)
+            if not made.bounds.is_dates:
+                for answer in (Fraction(22, 7), Decimal("3.14159265358979323846264338327950288"), 10**400, 1e308):
+                    made.release(answer)
 
 
 # A mechanism is a value.

@@ -44,6 +44,7 @@ from tests.helpers import known_errors
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.mechanisms import YEAR
 from tests.helpers.script import Script
+from tests.helpers.surroundings import SURROUNDINGS
 
 Floats = NDArray[np.float64]
 Maker = Callable[[Bounds, Any, Any], Mechanism]
@@ -974,12 +975,13 @@ def test_noise_beyond_every_index_is_snapped_to_the_ends() -> None:
 
 
 @pytest.mark.parametrize("name", [*EVERY, "explicit fair"])
-def test_settings_of_numpy_make_no_difference(name: str) -> None:
-    """Everything goes through where the caller has told NumPy to raise on underflow, as on anything else."""
-    with np.errstate(all="raise"):
+def test_settings_of_the_caller_make_no_difference(name: str) -> None:
+    """Everything goes through where the caller has told NumPy, warnings or decimals to raise whatever they can."""
+    with SURROUNDINGS["everything"]():
         made = maker(name)(Bounds(0, 100_000, step=1), 1, 1)
         made.release(np.array([1, 2]))
-        made.release(5)
+        for answer in (5, 0, 99_999, 10**300, -1e300, Decimal("3.14159265358979323846264338327950288")):
+            made.release(answer)
         assert made.error(7) > 0
         assert made.pmf(7, 50_000) < 1e-200
         assert made.mean_error() <= made.worst_error() * (1 + 1e-12)

@@ -12,7 +12,7 @@ The work is linear in the length of a text.
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 DIGITS = 1_000
@@ -28,6 +28,9 @@ BLOCK = 1_000
 # text that is no number take long.
 _DECIMAL = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?)([0-9]+))?")
 
+BLANKS = " \t"
+"""What may stand around a number that is typed."""
+
 _VAST = 10**18
 """An exponent that no text is long enough to make up for with its zeros."""
 
@@ -35,6 +38,18 @@ _VAST = 10**18
 def is_decimal(text: str) -> bool:
     """Return whether a text is a decimal number, in ASCII digits with a sign, a point and an exponent if need be."""
     return _DECIMAL.fullmatch(text) is not None
+
+
+def typed_decimal(text: str) -> Decimal | None:
+    """Return the number that somebody typed, exactly; None for what is no decimal number, or has a vast exponent.
+
+    Blanks around it are passed over.  It is in ASCII digits, and so read in one way by whoever sees it.
+    """
+    typed = text.strip(BLANKS)
+    try:
+        return Decimal(typed) if is_decimal(typed) else None
+    except InvalidOperation:
+        return None
 
 
 def read_decimal(text: str, parts: int | None = None) -> Fraction | None:

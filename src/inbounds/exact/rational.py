@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from datetime import timedelta
-from decimal import Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeGuard
 
@@ -174,7 +174,8 @@ def has_decimals(denominator: int) -> bool:
 def as_decimal(numerator: int, denominator: int) -> Decimal:
     """Return a fraction as a decimal, exactly if it has one."""
     places = numerator.bit_length() // 3 + 1 + denominator.bit_length()
-    return Context(prec=places).divide(Decimal(numerator), Decimal(denominator))
+    context = Context(prec=places, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+    return context.divide(Decimal(numerator), Decimal(denominator))
 
 
 def concise(number: int | Fraction) -> str:

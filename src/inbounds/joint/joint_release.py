@@ -13,6 +13,7 @@ import numpy as np
 from inbounds.display import frame_export
 from inbounds.display.table import Table
 from inbounds.errors import InvalidParameter
+from inbounds.exact.surroundings import sheltered
 from inbounds.joint.axis import Name
 from inbounds.joint.estimate import Estimate
 from inbounds.joint.interval import intervals
@@ -59,6 +60,7 @@ class JointRelease:
         self.cells.setflags(write=False)
 
     @classmethod
+    @sheltered()
     def of(cls, measured: Measured, *, seconds: float = SECONDS) -> JointRelease:
         """Make a table of measurements.  Costs nothing, however often it is done."""
         plan, near = measured.plan, Estimate.of(measured, seconds * FIRST)
@@ -111,6 +113,7 @@ class JointRelease:
         """
         return self.source.in_steps(self._measured(axes))
 
+    @sheltered()
     def error(self, axes: Names) -> float:
         """Return how far off a group of any grouping was predicted to be on average, before it was made possible.
 
@@ -119,6 +122,7 @@ class JointRelease:
         """
         return self.source.plan.error(self.layout.grouping(axes))
 
+    @sheltered()
     def interval(self, axes: Names, confidence: float = 0.95) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ends of an interval for each group of a grouping; each holds its truth with this confidence.
 

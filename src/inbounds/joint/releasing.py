@@ -10,6 +10,7 @@ import numpy as np
 
 from inbounds.errors import InvalidParameter, ProjectionFailed
 from inbounds.exact.rational import Number, as_written
+from inbounds.exact.surroundings import sheltered
 from inbounds.joint.axis import Axis
 from inbounds.joint.joint_release import SECONDS, JointRelease
 from inbounds.joint.known import read_facts, read_split
@@ -20,6 +21,7 @@ from inbounds.joint.stored import stored
 from inbounds.privacy.claim import checked_epsilon
 
 
+@sheltered()
 def release(  # noqa: PLR0913  what is asked for, what is public, and how it is paid
     counts: Any,
     epsilon: Number,

@@ -67,6 +67,7 @@ class Mechanism(Predictable):
     def release(self, answer: Column) -> Column: ...
     @overload
     def release(self, answer: Many) -> Array: ...
+    @np.errstate(all="ignore")  # whatever the caller has set: no answer may decide whether there is an error
     def release(self, answer: Any) -> Any:
         """Return a private answer in place of a true one.
 
@@ -115,7 +116,7 @@ class Mechanism(Predictable):
         write = self._outputs.writer(type(answer))
         return write(self._draw(index, entropy))
 
-    @np.errstate(all="ignore")  # whatever the caller has set: no answer may decide whether there is a warning
+    @np.errstate(all="ignore")
     def _release_array(self, answers: Any, entropy: Entropy) -> Array:
         array = as_array(answers)
         flat = array.ravel()

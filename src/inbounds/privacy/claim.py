@@ -20,6 +20,9 @@ from inbounds.exact.rational import as_written, exact, rounded, shown
 from inbounds.privacy.guarantee import GuaranteeName, Pairs, deciding_pairs
 from inbounds.privacy.law import Law
 
+RECOMMENDED_EACH, RECOMMENDED_TOTAL = "0.1 to 1", "1 to 5"
+"""Epsilon for one release or question, and for all about one person: docs/parameters.md says so, and why."""
+
 LEAST_EPSILON = Fraction(1, 10**9)
 GREATEST_EPSILON = Fraction(1000)
 
@@ -155,7 +158,9 @@ def checked_epsilon(epsilon: Any) -> Fraction:
     """Return epsilon as it was written; refuse one that promises nothing, or too much to be computed."""
     found = as_written(epsilon, "epsilon", InvalidParameter)
     if not LEAST_EPSILON <= found <= GREATEST_EPSILON:
-        raise InvalidParameter(f"epsilon must be from 1e-9 to 1000, got {shown(epsilon)}; common choices are 0.1 to 3")
+        raise InvalidParameter(
+            f"epsilon must be from 1e-9 to 1000, got {shown(epsilon)}; recommended is {RECOMMENDED_EACH} for a release"
+        )
     return found
 
 

@@ -22,7 +22,7 @@ from flint import arb
 
 from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
-from inbounds.privacy.claim import GREATEST_EPSILON, LEAST_EPSILON
+from inbounds.privacy.claim import GREATEST_EPSILON, LEAST_EPSILON, RECOMMENDED_EACH
 from inbounds.published.croft2022.adaptive_law import AdaptiveLaw, border_scale
 
 TOLERANCE = Fraction(1, 200_000)
@@ -53,7 +53,7 @@ def certified_delta(law: AdaptiveLaw) -> Delta:
     if not LEAST_EPSILON <= law.epsilon <= GREATEST_EPSILON:
         raise InvalidParameter(
             f"epsilon must be from 1e-9 to 1000 for a delta to be proved, got {float(law.epsilon)!r}; "
-            "common choices are 0.1 to 3"
+            f"recommended is {RECOMMENDED_EACH} for a release"
         )
     bits = _precision(law, law.distance)
     with lock(), workprec(bits):
