@@ -6,12 +6,13 @@ import json
 from contextlib import nullcontext
 from fractions import Fraction
 from hashlib import sha256
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from inbounds.errors import BudgetExceeded, InvalidParameter, LedgerConflict
+from inbounds.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerConflict
 from inbounds.ledger import Ledger
 from inbounds.ledger.amount import DELTA_UNIT, UNIT, written_delta
 from inbounds.ledger.caps import Caps
@@ -315,7 +316,7 @@ def test_a_ledger_of_an_earlier_release_is_upgraded_when_it_must(place: Place, v
         with pytest.raises(BudgetExceeded, match="0 of delta is left"):
             ledger.charge("pure", "bob", "0.1", delta=DELTA)
         ledger.open_dataset("clinic", 3, delta=DELTA)
-        assert ledger_versions.version_of(place) == 4
+        assert ledger_versions.version_of(place) == 5
         assert list(other.statement())[: len(before)] == before
         other.charge("clinic", "ada", "0.1")
         other.charge("pure", "ada", "0.1")
@@ -480,7 +481,7 @@ def test_a_delta_that_comes_later_upgrades_a_ledger(place: Place, version: int) 
         other.charge("clinic", "bob", "0.1", "r2")
         assert ledger_versions.version_of(place) == version
         ledger.add_delta("clinic", DELTA, "many small questions")
-        assert ledger_versions.version_of(place) == 4
+        assert ledger_versions.version_of(place) == 5
         assert list(other.statement())[: len(before)] == before
         assert other.balance("clinic").rho_spent == Fraction(pure_rho(UNIT // 2) + pure_rho(UNIT // 10), UNIT)
         assert other.charge("clinic", "bob", "0.1").rho is not None
@@ -496,3 +497,39 @@ def test_deltas_are_written_in_short() -> None:
         "2.5e-7",
         "5e-1",
     ]
+
+
+def test_a_sum_beyond_64_bits_is_refused(place: Place) -> None:
+    """Charges whose rho fits are refused before their epsilons add up to more than a ledger can hold."""
+    tiny = Fraction(1, UNIT)
+    with Ledger.open(place.where) as ledger:
+        ledger.open_dataset("clinic", 1, per_analyst=1, delta="0.5")
+        for _ in range(9):
+            ledger.charge("clinic", "ada", 10**6, rho=tiny)
+        assert not ledger.fits("clinic", 10**6, "ada", rho=tiny)
+        assert ledger.fits("clinic", "223372.036854775807", "ada", rho=tiny)
+        with pytest.raises(
+            BudgetExceeded, match=r"at most 9223372.036854775807 of epsilon.*at most 223372.036854775807"
+        ):
+            ledger.charge("clinic", "ada", 10**6, rho=tiny)
+        ledger.charge("clinic", "ada", "223372.036854775807", rho=tiny)
+        assert ledger.balance("clinic").spent == ledger.balance("clinic", "ada").spent == Fraction(2**63 - 1, UNIT)
+        repeats = ledger.repeats("clinic")
+        assert repeats is not None
+        assert repeats.count == 0
+        with pytest.raises(BudgetExceeded, match="at most 0"):
+            ledger.charge("clinic", "ben", "0.1", rho=tiny)
+        assert ledger.verify().ok
+
+
+def test_an_account_of_no_whole_numbers_is_broken(tmp_path: Path) -> None:
+    """An account that SQLite has made a floating-point number of is told as a broken ledger, not as a mistake."""
+    place = Place("sqlite", str(tmp_path / "budget.db"))
+    with Ledger.open(place.where) as ledger:
+        ledger.open_dataset("clinic", 1)
+        ledger.charge("clinic", "ada", "0.5")
+        place.raw("UPDATE ledger_accounts SET spent = 1e19")
+        for look in (ledger.balance, ledger.repeats):
+            with pytest.raises(LedgerBroken, match="whole numbers"):
+                look("clinic")
+        assert not ledger.verify().ok

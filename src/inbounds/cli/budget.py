@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from inbounds.cli import ledger_copies
 from inbounds.cli.arguments import Command, Group
 from inbounds.cli.exit_codes import FAILED
 from inbounds.cli.extras import open_dataset
@@ -16,7 +17,7 @@ from inbounds.cli.remote import KeyFile, Server, accounts, balances, connected
 
 app = typer.Typer(
     cls=Group,
-    help="""See what was spent, grant more, check the record, and record changes of the contract.
+    help="""See what was spent, grant more, check the record, save it, and record changes of the contract.
 
     \b
     Example:
@@ -177,7 +178,7 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
     """Check every entry of the ledger.
 
     The exit code is 1 if it was altered. Keep the head that is printed in another place: given later as --head, it
-    shows whether entries were removed.
+    shows whether entries were removed. Restored ledgers that were accepted are listed.
 
     \b
     Example:
@@ -193,10 +194,15 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
         "head": str(found.head),
         "problems": problems,
         "contracts": contracts,
+        "restores": [
+            {"entry": entry.seq, "time": entry.time, "dataset": entry.dataset, **record.data()}
+            for entry, record in found.restores
+        ],
     }
     entries = "1 entry" if found.entries == 1 else f"{found.entries} entries"
     lines = [("ledger", f"{'intact' if found.ok else 'ALTERED'}, {entries}"), ("head", str(found.head))]
     lines += [("contract", f"{digest[:16]}… of {name}") for name, digest in contracts.items()]
+    lines += [("restored", f"{entry.dataset}, in entry {entry.seq}: {record}") for entry, record in found.restores]
     show(data, pairs([*lines, *(("problem", problem) for problem in problems)]), as_json=as_json)
     if not found.ok:
         raise typer.Exit(FAILED)
@@ -204,7 +210,9 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
 
 @app.command(cls=Command)
 def statement(dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
-    """List every entry: opened, contract, granted, charged, answered.
+    """List every entry, in order.
+
+    Opened, contract, granted, delta, charged, answered, restored.
 
     \b
     Example:
@@ -213,3 +221,8 @@ def statement(dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = N
     with open_dataset(dataset, ledger) as table, table.unchecked_ledger() as record:
         found = record.statement(table.name, analyst)
     show(found.data(), str(found), as_json=as_json)
+
+
+app.command("backup", cls=Command)(ledger_copies.backup)
+app.command("restore", cls=Command)(ledger_copies.restore)
+app.command("accept-restore", cls=Command)(ledger_copies.accept_restore)

@@ -103,7 +103,8 @@ def _code(problem: Exception) -> int:
         return NOT_PRIVATE
     if isinstance(problem, errors.ServerRefused):
         return FAILED if problem.status >= 500 or problem.code in UNSURE else BAD_INPUT
-    failed = (errors.EngineFailed, errors.LedgerUnavailable, errors.LedgerBroken, errors.ServerUnreachable)
+    about_question = errors.EngineFailed, errors.AnswerFailed
+    failed = (*about_question, errors.LedgerUnavailable, errors.LedgerBroken, errors.ServerUnreachable)
     return FAILED if isinstance(problem, failed) else BAD_INPUT
 
 

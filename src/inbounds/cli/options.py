@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated, Any
 
 import typer
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
-from inbounds.exact.decimals import is_decimal
+from inbounds.exact.decimals import BLANKS, is_decimal, typed_decimal
 from inbounds.exact.rational import shown
 
 BoundsText = Annotated[
@@ -57,14 +58,19 @@ Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question, in quotes
 
 def number(text: str, name: str) -> Decimal:
     """Read a number exactly as it is written."""
-    if not is_decimal(text.strip()):
-        raise InvalidParameter(f"{name} must be a number, got {shown(text)}; write it like 2 or 0.5")
-    try:
-        return Decimal(text.strip())
-    except InvalidOperation:
-        raise InvalidParameter(
-            f"{name} must have an exponent of a few digits, got {shown(text)}; write it like 1e-6"
-        ) from None
+    found = typed_decimal(text)
+    if found is not None:
+        return found
+    if is_decimal(text.strip(BLANKS)):
+        raise InvalidParameter(f"{name} must have an exponent of a few digits, got {shown(text)}; write it like 1e-6")
+    raise InvalidParameter(f"{name} must be a number, got {shown(text)}; write it like 2 or 0.5")
+
+
+def whole(text: str, name: str) -> int:
+    """Read a whole number; Python would also read 1_0, and the digits of every script."""
+    if not re.fullmatch("-?[0-9]{1,18}", text.strip(BLANKS)):
+        raise InvalidParameter(f"{name} must be a whole number, got {shown(text)}; write it like 10")
+    return int(text)
 
 
 def part(text: str, name: str) -> Decimal:

@@ -5,15 +5,19 @@ from inbounds.errors import (
     LedgerBroken,
     LedgerConflict,
     LedgerError,
+    LedgerMissing,
+    LedgerReplaced,
     LedgerUnavailable,
     RequestReused,
 )
 from inbounds.ledger.entry import Entry, Head
 from inbounds.ledger.ledger import Ledger
 from inbounds.ledger.receipt import Balance, Receipt, Repeats
+from inbounds.ledger.restoring import Restored, restore
 from inbounds.ledger.statement import Statement
 from inbounds.ledger.terms import Terms
 from inbounds.ledger.verification import Verification
+from inbounds.ledger.witness import Witness
 
 __all__ = [
     "Balance",
@@ -24,11 +28,16 @@ __all__ = [
     "LedgerBroken",
     "LedgerConflict",
     "LedgerError",
+    "LedgerMissing",
+    "LedgerReplaced",
     "LedgerUnavailable",
     "Receipt",
     "Repeats",
     "RequestReused",
+    "Restored",
     "Statement",
     "Terms",
     "Verification",
+    "Witness",
+    "restore",
 ]

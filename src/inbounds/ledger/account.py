@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from inbounds.ledger.cost import Cost
 
+MOST_SPENT = 2**63 - 1
+"""The most that an account can hold, in units; where rho counts, a sum of epsilon has no other end."""
+
 
 class Account(NamedTuple):
     """Caps, and what was spent of them, in units; the fields are columns of a store, in this order.
@@ -55,6 +58,7 @@ class Account(NamedTuple):
         found = max(0, self.cap - self.spent) // cost.epsilon
         if self.rho_cap is not None and cost.rho:
             found = max(found, max(0, self.rho_cap - self.spent_rho) // cost.rho)
+        found = min(found, (MOST_SPENT - self.spent) // cost.epsilon)
         if is_total and cost.delta:
             found = min(found, max(0, self.reserve - self.spent_delta) // cost.delta)
         return found

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
+from inbounds.exact.surroundings import PLAIN
 
 Amount: TypeAlias = "int | Fraction | Decimal | str | float"
 
@@ -108,4 +109,4 @@ def delta_fraction(amount: int) -> Fraction:
 
 def written_delta(amount: int) -> str:
     """Return what so many units of delta are, with an exponent: 1e-6."""
-    return "0" if amount == 0 else f"{Decimal(amount).scaleb(-DELTA_DECIMALS).normalize():e}"
+    return "0" if amount == 0 else f"{Decimal(amount).scaleb(-DELTA_DECIMALS, PLAIN).normalize(PLAIN):e}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from inbounds.errors import LedgerBroken
 from inbounds.ledger.account import Account
 from inbounds.ledger.cost import Cost
 from inbounds.ledger.entry import FIELDS, FIRST_FIELDS, START, Entry, Head
@@ -55,6 +56,8 @@ class Book:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.due = START
+        """The last entry that was written, or an answer in it given out, in this transaction."""
 
     def head(self) -> Head:
         """Return where the chain ends."""
@@ -77,7 +80,19 @@ class Book:
             _APPEND if later else _APPEND_FIRST, entry.row() if later else entry.row()[: len(FIRST_FIELDS)]
         )
         self._store.execute("UPDATE ledger_head SET seq = ?, digest = ? WHERE only_row = 1", (entry.seq, entry.digest))
+        self.due = entry.head
         return entry
+
+    def goes_through(self, head: Head) -> bool:
+        """Return whether the chain has this head."""
+        found = self._store.row("SELECT digest FROM ledger_entries WHERE seq = ?", (head.seq,))
+        return head == START or found == (head.digest,)
+
+    def give_out(self, entries: Sequence[Entry]) -> None:
+        """Note that entries with answers leave the ledger."""
+        last = max(entries, key=lambda entry: entry.seq, default=None)
+        if last is not None and last.seq > self.due.seq:
+            self.due = last.head
 
     def opening(self, dataset: str) -> Entry | None:
         """Return the entry that opened a dataset."""
@@ -154,7 +169,14 @@ class Book:
     def account(self, dataset: str, analyst: str) -> Account | None:
         """Return the account of a dataset or of one of its analysts, if it has been used."""
         found = self._store.row(f"{_ACCOUNTS} WHERE dataset = ? AND analyst = ?", (dataset, analyst))
-        return Account(*found[2:]) if found else None
+        if found is None:
+            return None
+        if not all(value is None or isinstance(value, int) for value in found[2:]):  # as SQLite makes of vast sums
+            raise LedgerBroken(
+                f"the account of {analyst or dataset!r} in {dataset!r} must hold whole numbers, got others; verify the "
+                "ledger, and restore a copy that agrees with a saved head"
+            )
+        return Account(*found[2:])
 
     def enter(self, dataset: str, analyst: str, account: Account) -> None:
         """Create an account, if there is none yet."""

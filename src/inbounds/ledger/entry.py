@@ -13,7 +13,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
 from inbounds.ledger.amount import written, written_delta
 
-KINDS = ("open", "grant", "charge", "answer", "contract", "delta")
+KINDS = ("open", "grant", "charge", "answer", "contract", "delta", "restore")
 
 _HEAD = re.compile(r"(0|[1-9][0-9]{0,18}):([0-9a-f]{64})", re.ASCII)
 
@@ -45,8 +45,8 @@ START = Head(0, "0" * 64)
 
 @dataclass(frozen=True)
 class Entry:
-    """What happened once: a dataset was opened, a cap changed, budget charged, an answer given, terms recorded, or a
-    delta added.
+    """What happened once: a dataset was opened, a cap changed, budget charged, an answer given, terms recorded, a delta
+    added, or an older ledger accepted.
 
     Fields that do not apply are empty, and amounts are in units. A field keeps its name and its meaning for ever.
     """
@@ -59,7 +59,7 @@ class Entry:
     analyst: str
     """Whom it is about; of a grant to everybody, and of an opening, empty."""
     amount: int
-    """What was charged or granted; of an opening, the total cap; of an answer or a contract, 0."""
+    """What was charged or granted; of an opening, the total cap; of an answer, a contract or a restore, 0."""
     per_analyst: int | None
     """The cap that each analyst has from an opening on, None if there is none."""
     request_id: str
@@ -67,7 +67,7 @@ class Entry:
     """What was asked, in the caller's notation; of a contract, the digest of its terms."""
     text: str
     """The note of a charge or a grant; of an answer, the answer; of a contract, its terms and why they changed; of a
-    delta that came later, why."""
+    delta that came later, why; of a restore, which head was lost and which was found, who accepted that, and why."""
     previous: str
     digest: str
     rho: int | None = None

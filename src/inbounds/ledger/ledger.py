@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from os import PathLike, fspath
@@ -11,25 +11,28 @@ from types import TracebackType
 from uuid import uuid4
 
 from inbounds.errors import InvalidParameter, LedgerConflict, LedgerUnavailable, RequestReused
-from inbounds.ledger.account import Account
+from inbounds.ledger.account import MOST_SPENT, Account
 from inbounds.ledger.address import is_server, without_secrets
 from inbounds.ledger.agreement import agree, record, refuse_other_terms, terms_of
 from inbounds.ledger.amount import Amount, change, delta_units, fraction
+from inbounds.ledger.backup import back_up
 from inbounds.ledger.book import TOTAL, Book
 from inbounds.ledger.caps import Caps
 from inbounds.ledger.cost import Cost, pure_rho
-from inbounds.ledger.entry import Entry, Head
+from inbounds.ledger.entry import START, Entry, Head
 from inbounds.ledger.late_delta import add_delta, caps_of
 from inbounds.ledger.names import check_name, check_text
 from inbounds.ledger.place import open_store
 from inbounds.ledger.raising import raise_cap, raise_reserve
 from inbounds.ledger.receipt import Balance, Receipt, Repeats
-from inbounds.ledger.refusals import exceeded, no_grant, refuse_other_caps
-from inbounds.ledger.schema import KNOWS_DELTA
+from inbounds.ledger.refusals import exceeded, no_grant, no_room, refuse_other_caps, replaced
+from inbounds.ledger.restore_record import RestoreRecord
+from inbounds.ledger.schema import KNOWS_DELTA, KNOWS_RESTORES
 from inbounds.ledger.statement import Statement
 from inbounds.ledger.store import Failure, Store
 from inbounds.ledger.terms import Terms
 from inbounds.ledger.verification import Verification, verified
+from inbounds.ledger.witness import Witness
 
 
 class Ledger:
@@ -38,20 +41,26 @@ class Ledger:
     Charge first, then answer: what was charged stays charged, even if the answer is never given.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, witness: Witness | None = None) -> None:
         self._store = store
         self._book = Book(store)
+        self._witness = witness
+        self._owed = START  # what the witness could not keep
 
     @classmethod
-    def open(cls, where: str | PathLike[str], *, create: bool = True) -> Ledger:
+    def open(cls, where: str | PathLike[str], *, create: bool = True, witness: Witness | None = None) -> Ledger:
         """Open the ledger at a path or a postgresql:// URL; it is created if there is none.
 
-        With `create=False` a place without a ledger is refused with `InvalidParameter`, like any other place that can
-        be none, and is left as it was; one that cannot be reached raises `LedgerUnavailable` all the same.  A file that
-        may not be written, or is in a folder that may not, then opens to be read; what would write it is refused.
+        With `create=False` a place without a ledger is refused with `LedgerMissing`, and is left as it was; one that
+        cannot be reached raises `LedgerUnavailable` all the same.  A file that may not be written, or is in a folder
+        that may not, then opens to be read; what would write it is refused.
+
+        With a `witness` no ledger is created where the witness knows of one, and one that does not go through the heads
+        that it has is refused with `LedgerReplaced`, whatever is asked of it.
         """
         try:
-            return cls(open_store(where, create))
+            known = () if witness is None else witness.heads()
+            return cls(open_store(where, create and not known), witness)
         except Failure as failure:
             shown_place = "in PostgreSQL" if is_server(where) else without_secrets(fspath(where))
             raise LedgerUnavailable(f"the ledger {shown_place} cannot be opened: {failure}") from None
@@ -168,6 +177,36 @@ class Ledger:
                 )
             add_delta(self._book, head, opening, caps, reason)
 
+    def accept_restore(self, lost: Mapping[str, Head | None], reason: str, by: str) -> Head:
+        """Record, for each dataset, that this ledger takes the place of one with another head, and why.
+
+        `lost` has the head that was known last, None if none was; `by` is who accepts that.  Return the new head.
+        """
+        if not check_text(reason, "reason").strip():
+            raise InvalidParameter("a restored ledger needs a reason, got none; say why, for the record")
+        check_name(by, "the name of whoever accepts")
+        for dataset in lost:
+            check_name(dataset, "a dataset")
+        with self._writing("nothing was recorded", "it may have been recorded: look at the statement"):
+            found = head = self._book.lock()
+            self._book.upgrade(KNOWS_RESTORES)
+            for dataset, before in lost.items():
+                text = RestoreRecord(before, found, by, reason).dump()
+                head = self._book.append(head, "restore", dataset, text=text).head
+        return head
+
+    def backup(self, target: str | PathLike[str]) -> Head:
+        """Copy the ledger to a new file that its owner alone can read, verified, and return the head of the copy.
+
+        Others may go on charging meanwhile.  The head is also written beside it, with `.head` at the end of the name.
+        """
+        with self._reading():
+            pass  # an older copy, or another ledger, is not to be saved in the place of the right one
+        try:
+            return back_up(self._store, Path(target).absolute())
+        except Failure as failure:
+            raise LedgerUnavailable(f"the ledger {self._store.where} cannot be copied: {failure}") from None
+
     def grant(
         self,
         dataset: str,
@@ -240,6 +279,7 @@ class Ledger:
             first = self._book.charge(request)
             if first is not None:
                 return self._again(first, (dataset, analyst, cost.epsilon, cost.delta, fingerprint))
+            self._settle()
             taken = self._spend(dataset, analyst, cost)
             head = agree(self._book, head, dataset, agreed)
             texts = {"request_id": request, "fingerprint": fingerprint, "text": note}
@@ -263,12 +303,13 @@ class Ledger:
             if kept is None:
                 fields = {"request_id": charge.request_id, "fingerprint": charge.fingerprint, "text": answer}
                 kept = self._book.append(head, "answer", charge.dataset, analyst=charge.analyst, **fields)
+            self._book.give_out([kept])
         return kept.text
 
     def balance(self, dataset: str, analyst: str | None = None) -> Balance:
         """Return the account of a dataset, or that of one analyst of it."""
         who = _check(dataset, analyst)
-        with self._reading():
+        with self._reading(spent=True):
             opening = self._opening(dataset)
             caps = caps_of(self._book, opening)
             account = self._book.account(dataset, who) or caps.account(opening.per_analyst)
@@ -280,7 +321,7 @@ class Ledger:
         The last one is that of the analyst, if one is given; then it has to fit what is left for both.
         """
         who = _check(dataset, analyst)
-        with self._reading():
+        with self._reading(spent=True):
             opening = self._opening(dataset)
             last = self._book.last_charge(dataset, analyst)
             if last is None:
@@ -300,7 +341,7 @@ class Ledger:
     ) -> bool:
         """Return whether such a charge fits what is left, of an analyst's as well if one is given; nothing is taken."""
         who, cost = _check(dataset, analyst), Cost.of(amount, rho, delta)
-        with self._reading():
+        with self._reading(spent=True):
             return self._room(self._opening(dataset), who, cost) > 0
 
     def datasets(self) -> list[str]:
@@ -315,32 +356,43 @@ class Ledger:
         with self._reading():
             if dataset is not None:
                 self._opening(check_name(dataset, "a dataset"))
-            return Statement(tuple(self._book.entries(dataset, analyst)))
+            return self._given_out(self._book.entries(dataset, analyst))
 
     def page(self, after: int, most: int, dataset: str | None = None, analyst: str | None = None) -> Statement:
         """Return so many entries after a number, in their order: of all, or those about a dataset or an analyst."""
         with self._reading():
-            return Statement(tuple(self._book.entries(dataset, analyst, after=after, most=most)))
+            return self._given_out(self._book.entries(dataset, analyst, after=after, most=most))
+
+    def _given_out(self, entries: Iterator[Entry]) -> Statement:
+        found = tuple(entries)
+        self._book.give_out(found)
+        return Statement(found)
 
     def request(self, request_id: str) -> tuple[Entry, Entry | None] | None:
         """Return the charge of a request and its answer, if there is one; None if it was never charged."""
         check_name(request_id, "a request_id")
         with self._reading():
             charge = self._book.charge(request_id)
-            return None if charge is None else (charge, self._book.answer(request_id))
+            return None if charge is None else (charge, self._answer(charge))
 
     def requests(self, analyst: str, skip: int, most: int) -> list[tuple[Entry, Entry | None]]:
         """Return so many charges of an analyst after the first ones, each with its answer if it has one."""
         with self._reading():
             charges = list(self._book.entries(analyst=analyst, kind="charge", skip=skip, most=most))
-            return [(charge, self._book.answer(charge.request_id)) for charge in charges]
+            return [(charge, self._answer(charge)) for charge in charges]
+
+    def _answer(self, charge: Entry) -> Entry | None:
+        """Return the answer to a request, to be given out."""
+        kept = self._book.answer(charge.request_id)
+        self._book.give_out([charge] if kept is None else [kept])
+        return kept
 
     def charges(self, dataset: str | None = None, analyst: str | None = None) -> int:
         """Return how many charges there are: all, or those of a dataset, an analyst, or both."""
         for name, what in ((dataset, "a dataset"), (analyst, "an analyst")):
             if name is not None:
                 check_name(name, what)
-        with self._reading():
+        with self._reading(spent=True):
             return self._book.charges(dataset, analyst)
 
     def head(self) -> Head:
@@ -348,30 +400,79 @@ class Ledger:
         with self._reading():
             return self._book.head()
 
+    def goes_through(self, head: Head | str) -> bool:
+        """Return whether the chain has this head; what is in it is not checked, which `verify` does."""
+        wanted = head if isinstance(head, Head) else Head.parse(head)
+        with self._reading():
+            return self._book.goes_through(wanted)
+
     def verify(self, head: Head | str | None = None) -> Verification:
         """Check every entry, every account and, if one was saved, that the chain goes through `head`."""
         saved = head if head is None or isinstance(head, Head) else Head.parse(head)
         with self._reading():
             return verified(self._book.entries(), self._book.head(), self._book.accounts(), saved)
 
+    def try_writing(self) -> None:
+        """Write to the disk as a charge does, and leave nothing; what keeps a charge from being written is raised."""
+        with self._writing("nothing was to be written", "nothing was to be written"):
+            self._store.try_writing()
+
     @contextmanager
     def _writing(self, nothing: str, unsure: str) -> Iterator[None]:
         """Make one transaction of the block; say what became of it if the store fails."""
         try:
+            known = self._known()
             with self._store.writing():
+                self._begin(known)
                 yield
+                due = self._book.due
+            self._keep(due)
         except Failure as failure:
             outcome = unsure if failure.in_commit else nothing
             message = f"the ledger {self._store.where} cannot be written: {failure}; {outcome}"
             raise LedgerUnavailable(message, failure.in_commit) from None
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _reading(self, *, spent: bool = False) -> Iterator[None]:
+        """Let the block see one state of the ledger; `spent` if it tells what was spent until now."""
         try:
+            known = self._known()
             with self._store.reading():
+                self._begin(known)
+                if spent:
+                    self._book.due = self._book.head()
                 yield
+                due = self._book.due
+            self._keep(due)
         except Failure as failure:
             raise LedgerUnavailable(f"the ledger {self._store.where} cannot be read: {failure}") from None
+
+    def _known(self) -> Collection[Head]:
+        """Return what the witness knows: before a transaction begins, so that it has to see all of that."""
+        return () if self._witness is None else self._witness.heads()
+
+    def _begin(self, known: Collection[Head]) -> None:
+        """Refuse a ledger that is not the one that the witness knows; call it inside a transaction."""
+        self._book.due = START
+        for head in known:
+            if not self._book.goes_through(head):
+                raise replaced(self._store.where, head, self._book.head())
+
+    def _keep(self, due: Head) -> None:
+        """Let the witness have what is about to leave; until it has that, nothing does."""
+        if self._witness is None or due == START:
+            return
+        try:
+            self._witness.keep(due)
+        except Failure as failure:
+            self._owed = max(self._owed, due, key=lambda head: head.seq)
+            raise Failure(str(failure), in_commit=True) from None
+
+    def _settle(self) -> None:
+        """Let the witness have what it could not keep before; while it cannot, nothing more is charged."""
+        if self._witness is not None and self._owed != START:
+            self._witness.keep(self._owed)
+            self._owed = START
 
     def _opening(self, dataset: str) -> Entry:
         opening = self._book.opening(dataset)
@@ -402,7 +503,11 @@ class Ledger:
         total = total or Account(0, 0)
         taken = cost.without_rho() if total.rho_cap is None else cost
         # Also before the accounts are asked: in a ledger of an earlier release they know of no delta.
-        if (cost.delta or 0) > total.reserve - total.spent_delta or not self._book.spend(dataset, analyst, taken):
+        if (cost.delta or 0) > total.reserve - total.spent_delta:
+            raise exceeded(dataset, analyst, taken, total, own)
+        if total.spent + taken.epsilon > MOST_SPENT:  # nobody's account holds more than that of the dataset
+            raise no_room(dataset, analyst, taken, total, own)
+        if not self._book.spend(dataset, analyst, taken):
             raise exceeded(dataset, analyst, taken, total, own)
         return taken
 
@@ -413,7 +518,7 @@ class Ledger:
                 f"the request id {first.request_id!r} was charged for another question, epsilon, analyst or dataset; "
                 "ask that one again, or choose another id"
             )
-        kept = self._book.answer(first.request_id)
+        kept = self._answer(first)
         return Receipt.of(first, kept.text if kept else None, fresh=False)
 
 

@@ -12,14 +12,19 @@ from inbounds.ledger.store import Failure, Row, Store
 
 try:
     import psycopg
+
+    from inbounds.ledger.postgres_connection import PatientConnection, Silent, connect
 except ImportError as missing:
     raise ImportError(
         "a ledger in PostgreSQL needs psycopg, which is not installed: pip install 'inbounds[postgres]'; "
         "or give a path, for a ledger in a file"
     ) from missing
 
-PATIENCE = 20
-"""Seconds to wait for a server, and for others to finish."""
+PATIENCE = 10
+"""Seconds to wait for others to finish."""
+
+SILENCE = PATIENCE + 5
+"""Seconds after which a server that says nothing is given up: it would have said by then that others do not finish."""
 
 _CREATING = 0x696E626C  # the number of the advisory lock under which tables are created
 
@@ -41,6 +46,8 @@ _SETTINGS = (
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
+_SILENT = "the server says nothing; try again when it does"
 
 _REASONS = {
     "08": "the connection to the server was lost; try again when it is back",
@@ -76,7 +83,7 @@ class PostgresStore(Store):
         ),
         f"ALTER TABLE ledger_accounts ADD {WITHIN_CAPS}",
     )
-    _connection: psycopg.Connection | None
+    _connection: PatientConnection | None
 
     def __init__(self, url: str, create: bool = True) -> None:
         super().__init__(without_secrets(url))
@@ -120,14 +127,14 @@ class PostgresStore(Store):
         found = "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'ledger_head' AND pg_table_is_visible(oid)"
         return self.row(found) is not None
 
-    def _connected(self) -> psycopg.Connection:
+    def _connected(self) -> PatientConnection:
         if self._connection is None:
             self._connection = self._connect()
         return self._connection
 
-    def _connect(self) -> psycopg.Connection:
+    def _connect(self) -> PatientConnection:
         try:
-            connection = psycopg.connect(self._url, autocommit=True, connect_timeout=PATIENCE)
+            connection = connect(self._url, SILENCE, autocommit=True)
             connection.prepare_threshold = None  # a statement that was prepared does not survive an upgrade
             for setting in _SETTINGS:
                 connection.execute(setting)
@@ -143,6 +150,9 @@ class PostgresStore(Store):
         if self._connection is not None:
             try:
                 self._connection.execute(begin)
+            except Silent:  # on a new connection it would say nothing either
+                self._disconnect()
+                raise Failure(_SILENT) from None
             except psycopg.Error:
                 self._disconnect()
             else:
@@ -171,6 +181,8 @@ class PostgresStore(Store):
 
 def _reason(error: psycopg.Error) -> str:
     state = error.sqlstate
+    if isinstance(error, Silent):
+        return _SILENT
     if state is None:
         return _REASONS["08"]
     return _REASONS.get(state[:2], f"PostgreSQL failed with SQLSTATE {state}; verify the ledger")

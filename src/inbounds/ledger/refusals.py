@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inbounds.errors import BudgetExceeded, LedgerConflict
-from inbounds.ledger.account import Account
+from inbounds.errors import BudgetExceeded, LedgerConflict, LedgerReplaced
+from inbounds.ledger.account import MOST_SPENT, Account
 from inbounds.ledger.amount import LIMIT, fraction, written, written_delta
 from inbounds.ledger.book import TOTAL
 from inbounds.ledger.caps import Caps
 from inbounds.ledger.cost import Cost
+from inbounds.ledger.entry import Head
 
 
 def exceeded(dataset: str, analyst: str, cost: Cost, total: Account, own: Account) -> BudgetExceeded:
@@ -29,6 +30,20 @@ def exceeded(dataset: str, analyst: str, cost: Cost, total: Account, own: Accoun
         fraction(cost.epsilon),
         fraction(left),
         None if left_own is None else fraction(left_own),
+    )
+
+
+def no_room(dataset: str, analyst: str, cost: Cost, total: Account, own: Account) -> BudgetExceeded:
+    """Return the refusal of a charge that fits in rho, but takes the sum of epsilon beyond what an account holds."""
+    left = written(max(0, MOST_SPENT - int(total.spent)))
+    return BudgetExceeded(
+        f"{analyst!r} asked for {cost} of {dataset!r}, but a ledger adds up at most {written(MOST_SPENT)} of epsilon, "
+        f"also where rho is what counts; ask for at most {left}",
+        dataset,
+        analyst,
+        fraction(cost.epsilon),
+        fraction(total.left or 0),
+        None if own.left is None else fraction(own.left),
     )
 
 
@@ -56,4 +71,13 @@ def refuse_other_caps(dataset: str, kept: Caps, caps: Caps) -> None:
     raise LedgerConflict(
         f"the dataset {dataset!r} was opened with {kept}, and now {caps} are asked; keep to the first, and change what "
         f"is left with grant{remedy}"
+    )
+
+
+def replaced(where: str, known: Head, head: Head) -> LedgerReplaced:
+    """Return the refusal of a ledger that lacks a head that is known of it."""
+    return LedgerReplaced(
+        f"the ledger {where} is an older copy or another ledger: entry {known.seq} ({known.digest[:12]}…) was in it, "
+        f"and now it ends at entry {head.seq} without it; put the right one back, or let the custodian record why it "
+        "was replaced (inbounds budget accept-restore)"
     )

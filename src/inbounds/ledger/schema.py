@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inbounds.ledger.entry import START
 
-VERSION = 4
+VERSION = 5
 """Rises when tables change; a ledger of a higher version is left alone, and one of a lower is used as it is, until an
 entry is written that it has no place for."""
 
@@ -13,6 +13,8 @@ KNOWS_CONTRACTS = 2
 KNOWS_DELTA = 3
 
 KNOWS_LATE_DELTA = 4
+
+KNOWS_RESTORES = 5
 """The versions from which on there is a place for something."""
 
 SAME_TABLES = 3

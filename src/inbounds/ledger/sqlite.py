@@ -11,6 +11,7 @@ from typing import Any
 
 from inbounds.errors import LedgerConflict
 from inbounds.ledger.address import without_secrets
+from inbounds.ledger.disk_room import try_room
 from inbounds.ledger.entry import FIRST_FIELDS
 from inbounds.ledger.ledger_file import LedgerFile
 from inbounds.ledger.log_claim import LogClaim
@@ -90,6 +91,25 @@ class SQLiteStore(Store):
             return self._connected().execute(sql, parameters).rowcount
         except sqlite3.Error as error:
             raise Failure(reason(error)) from None
+
+    def copy_to(self, target: Path) -> None:
+        """Copy what is in the ledger now to an empty file, whatever others write meanwhile."""
+        with self.reading():
+            made = connect(target)
+            try:
+                self._connected().backup(made)
+            except sqlite3.Error as error:
+                raise Failure(self._why(error)) from None
+            finally:
+                made.close()
+
+    def try_writing(self) -> None:
+        """Write what this transaction need not keep, and see whether the disk has room for more."""
+        super().try_writing()
+        try:
+            try_room(self._file.path.parent)
+        except OSError:
+            raise Failure(REASONS[sqlite3.SQLITE_FULL]) from None
 
     def _prepare(self) -> None:
         """Create what is not there, and make sure that what is there is a ledger, before anything is written."""

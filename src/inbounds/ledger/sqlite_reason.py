@@ -21,6 +21,11 @@ def is_busy(error: sqlite3.Error) -> bool:
     return primary_code(error) == sqlite3.SQLITE_BUSY
 
 
+def is_damage(error: sqlite3.Error) -> bool:
+    """Return whether the file is not what SQLite wrote."""
+    return primary_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
 def primary_code(error: sqlite3.Error) -> int:
     """Return the primary error code; the finer ones share its lowest byte."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF

@@ -10,6 +10,7 @@ from typing import Any
 from inbounds.display.table import Column, Table
 from inbounds.ledger.amount import UNIT, delta_fraction, fraction, written, written_delta
 from inbounds.ledger.entry import LATER, Entry
+from inbounds.ledger.restore_record import RestoreRecord
 from inbounds.ledger.terms import Terms
 
 _COLUMNS = (
@@ -95,7 +96,7 @@ def _later(entry: Entry, name: str) -> str:
 
 def _cells(entry: Entry) -> list[str]:
     moment = entry.time[:19].replace("T", " ")
-    amount = "" if entry.kind in {"answer", "contract", "delta"} else written(entry.amount)
+    amount = "" if entry.kind in {"answer", "contract", "delta", "restore"} else written(entry.amount)
     analyst = f"each {written(entry.per_analyst)}" if entry.per_analyst is not None else entry.analyst
     return [str(entry.seq), moment, entry.kind, entry.dataset, analyst, amount]
 
@@ -108,12 +109,21 @@ def _note(entry: Entry) -> str:
         return "; ".join([f"delta of entry {entry.seq}: {entry.text}", *([_reserved(entry)] if entry.reserved else [])])
     if entry.kind == "contract":
         return _contract(entry)
+    if entry.kind == "restore":
+        return _restore(entry)
     return f"grant of entry {entry.seq}: {entry.text}" if entry.kind == "grant" and entry.text else ""
 
 
 def _reserved(entry: Entry) -> str:
     reserved = written_delta(entry.reserved or 0)
     return f"{entry.dataset}: {reserved} of its delta is reserved for charges that have one"
+
+
+def _restore(entry: Entry) -> str:
+    """Say that entries may be lost before this one, and who accepted that."""
+    found = RestoreRecord.load(entry.text)
+    told = "a record that cannot be read" if found is None else str(found)
+    return f"restore of entry {entry.seq}, {entry.dataset}: {told}"
 
 
 def _contract(entry: Entry) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 from weakref import WeakSet
 
-from inbounds.errors import InvalidParameter, LedgerConflict
+from inbounds.errors import LedgerConflict, LedgerMissing
 from inbounds.ledger.schema import SAME_TABLES, VERSION
 
 Row: TypeAlias = "tuple[Any, ...]"
@@ -123,9 +123,14 @@ class Store(ABC):
                     self.execute(statement)
             self.execute("UPDATE ledger_head SET version = ?", (VERSION,))
 
-    def no_ledger(self) -> InvalidParameter:
+    def try_writing(self) -> None:
+        """Write what this transaction need not keep: an account of nobody comes and goes, for no name is empty."""
+        self.execute("INSERT INTO ledger_accounts (dataset, analyst, spent) VALUES ('', '', 0)")
+        self.execute("DELETE FROM ledger_accounts WHERE dataset = ''")
+
+    def no_ledger(self) -> LedgerMissing:
         """Return the refusal of a place where there is no ledger, and none is to be created."""
-        return InvalidParameter(f"there is no ledger at {self.where}; check the {self.place}, or ask a question first")
+        return LedgerMissing(f"there is no ledger at {self.where}; check the {self.place}, or ask a question first")
 
     @abstractmethod
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:

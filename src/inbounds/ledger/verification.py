@@ -13,6 +13,7 @@ from inbounds.ledger.book import TOTAL
 from inbounds.ledger.caps import Caps
 from inbounds.ledger.cost import Cost, pure_rho
 from inbounds.ledger.entry import FIELDS, KINDS, LATER, START, Entry, Head
+from inbounds.ledger.restore_record import RestoreRecord
 from inbounds.ledger.terms import Terms
 
 MOST = 100
@@ -35,6 +36,8 @@ class Verification:
     """A sentence for each, with the number of the entry where it is."""
     terms: Mapping[str, Terms] = field(default_factory=dict)
     """The terms that each dataset is charged under now, by its name."""
+    restores: tuple[tuple[Entry, RestoreRecord], ...] = ()
+    """Each entry by which a restored ledger was accepted, and what it says."""
 
     @property
     def ok(self) -> bool:
@@ -69,7 +72,7 @@ def verified(
             "removed or rewritten, or the ledger was replaced by an older copy or another ledger"
         )
     replay.compare(accounts)
-    return Verification(replay.count, replay.head, replay.told(), replay.terms)
+    return Verification(replay.count, replay.head, replay.told(), replay.terms, tuple(replay.restores))
 
 
 class _Replay:
@@ -87,6 +90,7 @@ class _Replay:
         self._charged: dict[str, tuple[str, str]] = {}
         self._answered: set[str] = set()
         self.terms: dict[str, Terms] = {}
+        self.restores: list[tuple[Entry, RestoreRecord]] = []
 
     def problem(self, sentence: str) -> None:
         """Note what is wrong, unless there is too much already."""
@@ -114,6 +118,7 @@ class _Replay:
             "answer": self._answer,
             "contract": self._contract,
             "delta": self._delta,
+            "restore": self._restore,
         }
         wrong = checks[entry.kind](entry)
         if wrong is not None:
@@ -215,6 +220,13 @@ class _Replay:
                     rho_cap=caps.rho_cap(kept.cap), spent_rho=self._rho_before(whose), reserve=kept.reserve + more
                 )
         return None if entry.text.strip() else "adds a delta without a reason"
+
+    def _restore(self, entry: Entry) -> str | None:
+        found = RestoreRecord.load(entry.text)
+        if found is None or found.found.seq >= entry.seq:
+            return "accepts a restored ledger without saying which"
+        self.restores.append((entry, found))
+        return None if found.reason.strip() else "accepts a restored ledger without a reason"
 
     def _rho_before(self, whose: tuple[str, str]) -> int:
         """Return what an account's charges count that were made without rho; those that no ledger writes, nothing."""
