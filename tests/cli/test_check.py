@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from inbounds.ledger import Ledger
@@ -179,8 +180,9 @@ def test_values_are_shown_only_if_they_are_asked_for(typed: Type, clinic: Path) 
 @pytest.mark.usefixtures("at_terminal")
 def test_types_that_do_not_fit_are_told(typed: Type, clinic: Path) -> None:
     """A column of another type is named with the reason, and the rest is shown."""
-    sql("COPY (SELECT * REPLACE (CAST(age AS VARCHAR) AS age) FROM 'visits.parquet') TO 'other.parquet'")
-    text = (clinic / "clinic.toml").read_text("utf-8").replace("visits.parquet", "other.parquet")
+    with duckdb.connect("other.duckdb") as connection:
+        connection.execute("CREATE TABLE v AS SELECT * REPLACE (CAST(age AS VARCHAR) AS age) FROM 'visits.parquet'")
+    text = (clinic / "clinic.toml").read_text("utf-8").replace('visits.parquet"', 'other.duckdb"\ntable = "v"')
     (clinic / "clinic.toml").write_text(text, encoding="utf-8")
     found = typed("check", "clinic.toml")
     assert found.code == 0
@@ -231,10 +233,8 @@ def test_a_broken_source_is_no_traceback(typed: Type, clinic: Path) -> None:
 def test_the_page_shows_what_comes_out(typed: Type, clinic: Path) -> None:
     """The figures on the page about a first contract are those of the clinic of the demonstration."""
     page = (Path(__file__).parents[2] / "docs" / "first-contract.md").read_text("utf-8")
-    (contract,) = re.findall(r'^```toml title="visits.toml"\n(.*?)^```$', page, re.DOTALL | re.MULTILINE)
     (shown,) = re.findall(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    (clinic / "visits.toml").write_text(contract, encoding="utf-8")
-    lines = [" ".join(line.split()) for line in typed("check", "visits.toml").out.splitlines()]
+    lines = [" ".join(line.split()) for line in typed("check", "clinic.toml").out.splitlines()]
     assert [line for line in shown.splitlines() if line and " ".join(line.split()) not in lines] == []
 
 
@@ -288,3 +288,62 @@ def test_what_the_contract_says_is_shown_beside_the_table(
     assert "table drugs, of dataset stays" in lines
     assert "half 1" in lines
     assert sum("advice" in line for line in lines) == 1
+
+
+UNREAD = """
+[dataset]
+name = "bills"
+source = "bills.csv"
+unit = "row"
+[columns.cost]
+bounds = "[0, 100] step 1"
+[columns.town]
+keys = ["Bonn"]
+[budget]
+total = 1
+"""
+
+
+@pytest.mark.usefixtures("at_terminal")
+@pytest.mark.parametrize(("unread", "is_loud", "code"), [(5, False, 0), (6, True, 0), (50, True, 0), (51, True, 1)])
+def test_values_that_are_not_read_are_shouted_about(
+    typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unread: int, is_loud: bool, code: int
+) -> None:
+    """Above 5 % of a column that is not read there is a warning before all figures, above one half a failure."""
+    lines = ["cost,town", *(["x,Bonn"] * unread), *(["5,Bonn"] * (100 - unread)), *([",Bonn"] * 30)]
+    (tmp_path / "bills.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "bills.toml").write_text(UNREAD, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = typed("check", "bills.toml")
+    assert found.code == code
+    assert ("W A R N I N G" in found.out) == is_loud
+    assert within_80(found.out)
+    assert not is_loud or found.out.index("W A R N I N G") < found.out.index("NUMBERS AND DAYS")
+    written = typed("check", "bills.toml", "--output", "check.txt")
+    assert (written.code, "WARNING" in written.out) == (code, is_loud)
+    assert not re.search("[0-9]", written.out.replace("check.txt", ""))
+
+
+@pytest.mark.usefixtures("at_terminal")
+@pytest.mark.parametrize(("others", "is_loud"), [(50, False), (51, True), (100, True)])
+def test_columns_with_hardly_a_key_are_shouted_about(
+    typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: int, is_loud: bool
+) -> None:
+    """If more than half of a column's values are no key there is a warning, and no failure: it can be on purpose."""
+    lines = ["cost,town", *(["5,K\u00f6ln"] * others), *(["5,Bonn"] * (100 - others)), *(["5,"] * 30)]
+    (tmp_path / "bills.csv").write_text("\n".join(lines) + "\n", encoding="cp1252")
+    contract = UNREAD.replace('"bills.csv"', '"bills.csv"\nencoding = "cp850"').replace(
+        '["Bonn"', '["Bonn", "K\u00f6ln"'
+    )
+    (tmp_path / "bills.toml").write_text(contract, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = typed("check", "bills.toml")
+    assert (found.code, "A R E   N O   K E Y" in found.out) == (0, is_loud)
+    assert within_80(found.out)
+    assert not is_loud or found.out.index("W A R N I N G") < found.out.index("NUMBERS AND DAYS")
+    written = typed("check", "bills.toml", "--output", "check.json", "--json")
+    assert (written.code, "WARNING" in written.out) == (0, is_loud)
+    assert not re.search("[0-9]", written.out)
+    figures = json.loads((tmp_path / "check.json").read_text("utf-8"))
+    told = [(one["column"], one["others"], one["values"]) for one in figures["hardly_keys"]]
+    assert told == ([("town", others, 100)] if is_loud else [])

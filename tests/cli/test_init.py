@@ -122,3 +122,70 @@ def test_a_csv_file_is_drafted_by_its_header(typed: Type, clinic: Path) -> None:
     assert "[columns.age]  # decide" in found.out
     assert "731954" not in found.out
     assert "Zebedee" not in found.out
+
+
+GERMAN = """patient;cost;day;town;since
+1;1.050,50;31.12.2026;K\u00f6ln;3/14/2026
+2;7,5;1.3.2026;Bonn;12/1/2026
+"""
+
+
+def test_the_form_of_a_csv_file_is_proposed_if_it_is_asked_for(typed: Type, clinic: Path) -> None:
+    """With --look, and only then, a draft says how fields seem to be written, and nothing of what they hold."""
+    (clinic / "bills.csv").write_bytes(GERMAN.encode("cp1252"))
+    plain = typed("init", "bills.csv")
+    assert (plain.code, "decimal" in plain.out) == (0, False)
+    assert "no row was looked at" in " ".join(plain.out.replace("#", "").split())
+    found = typed("init", "bills.csv", "--look", "--output", "new.toml")
+    assert (found.code, "the first lines were looked at" in " ".join(found.out.split())) == (0, True)
+    text = (clinic / "new.toml").read_text("utf-8")
+    said = tomllib.loads(text)
+    assert {key: said["dataset"].get(key) for key in ("delimiter", "decimal", "thousands", "encoding")} == {
+        "delimiter": ";", "decimal": ",", "thousands": ".", "encoding": "cp1252",
+    }  # fmt: skip
+    assert said["columns"]["day"]["date_format"] == "%d.%m.%Y"
+    assert said["columns"]["since"]["date_format"] == "%m/%d/%Y"
+    assert not any(value in text for value in ("1.050", "7,5", "Bonn", "K\u00f6ln", "31.12"))
+    assert within_80(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "proposed", "unclear"),
+    [
+        ("1,5;2026-01-01", {"decimal": ","}, False),
+        ('"1,050.50";x', {"thousands": ","}, False),
+        ("1,050;x", {}, True),
+        ("1.5;2026-01-01", {}, False),
+        ("5;3/4/2026", {}, True),
+        ("5;13/4/2026", {"date_format": "%d/%m/%Y"}, False),
+        ("5;3/14/26", {"date_format": "%m/%d/%y"}, False),
+        ("1 050,5;x", {"decimal": ",", "thousands": " "}, False),
+    ],
+)
+def test_what_is_not_clear_is_not_proposed(
+    typed: Type, clinic: Path, line: str, proposed: dict[str, str], unclear: bool
+) -> None:
+    """A form is proposed if it is the only one that the first lines can have, and else its columns are named."""
+    (clinic / "bills.csv").write_text(f"amount;day\n{line}\n", encoding="utf-8")
+    text = typed("init", "bills.csv", "--look").out
+    said = tomllib.loads(text)["dataset"]
+    assert {key: said[key] for key in ("decimal", "thousands", "date_format", "encoding") if key in said} == proposed
+    assert ("Not clear" in text) == unclear
+
+
+@pytest.mark.parametrize("other", ["1950-01-01", "1950-01-01 10:30", "1950/1/2", "3/4/1950"])
+def test_a_form_is_proposed_for_the_columns_that_have_it(typed: Type, clinic: Path, other: str) -> None:
+    """Where some days are written otherwise, or not clearly, the form of others goes to their columns alone."""
+    lines = ["born;admitted;left;name", *[f"{other};31.12.2026;30.11.2026;x"] * 3]
+    (clinic / "bills.csv").write_text("\n".join(lines), encoding="utf-8")
+    said = tomllib.loads(typed("init", "bills.csv", "--look").out)
+    assert "date_format" not in said["dataset"]
+    formats = {name: column["date_format"] for name, column in said["columns"].items() if "date_format" in column}
+    assert formats == {"admitted": "%d.%m.%Y", "left": "%d.%m.%Y"}
+
+
+def test_only_lines_can_be_looked_at(typed: Type, clinic: Path) -> None:
+    """A table that has types has no lines to look at."""
+    found = typed("init", "visits.parquet", "--look")
+    assert (found.code, found.out) == (2, "")
+    assert "only a csv file has lines to look at" in found.err

@@ -19,7 +19,7 @@ from inbounds.query import Dataset, Inspection
 from inbounds.query.engines.duckdb import DuckDB
 from inbounds.query.inspection import LIMITS
 from inbounds.query.statement import inspecting
-from tests.helpers.places import Place
+from tests.helpers.places import InDuckDB, Place
 
 CONTRACT = """
 [dataset]
@@ -162,7 +162,7 @@ def test_values_are_looked_at_only_if_they_are_asked_for(files: Any, monkeypatch
     monkeypatch.setattr(DuckDB, "run", watched)
     dataset = files.dataset(made_up(1), TYPES, CONTRACT)
     assert all(keys.values is None for keys in Inspection.of(dataset).keys)
-    assert len(seen) == 1 + 3 + 1 + 1  # numbers, each column of keys, units, the statement that is timed
+    assert len(seen) == 1 + 1 + 3 + 1 + 1  # numbers, what is there, each column of keys, units, the one that is timed
     assert all(len(rows) == 1 and all(isinstance(one, int) for one in rows[0]) for rows in seen)
     Inspection.of(dataset, values=True)
     assert any(isinstance(one, str) for rows in seen for row in rows for one in row)
@@ -177,12 +177,14 @@ def test_no_ledger_is_opened(files: Any, monkeypatch: pytest.MonkeyPatch) -> Non
         dataset.count().ask(1, analyst="ana", pooling=1)
 
 
-def test_columns_that_do_not_fit_are_told_and_the_others_looked_at(files: Any) -> None:
+def test_columns_that_do_not_fit_are_told_and_the_others_looked_at(tmp_path: Path) -> None:
     """A column of another type, or none, is named with the reason, the unit too; no other figure is missing."""
     text = CONTRACT.replace("[columns.age]\nbounds", "[columns.clinic2]\nkeys = ['a']\n[columns.age]\nbounds")
     text = text.replace('unit = "patient"', 'unit = "score"').replace("[columns.score]", "[columns.patient]")
     text = text.replace("[columns.grade]\nkeys = [1, 2, 3]", '[columns.grade]\nkeys = ["1"]')
-    found = Inspection.of(files.dataset(made_up(1), TYPES, text))
+    place = InDuckDB(tmp_path)
+    found = Inspection.of(place.dataset(made_up(1), TYPES, text))
+    place.close()
     assert set(found.misfits) == {"clinic2", "score", "grade"}
     assert "whole numbers or text" in found.misfits["score"]
     assert (found.units, found.seconds) == (None, None)
@@ -347,11 +349,13 @@ def test_a_row_at_another_place_is_found(files: Any) -> None:
         check_said(found, rows)
 
 
-def test_what_is_made_of_a_column_that_does_not_fit_is_left_out(files: Any) -> None:
+def test_what_is_made_of_a_column_that_does_not_fit_is_left_out(tmp_path: Path) -> None:
     """A column of another type takes with it what is made of it, what is known of it, and its keys within keys."""
     types = {**SAID_TYPES, "cost": "text", "region": "integer"}
     rows = [{"region": 1, "district": "hills", "day": date(2026, 5, 5), "cost": "1"}]
-    found = Inspection.of(files.dataset(rows, types, SAID))
+    place = InDuckDB(tmp_path)
+    found = Inspection.of(place.dataset(rows, types, SAID))
+    place.close()
     assert set(found.misfits) == {"cost", "region"}
     assert [one.column for one in found.made] == ["month"]
     assert found.within == ()

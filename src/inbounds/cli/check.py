@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from inbounds.cli.exit_codes import FAILED
 from inbounds.cli.extras import open_dataset
 from inbounds.cli.new_file import OWNER_ONLY, refuse_taken, write_new
 from inbounds.cli.output import pairs, plain, show
@@ -45,11 +46,24 @@ def command(contract: ContractFile, output: Output = None, values: Values = Fals
     found = _inspected(contract, values=values)
     if target is None:
         show(None, _text(found, contract), as_json=False)
+        _leave(found)
         return
     figures = {"for": EYES_ONLY, **found.data()}
     text = json.dumps(plain(figures), ensure_ascii=False, indent=2) if as_json else _text(found, contract)
     write_new(target, f"{text}\n", OWNER_ONLY)
-    show(None, pairs([("written", f"{target}, for you alone to read")]), as_json=False)
+    told = [("written", f"{target}, for you alone to read")]
+    if any(one.hardly_read for one in (found, *found.others)):
+        told.append(("WARNING", "many values are not read as the contract says: see what the file has of it"))
+    if any(one.hardly_keys for one in (found, *found.others)):
+        told.append(("WARNING", "most values of a column are no key: see what the file has of it"))
+    show(None, pairs(told), as_json=False)
+    _leave(found)
+
+
+def _leave(found: Inspection) -> None:
+    """Leave with an exit code that programs notice if more than half of the values of a column are not read."""
+    if not found.is_readable:
+        raise typer.Exit(FAILED)
 
 
 def _text(found: Inspection, contract: str) -> str:

@@ -27,6 +27,9 @@ Delimiter = Annotated[
     str | None,
     typer.Option(metavar="CHARACTER", help="Of a csv file.  [default: the one that the header has]"),
 ]
+Look = Annotated[
+    bool, typer.Option("--look", help="Look at the first lines of a csv file for how numbers and days are written.")
+]
 Output = Annotated[
     str | None,
     typer.Option("--output", metavar="FILE", help="Write the draft to this new file, instead of printing it."),
@@ -37,13 +40,14 @@ def command(
     source: Source,
     table: TableName = None,
     delimiter: Delimiter = None,
+    look: Look = False,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
     """Draft a contract from the names and types of a table.
 
-    No row is looked at. What you have to decide (whose privacy, the row limit, bounds, keys, the budget) is marked, and
-    the contract is refused until you have.
+    No row is looked at, but with --look. What you have to decide (whose privacy, the row limit, bounds, keys, the
+    budget) is marked, and the contract is refused until you have.
 
     \b
     Example:
@@ -52,7 +56,7 @@ def command(
     target = None if output is None else Path(output)
     if target is not None:
         refuse_taken(target)
-    draft = _draft(source, table, delimiter, None if target is None else target.parent)
+    draft = _draft(source, table, delimiter, None if target is None else target.parent, look=look)
     text = str(draft)
     if target is not None:
         write_new(target, text)
@@ -65,7 +69,7 @@ def command(
     show(found, text.rstrip("\n") if target is None else _told(draft, target), as_json=as_json)
 
 
-def _draft(source: str, table: str | None, delimiter: str | None, folder: Path | None) -> Draft:
+def _draft(source: str, table: str | None, delimiter: str | None, folder: Path | None, *, look: bool) -> Draft:
     try:
         from inbounds.query.draft import Draft  # noqa: PLC0415  the other commands do without
         from inbounds.query.schema import Schema  # noqa: PLC0415
@@ -73,12 +77,13 @@ def _draft(source: str, table: str | None, delimiter: str | None, folder: Path |
         raise ImportError(
             f"questions to tables need {problem.name}, which is not installed: pip install 'inbounds[query]'"
         ) from None
-    return Draft(Schema.read(source, table=table, delimiter=delimiter, folder=folder))
+    return Draft(Schema.read(source, table=table, delimiter=delimiter, folder=folder, look=look))
 
 
 def _told(draft: Draft, target: Path) -> str:
+    looked = "no row was looked at" if draft.schema.shape is None else "the first lines were looked at"
     lines = [
-        ("draft", f"{target}, from the names and types of {len(draft.schema.columns)} columns; no row was looked at"),
+        ("draft", f"{target}, from the names and types of {len(draft.schema.columns)} columns; {looked}"),
         ("unit", "by their names, perhaps: " + (", ".join(draft.candidates) or "none")),
         ("next", f'decide what is marked "decide", then: inbounds check {target}'),
     ]

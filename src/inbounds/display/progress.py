@@ -42,6 +42,30 @@ def reporting(progress: Progress | None) -> Iterator[Progress]:
         _rewrite("")
 
 
+class Patient:
+    """Reports, and holds back what a report raises: for work that must not be left half done.
+
+    After the first error it reports nothing more; `end` raises it.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._error: Exception | None = None
+
+    def __call__(self, text: str) -> None:
+        """Report a line of text."""
+        if self._error is None:
+            try:
+                self._progress(text)
+            except Exception as error:  # noqa: BLE001  whatever the caller's function does
+                self._error = error
+
+    def end(self) -> None:
+        """Raise what was held back, now that the work is done."""
+        if self._error is not None:
+            raise self._error
+
+
 def _rewrite(text: str) -> None:
     """Put a text in place of the last line."""
     sys.stderr.write(f"\r{text[:WIDTH]:<{WIDTH}}" + ("" if text else "\r"))

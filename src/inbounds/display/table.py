@@ -40,6 +40,14 @@ class Column(NamedTuple):
     name: str
     short: str | None = None
     left: bool = False
+    below: str = ""
+    """What stands in a second line of the head, where a single one would be too wide."""
+
+    @classmethod
+    def in_two(cls, name: str) -> Column:
+        """Return a column of numbers whose name has its part in parentheses in a second line."""
+        first, bracket, rest = name.partition(" (")
+        return cls(first, below=f"({rest}" if bracket else "")
 
 
 class Cell(NamedTuple):
@@ -62,16 +70,16 @@ class Table:
     def __str__(self) -> str:
         """Write it as plain text: too wide for a terminal, the widest columns are cut."""
         cells = [[_plain(cell) for cell in row] for row in self.rows]
-        widths, gap = _widths([self._short_names, *cells])
-        lines = [self._line(row, widths, gap) for row in (self._short_names, *cells)]
-        lines.insert(1, "-" * max(map(text_width, lines)))
+        widths, gap = _widths([*self._head, *cells])
+        lines = [self._line(row, widths, gap) for row in (*self._head, *cells)]
+        lines.insert(len(self._head), "-" * max(map(text_width, lines)))
         title = [*wrap(printable(self.title), WIDTH), ""] if self.title else []
         notes = [line for note in self.notes for line in wrap(printable(note), WIDTH, subsequent_indent="    ")]
         return "\n".join([*title, *lines, *([""] if notes else []), *notes])
 
     def html(self) -> str:
         """Write it for a notebook or a page."""
-        head = "".join(_html("th", column, Cell(column.name)) for column in self.columns)
+        head = "".join(_html("th", column, Cell(f"{column.name} {column.below}".strip())) for column in self.columns)
         body = "".join(f"<tr>{self._html_row(row)}</tr>" for row in self.rows)
         caption = f"<caption>{_escaped(self.title)}</caption>" if self.title else ""
         notes = "".join(f"<p>{_escaped(note)}</p>" for note in self.notes)
@@ -90,9 +98,10 @@ class Table:
                 "print the table for plain text"
             ) from missing
 
-        widths, gap = _widths([self._short_names, *([_plain(cell) for cell in row] for row in self.rows)])
+        widths, gap = _widths([*self._head, *([_plain(cell) for cell in row] for row in self.rows)])
         drawn = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
-        for column, name, width in zip(self.columns, self._short_names, widths, strict=True):
+        names = ["\n".join(lines).rstrip() for lines in zip(*self._head, strict=True)]
+        for column, name, width in zip(self.columns, names, widths, strict=True):
             drawn.add_column(Text(name), justify="left" if column.left else "right", no_wrap=True, min_width=width)
         for row in self.rows:
             drawn.add_row(*(Text(printable(cell.text), _RICH_STYLES[cell.look]) for cell in map(_cell, row)))
@@ -101,8 +110,11 @@ class Table:
         return Group(*title, drawn, *([Text()] if notes else []), *notes)
 
     @property
-    def _short_names(self) -> list[str]:
-        return [printable(column.short or column.name) for column in self.columns]
+    def _head(self) -> list[list[str]]:
+        """The line of names, and the one below it if there is any."""
+        names = [printable(column.short or column.name) for column in self.columns]
+        below = [printable(column.below) for column in self.columns]
+        return [names, below] if any(below) else [names]
 
     def _line(self, texts: Iterable[str], widths: Sequence[int], gap: int) -> str:
         cells = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
@@ -21,8 +22,10 @@ from inbounds.query.inspection_figures import (
     KnownFound,
     LimitFound,
     MadeFound,
+    NoKeysFound,
     NumbersFound,
     UnitsFound,
+    UnreadFound,
     WithinFound,
 )
 from inbounds.query.made import Made, MadeKeys, read_of
@@ -35,6 +38,11 @@ LIMITS = (*(digit * 10**power for power in range(6) for digit in (1, 2, 3, 5)), 
 
 MOST_VALUES = 20
 """So many values that are no key are shown."""
+
+TOO_MANY, MOST = Fraction(5, 100), Fraction(50, 100)
+"""If a larger part of a column's values is not read, the custodian is warned; and if more than half, check fails.
+
+If more than half is no key, there is a warning alone: contracts may list some keys only."""
 
 AT_ONCE = 100
 """So many columns, or public numbers, are looked at by one statement."""
@@ -82,10 +90,41 @@ class Inspection:
             kind = failure.kind
         raise EngineFailed(kind, charged=False)
 
+    @property
+    def hardly_read(self) -> tuple[UnreadFound, ...]:
+        """The columns, the unit and the lines too many of which are there and are not read, of this table."""
+        columns: tuple[NumbersFound | KeysFound, ...] = (*self.numbers, *self.keys)
+        found = [
+            UnreadFound(one.column, one.unread, self.rows - one.missing + one.unread)
+            for one in columns
+            if one.unread is not None
+        ]
+        if self.units is not None and self.units.unread is not None:
+            found.insert(0, UnreadFound(self.units.column, self.units.unread, self.units.rows + self.units.unread))
+        if self.lines is not None:
+            found.insert(0, UnreadFound("", self.lines, self.rows + self.lines))
+        return tuple(one for one in found if one.share > TOO_MANY)
+
+    @property
+    def hardly_keys(self) -> tuple[NoKeysFound, ...]:
+        """The columns more than half of whose values are no key, of this table: on purpose, or another encoding."""
+        found = (NoKeysFound(one.column, one.rows, self.rows - one.missing) for one in self.keys)
+        return tuple(one for one in found if one.others > one.values * MOST)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether of every column of every table at least half of the values are read."""
+        tables = (self, *self.others)
+        return all(one.share <= MOST for table in tables for one in table.hardly_read)
+
     def data(self) -> dict[str, Any]:
         """Return the figures as JSON has them."""
         others = [one.data() for one in self.others]
-        return {**asdict(self), "misfits": dict(self.misfits), "others": others}
+        hardly = {
+            "hardly_read": [asdict(one) for one in self.hardly_read],
+            "hardly_keys": [asdict(one) for one in self.hardly_keys],
+        }
+        return {**asdict(self), "misfits": dict(self.misfits), **hardly, "others": others}
 
 
 class _Looking:
@@ -106,7 +145,7 @@ class _Looking:
             dataset=self.dataset.name,
             table=self.table.name,
             rows=rows,
-            units=self._units(rows) if self.has_unit else None,
+            units=self._units(rows, filled) if self.has_unit else None,
             public_units=self.table.units,
             numbers=tuple(self._of_numbers(one, rows, filled, *found) for one, found in numbers),
             keys=tuple(self._of_keys(one, rows, filled) for one in self.fitting.values() if isinstance(one, Keys)),
@@ -195,7 +234,7 @@ class _Looking:
                 elsewhere, nowhere = self._figures(self.inspecting.of_within(columns, one))
                 yield WithinFound(one.name, one.within, elsewhere, nowhere)
 
-    def _units(self, rows: int) -> UnitsFound:
+    def _units(self, rows: int, filled: Mapping[str, int]) -> UnitsFound:
         limits = sorted({*LIMITS, self.table.limit})
         units, owned, most, *figures = self._figures(self.inspecting.of_units(self.table.unit, limits))
         found = [
@@ -205,15 +244,18 @@ class _Looking:
         (own,) = (one for one in found if one.limit == self.table.limit)
         enough = next((one.limit for one in found if one.units == 0), limits[-1])
         others = tuple(one for one in found if one.limit <= max(enough, own.limit))
-        return UnitsFound(self.table.unit, units, owned, rows - owned, most, own, others)
+        unread = filled[self.table.unit] - owned if filled else None
+        return UnitsFound(self.table.unit, units, owned, rows - owned, most, own, others, unread)
 
     def _fields(self) -> tuple[int | None, dict[str, int]]:
         """Return how many lines of csv files are no row, and how many rows have something in each column."""
         fields = self.engine.fields()
         if fields is None:
             return None, {}
-        lines, whole, *filled = self._figures(of_fields(fields, self.fitting))
-        return lines - whole, dict(zip(self.fitting, filled, strict=True))
+        names = [*self.fitting, self.table.unit] if self.has_unit else list(self.fitting)
+        lines, whole, *filled = self._figures(of_fields(fields, names))
+        no_row = None if fields.lost is None else lines - whole + fields.lost
+        return no_row, dict(zip(names, filled, strict=True))
 
     def _seconds(self) -> float:
         statement = self.dataset.count().plan(1, pooling=1).sql

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 
@@ -15,6 +16,22 @@ class LimitFound:
     """How many rows are beyond it: what they would add to a count, and do not."""
     units: int
     """How many units have more rows."""
+
+
+@dataclass(frozen=True)
+class UnreadFound:
+    """How many values of a column are there, and are not what the contract says."""
+
+    column: str
+    """Its name; empty for whole lines of csv files that are no row."""
+    unread: int
+    values: int
+    """How many are there, read or not."""
+
+    @property
+    def share(self) -> Fraction:
+        """Which part of them is not read."""
+        return Fraction(self.unread, max(1, self.values))
 
 
 @dataclass(frozen=True)
@@ -33,6 +50,8 @@ class UnitsFound:
     """What the contract's limit does."""
     others: tuple[LimitFound, ...]
     """What other limits would do, up to the first that takes nothing away."""
+    unread: int | None = None
+    """How many rows without a unit have something in its place that tells nobody apart."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +67,7 @@ class NumbersFound:
     in_gaps: int | None
     """So many are between possible ones; None if there are too many gaps to look into."""
     unread: int | None = None
-    """How many of the missing ones are fields of a file that are no number or day; None where a table has types."""
+    """How many of the missing ones are there, and no number or day; None where a database says what they are."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +86,16 @@ class KeysFound:
     values: tuple[tuple[Any, int], ...] | None = None
     """The most frequent of the other values and their rows, if they were asked for."""
     unread: int | None = None
+
+
+@dataclass(frozen=True)
+class NoKeysFound:
+    """How many values of a column are no key, where that is most of them."""
+
+    column: str
+    others: int
+    values: int
+    """How many are there, keys or not."""
 
 
 @dataclass(frozen=True)

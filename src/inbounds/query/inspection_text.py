@@ -45,6 +45,10 @@ def _banner() -> str:
 
 def _parts(found: Inspection, contract: str) -> Iterator[str]:
     yield str(Facts(list(_facts(found, contract))))
+    if found.hardly_read:
+        yield str(_hardly_read(found))
+    if found.hardly_keys:
+        yield str(_hardly_keys(found))
     if found.misfits:
         yield str(Facts([(name, why) for name, why in found.misfits.items()], title="TYPES THAT DO NOT FIT"))
     if found.units is not None:
@@ -64,8 +68,34 @@ def _parts(found: Inspection, contract: str) -> Iterator[str]:
         yield str(_known(found))
 
 
+def _hardly_read(found: Inspection) -> Table:
+    columns = [Column("!", left=True), Column("column", left=True), Column("values there"), Column("not read")]
+    columns.append(Column("of values"))
+    cells = [
+        ["!!!", one.column or "(whole lines)", f"{one.values:,}", f"{one.unread:,}", _share(one.unread, one.values)]
+        for one in found.hardly_read
+    ]
+    typed = "They are not of the kind that the contract says: change it, or convert the table."
+    how = "How are they written? Say so: decimal, thousands, date_format, encoding, delimiter."
+    notes = ["Answers leave them out, and cost as much as if they were read.", typed if found.lines is None else how]
+    return Table(columns, cells, title="W A R N I N G :   V A L U E S   T H A T   A R E   N O T   R E A D", notes=notes)
+
+
+def _hardly_keys(found: Inspection) -> Table:
+    columns = [Column("!", left=True), Column("column", left=True), Column("values there"), Column("no key")]
+    columns.append(Column("of values"))
+    cells = [
+        ["!!!", one.column, f"{one.values:,}", f"{one.others:,}", _share(one.others, one.values)]
+        for one in found.hardly_keys
+    ]
+    notes = [
+        "Their rows are in no group. If that is not on purpose, are the keys written as in",
+        "the table, and is the encoding the right one? --values shows what is there.",
+    ]
+    return Table(columns, cells, title="W A R N I N G :   V A L U E S   T H A T   A R E   N O   K E Y", notes=notes)
+
+
 def _made(made: tuple[MadeFound, ...]) -> Table:
-    columns = [Column("column", left=True), Column("rows missing"), Column("keys"), Column("without rows")]
     columns = [Column("column", left=True), Column("rows missing"), Column("keys"), Column("without rows")]
     cells = [[one.column, *(_figure(figure) for figure in (one.missing, one.keys, one.unused))] for one in made]
     return Table(columns, cells, title="COLUMNS MADE OF COLUMNS")
@@ -145,18 +175,18 @@ def _limits(units: UnitsFound) -> Table:
 
 
 def _numbers(found: Inspection) -> Table:
-    has_lines = found.lines is not None
+    has_unread = found.lines is not None or any(one.unread for one in found.numbers)
     columns = [Column("column", left=True), Column("bounds", left=True), Column("missing"), Column("below")]
     columns += [Column("above"), Column("in gaps")]
     cells = [
         [one.column, one.bounds, *map(_count, (one.missing, one.below, one.above, one.in_gaps))]
         for one in found.numbers
     ]
-    if has_lines:
+    if has_unread:
         columns.append(Column("unread"))
         cells = [[*row, _count(one.unread)] for row, one in zip(cells, found.numbers, strict=True)]
     notes = ["Below and above: clipped to the nearest end. In gaps: counted where they are."]
-    notes += ["Unread: fields that are no number or day, and are among the missing."] if has_lines else []
+    notes += ["Unread: values that are no number or day, and are among the missing."] if has_unread else []
     return Table(columns, cells, title="NUMBERS AND DAYS: how many rows are", notes=notes)
 
 

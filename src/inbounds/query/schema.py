@@ -1,4 +1,4 @@
-"""The names and types of a table that has no contract yet; no row is looked at."""
+"""The names and types of a table that has no contract yet; no row is looked at, unless the custodian asks for it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from typing import Any
 from inbounds.errors import InvalidContract, InvalidParameter
 from inbounds.exact.rational import shown
 from inbounds.ledger.address import is_address, is_server, without_secrets
+from inbounds.query.csv_form import CSV_ENDINGS, UTF_8
+from inbounds.query.csv_shape import CsvShape
 from inbounds.query.engines.engine import Kind
-from inbounds.query.source import CSV_ENDINGS, DUCKDB_ENDINGS
+from inbounds.query.source import DUCKDB_ENDINGS
 
 DELIMITERS = ",;\t|"
 """What is recognised between the names of a csv header."""
@@ -41,12 +43,25 @@ class Schema:
     """Of a csv file, if it is not the usual one."""
     has_password: bool = False
     """Whether a password was left out of the source."""
+    shape: CsvShape | None = None
+    """How the fields of a csv file seem to be written, if its first lines were looked at."""
 
     @classmethod
     def read(
-        cls, source: str, *, table: str | None = None, delimiter: str | None = None, folder: Path | None = None
+        cls,
+        source: str,
+        *,
+        table: str | None = None,
+        delimiter: str | None = None,
+        folder: Path | None = None,
+        look: bool = False,
     ) -> Schema:
-        """Read the names and types of a table; `folder` is where the contract will be, if not here."""
+        """Read the names and types of a table; `folder` is where the contract will be, if not here.
+
+        With `look`, also how the fields of a csv file are written, from the shape of its first lines.
+        """
+        if look and not source.lower().endswith(CSV_ENDINGS):
+            raise InvalidParameter("only a csv file has lines to look at, and other tables have types; leave look out")
         lowered = source.lower()
         if is_server(source):
             return _of_server(source, _needed(table, "a table in PostgreSQL"))
@@ -59,7 +74,7 @@ class Schema:
         if table is not None:
             raise InvalidParameter("a table is named in a database only, and this is a file of one table; leave it out")
         if lowered.endswith(CSV_ENDINGS):
-            return _of_csv(source, where, delimiter)
+            return _of_csv(source, where, delimiter, look=look)
         if lowered.endswith((".parquet", ".pq")):
             return cls(where, _kinds(_engine("duckdb").DuckDB.of_parquet(_path(source))))
         raise _unknown(source)
@@ -71,22 +86,24 @@ def _of_server(source: str, table: str) -> Schema:
     return Schema(public, columns, table, has_password=public != source)
 
 
-def _of_csv(source: str, where: str, given: str | None) -> Schema:
+def _of_csv(source: str, where: str, given: str | None, *, look: bool) -> Schema:
     csv = _engine("csv_lines")
     files = sorted(glob(_path(source), recursive=True))
     if not files:
         raise InvalidContract(f"no file at {without_secrets(source)}; check the path")
-    delimiter = _delimiter(csv.first_line(files[0])) if given is None else given
+    encoding = csv.encoding_of(files[0]) if look else UTF_8
+    delimiter = _delimiter(csv.first_line(files[0], encoding)) if given is None else given
     if len(delimiter) != 1:
         raise InvalidParameter(f"a delimiter must be one character, got {shown(delimiter)}; write it like ';'")
-    names = csv.same_header(files, delimiter)
+    names = csv.same_header(files, delimiter, encoding)
     if any(map(_VALUE.fullmatch, names)):
         raise InvalidContract(
             f"the first line of {Path(files[0]).name} must be a header, got something that is a number or a day; give "
             "the file a header that names every column, or write the contract by hand"
         )
     usual = "\t" if ".tsv" in source.lower() else ","
-    return Schema(where, dict.fromkeys(names), delimiter=None if delimiter == usual else delimiter)
+    shape = csv.shape_of(files[0], names, delimiter) if look else None
+    return Schema(where, dict.fromkeys(names), delimiter=None if delimiter == usual else delimiter, shape=shape)
 
 
 def _delimiter(line: str) -> str:

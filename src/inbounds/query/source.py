@@ -10,11 +10,12 @@ from typing import Any
 from inbounds.errors import InvalidContract
 from inbounds.exact.rational import shown
 from inbounds.ledger.address import HIDDEN, is_address, is_server, without_secrets
+from inbounds.query.column import Column
 from inbounds.query.contract import Contract
+from inbounds.query.csv_form import CSV_ENDINGS, CsvForm
 from inbounds.query.engines.engine import Engine
 from inbounds.query.table import Table
 
-CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 DUCKDB_ENDINGS = (".duckdb", ".db", ".ddb")
 
 _RULE = (
@@ -26,7 +27,7 @@ _RULE = (
 def open_source(contract: Contract, table: Table, *, frame: Any = None, spark: Any = None) -> Engine:
     """Return the engine for a contract's source; drivers are imported only when they are needed."""
     if frame is not None:
-        return _engine("duckdb").DuckDB.of_frame(frame)
+        return _engine("duckdb").DuckDB.of_frame(frame, _wanted(table))
     try:
         return _opened(contract, table, spark)
     except InvalidContract as problem:
@@ -54,9 +55,9 @@ def _opened(contract: Contract, table: Table, spark: Any) -> Engine:
     if lowered.endswith(DUCKDB_ENDINGS):
         return _engine("duckdb").DuckDB.of_file(path, contract.text_of("dataset", "table"))
     if lowered.endswith(CSV_ENDINGS):
-        return _engine("duckdb").DuckDB.of_csv(path, table.stored, _delimiter(contract, lowered))
+        return _engine("duckdb").DuckDB.of_csv(path, _wanted(table), CsvForm.of(contract, lowered))
     if lowered.endswith((".parquet", ".pq")):
-        return _engine("duckdb").DuckDB.of_parquet(path)
+        return _engine("duckdb").DuckDB.of_parquet(path, _wanted(table))
     raise contract.refuse(_RULE.format(shown(without_secrets(source))), "dataset", "source")
 
 
@@ -70,12 +71,7 @@ def _path(folder: Path, source: str) -> str:
     return str(given) if given.is_absolute() else str(Path(escape(str(folder))) / given)
 
 
-def _delimiter(contract: Contract, source: str) -> str:
-    if not contract.has("dataset", "delimiter"):
-        return "\t" if ".tsv" in source else ","
-    found = contract.text_of("dataset", "delimiter") if contract.value("dataset", "delimiter") != "\t" else "\t"
-    if len(found) != 1:
-        raise contract.refuse(
-            f"delimiter must be one character, got {shown(found)}; write it like ';'", "dataset", "delimiter"
-        )
-    return found
+def _wanted(table: Table) -> dict[str, Column | None]:
+    """Return the columns to read, and None for what tells units apart."""
+    unit = {} if table.rows_are_units else {table.unit: None}
+    return {**table.stored, **unit}

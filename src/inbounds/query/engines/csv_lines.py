@@ -10,58 +10,84 @@ import gzip
 import re
 import zlib
 from collections.abc import Mapping
+from io import BufferedReader
+from itertools import islice
 from pathlib import Path
 
 from sqlglot import exp
 
 from inbounds.errors import InvalidContract
 from inbounds.query.column import Column, Keys
+from inbounds.query.csv_form import UTF_8, CsvForm, is_utf_8
+from inbounds.query.csv_shape import FALLBACK, LINES, CsvShape, decoded
+from inbounds.query.engines.by_contract import read
 from inbounds.query.engines.engine import Fields
+from inbounds.query.engines.utf8_copy import Utf8Copy
 
 NEVER = "\x1e\x1f\x1e\x1f"
 """What separates columns of lines, of which there is one."""
 
 
-def lines(pattern: str, files: list[str], columns: Mapping[str, Column], delimiter: str) -> exp.Subquery:
-    """Return a relation with the rows of csv files, each field as the contract says, NULL if it is not."""
-    names = same_header(files, delimiter)
-    selected = [_converted(name, place, columns.get(name)) for place, name in enumerate(names, 1)]
-    return exp.select(*selected).from_(_split(pattern, delimiter)).where(_whole(names)).subquery("t")
+class CsvLines:
+    """The lines of csv files that have the same header, and how their fields are written."""
 
+    def __init__(self, pattern: str, files: list[str], form: CsvForm) -> None:
+        self._copy = None if is_utf_8(form.encoding) else Utf8Copy(files, form.encoding)
+        self._pattern, self._files = (pattern, files) if self._copy is None else (self._copy.pattern, self._copy.files)
+        self._form = form
+        self.names = same_header(self._files, form.delimiter)
 
-def unconverted(pattern: str, files: list[str], delimiter: str) -> Fields:
-    """Return every line of csv files, whether it is a row or not, with its fields as texts."""
-    names = same_header(files, delimiter)
-    called = {name: f"c{place}" for place, name in enumerate(names, 1)}
-    texts = [_converted(called[name], place, None) for place, name in enumerate(names, 1)]
-    found = exp.select(exp.alias_(_whole(names), "w"), *texts).from_(_split(pattern, delimiter))
-    return Fields(found.subquery("t"), called)
+    def relation(self, wanted: Mapping[str, Column | None]) -> exp.Subquery:
+        """Return a relation with the rows, and of their fields those that are wanted, each as the contract says."""
+        columns = [(place, name) for place, name in enumerate(self.names, 1) if name in wanted]
+        selected = [exp.alias_(self._read(name, place, wanted[name]), name, quoted=True) for place, name in columns]
+        return exp.select(*selected or [exp.Literal.number(1)]).from_(self._split()).where(self._whole()).subquery("t")
 
+    def unread(self) -> Fields:
+        """Return every line, whether it is a row or not, with its fields as texts."""
+        called = {name: f"c{place}" for place, name in enumerate(self.names, 1)}
+        texts = [exp.alias_(_text_at(place), alias) for place, alias in enumerate(called.values(), 1)]
+        found = exp.select(exp.alias_(self._whole(), "w"), *texts).from_(self._split())
+        return Fields(found.subquery("t"), called, lost=sum(map(_not_utf_8, self._files)))
 
-def _split(pattern: str, delimiter: str) -> exp.Subquery:
-    """Return a relation with the lines of csv files, each as a list `f` of its fields."""
-    options = {
-        "header": exp.true(),
-        "auto_detect": exp.false(),
-        "hive_partitioning": exp.false(),  # a folder named line=5 says nothing about the lines
-        "delim": exp.Literal.string(NEVER),
-        "quote": exp.Literal.string(""),
-        "escape": exp.Literal.string(""),
-        "columns": exp.Struct(
-            expressions=[exp.PropertyEQ(this=exp.Literal.string("line"), expression=exp.Literal.string("VARCHAR"))]
-        ),
-        "ignore_errors": exp.true(),
-        "null_padding": exp.true(),
-        "strict_mode": exp.false(),
-    }
-    given = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
-    read = exp.Table(this=exp.Anonymous(this="read_csv", expressions=[exp.Literal.string(pattern), *given]))
-    return exp.select(exp.alias_(_fields(delimiter), "f")).from_(read).subquery("s")
+    def close(self) -> None:
+        """Remove what was copied."""
+        if self._copy is not None:
+            self._copy.close()
 
+    def _read(self, name: str, place: int, column: Column | None) -> exp.Expr:
+        """Return a field as the contract says, NULL if it is not."""
+        text, form = _text_at(place), self._form
+        if column is None or (isinstance(column, Keys) and type(column.keys[0]) is not int):
+            return text if column is None or isinstance(column.keys[0], str) else read(column, text)
+        if not isinstance(column, Keys) and column.is_dates and (how := form.day_format(name)) is not None:
+            return exp.TryCast(this=_call("TRY_STRPTIME", text, _text(how)), to=exp.DataType.build("DATE"))
+        is_number = isinstance(column, Keys) or not column.is_dates
+        return read(column, _plain_number(text, form) if is_number and not form.has_plain_numbers else text)
 
-def _whole(names: list[str]) -> exp.Expr:
-    """Return whether a line has as many fields as the header."""
-    return exp.EQ(this=_call("LEN", exp.column("f")), expression=exp.Literal.number(len(names)))
+    def _split(self) -> exp.Subquery:
+        """Return a relation with the lines of csv files, each as a list `f` of its fields."""
+        options = {
+            "header": exp.true(),
+            "auto_detect": exp.false(),
+            "hive_partitioning": exp.false(),  # a folder named line=5 says nothing about the lines
+            "delim": exp.Literal.string(NEVER),
+            "quote": exp.Literal.string(""),
+            "escape": exp.Literal.string(""),
+            "columns": exp.Struct(
+                expressions=[exp.PropertyEQ(this=exp.Literal.string("line"), expression=exp.Literal.string("VARCHAR"))]
+            ),
+            "ignore_errors": exp.true(),
+            "null_padding": exp.true(),
+            "strict_mode": exp.false(),
+        }
+        given = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
+        lines = exp.Table(this=exp.Anonymous(this="read_csv", expressions=[exp.Literal.string(self._pattern), *given]))
+        return exp.select(exp.alias_(_fields(self._form.delimiter), "f")).from_(lines).subquery("s")
+
+    def _whole(self) -> exp.Expr:
+        """Return whether a line has as many fields as the header."""
+        return exp.EQ(this=_call("LEN", exp.column("f")), expression=exp.Literal.number(len(self.names)))
 
 
 def _field(delimiter: str) -> str:
@@ -81,32 +107,31 @@ def _fields(delimiter: str) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=_call("CONTAINS", line, _text('"')), true=quoted)], default=plain)
 
 
-def _converted(name: str, place: int, column: Column | None) -> exp.Expr:
-    this = _unquoted(_call("LIST_EXTRACT", exp.column("f"), exp.Literal.number(place)))
-    found = this if (kind := _kind(column)) is None else exp.TryCast(this=this, to=exp.DataType.build(kind))
-    return exp.alias_(found, name, quoted=True)
+def _plain_number(field: exp.Expr, form: CsvForm) -> exp.Expr:
+    """Return a number that people wrote as programs write it, NULL if it is not written in this form.
+
+    Thousands are apart in threes: what is not, such as 1,05, could as well be meant otherwise, and is not read.
+    """
+    text, point = _call("TRIM", field), re.escape(form.decimal)
+    grouped = f"[0-9]{{1,3}}(?:[{form.thousands}][0-9]{{3}})+|" if form.thousands else ""
+    shape = _text(f"[+-]?(?:{grouped}[0-9]+)?(?:{point}[0-9]*)?(?:[eE][+-]?[0-9]+)?")
+    together = _call("REPLACE", text, _text(form.thousands), _text("")) if form.thousands else text
+    plain = _call("REPLACE", together, _text(form.decimal), _text("."))
+    return exp.Case(ifs=[exp.If(this=_call("REGEXP_FULL_MATCH", text, shape), true=plain)])
 
 
-def _kind(column: Column | None) -> str | None:
-    """Return what to convert a field to, None for text."""
-    if column is None:
-        return None
-    if not isinstance(column, Keys):
-        return "DATE" if column.is_dates else "DOUBLE"
-    return {str: None, int: "BIGINT", bool: "BOOLEAN"}[type(column.keys[0])]
-
-
-def _unquoted(field: exp.Expr) -> exp.Expr:
+def _text_at(place: int) -> exp.Expr:
     """Return a field without the quotes around it, with those inside it single, and NULL if it is empty."""
+    field = _call("LIST_EXTRACT", exp.column("f"), exp.Literal.number(place))
     inside = _call("SUBSTRING", field, exp.Literal.number(2), exp.Sub(this=_call("LENGTH", field), expression=_two()))
     single = _call("REPLACE", inside, _text('""'), _text('"'))
     bare = exp.Case(ifs=[exp.If(this=_call("STARTS_WITH", field, _text('"')), true=single)], default=field.copy())
     return _call("NULLIF", bare, _text(""))
 
 
-def same_header(files: list[str], delimiter: str) -> list[str]:
+def same_header(files: list[str], delimiter: str, encoding: str = UTF_8) -> list[str]:
     """Return the names of the columns, which every file must have in the same order."""
-    headers = [_header(path, delimiter) for path in sorted(files)]
+    headers = [_header(path, delimiter, encoding) for path in sorted(files)]
     if any(header != headers[0] for header in headers):
         raise InvalidContract(
             "the csv files have different headers; give them the same header, or ask about them one by one"
@@ -114,27 +139,68 @@ def same_header(files: list[str], delimiter: str) -> list[str]:
     return headers[0]
 
 
-def _header(path: str, delimiter: str) -> list[str]:
+def _header(path: str, delimiter: str, encoding: str) -> list[str]:
     """Return the names of the columns of a file."""
-    line, field, between = first_line(path), _field(delimiter), re.escape(delimiter)
+    line, field, between = first_line(path, encoding), _field(delimiter), re.escape(delimiter)
     if re.fullmatch(f"(?:{field})(?:{between}(?:{field}))*", line):
         fields = [found.replace('""', '"') for found in re.findall(f"({field}){between}", line + delimiter)]
         names = [name[1:-1] if name.startswith('"') else name for name in fields]
         if all(name and name.isprintable() for name in names) and len({name.lower() for name in names}) == len(names):
             return names
     raise InvalidContract(
-        f"the first line of {Path(path).name} must be a csv header in UTF-8: every column, named once; correct it"
+        f"the first line of {Path(path).name} must be a csv header in UTF-8, or in the encoding that the contract "
+        "gives: every column, named once; correct it"
     )
 
 
-def first_line(path: str) -> str:
+def first_line(path: str, encoding: str = UTF_8) -> str:
     """Return the first line of a file, empty if it cannot be read; no other line is looked at."""
-    opened = gzip.open if path.endswith(".gz") else open
     try:
-        with opened(path, "rb") as file:
-            return re.split(rb"[\r\n]", file.readline(), maxsplit=1)[0].decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
+        with opened(path) as file:
+            line = re.split(rb"[\r\n]", file.readline(), maxsplit=1)[0]
+            return line.decode("utf-8-sig" if is_utf_8(encoding) else encoding)
+    except (OSError, EOFError, zlib.error, UnicodeError):
         return ""
+
+
+def opened(path: str) -> gzip.GzipFile | BufferedReader:
+    """Open a file that may be compressed."""
+    return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
+
+
+def encoding_of(path: str) -> str:
+    """Return what the first lines of a file seem to be encoded in."""
+    return UTF_8 if decoded(_first(path), "utf-8-sig")[1] else FALLBACK
+
+
+def shape_of(path: str, names: list[str], delimiter: str) -> CsvShape:
+    """Return how the fields in the first lines of a file seem to be written."""
+    lines, is_utf_8 = decoded(_first(path), "utf-8-sig")
+    field, between = _field(delimiter), re.escape(delimiter)
+    split = [re.findall(f"({field}){between}", line.rstrip("\r\n") + delimiter) for line in lines[1:]]
+    rows = [[one.strip('"') for one in fields] for fields in split if len(fields) == len(names)]
+    return CsvShape.of(names, rows, is_utf_8=is_utf_8)
+
+
+def _first(path: str) -> list[bytes]:
+    """Return the first lines of a file, none if it cannot be read."""
+    try:
+        with opened(path) as file:
+            return list(islice(file, LINES))
+    except (OSError, EOFError, zlib.error):
+        return []
+
+
+def _not_utf_8(path: str) -> int:
+    """Return how many lines of a file are not UTF-8, and so passed over."""
+    found = 0
+    with opened(path) as file:
+        for line in file:
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                found += 1
+    return found
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:

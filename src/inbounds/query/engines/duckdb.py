@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
-from glob import glob
+from collections.abc import Callable
+from functools import cached_property
+from glob import escape, glob, has_magic
 from typing import Any
 
 from sqlglot import exp
 
 from inbounds.errors import OVERTIME, EngineFailed, InvalidContract
 from inbounds.ledger.address import without_secrets
-from inbounds.query.column import Column
-from inbounds.query.engines.csv_lines import lines, unconverted
+from inbounds.query.csv_form import CsvForm
+from inbounds.query.engines.by_contract import MACROS, PREFIX, called, kind_of, read
+from inbounds.query.engines.csv_lines import CsvLines
 from inbounds.query.engines.engine import Dialect, Engine, Fields, Kind
-from inbounds.query.engines.frames import readable
+from inbounds.query.engines.frames import Wanted, readable
 from inbounds.query.engines.overtime import interrupting
 
 try:
@@ -69,44 +71,55 @@ class DuckDialect(Dialect):
 
 
 class DuckDB(Engine):
-    """A table that DuckDB can read."""
+    """A table that DuckDB can read.
+
+    What a table of a database holds is declared; columns of files and frames are read as the contract says (`wanted`).
+    """
 
     dialect = DuckDialect()
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, relation: exp.Expr, frame: Any = None, path: str | None = None
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        relation: exp.Expr,
+        *,
+        frame: Any = None,
+        path: str | None = None,
+        wanted: Wanted | None = None,
+        lines: CsvLines | None = None,
+        files: tuple[exp.Expr, ...] = (),
     ) -> None:
         self._connection = connection
         self._relation = relation
+        self._files = files or (relation,)
         self._frame = frame
         self._path = path
-        self._kinds: dict[str, Kind] | None = None
-        self._fields: Fields | None = None
-        self._has_collations = True
+        self._wanted = wanted
+        self._lines = lines
+        self._has_collations = wanted is None
         """Whether a text may be compared other than by its bytes: in files of rows none is."""
 
     @classmethod
-    def of_parquet(cls, pattern: str) -> DuckDB:
-        """Open the parquet files that a pattern names."""
-        _refuse_nothing(pattern)
-        options = {
-            "union_by_name": exp.true(),  # and by their common type
-            "hive_partitioning": exp.false(),  # a folder named age=5 says nothing about the rows
-        }
-        given = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
-        read = exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(pattern), *given])
-        engine = cls(_connect(), exp.Table(this=read))
-        engine._has_collations = False
-        return engine
+    def of_parquet(cls, pattern: str, wanted: Wanted | None = None) -> DuckDB:
+        """Open the parquet files that a pattern names now; without a contract, their columns are as they are.
+
+        With one, each file is read by itself: DuckDB would give a column of several the type that all of them can be
+        turned into, and that one file of texts makes of the number 1.0 in another the text 1.0, and a second unit.
+        """
+        paths, connection = _refuse_nothing(pattern), _connect()
+        if wanted is None:
+            return cls(connection, _parquet(pattern))
+        if "://" not in pattern:
+            paths = [escape(path) for path in sorted(paths)]
+        elif has_magic(pattern):
+            paths = _listed(connection, pattern)
+        return cls(connection, _parquet(pattern), wanted=wanted, files=tuple(map(_parquet, paths)))
 
     @classmethod
-    def of_csv(cls, pattern: str, columns: Mapping[str, Column], delimiter: str) -> DuckDB:
+    def of_csv(cls, pattern: str, wanted: Wanted, form: CsvForm) -> DuckDB:
         """Open the csv files that a pattern names; nothing is guessed from their rows."""
-        files = _refuse_nothing(pattern)
-        engine = cls(_connect(), lines(pattern, files, columns, delimiter))
-        engine._fields = unconverted(pattern, files, delimiter)
-        engine._has_collations = False
-        return engine
+        lines = CsvLines(pattern, _refuse_nothing(pattern), form)
+        return cls(_connect(), lines.relation(wanted), wanted=wanted, lines=lines)
 
     @classmethod
     def of_file(cls, path: str, table: str) -> DuckDB:
@@ -121,12 +134,12 @@ class DuckDB(Engine):
         return cls(connection, exp.to_table(table, dialect="duckdb"), path=path)
 
     @classmethod
-    def of_frame(cls, frame: Any) -> DuckDB:
+    def of_frame(cls, frame: Any, wanted: Wanted) -> DuckDB:
         """Read a pandas, polars or Arrow table where it is."""
         connection = _connect()
         connection.execute("SET GLOBAL pandas_analyze_sample = 0")  # types are not to be guessed from rows
         try:
-            engine = cls(connection, exp.to_table("frame"), readable(frame))
+            engine = cls(connection, exp.to_table("frame"), frame=readable(frame, wanted), wanted=wanted)
             engine._cursor()
         except (duckdb.Error, TypeError, ImportError) as problem:
             got = f"{type(frame).__name__} ({type(problem).__name__})"
@@ -134,29 +147,75 @@ class DuckDB(Engine):
         return engine
 
     def kinds(self) -> dict[str, Kind]:
-        """Return what each column holds."""
-        if self._kinds is None:
-            described = exp.select("*").from_(self._relation).sql(dialect="duckdb")
-            try:
-                rows = self._cursor().execute(f"DESCRIBE {described}").fetchall()
-            except duckdb.Error as problem:
-                raise InvalidContract(
-                    f"cannot read the source ({type(problem).__name__}); check source and table"
-                ) from None
-            self._kinds = {name: _kind(kind) for name, kind, *_ in rows}
-        return self._kinds
+        """Return what each column holds: of files and frames that are read as the contract says, what that says."""
+        stored = self._described()
+        if self._wanted is None:
+            return stored
+        read_as = {name: Kind.TEXT if one is None else kind_of(one) for name, one in self._wanted.items()}
+        return {name: kind for name, kind in read_as.items() if name in stored}
+
+    def _described(self) -> dict[str, Kind]:
+        """Return what the columns are called, and what they hold before they are read as the contract says."""
+        if self._lines is not None:
+            return dict.fromkeys(self._lines.names, Kind.TEXT)
+        found: dict[str, Kind] = {}
+        for columns in self._columns:
+            found = columns | found
+        return found
+
+    @cached_property
+    def _columns(self) -> list[dict[str, Kind]]:
+        """The columns of each file."""
+        try:
+            return [self._columns_of(file) for file in self._files]
+        except duckdb.Error as problem:
+            raise InvalidContract(
+                f"cannot read the source ({type(problem).__name__}); check source and table"
+            ) from None
+
+    def _columns_of(self, file: exp.Expr) -> dict[str, Kind]:
+        described = exp.select("*").from_(file).sql(dialect="duckdb")
+        rows = self._cursor().execute(f"DESCRIBE {described}").fetchall()
+        return {name: _kind(kind) for name, kind, *_ in rows}
 
     def relation(self) -> exp.Expr:
         """Return what to select from."""
-        return self._relation.copy()
+        if self._wanted is None or self._lines is not None:
+            return self._relation.copy()
+        wanted = self._wanted
+        return self._of_each(lambda name, stored: exp.alias_(read(wanted[name], stored), name, quoted=True))
+
+    def _of_each(self, select: Callable[[str, exp.Expr], exp.Expr], *first: exp.Expr) -> exp.Expr:
+        """Return the rows of each file one after the other, with what is selected of each column, given its value.
+
+        In a file that lacks a column, that is missing.
+        """
+        names = list(self.kinds())
+        each = []
+        for file, columns in zip(self._files, self._columns, strict=True):
+            values = [_column(name) if name in columns else exp.null() for name in names]
+            selected = [select(name, value) for name, value in zip(names, values, strict=True)]
+            each.append(exp.select(*first, *selected).from_(file.copy(), copy=False))
+        return exp.union(*each, distinct=False, copy=False).subquery("t") if len(each) > 1 else each[0].subquery("t")
 
     def bytes_of(self, value: exp.Expr) -> exp.Expr:
         """Return a text that is compared by its bytes, as it is unless it may have a collation."""
         return super().bytes_of(value) if self._has_collations else exp.cast(value.copy(), "VARCHAR")
 
     def fields(self) -> Fields | None:
-        """Return the lines of csv files before they are converted."""
-        return self._fields
+        """Return what is in files and frames before it is read as the contract says."""
+        if self._wanted is None:
+            return None
+        if self._lines is not None:
+            return self._lines.unread()
+        names = {name: f"c{place}" for place, name in enumerate(self.kinds(), 1)}
+
+        def there(name: str, value: exp.Expr) -> exp.Expr:
+            return exp.alias_(
+                exp.Case(ifs=[exp.If(this=called("THERE", value), true=exp.Literal.number(1))]), names[name]
+            )
+
+        return Fields(self._of_each(there, exp.alias_(exp.true(), "w")), names)
 
     def reads(self, other: Engine) -> bool:
         """Return whether a statement here can read the other table: a file of rows, or a table of the same database."""
@@ -167,6 +226,8 @@ class DuckDB(Engine):
         overtime = False
         try:
             cursor = self._cursor()
+            if self._path is not None and PREFIX in statement:  # files beside a database that cannot be written to
+                _describe(cursor, temporary=True)
             with interrupting(cursor.interrupt, self.statement_seconds) as stopped:
                 try:
                     return cursor.execute(statement).fetchall()
@@ -184,11 +245,49 @@ class DuckDB(Engine):
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+        if self._lines is not None:
+            self._lines.close()
+
+
+def _listed(connection: duckdb.DuckDBPyConnection, pattern: str) -> list[str]:
+    """Return the files that a pattern names elsewhere than on this machine."""
+    try:
+        found = [path for (path,) in connection.execute("SELECT file FROM glob(?) ORDER BY 1", [pattern]).fetchall()]
+    except duckdb.Error as problem:
+        found, why = [], f" ({type(problem).__name__})"
+    else:
+        why = ""
+    if not found:
+        raise InvalidContract(f"no file at {without_secrets(pattern)}{why}; name the files, or check the address")
+    return found
+
+
+def _parquet(pattern: str) -> exp.Expr:
+    """Return the rows of the parquet files that a pattern names."""
+    options = {
+        "union_by_name": exp.true(),  # and by their common type
+        "hive_partitioning": exp.false(),  # a folder named age=5 says nothing about the rows
+    }
+    given = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
+    found = exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(pattern), *given])
+    return exp.Table(this=found)
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
     """Connect to a database in memory; what does not fit there goes where other temporary files are."""
-    return duckdb.connect(":memory:", config={"temp_directory": tempfile.gettempdir()})
+    connection = duckdb.connect(":memory:", config={"temp_directory": tempfile.gettempdir()})
+    _describe(connection)
+    return connection
+
+
+def _describe(connection: duckdb.DuckDBPyConnection, *, temporary: bool = False) -> None:
+    """Make the macros that read columns as the contract says."""
+    kind = "TEMP MACRO" if temporary else "MACRO"
+    connection.execute("; ".join(f"CREATE {kind} {macro}" for macro in MACROS))
+
+
+def _column(name: str) -> exp.Expr:
+    return exp.column(exp.to_identifier(name, quoted=True))
 
 
 def _refuse_nothing(pattern: str) -> list[str]:

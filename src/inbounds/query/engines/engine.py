@@ -29,12 +29,14 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Fields:
-    """The lines of a table without types: those that are no row are there, too."""
+    """What a file or a frame holds before it is read as the contract says; lines that are no row are there, too."""
 
     relation: exp.Expr
-    """With a column `w`, whether a line is a row, and the fields as texts, NULL where they are empty."""
+    """With a column `w`, whether a line is a row, and for each column something that is NULL where nothing is."""
     names: dict[str, str]
     """What a column of the table is called there."""
+    lost: int | None = None
+    """How many lines of files cannot be read at all, and so are not there; None where there are no lines."""
 
 
 FIRST_DAY = exp.cast(exp.Literal.string("0001-01-01"), "DATE")
@@ -127,7 +129,7 @@ class Engine(ABC):
         return self.dialect.bytes_of(value)
 
     def fields(self) -> Fields | None:
-        """Return what is in the table before it is converted, where it has no types of its own; else None."""
+        """Return what is in the table before it is read as the contract says, if it is; else None."""
         return None
 
     def reads(self, other: Engine) -> bool:

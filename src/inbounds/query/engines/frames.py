@@ -1,50 +1,199 @@
 """Data frames, made so that no value in them decides how they are read, or whether.
 
-DuckDB reads most columns by their type.  It does not where pandas keeps text as Python objects: what is no valid text
-makes every statement fail, and a Categorical is of whatever type its values happen to have.  Such columns become text.
+DuckDB reads most columns by their type, and the macros of `by_contract` make of any type what the contract says.  What
+is left to do here: columns of Python objects and of categories, which can hold anything, become texts, value by value
+(`object_text`); times with a zone become what their own clock shows; and what DuckDB has no type for, a column that
+nobody asks about included, does not reach it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-UNWRITABLE = "\ufffd"
-"""Stands for a value that Python itself refuses to write, such as an integer of five thousand digits."""
+import numpy as np
+
+from inbounds.errors import InvalidContract
+from inbounds.query.column import Column
+from inbounds.query.engines.object_text import object_text
+
+Wanted = Mapping[str, Column | None]
+"""The columns that are read, and what the contract says of them; None for the unit."""
+
+POLARS = frozenset(
+    ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64", "Boolean",
+     "String", "Categorical", "Enum", "Date", "Datetime", "Decimal", "Null", "Binary")
+)  # fmt: skip
+"""What DuckDB reads of polars, by the names of types without their parameters."""
+
+DAY_NS = 86_400 * 10**9
+"""A day in nanoseconds: no clock is farther from that of another zone."""
+
+POLARS_NUMBERS = frozenset(("Int128", "UInt128", "Float16", "Object"))
+"""What it does not read, and may hold what fits."""
 
 
-def readable(frame: Any) -> Any:
+def readable(frame: Any, wanted: Wanted) -> Any:
     """Return a frame that DuckDB reads by the types of its columns alone, as often as it is asked to."""
     if hasattr(frame, "select_dtypes"):
-        return _pandas(frame)
+        return _pandas(frame, wanted)
+    if type(frame).__module__.partition(".")[0] == "polars":
+        return _polars(frame.collect() if hasattr(frame, "collect") else frame, wanted)
     if hasattr(frame, "read_all"):  # a stream of Arrow batches, which could be read only once
-        return frame.read_all()
+        frame = frame.read_all()
+    if type(frame).__module__.partition(".")[0] == "pyarrow":
+        return _arrow(frame, wanted)
     return frame
 
 
-def _pandas(frame: Any) -> Any:
-    texts = {name: column for name, kind in frame.dtypes.items() if (column := _texts(frame[name], kind)) is not None}
-    return frame.assign(**texts) if texts else frame
+def ends_in(unit: str) -> tuple[int, int]:
+    """Return the first and the last moment that every clock can show, counted in a unit since 1970.
+
+    What is before or after goes there: libraries fail on a moment that the clock of a zone cannot show.
+    """
+    steps = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    first, last = (int(np.datetime64(day, "s").astype("i8")) * steps for day in ("0001-01-02", "9999-12-31"))
+    return max(first, DAY_NS - 2**63), min(last, 2**63 - DAY_NS)
 
 
-def _texts(column: Any, kind: Any) -> Any:
-    """Return a column of pandas as texts that no value can make fail, None if it may stay as it is."""
-    if hasattr(kind, "categories"):
-        return _categories(column)
-    if str(kind) == "object" or getattr(kind, "storage", None) == "python":
-        return column.astype(object).map(_as_text, na_action="ignore").astype(object)  # what is all NaN came as numbers
-    return None
+def _present(names: Iterable[Any], wanted: Wanted) -> list[str]:
+    """Return which of the columns are there; refuse a frame that has one of them twice."""
+    there = list(names)
+    if twice := next((name for name in wanted if there.count(name) > 1), None):
+        raise InvalidContract(f"the frame has a column {twice!r} more than once; name each column once")
+    return [name for name in wanted if name in there]
 
 
-def _categories(column: Any) -> Any:
-    """Return a Categorical as texts; of what type its categories are depends on which values there are."""
-    names = {code: _as_text(name) for code, name in enumerate(column.cat.categories)}
-    return column.cat.codes.map(names).astype(object)  # the code of a missing value is -1, which has no name
+# pandas
 
 
-def _as_text(value: object) -> str:
-    """Return a value as text, and what cannot be written as no text that a key could be."""
-    try:
-        text = value if isinstance(value, str) else str(value)
-    except Exception:  # noqa: BLE001  any object can be in a column, and none may make a question fail
-        text = UNWRITABLE
-    return text.encode("utf-8", "replace").decode()
+def _pandas(frame: Any, wanted: Wanted) -> Any:
+    names = _present(frame.columns, wanted)
+    changed = {name: _pandas_column(frame[name], wanted[name]) for name in names if not _is_plain(frame[name].dtype)}
+    if len(set(frame.columns)) < len(frame.columns) or not all(map(_is_plain, frame.dtypes)):
+        frame = frame[names]
+    return frame.assign(**changed) if changed else frame
+
+
+def _is_plain(kind: Any) -> bool:
+    """Return whether DuckDB reads a column of pandas by its type."""
+    if (arrow := getattr(kind, "pyarrow_dtype", None)) is not None:
+        return _is_plain_arrow(arrow)
+    if getattr(kind, "storage", None) is not None:
+        return bool(kind.storage == "pyarrow")
+    number = getattr(kind, "numpy_dtype", kind)  # integers and truth values that can be missing
+    return isinstance(number, np.dtype) and (number.kind in "iubM" or (number.kind == "f" and number.itemsize <= 8))
+
+
+def _pandas_column(column: Any, of: Column | None) -> Any:  # noqa: PLR0911  one for each kind
+    """Return a column that DuckDB does not read by its type as one that it does."""
+    kind = column.dtype
+    if hasattr(kind, "categories") and hasattr(column, "cat"):
+        texts = [object_text(name, of) for name in column.cat.categories]
+        return _objects(column, (None if code < 0 else texts[code] for code in column.cat.codes))
+    if getattr(getattr(kind, "pyarrow_dtype", None), "tz", None) is not None:
+        local = _arrow_column(column.array.__arrow_array__(), of)
+        return type(column)(type(column.array)(local), index=column.index, name=column.name)
+    if getattr(kind, "tz", None) is not None:
+        return _local(column)
+    if hasattr(kind, "subtype") and hasattr(column, "sparse"):
+        dense = column.sparse.to_dense()
+        return dense if _is_plain(dense.dtype) else _pandas_column(dense, of)
+    if isinstance(kind, np.dtype) and kind.kind == "f":
+        return column.astype("float64")
+    if str(kind) == "object" or hasattr(kind, "storage") or _is_written(getattr(kind, "pyarrow_dtype", None)):
+        return _objects(column, (object_text(value, of) for value in column.astype(object)))
+    return _objects(column, (None for _ in range(len(column))))
+
+
+def _local(column: Any) -> Any:
+    """Return times with a zone as what their own clock shows."""
+    moments, kind = np.asarray(column.dt.tz_convert("UTC").dt.tz_localize(None)), column.dtype
+    near = np.clip(moments.view("i8"), *ends_in(kind.unit)).view(moments.dtype)
+    known = np.where(np.isnat(moments), moments, near)
+    there = type(column)(known, index=column.index, name=column.name).dt.tz_localize("UTC").dt.tz_convert(kind.tz)
+    return there.dt.tz_localize(None)
+
+
+def _objects(like: Any, texts: Iterable[str | None]) -> Any:
+    """Return a column of texts; objects, of which pandas guesses nothing."""
+    return type(like)(list(texts), index=like.index, dtype=object, name=like.name)
+
+
+# polars
+
+
+def _polars(frame: Any, wanted: Wanted) -> Any:
+    import polars  # noqa: PLC0415  whoever has such a frame has it
+
+    names = _present(frame.columns, wanted)
+    columns = [_polars_column(polars, frame.get_column(name), wanted[name]) for name in names]
+    return polars.DataFrame(columns or {"nothing": []})
+
+
+def _polars_column(polars: Any, column: Any, of: Column | None) -> Any:
+    kind = str(column.dtype.base_type())
+    if (zone := getattr(column.dtype, "time_zone", None)) is not None:
+        unit = column.dtype.time_unit
+        near = column.to_physical().clip(*ends_in(unit)).cast(polars.Datetime(unit, "UTC"))
+        return near.dt.convert_time_zone(zone).dt.replace_time_zone(None)  # what its own clock shows
+    if kind in POLARS:
+        return column
+    texts = map(object_text, column.to_list(), [of] * len(column)) if kind in POLARS_NUMBERS else [None] * len(column)
+    return polars.Series(column.name, list(texts), dtype=polars.String)
+
+
+# Arrow
+
+
+def _arrow(frame: Any, wanted: Wanted) -> Any:
+    import pyarrow  # noqa: PLC0415
+
+    names = _present(frame.schema.names, wanted)
+    kinds = frame.schema.types
+    if all(map(_is_plain_arrow, kinds)) and len(set(frame.schema.names)) == len(kinds):
+        return frame
+    table = frame.to_table(columns=names) if hasattr(frame, "to_table") else frame.select(names)
+    columns = {name: _arrow_column(table.column(name), wanted[name]) for name in names}
+    return pyarrow.table(columns or {"nothing": []})
+
+
+def _arrow_column(column: Any, of: Column | None) -> Any:
+    import pyarrow  # noqa: PLC0415
+    from pyarrow import compute  # noqa: PLC0415
+
+    if _is_plain_arrow(column.type):
+        return column
+    if getattr(column.type, "tz", None) is not None:
+        return compute.local_timestamp(column)  # what its own clock shows
+    if _is_written(column.type):
+        return pyarrow.array([object_text(value, of) for value in column.to_pylist()], pyarrow.string())
+    return pyarrow.nulls(len(column))
+
+
+def _is_plain_arrow(kind: Any) -> bool:
+    """Return whether DuckDB reads a type of Arrow."""
+    from pyarrow import types  # noqa: PLC0415
+
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return _is_plain_arrow(kind.value_type)
+    if types.is_decimal(kind):
+        return 0 <= kind.scale <= kind.precision <= 38
+    if types.is_timestamp(kind):
+        return kind.tz is None
+    if types.is_floating(kind):
+        return not types.is_float16(kind)
+    tests = [types.is_integer, types.is_boolean, types.is_date, types.is_null, types.is_string, types.is_large_string]
+    tests += (types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    return any(test(kind) for test in tests) or str(kind) in ("string_view", "binary_view")
+
+
+def _is_written(kind: Any) -> bool:
+    """Return whether a type of Arrow that DuckDB does not read holds numbers or texts, which Python writes."""
+    if kind is None:
+        return False
+    from pyarrow import types  # noqa: PLC0415
+
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return types.is_dictionary(kind) and (_is_written(kind.value_type) or _is_plain_arrow(kind.value_type))
+    return bool(types.is_decimal(kind) or types.is_float16(kind) or str(kind) == "extension<arrow.uuid>")

@@ -11,8 +11,16 @@ from inbounds.query.engines.engine import Dialect, Engine, Kind
 
 try:
     import psycopg
+
+    from inbounds.ledger.postgres_connection import Silent, connect
 except ImportError:
     raise ImportError("tables in PostgreSQL need psycopg: pip install 'inbounds[postgres]'") from None
+
+DESCRIBING = 20
+"""Seconds in which a server says what columns a table has."""
+
+GRACE = 5
+"""A server that has said nothing so many seconds after it should have stopped a statement is given up."""
 
 KINDS = {
     20: Kind.INTEGER, 21: Kind.INTEGER, 23: Kind.INTEGER,
@@ -74,7 +82,7 @@ class Postgres(Engine):
         if self._kinds is None:
             statement = exp.select("*").from_(self._table.copy()).limit(0).sql(dialect="postgres")
             try:
-                with psycopg.connect(self._url, options="-c default_transaction_read_only=on") as connection:
+                with connect(self._url, DESCRIBING + GRACE, options=_options(DESCRIBING)) as connection:
                     description = connection.execute(statement).description or []
             except psycopg.Error as problem:
                 raise InvalidContract(
@@ -93,23 +101,24 @@ class Postgres(Engine):
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
         """Return the rows of a statement."""
+        seconds = self.statement_seconds
+        silence = None if seconds is None else seconds + GRACE
         try:
-            with psycopg.connect(self._url, options=self._options()) as connection:
+            with connect(self._url, silence, options=_options(seconds)) as connection:
                 return connection.execute(statement).fetchall()
         except psycopg.Error as problem:
-            over = self.statement_seconds is not None and isinstance(problem, psycopg.errors.QueryCanceled)
+            over = seconds is not None and isinstance(problem, psycopg.errors.QueryCanceled | Silent)
             failure = OVERTIME if over else _reason(problem)
         raise EngineFailed(failure)  # out here, where the driver's message is forgotten
 
-    def _options(self) -> str:
-        """Return what a connection is opened with: it reads only, and each statement has its time."""
-        found = "-c default_transaction_read_only=on"
-        if self.statement_seconds is None:
-            return found
-        return f"{found} -c statement_timeout={max(1, int(self.statement_seconds * 1000))}"
-
     def close(self) -> None:
         """Nothing is kept open."""
+
+
+def _options(seconds: float | None) -> str:
+    """Return what a connection is opened with: it reads only, and each statement has its time."""
+    found = "-c default_transaction_read_only=on"
+    return found if seconds is None else f"{found} -c statement_timeout={max(1, int(seconds * 1000))}"
 
 
 def _reason(problem: psycopg.Error) -> str:

@@ -1,0 +1,122 @@
+"""Columns as the contract says, whatever type a file or a frame happens to have: what does not fit is missing.
+
+One missing value makes floats of a column of whole numbers, an odd one makes texts of it, and a column without values
+has no type at all.  So the type of a column in a file or a frame tells about rows, and nothing that is public may
+depend on it: neither whether a question is refused, nor the statement that is shown.  The macros below are the same for
+every type (DuckDB looks `typeof` up when it binds them, so they cost little), and none of them can fail on any value.
+
+A number beyond 2**53 is no key, in whatever type it comes, for as a float it may stand for another.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from inbounds.query.column import Column, Keys, Numbers
+from inbounds.query.engines.engine import Kind
+
+PREFIX = "INBOUNDS_"
+"""What the names of our macros begin with."""
+
+LARGEST = 2**53 - 1
+"""Up to here doubles are the whole numbers that they say."""
+
+INTEGERS = "('TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'UTINYINT', 'USMALLINT', 'UINTEGER')"
+"""The types that a BIGINT holds."""
+WIDE = "('UBIGINT', 'HUGEINT', 'UHUGEINT')"
+FLOATS = "('FLOAT', 'DOUBLE')"
+TEXTS = "(typeof(x) IN ('VARCHAR', 'UUID', 'BLOB', 'DATE') OR typeof(x) LIKE 'ENUM(%')"
+
+NUMBER = f"""{PREFIX}NUMBER(x) AS CASE
+  WHEN regexp_matches(typeof(x), '^DECIMAL\\((1[6-9]|[23][0-9]),') THEN TRY_CAST(TRY_CAST(x AS VARCHAR) AS DOUBLE)
+  ELSE TRY_CAST(x AS DOUBLE) END"""
+"""A number, NULL for what is none; a wide decimal by way of text, so that it is rounded once."""
+
+WHOLE = f"""{PREFIX}WHOLE(x, low, high) AS CASE
+  WHEN typeof(x) IN {INTEGERS} THEN TRY_CAST(x AS BIGINT)
+  WHEN {PREFIX}NUMBER(x) < low THEN low - 1
+  WHEN {PREFIX}NUMBER(x) <= high THEN TRY_CAST(FLOOR({PREFIX}NUMBER(x) + (0.5 - low)) AS BIGINT) + low
+  WHEN {PREFIX}NUMBER(x) <= CAST('Infinity' AS DOUBLE) THEN high + 1 END"""
+"""A number to the nearest whole one, half up, by the same sum as in `statement.codes`; beyond the ends by one."""
+
+DIGITS = "'^\\s*([+-]?[0-9]+)(\\.0*)?\\s*$'"
+
+WHOLE_KEY = f"""{PREFIX}WHOLE_KEY(x) AS CASE
+  WHEN typeof(x) = 'VARCHAR' THEN TRY_CAST(regexp_extract(TRY_CAST(x AS VARCHAR), {DIGITS}, 1) AS BIGINT)
+  WHEN typeof(x) IN {INTEGERS} OR typeof(x) IN {WIDE} OR typeof(x) LIKE 'DECIMAL(%' OR typeof(x) IN {FLOATS}
+      OR typeof(x) = 'BOOLEAN' THEN CASE
+    WHEN TRY_CAST(x AS BIGINT) BETWEEN -{LARGEST} AND {LARGEST}
+      AND (typeof(x) IN {INTEGERS} OR {PREFIX}NUMBER(x) = FLOOR({PREFIX}NUMBER(x))) THEN TRY_CAST(x AS BIGINT) END
+  END"""
+"""A whole number, NULL for a fraction, and for what is no number."""
+
+FLOAT_TEXT = f"""{PREFIX}FLOAT_TEXT(x) AS CASE
+  WHEN x BETWEEN -{LARGEST} AND {LARGEST} THEN CASE
+    WHEN x = FLOOR(x) THEN TRY_CAST(TRY_CAST(x AS BIGINT) AS VARCHAR)
+    WHEN x NOT BETWEEN -1e-4 AND 1e-4 THEN TRY_CAST(x AS VARCHAR) END
+  END"""
+"""A double as people write it, a whole one without a point; NULL where writing it takes an exponent."""
+
+TEXT = f"""{PREFIX}TEXT(x) AS CASE
+  WHEN {TEXTS} OR typeof(x) = 'BOOLEAN' OR typeof(x) IN {INTEGERS} OR typeof(x) IN {WIDE} THEN TRY_CAST(x AS VARCHAR)
+  WHEN typeof(x) = 'FLOAT' AND TRY_CAST(x AS DOUBLE) <> FLOOR(TRY_CAST(x AS DOUBLE)) THEN TRY_CAST(x AS VARCHAR)
+  WHEN typeof(x) IN {FLOATS} THEN {PREFIX}FLOAT_TEXT(TRY_CAST(x AS DOUBLE))
+  WHEN typeof(x) LIKE 'DECIMAL(%,0)' THEN TRY_CAST(x AS VARCHAR)
+  WHEN typeof(x) LIKE 'DECIMAL(%' THEN rtrim(rtrim(TRY_CAST(x AS VARCHAR), '0'), '.') END"""
+"""A text, or what a number, a truth value or a day is written as; NULL for what has no one way of being written."""
+
+TEXT_KEY = f"""{PREFIX}TEXT_KEY(x) AS CASE
+  WHEN typeof(x) IN {INTEGERS} OR typeof(x) IN {WIDE} OR typeof(x) LIKE 'DECIMAL(%' THEN CASE
+    WHEN {PREFIX}NUMBER(x) BETWEEN -{LARGEST} AND {LARGEST} THEN {PREFIX}TEXT(x) END
+  ELSE {PREFIX}TEXT(x) END"""
+
+TRUTH = f"""{PREFIX}TRUTH(x) AS CASE
+  WHEN typeof(x) IN ('BOOLEAN', 'VARCHAR') THEN TRY_CAST(x AS BOOLEAN)
+  WHEN {PREFIX}NUMBER(x) = 1 THEN TRUE
+  WHEN {PREFIX}NUMBER(x) = 0 THEN FALSE END"""
+
+DAY = f"""{PREFIX}DAY(x) AS CASE
+  WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' THEN TRY_CAST(timezone('UTC', TRY_CAST(x AS TIMESTAMPTZ)) AS DATE)
+  WHEN typeof(x) LIKE 'TIMESTAMP%' THEN TRY_CAST(TRY_CAST(x AS TIMESTAMP) AS DATE)
+  WHEN typeof(x) IN ('DATE', 'VARCHAR') THEN TRY_CAST(x AS DATE) END"""
+"""A day, of a time the day that it is on; a time in a zone, of which a file keeps no more than the moment, in UTC."""
+
+THERE = f"""{PREFIX}THERE(x) AS CASE
+  WHEN typeof(x) IN {FLOATS} THEN TRY_CAST(x AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+  WHEN typeof(x) = 'VARCHAR' THEN TRY_CAST(x AS VARCHAR) <> ''
+  ELSE x IS NOT NULL END"""
+"""Whether there is a value, whatever it is; for the custodian, who wants to know how many are not read."""
+
+MACROS = (NUMBER, WHOLE, WHOLE_KEY, FLOAT_TEXT, TEXT, TEXT_KEY, TRUTH, DAY, THERE)
+"""Each is made of those before it."""
+
+
+def kind_of(column: Column) -> Kind:
+    """Return what a column holds once it is read: that follows from the contract."""
+    if isinstance(column, Keys):
+        return {str: Kind.TEXT, int: Kind.INTEGER, bool: Kind.BOOLEAN}[type(column.keys[0])]
+    if column.is_dates:
+        return Kind.DATE
+    return Kind.INTEGER if _is_whole(column) else Kind.FLOAT
+
+
+def read(column: Column | None, this: exp.Expr) -> exp.Expr:
+    """Return a column as the contract says; one that it does not describe, such as the unit, as text."""
+    if column is None:
+        return called("TEXT", this)
+    if isinstance(column, Keys):
+        return called({str: "TEXT_KEY", int: "WHOLE_KEY", bool: "TRUTH"}[type(column.keys[0])], this)
+    if column.is_dates:
+        return called("DAY", this)
+    if not _is_whole(column):
+        return called("NUMBER", this)
+    return called("WHOLE", this, exp.convert(int(column.low)), exp.convert(int(column.high)))
+
+
+def called(macro: str, *arguments: exp.Expr) -> exp.Expr:
+    """Return a call of one of our macros."""
+    return exp.Anonymous(this=PREFIX + macro, expressions=[one.copy() for one in arguments])
+
+
+def _is_whole(numbers: Numbers) -> bool:
+    return numbers.step == 1 and numbers.low.denominator == 1
