@@ -31,7 +31,7 @@ def test_a_box_has_its_five_quantiles() -> None:
     heights = {float(y) for line in axes.lines for y in np.asarray(line.get_ydata(), dtype=float)}
     assert heights == {0, 1, 2, 3, 4, 5, 8, 9}
     assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "(all)"]
-    assert axes.get_ylabel() == "age"
+    assert axes.get_ylabel() == "age (no interval)"
 
 
 def test_days_have_boxes_too() -> None:

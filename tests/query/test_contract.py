@@ -217,7 +217,6 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, content: bytes | Non
         ('source = "nothing.parquet"', "no file at"),
         ('source = "spark"\ntable = "t"', "line 3: a source in Spark needs a session"),
         ('source = "some.duckdb"', "table is missing"),
-        ('source = "some.csv"\ndelimiter = ";;"', "line 4: delimiter must be one character"),
     ],
 )
 def test_a_source_that_cannot_be_is_told(tmp_path: Path, line: str, why: str) -> None:

@@ -77,7 +77,7 @@ def test_a_number_of_keys_is_possible(tmp_path: Path) -> None:
         playground.fill([(i, "x", "abc"[i % 3]) for i in range(30)])
         dataset = playground.dataset
         for _ in range(20):
-            answer = dataset.count_keys("place").by("region").ask("0.1", analyst="ana", pooling=1)
+            answer = dataset.count_keys("place").by("region").ask("0.1", analyst="ana", pooling=1, force=True)
             for (_, value), most, (interval,) in zip(answer.rows, (3, 2), answer.intervals, strict=True):
                 assert isinstance(value, int)
                 assert 0 <= value <= most

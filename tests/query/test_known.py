@@ -83,7 +83,7 @@ def test_facts_are_part_of_the_terms(tmp_path: Path) -> None:
         Playground(facts(KNOWN.replace("f = 50", "f = 51")), TYPES, tmp_path / "ledger.db") as playground,
         pytest.raises(InboundsError, match="public facts"),
     ):
-        playground.dataset.count().ask(1, analyst="ana")
+        playground.dataset.mean("size").ask(1, analyst="ana")
 
 
 BAD = [
@@ -148,11 +148,13 @@ def test_nothing_is_known_without_a_word() -> None:
 
 
 def test_a_table_that_is_all_public_is_not_sold(tmp_path: Path) -> None:
-    """What is known of every group costs nothing, and is refused before the charge."""
-    known = "[known.by.sex]\nf = 40\nm = 50\n"
+    """What is known of every group is answered as it is, for nothing; where no answer is that simple, it is refused."""
+    known = "[known]\ntotal = 90\n[known.by.sex]\nf = 40\nm = 50\n"
     with Playground(facts(known), TYPES, tmp_path / "ledger.db") as playground:
+        assert playground.dataset.count().by("sex").ask(1, analyst="ana").rows == (("f", 40), ("m", 50))
+        assert playground.dataset.count().ask(1, analyst="ana").value == 90
         with pytest.raises(InboundsError, match="at least one grouping must not be public"):
-            playground.dataset.count().by("sex").ask(1, analyst="ana")
+            playground.dataset.count().by("sex").with_totals().ask(1, analyst="ana")
         assert playground.dataset.ledger.balance("visits").spent == 0
 
 

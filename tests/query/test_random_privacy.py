@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query import Query
+from inbounds.query import Query, asking
 from inbounds.query.answering import OneNumber
+from inbounds.query.cdf import CumulativeShares
+from inbounds.query.drawing import is_failed
 from inbounds.query.joint_table import JointTable
 from inbounds.query.measure import Quantiles, Totals
 from inbounds.query.mechanism_choice import choose
 from inbounds.query.plan import Plan
+from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
 from inbounds.query.relation import Joined, JoinOnUnit, UnitRows
 from inbounds.query.statement import relations, weighing
 from inbounds.query.table import Table
@@ -29,6 +34,8 @@ from tests.helpers.made_rows import rows_of
 from tests.helpers.random_contracts import ROW
 from tests.helpers.random_places import RandomPlace, Rows
 from tests.helpers.random_questions import Questions
+from tests.helpers.script import Script
+from tests.helpers.surroundings import SURROUNDINGS
 from tests.helpers.unit_changes import part_of_sensitivity, quick_plan
 
 CHUNKS = 8
@@ -110,6 +117,52 @@ def test_no_unit_changes_more_than_the_sensitivity(tmp_path: Path, chunk: int) -
             near.append({type(case.plan.answering), *inside(case.query.question.table)})
     assert 4 * len(near) >= QUESTIONS * len(seeds)
     assert {UnitRows, Joined, JoinOnUnit, OneNumber} <= set().union(*near)
+
+
+# What the caller's process has set decides nothing, on either side.
+
+HUNDREDS = 300
+"""So much epsilon makes probabilities too small for doubles, and a few rows decide of which values."""
+
+
+def answers(case: Case, setting: str = "") -> list[str]:
+    """Return what is kept of a question to both of its first neighbours, from the same random numbers."""
+    dataset, found = case.place.dataset, []
+    pooling = None if case.plan.answering.__class__ in UNPOOLED else 1
+    for side in ("more", "less"):
+        with pytest.MonkeyPatch.context() as patch, SURROUNDINGS[setting]() if setting else nullcontext():
+            run = partial(case.place.run, schema=f"{side}{case.pairs[0]}")
+            patch.setattr(dataset.engine, "run", run)
+            patch.setattr(asking, "system", Script(seed=7))
+            answer = case.query.ask(HUNDREDS, analyst="ana", pooling=pooling, force=True)
+        kept = dataset.ledger.request(answer.request_id)
+        assert kept is not None
+        assert kept[1] is not None
+        found.append(kept[1].text)
+    return found
+
+
+UNPOOLED = (JointTable, CumulativeShares, QuantileByRank, QuantilesInOrder)
+"""What has no pooling."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", ["raising NumPy", "raising warnings"])
+def test_neighbours_are_answered_alike_in_any_surroundings(tmp_path: Path, setting: str) -> None:
+    """A unit more or less never decides whether there is an answer, however NumPy and warnings are set to raise.
+
+    From the same random numbers, answers are those of a process where nothing is set, and no unit changes more than the
+    sensitivity.
+    """
+    kinds: set[type] = set()
+    for case in cases(tmp_path, range(3000, 3004)):
+        plain = answers(case)
+        assert answers(case, setting) == plain, case.name
+        assert not any(map(is_failed, plain)), case.name
+        with SURROUNDINGS[setting]():
+            assert part_of_sensitivity(quick_plan(case.query), *case.place.neighbours(case.plan, case.pairs[0])) <= 1
+        kinds.add(type(case.plan.answering))
+    assert {OneNumber, JointTable} < kinds
 
 
 # The same test can fail.

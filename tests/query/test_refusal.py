@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from inbounds.errors import InboundsError
 from inbounds.query import Dataset, LedgerConflict
-from tests.helpers.places import InParquet
+from tests.helpers.places import InDuckDB, InParquet
 
 CONTRACT = """
 [dataset]
@@ -56,11 +57,13 @@ def test_a_refusal_says_what_helps(visits: Dataset, ask: Callable[[Dataset], Any
         ask(visits)
 
 
-def test_bounds_on_text_are_told_in_one_word(files: InParquet) -> None:
+def test_bounds_on_text_are_told_in_one_word(tmp_path: Path) -> None:
     """A column with bounds must hold numbers, of whatever type of the database."""
-    worded = files.dataset([], TYPES | {"age": "text"}, CONTRACT)
+    place = InDuckDB(tmp_path)
+    worded = place.dataset([], TYPES | {"age": "text"}, CONTRACT)
     with pytest.raises(InboundsError, match="column 'age' must hold numbers, and the table has text"):
         worded.count().explain(1)
+    place.close()
 
 
 def test_a_request_id_stays_with_its_question(visits: Dataset) -> None:

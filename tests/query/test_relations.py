@@ -447,6 +447,13 @@ def test_mistakes_in_tables_are_told_with_their_line(
     assert f"line {line}:" in str(refusal.value)
 
 
+@pytest.mark.parametrize("beds", ["1_0", "١٠", "\u20030", "0x10", "ten", "NaN", "1e99999999999999999999"])
+def test_a_number_of_a_public_table_is_a_decimal(tmp_path: Path, beds: str) -> None:
+    """What only Python reads as a number is refused there too, with the row."""
+    with pytest.raises(InvalidContract, match="row 2 of the public table does not hold"):
+        Clinic(tmp_path, spots=SPOTS.replace("a,up,10", f"a,up,{beds}"))
+
+
 def test_tables_share_the_account_and_the_terms(tmp_path: Path) -> None:
     """All tables are charged to one account, and another source, bound or public row needs the custodian's record."""
     found = Clinic(tmp_path)
@@ -561,7 +568,7 @@ def test_units_of_different_kinds_are_not_joined(clinic: Clinic) -> None:
     """Units that a row could keep from being compared are refused before there is a charge."""
     kept = clinic.dataset._others["drugs"]
     connection = duckdb.connect(":memory:")
-    connection.execute("CREATE TABLE d (taker VARCHAR, dose BIGINT, day DATE)")
+    connection.execute("CREATE TABLE d (taker DECIMAL(9, 2), dose BIGINT, day DATE)")
     clinic.dataset._others["drugs"] = DuckDB(connection, exp.to_table("d"))
     try:
         with pytest.raises(InvalidQuestion, match="convert one of the tables"):
@@ -574,9 +581,12 @@ ON_ENGINES = [*MADE[1::3], *JOINS[::2], JOINS[3], *NAMED_ALIKE]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ["bigint", "text"])
+@pytest.mark.parametrize("unit", ["bigint", "text", "digits"])
 def test_every_engine_gives_the_same_integers(engine_place: Place, tmp_path: Path, unit: str) -> None:
-    """Rows made of rows and joins give on every engine the totals that plain Python finds."""
+    """Rows made of rows and joins give on every engine the totals that plain Python finds.
+
+    Units are numbers, or texts, or numbers in one table and their digits in the other.
+    """
     place = InParquet(tmp_path) if engine_place.name == "duckdb" else engine_place
     random = np.random.default_rng(20261119)
     visits, drugs = random_rows(random, VISITS, 60), random_rows(random, DRUGS, 40)
@@ -589,9 +599,13 @@ def test_every_engine_gives_the_same_integers(engine_place: Place, tmp_path: Pat
     contract = CONTRACT.replace('"spots.csv"', f"'{tmp_path}/spots.csv'").replace(
         '"sizes.csv"', f"'{tmp_path}/sizes.csv'"
     )
-    source, _ = place.put(f"drugs_{place.name}", list(as_dates(drugs)), DRUGS | {"taker": unit}, ())
+    stored = drugs
+    if unit == "digits":
+        stored = [row | {"taker": None if row["taker"] is None else str(row["taker"])} for row in drugs]
+    types = ("bigint", "text") if unit == "digits" else (unit, unit)
+    source, _ = place.put(f"drugs_{place.name}", list(as_dates(stored)), DRUGS | {"taker": types[1]}, ())
     contract = contract.replace("[tables.drugs]\n", f"[tables.drugs]\n{source}\n")
-    dataset = place.dataset(as_dates(visits), VISITS | {"who": unit}, contract)
+    dataset = place.dataset(as_dates(visits), VISITS | {"who": types[0]}, contract)
     for sql in ON_ENGINES:
         query = dataset.sql(sql)
         assert totals_of(query) == expected(query, visits, drugs), sql

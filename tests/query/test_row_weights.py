@@ -117,3 +117,24 @@ def test_rows_that_are_not_weighed_break_the_bound() -> None:
     rows = [most] * 4
     assert sum(rows) * weights.one > weights.limit * most * weights.one
     assert counted(sum(rows), weights, len(rows)) <= weights.limit * most * weights.one
+
+
+@pytest.mark.parametrize("cells", [("a", "b"), ("a", "b", "c")])
+def test_rows_weigh_alike_in_one_question_and_anew_in_another(
+    place: tuple[int, Playground], cells: tuple[str, ...]
+) -> None:
+    """The groups of one question add up to its total; asked one by one, each counts as much or more.
+
+    So a count can only be too low, and numbers that have to agree are asked for in one question.
+    """
+    limit, playground = place
+    table = [(who, cell, 0) for who in range(3) for cell in cells for _ in range(4)]
+    count = playground.dataset.count()
+    ((everything,),) = playground.totals(count.plan(1, pooling=1), table)
+    together = [total for (total,) in playground.totals(count.by("place").plan(1, pooling=1), table)]
+    alone = [playground.totals(count.where(f"place = '{cell}'").plan(1, pooling=1), table)[0][0] for cell in CELLS]
+    one = RowWeights.of(limit, 1).one
+    rounded = 3 * len(cells)  # each unit's share of each group is rounded down
+    assert everything - rounded <= sum(together) <= everything
+    assert all(low <= high <= 4 * 3 * one for low, high in zip(together, alone, strict=True))
+    assert (sum(alone) > everything) == (limit < 4 * len(cells))

@@ -1,4 +1,7 @@
-"""Pictures of private tables: bars with intervals, and boxes of quantiles.  They show what was released, no more."""
+"""Pictures of private tables: bars with intervals, points without, and boxes of quantiles.
+
+They show what was released, no more, and say what the intervals are about.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,13 @@ PARTS = ("whislo", "q1", "med", "q3", "whishi")
 MOST_BARS = 60
 """More bars than this cannot be told apart."""
 
+NO_INTERVAL = "no interval"
+"""Said of quantiles: where the true one lies does not follow from what was released."""
+
+
+POINTS: dict[str, Any] = {"color": COLOURS[0], "marker": "D", "markersize": 6, "linestyle": "none"}
+"""How values without an interval are drawn."""
+
 
 class Shown(Protocol):
     """A private answer: what its columns are called, its rows, and the intervals around what was measured."""
@@ -37,6 +47,10 @@ class Shown(Protocol):
     @property
     def intervals(self) -> tuple[tuple[tuple[Any, Any] | None, ...], ...]:
         """An interval for each measure of each row."""
+
+    @property
+    def interval_names(self) -> tuple[str | None, ...]:
+        """What the intervals of each measure are called; None for a measure that has none."""
 
 
 def boxes(answer: Shown, *, axes: Axes | None = None) -> Figure:
@@ -63,7 +77,7 @@ def boxes(answer: Shown, *, axes: Axes | None = None) -> Figure:
     )
     if days:
         drawn.yaxis_date()
-    drawn.set_ylabel(answer.columns[-1].split("_", 2)[-1])
+    drawn.set_ylabel(f"{answer.columns[-1].split('_', 2)[-1]} ({NO_INTERVAL})")
     as_written([*drawn.get_xticklabels(), drawn.yaxis.label])
     return _figure(drawn)
 
@@ -71,7 +85,8 @@ def boxes(answer: Shown, *, axes: Axes | None = None) -> Figure:
 def bars(answer: Shown, *, horizontal: bool = False, axes: Axes | None = None) -> Figure:
     """Draw a bar for each row of an answer with one measure, and the interval around it as a line.
 
-    An interval is made of the raw measurement, so that a bar of a table that adds up may end outside of it.
+    What has no interval, such as a median, is drawn as points: a bar would look surer than it is.  An interval is
+    made of the raw measurement, so that a bar of a table that adds up may end outside of it.
     `horizontal` bars lie below each other, with room for names of any length.
     """
     if not 1 <= len(answer.rows) <= MOST_BARS or len(answer.intervals[0]) != 1:
@@ -81,27 +96,41 @@ def bars(answer: Shown, *, horizontal: bool = False, axes: Axes | None = None) -
     drawn = panel(axes)
     if horizontal:
         return _lying(answer, drawn)
-    places = range(len(answer.rows))
-    drawn.bar(places, [row[-1] for row in answer.rows], color=COLOURS[0], width=0.7)
+    places, name = range(len(answer.rows)), answer.interval_names[0]
+    values = [row[-1] for row in answer.rows]
+    if name is None:
+        drawn.plot(places, values, **POINTS)
+    else:
+        drawn.bar(places, values, color=COLOURS[0], width=0.7)
     for place, (interval,) in zip(places, answer.intervals, strict=True):
         if interval is not None:
             drawn.plot([place, place], list(interval), color=GREY, linewidth=1.4, marker="_", markersize=8)
     drawn.set_xticks(list(places), [_label(row[:-1]) for row in answer.rows], rotation=30, ha="right")
+    drawn.set_xlabel(said_of(name, "line"))
     drawn.set_ylabel(answer.columns[-1])
     as_written([*drawn.get_xticklabels(), drawn.yaxis.label])
     return _figure(drawn)
 
 
+def said_of(interval: str | None, drawn_as: str) -> str:
+    """Say how intervals are drawn and what they are about, or that there is none."""
+    return NO_INTERVAL if interval is None else f"{drawn_as}: {interval}"
+
+
 def _lying(answer: Shown, drawn: Axes) -> Figure:
     ink = drawn.xaxis.label.get_color()
-    places = range(len(answer.rows))
-    drawn.barh(places, [row[-1] for row in answer.rows], color=COLOURS[0], alpha=0.65, height=0.7)
+    places, name = range(len(answer.rows)), answer.interval_names[0]
+    values = [row[-1] for row in answer.rows]
+    if name is None:
+        drawn.plot(values, places, **POINTS)
+    else:
+        drawn.barh(places, values, color=COLOURS[0], alpha=0.65, height=0.7)
     for place, (interval,) in zip(places, answer.intervals, strict=True):
         if interval is not None:
             drawn.plot(list(interval), [place, place], color=ink, linewidth=1.3, marker="|", markersize=7)
     drawn.set_yticks(list(places), [_label(row[:-1]) for row in answer.rows])
     drawn.set_ylim(len(answer.rows) - 0.4, -0.6)
-    drawn.set_xlabel(answer.columns[-1])
+    drawn.set_xlabel(f"{answer.columns[-1]}\n{said_of(name, 'line')}")
     as_written([*drawn.get_yticklabels(), drawn.xaxis.label])
     return _figure(drawn)
 

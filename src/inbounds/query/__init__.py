@@ -6,6 +6,7 @@ except ImportError:
     raise ImportError("questions to tables need sqlglot and DuckDB: pip install 'inbounds[query]'") from None
 
 from inbounds.errors import (
+    AnswerFailed,
     BudgetExceeded,
     EngineFailed,
     InvalidContract,
@@ -14,6 +15,7 @@ from inbounds.errors import (
     LedgerConflict,
     LedgerUnavailable,
     QueryError,
+    UselessQuestion,
 )
 from inbounds.query.answer import Answer
 from inbounds.query.asking import Query
@@ -25,6 +27,7 @@ from inbounds.query.sql.conditions import read_expression as expression
 
 __all__ = [
     "Answer",
+    "AnswerFailed",
     "BudgetExceeded",
     "Dataset",
     "EngineFailed",
@@ -38,6 +41,7 @@ __all__ = [
     "LedgerUnavailable",
     "Query",
     "QueryError",
+    "UselessQuestion",
     "case",
     "column",
     "expression",

@@ -37,7 +37,7 @@ class Account:
 
     def open(self) -> Ledger:
         """Return the ledger, with the dataset entered."""
-        given = self._place
+        given = self.place
         ledger = given if isinstance(given, Ledger) else Ledger.open(given, create=self.create)
         each = self.budget.per_analyst
         try:
@@ -59,7 +59,7 @@ class Account:
     @contextmanager
     def unchecked(self) -> Iterator[Ledger]:
         """Yield the ledger as it is: it may know another contract, or be altered."""
-        given = self._place
+        given = self.place
         if isinstance(given, Ledger):
             yield given
             return
@@ -76,7 +76,8 @@ class Account:
         return terms_of(self.contract, self.tables, framed=self.framed, ledger=path)
 
     @property
-    def _place(self) -> Where | Ledger:
+    def place(self) -> Where | Ledger:
+        """Where the ledger is."""
         return self.given if self.given is not None else self._usual
 
     @property

@@ -12,12 +12,10 @@ from typing import Any
 from inbounds.display import frame_export
 from inbounds.display.table import Column, Table
 from inbounds.query.answering import Answered
+from inbounds.query.interval_cover import CAVEAT, end_name, interval_name
 from inbounds.query.plan import Plan
 from inbounds.query.question import Question
 from inbounds.query.row_limit import row_limit
-
-WIDEST = Answered(-(10**60), -1.2345678901234567e-300, (-(10**60), -(10**60)))
-"""No answer takes more characters."""
 
 ALL = "(all)"
 """What is shown for a column that is added up."""
@@ -46,7 +44,8 @@ class Answer:
     row_limit: str | None = None
     """What the row limit does to these answers; None where each row is a unit of its own."""
     intervals: tuple[tuple[Interval | None, ...], ...] = ()
-    """Where each answer without noise lies, with `confidence`, judged by what was released; None for quantiles."""
+    """Where each answer without noise lies, with `confidence`, judged by what was released; None for quantiles.  Which
+    of them are about the noise only, `intervals_noise_only` says."""
     confidence: float = 0.95
     warnings: tuple[str, ...] = ()
     """What the question compares with that no value can be."""
@@ -59,6 +58,12 @@ class Answer:
     measured: int | None = field(default=None, repr=False, compare=False)
     """How many of the columns are no keys, if the rows do not tell."""
     kept: Answer | None = field(default=None, repr=False, compare=False)
+    noise_only: tuple[bool, ...] = field(default=(), repr=False, compare=False)
+    """For each measure whether its intervals are about the noise only; where nothing is said, they are."""
+    public: tuple[str, ...] = ()
+    """The columns that are public knowledge: exact, and free."""
+    remarks: tuple[str, ...] = ()
+    """What the released numbers show by themselves: which of them noise has pushed to the end of what is possible."""
 
     @property
     def released(self) -> Answer:
@@ -78,6 +83,25 @@ class Answer:
         """The interval around the answer, if there is one group and one measure only."""
         assert self.value is not None or self.rows
         return self.intervals[0][0] if self.intervals else None
+
+    @property
+    def intervals_noise_only(self) -> tuple[bool, ...]:
+        """For each measure whether its intervals leave out what the contribution bound cuts: the noise only."""
+        return self.noise_only or (True,) * self.measures
+
+    @property
+    def interval_names(self) -> tuple[str | None, ...]:
+        """What the intervals of each measure are called; None for a measure that has none."""
+        return tuple(
+            interval_name(self.confidence, rider=rider) if any(row[i] is not None for row in self.intervals) else None
+            for i, rider in enumerate(self.intervals_noise_only)
+        )
+
+    @property
+    def caveat(self) -> str | None:
+        """What to know beside the numbers, in one line; None if every interval is about the true answer."""
+        named = zip(self.interval_names, self.intervals_noise_only, strict=True)
+        return CAVEAT if any(name is not None and rider for name, rider in named) else None
 
     @property
     def measures(self) -> int:
@@ -105,31 +129,35 @@ class Answer:
     def by_column(self) -> dict[str, list[Any]]:
         """Return everything by columns: groups, measures, their expected noise and the ends of their intervals."""
         found = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
-        several = self.measures > 1
+        several, titles, riders = self.measures > 1, self.interval_names, self.intervals_noise_only
         for i, name in enumerate(self.columns[-self.measures :]):
-            of = f"_{name}" if several else ""
+            of = name if several else ""
             if any(row[i] is not None for row in self.noise):
-                found[unlike(f"expected_noise{of}", tuple(found))] = [row[i] for row in self.noise]
-            if any(row[i] is not None for row in self.intervals):
+                found[unlike(end_name("expected_noise", of, rider=False), tuple(found))] = [
+                    row[i] for row in self.noise
+                ]
+            if titles[i] is not None:
                 for end, what in enumerate(("low", "high")):
                     ends = [None if row[i] is None else row[i][end] for row in self.intervals]  # type: ignore[index]
-                    found[unlike(f"{what}{of}", tuple(found))] = ends
+                    found[unlike(end_name(what, of, rider=riders[i]), tuple(found))] = ends
         return found
 
     def _table(self) -> Table:
         keys = len(self.columns) - self.measures
         columns = [Column(name, left=True) for name in self.columns[:keys]]
         shown = [[ALL if cell is None else _shown(cell) for cell in row[:keys]] for row in self.rows]
+        titles = self.interval_names
         for i, name in enumerate(self.columns[keys:]):
             columns.append(Column(name))
             _append(shown, (_shown(row[keys + i]) for row in self.rows))
-            if self.measures <= MOST_WITH_INTERVALS and any(row[i] is not None for row in self.intervals):
-                columns.append(Column(f"{self.confidence * 100:g} % interval"))
+            title = titles[i]
+            if self.measures <= MOST_WITH_INTERVALS and title is not None:
+                columns.append(Column.in_two(title))
                 _append(shown, (_interval(row[i]) for row in self.intervals))
             if self.measures == 1 and any(row[i] is not None for row in self.noise):
                 columns.append(Column("expected noise"))
                 _append(shown, (_shown(row[i]) for row in self.noise))
-        notes = [one for one in (self.row_limit, *self.warnings, self.note) if one]
+        notes = [one for one in (self.caveat, self.row_limit, *self.warnings, *self.remarks, self.note) if one]
         return Table(columns, shown, notes=notes)
 
     def __str__(self) -> str:
@@ -157,9 +185,9 @@ class Answer:
     def longest(
         cls, plans: Sequence[Plan], places: Sequence[tuple[int, int]], asked: Mapping[str, Any] | None = None
     ) -> int:
-        """Return how long the text of an answer can get."""
-        widest = [[(WIDEST,) * len(plan.question.measure.answer_names)] * len(plan.rows) for plan in plans]
-        sure = 0.1234567890123456
+        """Return how long the text of an answer can get, whatever is drawn."""
+        widest = [plan.widest for plan in plans]
+        sure = 1.2345678901234567e-300
         made = cls.of(plans, places, widest, "", sure)
         return len(replace(made, asked=asked, confidences=(sure,) * len(places)).dump())
 

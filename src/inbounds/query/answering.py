@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil, floor
+from math import ceil, floor, inf
 
 import numpy as np
 
@@ -31,6 +31,15 @@ SHOWN_ROWS = (100, 1000, 10_000)
 """What depends on how many rows there are is foreseen for so many."""
 
 RANKS = "in rank, per cent of rows (95 % sure)"
+
+FARTHEST = 2**160
+"""No answer is more steps away from 0: what is beyond is brought there, which costs nothing after noise is on it.
+
+Databases add up in 128 bits or fewer rows than that; it is a bound on what has to be kept, not on what is counted.
+"""
+
+LONGEST_FLOAT = 25
+"""No double takes more characters, and no day."""
 
 Foreseen = dict[str, dict[str, float]]
 """How far off answers will be: of what, and then where."""
@@ -73,6 +82,17 @@ class Answering(ABC):
         """Say where answers can be."""
         return self.bounds.brief()
 
+    @property
+    def farthest(self) -> Fraction:
+        """How far from 0 an answer and the ends of its interval are at most."""
+        return farthest(self.bounds)
+
+    @property
+    def widest(self) -> Answered:
+        """An answer that takes as many characters as any."""
+        digits = max(LONGEST_FLOAT, len(str(ceil(self.farthest))))
+        return Answered(-(10**digits), -1.2345678901234567e-300, (-(10**digits), -(10**digits)))
+
     @abstractmethod
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""
@@ -88,6 +108,24 @@ class Answering(ABC):
     @abstractmethod
     def foreseen(self) -> Foreseen:
         """Return the figures that `expected_noise` tells: no data are looked at."""
+
+    def is_guess(self, rows: int | None) -> bool:
+        """Return whether, of at most so many rows, nothing is expected to be nearer than a guess; a doubt says no.
+
+        A guess is the middle of the possible answers, and as far off as that is on average over all of them.
+        """
+        return False
+
+
+def guess_error(bounds: Bounds) -> float:
+    """Return how far off the middle of the possible answers is, on average over all of them; infinite without ends."""
+    low, high = bounds.least, bounds.greatest
+    if low is None or high is None:
+        return inf
+    if bounds.step is None:
+        return float(high - low) / 4
+    points = int((high - low) / bounds.step) + 1
+    return float(bounds.step * (points**2 // 4) / points)
 
 
 def at_rows(error: Callable[[int], float]) -> dict[str, float]:
@@ -158,6 +196,10 @@ class OneNumber(Answering):
         """Return the mean error over the true answers that were considered."""
         return {"on average": {"each number": self.choice.error}}
 
+    def is_guess(self, rows: int | None) -> bool:
+        """Return whether the mean error is that of a guess; how many rows there are does not change it."""
+        return self.choice.error >= guess_error(self.bounds)
+
 
 def release(choice: Choice, answer: Fraction, entropy: Entropy) -> Fraction:
     """Return a private answer in place of an exact one."""
@@ -196,7 +238,16 @@ def on_step(bounds: Bounds, value: Fraction) -> Fraction:
     if bounds.step is None:
         return value
     lattice = _lattice(bounds)
-    return lattice.value(lattice.project(lattice.index(*value.as_integer_ratio()))[0])
+    index = max(-FARTHEST, min(FARTHEST, lattice.index(*value.as_integer_ratio())))
+    return lattice.value(lattice.project(index)[0])
+
+
+def farthest(bounds: Bounds) -> Fraction:
+    """Return how far from 0 possible answers are at most: as far as their ends, or as there are steps."""
+    ends = [abs(Fraction(end)) for end in (bounds.least, bounds.greatest) if end is not None]
+    if len(ends) == 2 or bounds.step is None:
+        return max(ends, default=Fraction(0))
+    return max([*ends, FARTHEST * bounds.step + abs(bounds.offset)])
 
 
 @lru_cache(maxsize=64)

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from inbounds.display.progress import Progress, check_progress, reporting
-from inbounds.errors import (
-    EngineFailed,
-    InvalidParameter,
-    InvalidQuestion,
-    LedgerConflict,
-    LedgerUnavailable,
-)
+from inbounds.display.progress import Patient, Progress, check_progress, reporting
+from inbounds.errors import InvalidParameter, InvalidQuestion, LedgerConflict, UselessQuestion
 from inbounds.exact.rational import as_written, round_up, shown
+from inbounds.exact.surroundings import sheltered
 from inbounds.ledger.names import LONGEST_TEXT
 from inbounds.query import unfinished
 from inbounds.query.answer import Answer, columns_of
 from inbounds.query.asking_options import checked_confidence, cost_of, fixed_pooling, whole_number
+from inbounds.query.at_the_end import at_the_end
 from inbounds.query.clipping import warnings_of
 from inbounds.query.condition import Condition
+from inbounds.query.drawing import drawn
 from inbounds.query.explanation import Explanation
 from inbounds.query.expression import Expression
+from inbounds.query.interval_cover import noise_only
 from inbounds.query.joint_table import JointTable, Unprojected
 from inbounds.query.measure import Measure
 from inbounds.query.owned import Asked, derived
 from inbounds.query.plan import Plan
+from inbounds.query.public_part import PublicPart
 from inbounds.query.question import Question, binned_call, sql_of
 from inbounds.query.released import Key, OfMeasure, Released, kind_of, kind_of_measure
 from inbounds.query.released_truth import both
@@ -39,9 +39,11 @@ from inbounds.query.showing import Showing
 from inbounds.query.shown import AS_RELEASED, Order, Shown, ShownColumn
 from inbounds.query.sql.showing import read_shown
 from inbounds.query.unfinished import Part
+from inbounds.query.useless import INSIST, why_useless
+from inbounds.sampling.entropy import system
 
 if TYPE_CHECKING:
-    from inbounds.ledger import Ledger, Receipt
+    from inbounds.ledger import Ledger
     from inbounds.query.dataset import Dataset
 
 
@@ -122,8 +124,10 @@ class Query:
         needed += [] if how.having is None else [how.having]
         used = {measure for one in needed for measure in one.measures}
         measures = tuple(measure for measure in self.asked if measure in used)
-        if len(measures) == len(self.asked):
-            return replace(self, shown=how)
+        return replace(self, shown=how) if len(measures) == len(self.asked) else self._measuring(measures, how)
+
+    def _measuring(self, measures: tuple[Measure, ...], how: Shown) -> Query:
+        """Return the question for some of its measures only."""
         first = self.questions[0]
         shared = Shared.of(measures, with_totals=first.sets is not None)
         questions = tuple(replace(first, measure=one) for one in shared.measures)
@@ -156,19 +160,25 @@ class Query:
         kinds = [kind_of_measure(self.dataset.table.columns, one) for one in self.asked]
         for name, measure, kind in zip(self._columns[len(names) :], self.asked, kinds, strict=True):
             names[name] = OfMeasure(measure, kind)
+        names |= {one.name: OfMeasure(one.measure, one.kind) for one in self._public.values.values()}
         names |= {one.name: one.of for one in self.shown.columns if one.name is not None}
         return read_shown(text, what, names, self.dataset.table.columns, condition=condition)
 
     def _each(self, change: Any) -> Query:
         return replace(self, questions=tuple(change(question) for question in self.questions))
 
+    @sheltered()
     def plan(self, epsilon: Any, *, pooling: Any = None) -> Plan:
         """Return how the question will be answered, if it is one; nothing is spent, and no row is looked at."""
         return self.dataset.planned(self.question, cost_of(epsilon), fixed_pooling(pooling))
 
+    @sheltered()
     def plans(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> tuple[Plan, ...]:
         """Return how each question will be answered, with its part of epsilon."""
         cost, fixed = cost_of(epsilon), fixed_pooling(pooling)
+        if self._public:
+            paid, weights = self._paid, self._paid_weights(weights)
+            return () if paid is None else paid.plans(cost, pooling=fixed, weights=weights)
         return tuple(
             self.dataset.planned(question, cost * part, fixed)
             for question, part in zip(self.questions, self._parts(weights), strict=True)
@@ -190,6 +200,37 @@ class Query:
             for number in range(len(self.questions))
         ]
 
+    # What is public already, and what is paid for.
+
+    @cached_property
+    def _public(self) -> PublicPart:
+        """What of it is public before it is asked for."""
+        return PublicPart.of(self.questions, self.asked, self.shown)
+
+    @cached_property
+    def _paid(self) -> Query | None:
+        """The question for what is not public, which shows everything; None if all of it is public."""
+        measures = tuple(one for one in self.asked if one not in self._public.values)
+        return self._measuring(measures, self._public.shown) if measures else None
+
+    def _paid_weights(self, weights: Sequence[Any] | None) -> Sequence[Any] | None:
+        """Return the weights of what is paid for, of those of everything."""
+        if weights is None:
+            return None
+        self._parts(weights)  # which refuses others
+        return [weight for weight, one in zip(weights, self.asked, strict=True) if one not in self._public.values]
+
+    def _refuse_useless(self, planned: Sequence[Plan], request_id: str | None) -> None:
+        """Refuse to charge for what would tell nothing; what was charged before is answered all the same."""
+        problem = why_useless(planned)
+        if problem is None:
+            return
+        with suppress(InvalidParameter, LedgerConflict), self.dataset.unchecked_ledger() as ledger:
+            if request_id is not None and ledger.request(request_id) is not None:
+                return
+        raise UselessQuestion(f"{problem}; {INSIST}")
+
+    @sheltered()
     def explain(
         self,
         epsilon: Any,
@@ -207,12 +248,17 @@ class Query:
         answers that nobody may see yet.
         """
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
-        found = None if analyst is None else self.owned(analyst, ledger, hidden)
+        found = None if analyst is None or not plans else self.owned(analyst, ledger, hidden)
         owned = None if found is None else f"{analyst} owns this already, as a sum or a part of {found.request_id}"
-        lasting = self.dataset.lasting(cost_of(epsilon), rho_of(plans))
-        return Explanation.of(plans, self.dataset.engine.dialect.name, owned, self.shown.explained(), lasting)
+        lasting = self.dataset.lasting(cost_of(epsilon), rho_of(plans)) if plans else None
+        dialect, shown = self.dataset.engine.dialect.name, self.shown.explained()
+        told = Explanation.of(plans, dialect, owned, shown, lasting, self.questions)
+        if not self._public:
+            return told
+        return replace(told, public=self._public.told, useless=told.useless or self._public.why_impossible)
 
-    def ask(
+    @sheltered()
+    def ask(  # noqa: PLR0913  each is a choice of whoever asks
         self,
         epsilon: Any,
         *,
@@ -222,20 +268,41 @@ class Query:
         weights: Sequence[Any] | None = None,
         confidence: float = 0.95,
         progress: Progress | None = None,
+        force: bool = False,
     ) -> Answer:
-        """Return private answers, and charge the analyst for them first.
+        """Return private answers, and charge the analyst for them first; what is public already is free.
 
         * `request_id`: asking again with the same one returns the stored answer and charges nothing.
         * `pooling`: fixed, from 0 to 1, instead of chosen for the least error.
         * `weights`: how epsilon is divided among several measures; equally if not given.
         * `confidence`: of the intervals beside the answers, above 0 and below 1.
         * `progress`: takes a line of text now and then; if not given, a terminal shows it.
+        * `force`: charge also for what would tell nothing, by what is public, and is refused otherwise.
         """
         fixed, sure = fixed_pooling(pooling), checked_confidence(confidence)
         check_progress(progress)
         planned = self.plans(epsilon, pooling=fixed, weights=weights)
+        if self._public:
+            if self._paid is None:
+                if not force and self._public.why_impossible is not None:
+                    raise UselessQuestion(self._public.why_impossible)
+                return self._public.answer()
+            paid = self._paid.ask(
+                epsilon,
+                analyst=analyst,
+                request_id=request_id,
+                pooling=fixed,
+                weights=self._paid_weights(weights),
+                confidence=sure,
+                progress=progress,
+                force=force,
+            )
+            return self._public.beside(paid)
+        if not force:
+            self._refuse_useless(planned, request_id)
         adds_up = self._adds_up(planned)
-        if Answer.longest(planned, self.places, adds_up) > LONGEST_TEXT:
+        longest = max(Answer.longest(planned, self.places, adds_up), unfinished.longest(planned))
+        if longest > LONGEST_TEXT:
             raise InvalidQuestion(
                 f"the answer for {len(planned[0].rows)} groups is too long to be kept; ask for fewer groups"
             )
@@ -250,28 +317,26 @@ class Query:
             terms=self.dataset.terms,
             rho=rho_of(planned) or None,
         )
-        text = receipt.answer
-        if text is None:
-            try:
-                with reporting(progress) as report:
-                    each = self._confidences(sure)
-                    parts = [self._part(*one, report) for one in zip(planned, each, strict=True)]
-            except EngineFailed as failure:
-                raise EngineFailed(failure.kind, receipt.request_id) from None
-            if (answered := unfinished.finished(parts)) is None:
-                _kept(account, receipt, unfinished.dump(parts))
-                raise unfinished.unprojected(receipt.request_id)
-            made = Answer.of(planned, self.places, answered, receipt.request_id, sure)
-            raised = tuple(each[which] for which, _ in self.places) if set(each) != {sure} else ()
-            text = _kept(account, receipt, replace(made, asked=adds_up, confidences=raised).dump())
-        if (kept := unfinished.load(text)) is not None:
-            found = self._finish(planned, kept, receipt.request_id, sure)
-        else:
+        with reporting(progress) as report:
+            patient = Patient(report)
+
+            def draw(rows: list[Any]) -> str:
+                return self._drawn(planned, rows, sure, adds_up, patient)
+
+            text = drawn(account, receipt, lambda: self._rows(planned, report), draw)
+            patient.end()
+        if (kept := unfinished.load(text)) is None:
             found = Answer.load(text, cost_of(epsilon), receipt.request_id, row_limit(self.questions))
-        return self._shown(replace(found, warnings=warnings_of(self.questions)))
+        elif receipt.answer is None:
+            raise unfinished.unprojected(receipt.request_id)
+        else:
+            found = self._finish(planned, kept, receipt.request_id, sure)
+        remarks = at_the_end(found, self.questions[0], self.asked)
+        return self._shown(replace(found, warnings=warnings_of(self.questions), remarks=remarks))
 
     def _shown(self, released: Answer) -> Answer:
         bundles = [which for which, _ in self.places]
+        released = replace(released, noise_only=noise_only(self.questions, self.places))
         return Showing.of(released, self.questions, self.asked, bundles).shown(self.shown)
 
     def _confidences(self, sure: float) -> list[float]:
@@ -285,12 +350,28 @@ class Query:
         most = [max((len(one) for one in needed if which in one), default=1) for which in range(len(self.questions))]
         return [sure if k == 1 else round_up(1 - (1 - Fraction(sure)) / k) for k in most]
 
-    def _part(self, planned: Plan, confidence: float, report: Progress) -> Part:
+    def _rows(self, planned: Sequence[Plan], report: Progress) -> list[Any]:
+        """Return what the statement of each question finds; all of them run before anything is drawn."""
+        found = []
+        for plan in planned:
+            report("running the statement")
+            found.append(self.dataset.engine.run(plan.sql))
+        return found
+
+    def _drawn(self, planned: Sequence[Plan], rows: Sequence[Any], sure: float, adds_up: Any, report: Progress) -> str:
+        """Return what to keep: private answers to all questions; if no table could be made, what was measured."""
+        each = self._confidences(sure)
+        parts = [self._part(*one, report) for one in zip(planned, rows, each, strict=True)]
+        if (answered := unfinished.finished(parts)) is None:
+            return unfinished.dump(parts)
+        made = Answer.of(planned, self.places, answered, "", sure)
+        raised = tuple(each[which] for which, _ in self.places) if set(each) != {sure} else ()
+        return replace(made, asked=adds_up, confidences=raised).dump()
+
+    def _part(self, planned: Plan, rows: Any, confidence: float, report: Progress) -> Part:
         """Return the answers of one question; if no table could be made, what was measured for it."""
-        report("running the statement")
-        totals = planned.totals(self.dataset.engine.run(planned.sql))
         try:
-            return planned.answering.answer_all(totals, confidence, report)
+            return planned.answering.answer_all(planned.totals(rows), confidence, report, system)
         except Unprojected as failure:
             return failure.measured
 
@@ -307,14 +388,20 @@ class Query:
             return None
         return Asked.of(self.dataset.identity, planned[0].question).data()
 
+    @sheltered()
     def owned(
         self, analyst: str, ledger: Ledger | None = None, hidden: Callable[[str], bool] | None = None
     ) -> Answer | None:
         """Return the answer that follows from what an analyst owns already, for nothing; None if none does.
 
         It is a sum or a part of a table that was released together and adds up; the data are not looked at.  Answers to
-        requests that are `hidden` are passed over.
+        requests that are `hidden` are passed over.  What is public is everybody's.
         """
+        if self._public:
+            if self._paid is None:
+                return None if self._public.why_impossible is not None else self._public.answer()
+            rest = self._paid.owned(analyst, ledger, hidden)
+            return None if rest is None else self._public.beside(rest)
         if len(self.questions) > 1:
             return None
         try:
@@ -349,14 +436,6 @@ class Query:
         if self.questions[0].alone:
             told.append("each cell alone")
         return sha256("\0".join(told).encode()).hexdigest()
-
-
-def _kept(account: Ledger, receipt: Receipt, text: str) -> str:
-    """Keep what was answered, and return what may leave; where that fails, the charge stands, and is to be told."""
-    try:
-        return account.answered(receipt, text)
-    except LedgerUnavailable as failure:
-        raise LedgerUnavailable(str(failure), uncertain=True) from None
 
 
 def rho_of(planned: Sequence[Plan]) -> Fraction:

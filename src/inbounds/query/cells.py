@@ -12,6 +12,7 @@ from inbounds.query.condition import Condition
 from inbounds.query.group import Group, cells
 from inbounds.query.hierarchy import ancestors
 from inbounds.query.possible import Possible
+from inbounds.query.public_rows import left_by_public
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,10 +27,16 @@ def finest(columns: Mapping[str, Column], groups: tuple[Group, ...]) -> tuple[Gr
 
 
 def possible_finest(table: Table, groups: tuple[Group, ...], condition: Condition | None) -> NDArray[np.bool_] | None:
-    """Return for each combination of the finest groups whether a row in it can meet a condition; None if all can."""
-    if condition is None or not groups:
+    """Return for each combination of the finest groups whether a row in it can meet a condition.
+
+    None if all can be, by the condition and by the public tables that are joined.
+    """
+    if not groups:
         return None
-    found = Possible(table.columns, table.column, condition, finest(table.columns, groups)).combinations()
+    bottom = finest(table.columns, groups)
+    found = left_by_public(table, condition, bottom)
+    if condition is not None:
+        found &= Possible(table.columns, table.column, condition, bottom).combinations()
     return None if found.all() else found
 
 

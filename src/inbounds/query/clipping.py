@@ -7,9 +7,11 @@ from fractions import Fraction
 
 from inbounds.query.column import Numbers
 from inbounds.query.condition import Compare, Condition, In
+from inbounds.query.expression import choices
 from inbounds.query.made import Made
 from inbounds.query.measure import Proportion
 from inbounds.query.question import Question
+from inbounds.query.table import Table
 
 
 def warnings_of(questions: Sequence[Question]) -> tuple[str, ...]:
@@ -20,29 +22,25 @@ def warnings_of(questions: Sequence[Question]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for question in questions:
         found |= dict.fromkeys(question.measure.remarks)
-        for condition in _conditions(question):
-            for test, column, value in _tests(question, condition):
-                low, high = column.ends
-                if not low <= value <= high:
-                    found[_warning(test, column)] = None
+        measured = question.measure.condition if isinstance(question.measure, Proportion) else None
+        chosen = [test for tests in choices(getattr(question.measure, "column", "")) for test in tests]
+        for condition in (one for one in (question.condition, measured, *chosen) if one is not None):
+            found |= {_warning(test, column): None for test, column, _ in beyond(question.table, condition)}
     return tuple(found)
 
 
-def _conditions(question: Question) -> Iterator[Condition]:
-    if question.condition is not None:
-        yield from question.condition.walk()
-    if isinstance(question.measure, Proportion):
-        yield from question.measure.condition.walk()
-
-
-def _tests(question: Question, condition: Condition) -> Iterator[tuple[Condition, Numbers, Fraction]]:
-    """Yield the constants that a condition compares a column of numbers or days with."""
-    if not isinstance(condition, Compare | In):
-        return
-    column = question.table.column(condition.column)
-    if isinstance(column, Numbers):
-        for value in condition.values if isinstance(condition, In) else (condition.value,):
-            yield condition, column, column.literal(value)
+def beyond(table: Table, condition: Condition) -> Iterator[tuple[Condition, Numbers, Fraction]]:
+    """Yield the comparisons in a condition with a constant beyond the bounds of its column of numbers or days."""
+    for name in condition.columns():
+        for tests in choices(name):
+            for test in tests:
+                yield from beyond(table, test)
+    for test in condition.walk():
+        column = table.column(test.column) if isinstance(test, Compare | In) else None
+        if isinstance(test, Compare | In) and isinstance(column, Numbers):
+            low, high = column.ends
+            values = map(column.literal, test.values if isinstance(test, In) else (test.value,))
+            yield from ((test, column, value) for value in values if not low <= value <= high)
 
 
 def _warning(test: Condition, column: Numbers) -> str:

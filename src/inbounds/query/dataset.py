@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from copy import copy
 from fractions import Fraction
 from functools import cached_property
+from os import fspath
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -288,6 +289,14 @@ class Dataset(Questions):
     def ledger(self) -> Ledger:
         """Where the budget is kept, with this dataset entered; opened when it is first needed."""
         return self._account.open() if self._whole is None else self._whole.ledger
+
+    @property
+    def ledger_place(self) -> str:
+        """Where the ledger is, or would be: a path or an address, which may hold a password; it is not opened."""
+        given = self._account.place
+        if isinstance(given, Ledger):
+            raise InvalidParameter("the ledger was opened elsewhere; name a path or an address instead")
+        return fspath(given)
 
     def record_delta(self, reason: str) -> None:
         """Record in the ledger, as the custodian, the delta of a budget that had none before, and why."""

@@ -9,13 +9,17 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion
+from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.exact.rational import as_written, shown
+from inbounds.exact.surroundings import sheltered
+from inbounds.ledger.names import LONGEST_TEXT
 from inbounds.query.contract import Contract
+from inbounds.query.drawing import drawn
 from inbounds.query.engines.engine import Engine, Kind
 from inbounds.query.key_selection import KeySelection
 from inbounds.query.source import open_source
@@ -46,11 +50,13 @@ class Discovered:
     delta: Fraction
     request_id: str
     """Asking again with it returns these keys, free of charge."""
+    published: int
+    """How many keys were published; a ledger can keep at least 39,000 of them, the first ones."""
 
     def section(self) -> str:
         """Return what to add to the contract: the column, with as many of its keys as a contract can hold."""
         kept = self.keys[:MOST_KEYS]
-        cut = f", the first {MOST_KEYS} of {len(self.keys)}" if len(kept) < len(self.keys) else ""
+        cut = f", the first {MOST_KEYS} of {self.published}" if len(kept) < self.published else ""
         return (
             f"\n[columns.{json.dumps(self.column, ensure_ascii=False)}]\n"
             f"# discovered for epsilon {float(self.epsilon):g} and delta {float(self.delta):g}{cut}: request id "
@@ -59,6 +65,7 @@ class Discovered:
         )
 
 
+@sheltered()
 def discover(  # noqa: PLR0913  what is asked, at which cost, by whom
     dataset: Dataset,
     name: str,
@@ -93,19 +100,33 @@ def discover(  # noqa: PLR0913  what is asked, at which cost, by whom
             note=f"keys of {name}"[:1000],
             terms=dataset.terms,
         )
-        text = receipt.answer
-        if text is None:
-            try:
-                rows: list[Any] = engine.run(statement)
-            except EngineFailed as failure:
-                raise EngineFailed(failure.kind, receipt.request_id) from None
-            counted = [(_key(given), int(units)) for given, units in rows]
-            found = [key for key, units in counted if _fits(key) and selection.publishes(units, entropy)]
-            text = ledger.answered(receipt, json.dumps({"keys": sorted(found)}, ensure_ascii=False))
+        text = drawn(
+            ledger, receipt, lambda: engine.run(statement), lambda rows: _kept(_published(rows, selection, entropy))
+        )
     finally:
         engine.close()
-    keys = tuple(json.loads(text)["keys"])
-    return Discovered(name, keys, selection.epsilon, selection.delta, receipt.request_id)
+    kept = json.loads(text)
+    keys = tuple(kept["keys"])
+    published = kept.get("published", len(keys))
+    return Discovered(name, keys, selection.epsilon, selection.delta, receipt.request_id, published)
+
+
+def _published(rows: list[Any], selection: KeySelection, entropy: Entropy) -> list[Any]:
+    """Return the keys that are drawn to be published, in their order."""
+    counted = [(_key(given), int(units)) for given, units in rows]
+    return sorted(key for key, units in counted if _fits(key) and selection.publishes(units, entropy))
+
+
+def _kept(keys: list[Any]) -> str:
+    """Write what a ledger keeps: the first keys, as many as it has room for, and how many were published.
+
+    How many are published depends on data, so none of them may be too many.
+    """
+    room = LONGEST_TEXT - len(json.dumps({"published": len(keys), "keys": []}))
+    ends = accumulate(len(json.dumps(key, ensure_ascii=False)) + len(", ") for key in keys)
+    fitting = sum(end <= room for end in ends)
+    found = {"keys": keys[:fitting], **({"published": len(keys)} if fitting < len(keys) else {})}
+    return json.dumps(found, ensure_ascii=False)
 
 
 def _limit(table: Table, keys_per_unit: object) -> int:
@@ -161,7 +182,12 @@ def _statement(engine: Engine, table: Table, name: str, limit: int) -> str:
 
 def _key(given: object) -> object:
     """Return a key as it is written: where texts are compared by their bytes, an engine may return these."""
-    return given.decode() if isinstance(given, bytes) else given
+    if not isinstance(given, bytes):
+        return given
+    try:
+        return given.decode()
+    except UnicodeDecodeError:  # a database that checks no text; what cannot be read is no key
+        return None
 
 
 def _fits(key: object) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from textwrap import wrap
 
+from inbounds.privacy.claim import RECOMMENDED_TOTAL
 from inbounds.query.engines.engine import Kind
 from inbounds.query.schema import Schema
 
@@ -67,8 +68,11 @@ class Draft:
         return "\n".join(line for part in parts for line in (*part, "")).rstrip("\n") + "\n"
 
     def _about(self) -> Iterator[str]:
+        looked = (
+            "no row was looked at" if self.schema.shape is None else "rows were looked at only for how they are written"
+        )
         yield from _comment(
-            "A draft of a contract, from the names and types of the columns alone: no row was looked at. It is "
+            f"A draft of a contract, from the names and types of the columns alone: {looked}. It is "
             f'refused, line by line, until you have decided what is marked "{TO_DECIDE[2:]}". Decide from what '
             "everybody may know (the form, the law, opening hours), not from what the table holds: whatever stands "
             "here is public. Then `inbounds check` shows you, and nobody else, what your decisions do to the table."
@@ -83,12 +87,26 @@ class Draft:
         for key, value in (("table", self.schema.table), ("delimiter", self.schema.delimiter)):
             if value is not None:
                 yield f"{key} = {quoted(value)}"
+        yield from self._form()
         yield from self._unit()
         yield from _comment(
             "How many rows of a unit count in full? More of them are weighed down to so many. Fewer means less noise. "
             'Leave it out with unit = "row".'
         )
         yield f"max_rows_per_unit = 0  {TO_DECIDE}"
+
+    def _form(self) -> Iterator[str]:
+        """Yield how fields seem to be written, if that was looked at."""
+        shape = self.schema.shape
+        if shape is None:
+            return
+        keys = {"decimal": shape.decimal, "thousands": shape.thousands, "date_format": shape.date_format}
+        for key, value in (keys | {"encoding": shape.encoding}).items():
+            if value is not None:
+                yield f"{key} = {quoted(value)}  # by the shape of the first lines: is it so?"
+        if shape.unclear:
+            named = ", ".join(map(quoted, shape.unclear))
+            yield from _comment(f"Not clear from the first lines (decimal, thousands or date_format): {named}.")
 
     def _unit(self) -> Iterator[str]:
         named = ", ".join(quoted(name) for name in self.candidates)
@@ -123,6 +141,10 @@ class Draft:
             yield f"{header}  {TO_DECIDE}"
             yield '# bounds = "[?, ?]"'
             yield "# keys = []"
+            shape = self.schema.shape
+            if shape is not None and shape.date_format is None and name in shape.date_formats:
+                how = quoted(shape.date_formats[name])
+                yield f"date_format = {how}  # by the shape of the first lines: is it so?"
         elif kind is Kind.BOOLEAN:
             yield f"{header}  # {held}"
             yield "keys = [true, false]"
@@ -135,8 +157,8 @@ class Draft:
     def _budget(self) -> Iterator[str]:
         yield "[budget]"
         yield from _comment(
-            "What may everybody together learn about one unit, ever? An epsilon from 1 to 10 is usual. And each "
-            "analyst? Leave that out if it is the same."
+            "What may everybody together learn about one unit, ever? Recommended is an epsilon of "
+            f"{RECOMMENDED_TOTAL}. And each analyst? Leave that out if it is the same."
         )
         yield f"total = 0  {TO_DECIDE}"
         yield f"per_analyst = 0  {TO_DECIDE}"

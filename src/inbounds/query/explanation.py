@@ -25,7 +25,8 @@ from inbounds.query.plan import Plan
 from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
 from inbounds.query.question import Question, made_columns, sql_of
 from inbounds.query.ratio import Ratio
-from inbounds.query.row_limit import no_limit, row_limit
+from inbounds.query.row_limit import NOTHING_READ, no_limit, row_limit
+from inbounds.query.useless import INSIST, too_few, why_useless
 
 WIDTH = 80
 
@@ -102,6 +103,10 @@ class Explanation:
     """The bounds or keys of columns made of columns, as they follow."""
     lasting: Lasting | None = None
     """What it counts in rho, and how many such questions fit, where the budget has a delta."""
+    useless: str | None = None
+    """Why it would be paid for and tell nothing, and is therefore refused unless it is forced."""
+    public: str | None = None
+    """What of it is public knowledge, exact and free."""
 
     @classmethod
     def of(
@@ -111,15 +116,18 @@ class Explanation:
         owned: str | None = None,
         shown: str | None = None,
         lasting: Lasting | None = None,
+        asked: Sequence[Question] = (),
     ) -> Explanation:
-        """Explain the plans of a question."""
+        """Explain the plans of a question; with `asked`, of one that asks for what is public as well."""
         questions = [plan.question for plan in plans]
+        whole = list(asked) or questions
         cost = sum((plan.epsilon for plan in plans), Fraction(0))
         parts = tuple(ExplainedPart.of(plan, dialect) for plan in plans)
-        limit = row_limit(questions) or no_limit(questions[0])
-        warnings, made = warnings_of(questions), _made(questions[0])
-        made_of = _from_columns(questions)
-        return cls(sql_of(questions), cost, limit, parts, warnings, shown, owned, made, made_of, lasting)
+        limit = (row_limit(questions) or no_limit(questions[0])) if plans else NOTHING_READ
+        warnings, made = (*warnings_of(questions), *too_few(plans)), _made(whole[0])
+        made_of = _from_columns(whole)
+        useless = why_useless(plans)
+        return cls(sql_of(whole), cost, limit, parts, warnings, shown, owned, made, made_of, lasting, useless)
 
     @property
     def statement(self) -> str:
@@ -139,8 +147,12 @@ class Explanation:
             head["rho"] = str(self.lasting)
         if self.shown is not None:
             head["shown"] = self.shown
+        if self.useless is not None:
+            head["refused"] = f"{self.useless}; {INSIST}"
         if self.warnings:
             head["warning"] = " ".join(self.warnings)
+        if self.public is not None:
+            head["public"] = self.public
         if self.made:
             head["made of rows"] = "; ".join(self.made)
         if self.from_columns:
@@ -160,7 +172,7 @@ class Explanation:
             "\n".join(fill(f"{name:<16}{text}", WIDTH, subsequent_indent=" " * 16) for name, text in block.items())
             for block in self._told()
         ]
-        return "\n\n".join(blocks) + f"\nstatement\n{self.statement}"
+        return "\n\n".join(blocks) + (f"\nstatement\n{self.statement}" if self.parts else "")
 
     def _repr_html_(self) -> str:
         columns = [Column("", left=True), Column("", left=True)]

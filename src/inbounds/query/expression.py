@@ -265,6 +265,14 @@ class Case(Expression):
         return f"CASE {branches}{'' if self.otherwise is None else f' ELSE {self.otherwise}'} END"
 
 
+def choices(name: str) -> Iterator[tuple[Condition, ...]]:
+    """Yield the conditions of each CASE in what a column is made of, if it is made of columns by a question."""
+    if isinstance(name, Formula):
+        for part in Expression.walk(name.expression):
+            if isinstance(part, Case):
+                yield tuple(test for test, _ in part.branches)
+
+
 def column(name: str) -> Named:
     """Return a column, to be compared or computed with: `column("age") >= 65`, `column("age") // 10`."""
     if not isinstance(name, str):

@@ -19,7 +19,16 @@ from inbounds.joint.measuring import Measured, measure
 from inbounds.joint.plan import JointPlan
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import pure
-from inbounds.query.answering import Answered, Answering, Foreseen, Interval, Value, within_64_bits, written
+from inbounds.query.answering import (
+    Answered,
+    Answering,
+    Foreseen,
+    Interval,
+    Value,
+    guess_error,
+    within_64_bits,
+    written,
+)
 from inbounds.sampling.entropy import Entropy, system
 
 if TYPE_CHECKING:
@@ -69,6 +78,17 @@ class JointTable(Answering):
     def sensitivity(self) -> Fraction:  # type: ignore[override]
         """The most that one unit changes all cells together."""
         return self.plan.sensitivity * self.step
+
+    @property
+    def farthest(self) -> Fraction:
+        """How far from 0 a cell, a sum of cells or the end of an interval is at most: 64 bits hold them, in steps."""
+        return 2**63 * self.step
+
+    @property
+    def widest_measured(self) -> Measured:
+        """Measurements that take as many characters as any."""
+        sizes = {grouping: self.plan.layout.sizes(grouping) for grouping in self.plan.measured}
+        return Measured(self.plan, {one: np.full(size, -(2**63), dtype=np.int64) for one, size in sizes.items()})
 
     def answer_all(
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
@@ -166,3 +186,8 @@ class JointTable(Answering):
         if total not in {rows.grouping for rows in self.rows}:
             told["the sum of all"] = self.plan.error(total) * float(self.step)
         return {"on average": told}
+
+    def is_guess(self, rows: int | None) -> bool:
+        """Return whether no grouping is expected to be nearer than a guess."""
+        guess, (told,) = guess_error(self.bounds), self.foreseen().values()
+        return min(told.values()) >= guess

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import prod, sqrt
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ from inbounds.query.answering import (
     Value,
     around,
     at_rows,
+    farthest,
+    guess_error,
     intervals,
     on_step,
     release,
@@ -96,6 +99,13 @@ class MomentsOfColumns(Answering):
     counts: Bounds
     scale: float
     """The mean size of the noise on each sum, in rows."""
+
+    @property
+    def farthest(self) -> Fraction:
+        """How far from 0 a count, a sum or a mean is at most; everything else is no whole number."""
+        count = farthest(self.counts)
+        sums = (max(farthest(one.sums), count * abs(one.low), count * abs(one.high)) for one in self.columns)
+        return max(count, *sums)
 
     @property
     def number(self) -> int:
@@ -314,18 +324,28 @@ class MomentsOfColumns(Answering):
         if isinstance(one, Count | Sum):
             return f"{found['on average']:.4g} on average"
         told_at = (f"{noise:.3g} {where}" for where, noise in found.items())
-        return f"about {', '.join(told_at)}, if values are spread over the range"
+        return f"on average about {', '.join(told_at)}, if values are spread over the range"
 
     def foreseen(self) -> Foreseen:
         """Return the error of each measure, for values spread over the range, and independent of each other."""
-        return {f"in {one}, about": self._errors(one) for one in self.of}
+        return {f"in {one}, on average about": self._errors(one) for one in self.of}
 
     def _errors(self, one: Count | Sum | Mean | Moment) -> dict[str, float]:
-        def error(rows: int) -> float:
-            sums, (low, high) = self._even(rows), self._hull(one)
-            return min(float(self._noise(one, sums, [self._found(sums, 0)])[0]), high - low)
-
+        error = partial(self._error, one)
         return {"on average": error(SHOWN_ROWS[0])} if isinstance(one, Count | Sum) else at_rows(error)
+
+    def _error(self, one: Count | Sum | Mean | Moment, rows: int) -> float:
+        sums, (low, high) = self._even(rows), self._hull(one)
+        return min(float(self._noise(one, sums, [self._found(sums, 0)])[0]), high - low)
+
+    def is_guess(self, rows: int | None) -> bool:
+        """Return whether none of what was asked for is nearer than a guess, if values are spread over the range."""
+        return all(self._is_guess(one, rows) for one in self.of)
+
+    def _is_guess(self, one: Count | Sum | Mean | Moment, rows: int | None) -> bool:
+        if rows is None and not isinstance(one, Count | Sum):
+            return False
+        return self._error(one, rows or SHOWN_ROWS[0]) >= guess_error(self._bounds(one))
 
     def _even(self, rows: int) -> MomentSums:
         """Return the sums of so many rows with values spread over the range: evenly, or a quarter at one of two."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from inbounds.query.answering import Answering
+from inbounds.query.answering import Answered, Answering
 from inbounds.query.column import Numbers
 from inbounds.query.quantile_law import Buckets
 from inbounds.query.question import Question
@@ -37,6 +37,11 @@ class Plan:
     def cells(self) -> list[tuple[int, ...]]:
         """The groups that the statement tells apart and the condition leaves, in the order of the contract."""
         return self.question.cells_of(self.request.groups)
+
+    @property
+    def widest(self) -> list[tuple[Answered, ...]]:
+        """Answers that take as many characters as any to this question."""
+        return [(self.answering.widest,) * len(self.question.measure.answer_names)] * len(self.rows)
 
     def totals(self, rows: list[tuple[int, ...]]) -> list[list[int]]:
         """Return the totals of every cell, zeros where a statement gave no row."""

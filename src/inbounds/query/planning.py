@@ -92,6 +92,11 @@ def _refuse(question: Question) -> None:
             "and SUM(column), or group by columns alone"
         )
     if question.groups and not question.rows:
+        if question.condition is None:
+            raise InvalidQuestion(
+                f"no group by {', '.join(map(str, question.groups))} can have rows, by the public tables that are "
+                "joined; group by other columns"
+            )
         raise InvalidQuestion(
             f"no group by {', '.join(map(str, question.groups))} can meet the condition, whatever the table holds; ask "
             f"with another condition{''.join(f'. {one}' for one in warnings_of([question]))}"

@@ -64,6 +64,10 @@ class Possible:
             found &= self._met(part).reshape(shape)
         return found
 
+    def truth(self, codes: Mapping[str, Range]) -> Verdict:
+        """Return what the condition can come to, if the stored columns that it looks at have these codes."""
+        return self._verdict(Ranges(codes), self.condition, {})
+
     @cached_property
     def _stretches(self) -> Stretches:
         return Stretches(self.find, self.condition, self.groups)
@@ -119,13 +123,13 @@ class Possible:
         met = every([self._verdict(ranges, condition, seen) for condition in part.conditions]).true
         for one, other in combinations(names, 2):
             met = met & self._agree(one, codes[one], other, codes[other])
-        boxes = [_placed(group, ranges.value(whole_of(group.column))) for group in groups]
+        boxes = [placed(group, ranges.value(whole_of(group.column))) for group in groups]
         for box in boxes:
             met = met & box.here
         at = np.nonzero(np.broadcast_to(met, shape).ravel())[0]
         lows = [np.broadcast_to(box.low, shape).ravel()[at] for box in boxes]
         highs = [np.broadcast_to(box.high, shape).ravel()[at] for box in boxes]
-        return _marked(lows, highs, tuple(group.size for group in groups), some=len(at) > 0)
+        return marked(lows, highs, tuple(group.size for group in groups), some=len(at) > 0)
 
     def _verdict(self, ranges: Ranges, condition: Condition, seen: dict[str, Range]) -> Verdict:
         """Return what a condition can come to; `seen` keeps the columns that were evaluated."""
@@ -153,7 +157,7 @@ class Possible:
         return found
 
 
-def _placed(group: Group, codes: Range) -> Range:
+def placed(group: Group, codes: Range) -> Range:
     """Return in which of the groups of a column codes are."""
     if isinstance(group.column, Keys):
         return codes
@@ -162,7 +166,7 @@ def _placed(group: Group, codes: Range) -> Range:
     return Range(low, high, codes.here, codes.gone)
 
 
-def _marked(lows: Sequence[Integers], highs: Sequence[Integers], sizes: tuple[int, ...], *, some: bool) -> Flags:
+def marked(lows: Sequence[Integers], highs: Sequence[Integers], sizes: tuple[int, ...], *, some: bool) -> Flags:
     """Return which groups are in one of several boxes, given by their least and their greatest groups."""
     found = np.zeros(sizes, dtype=np.bool_)
     if not sizes or not some:

@@ -17,12 +17,12 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from hashlib import sha256
 from math import floor
 
 from inbounds.errors import InvalidQuestion
+from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import shown
 from inbounds.query.column import Column, Keys
 from inbounds.query.contract import Contract
@@ -139,7 +139,7 @@ def _rows(
             found[text] = tuple(
                 _code(column, line[place]) for column, place in zip(columns.values(), places, strict=True)
             )
-        except (ValueError, InvalidOperation):
+        except ValueError:
             raise contract.refuse(
                 f"row {number} of the public table does not hold what its columns say; correct it", "dataset", "source"
             ) from None
@@ -162,7 +162,7 @@ def _code_of_key(column: Column, text: str) -> int | None:
         return _place(column, text)
     try:
         steps = (_number(text, is_day=column.is_dates) - column.low) / column.step
-    except (ValueError, InvalidOperation):
+    except ValueError:
         return None
     return int(steps) if steps.denominator == 1 and 0 <= steps <= column.steps else None
 
@@ -174,7 +174,7 @@ def _place(column: Keys, text: str) -> int | None:
 def _number(text: str, *, is_day: bool) -> Fraction:
     if is_day:
         return Fraction(date.fromisoformat(text).toordinal())
-    found = Decimal(text)
-    if not found.is_finite() or abs(found.adjusted()) > 400:
+    found = typed_decimal(text)
+    if found is None or not found.is_finite() or abs(found.adjusted()) > 400:
         raise ValueError("not a number that can be kept")
     return Fraction(found)

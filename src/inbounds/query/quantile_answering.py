@@ -18,8 +18,9 @@ from inbounds.query.quantile_law import Buckets, QuantileLaw, rank_misses
 from inbounds.sampling.entropy import Entropy, system
 
 EXPONENTIAL = (
-    "by the law of the exponential mechanism: a value is drawn with odds exp(-epsilon d / (2 sensitivity)), where d is "
-    "its distance in rank, computed exactly, and no unit moves a rank by more than the sensitivity"
+    "by the law of the exponential mechanism: a value is drawn with probability proportional to "
+    "exp(-epsilon d / (2 sensitivity)), where d is its distance in rank, computed exactly, and no unit moves a rank by "
+    "more than the sensitivity"
 )
 
 
@@ -86,6 +87,14 @@ class QuantileByRank(Answering):
     def foreseen(self) -> Foreseen:
         """Return by which part of all ranks it is off, in per cent and with 95 % probability, at numbers of rows."""
         return {RANKS: at_rows(lambda rows: min(100.0, 100 * self._rank_error / rows))}
+
+    def is_guess(self, rows: int | None) -> bool:
+        """Return whether every value is so likely that, whatever the rows are, one is drawn no nearer than a guess.
+
+        No value is more than `rows` times the larger level away in rank, so none is likelier than another by more than
+        the exponential below.  A value drawn evenly is off by a third of the range on average, a guess by a quarter.
+        """
+        return rows is not None and float(self.epsilon) * rows / (2 * self.limit) <= log(4 / 3)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ from inbounds.query.answering import (
     Interval,
     around,
     at_rows,
+    farthest,
+    guess_error,
     intervals,
     on_step,
     release,
@@ -106,15 +108,20 @@ class Ratio(Answering):
         """Say how far off the noise will put an answer, before anything is asked."""
         figures = (f"{error:.3g} {where}" for where, error in self._means.items())
         middle = self.noise.at(0.5) / self.noise.each
-        return f"at most about {', '.join(figures)}; {middle:.0%} of that for a mean in the middle"
+        where = f"for a mean at an end of the range; {middle:.0%} of that in the middle"
+        return f"on average about {', '.join(figures)}, {where}"
 
     def foreseen(self) -> Foreseen:
         """Return the error of a mean at an end of the range, for some numbers of rows: elsewhere it is less."""
-        return {"at most about": self._means}
+        return {"on average, for a mean at an end": self._means}
 
     @property
     def _means(self) -> dict[str, float]:
         return at_rows(lambda rows: self._noise(0.0, rows))
+
+    def is_guess(self, rows: int | None) -> bool:
+        """Return whether even a mean in the middle, which has the least noise, is no nearer than a guess."""
+        return rows is not None and self.noise.at(0.5) / max(rows, 1) >= float(self.high - self.low) / 4
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,12 @@ class TotalsOfColumn(Ratio):
     counts: Bounds
     sums: Bounds
     """The possible sums of everyone; those of `n` rows lie between `n` times the ends of the column."""
+
+    @property
+    def farthest(self) -> Fraction:
+        """How far from 0 a count, a sum or a mean is at most."""
+        count = farthest(self.counts)
+        return max(count, farthest(self.sums), farthest(self.bounds), count * abs(self.low), count * abs(self.high))
 
     def _answered(self, above: Fraction, below: Fraction, ends_above: Ends, ends_below: Ends) -> tuple[Answered, ...]:
         count, total = self._consistent(above, below)
@@ -189,12 +202,21 @@ class TotalsOfColumn(Ratio):
         found: Foreseen = {}
         for one in self.of:
             if isinstance(one, Mean):
-                found["in a mean, at most about"] = self._means
+                found["on average, in a mean at an end"] = self._means
             elif isinstance(one, Count):
                 found["in a count"] = {"on average": self._count_noise}
             else:
                 found["in a sum"] = {"on average": self._sum_noise}
         return found
+
+    def is_guess(self, rows: int | None) -> bool:
+        """Return whether none of what was asked for is nearer than a guess."""
+        guesses = {
+            Count: self._count_noise >= guess_error(self.counts),
+            Sum: self._sum_noise >= guess_error(self.sums),
+            Mean: super().is_guess(rows),
+        }
+        return all(guesses[type(one)] for one in self.of)
 
 
 def _share(above: float, below: float) -> float:

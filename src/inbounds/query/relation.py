@@ -208,6 +208,18 @@ def base_tables(table: Table) -> set[str]:
     return base_tables(relation.first).union(*others)
 
 
+def is_clipped_by_limit(table: Table) -> bool:
+    """Return whether a table has numbers of units that are clipped to what the contract's limit of rows can give."""
+    relation = table.relation
+    if relation is None:
+        return False
+    if isinstance(relation, UnitRows):
+        clipped = any(column.is_clipped_by_limit for column in relation.columns.values())
+        return clipped or is_clipped_by_limit(relation.of)
+    others = [join.table for join in relation.joins if isinstance(join, JoinOnUnit)]
+    return any(is_clipped_by_limit(one) for one in (relation.first, *others))
+
+
 def _renamed(column: Column, names: Mapping[str, str]) -> Column:
     if isinstance(column, Keys) and column.within is not None:
         return replace(column, name=names[column.name], within=names[column.within])

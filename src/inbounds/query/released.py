@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import isfinite
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import round_nearest
@@ -40,8 +40,6 @@ MOST_PARTS = 500
 MOST_DEPTH = 50
 """They may be nested so deep: they are worked through on the stack."""
 
-Changed = TypeVar("Changed", bound="Released")
-
 
 @dataclass(frozen=True)
 class ReleasedRow:
@@ -52,13 +50,12 @@ class ReleasedRow:
     intervals: Mapping[Measure, tuple[Any, Any] | None]
 
 
-NO_ROW = ReleasedRow({}, {}, {})
-
-
 class Released:
     """An expression over one row of an answer."""
 
     kind: Kind = "number"
+    varies = False
+    """Whether it can differ from row to row by itself, whatever it is made of."""
 
     def evaluate(self, row: ReleasedRow) -> Exact:
         """Return its value; None if it has none."""
@@ -68,9 +65,9 @@ class Released:
         """Return where it lies if everything in it lies in its interval; None if that does not follow."""
         return None
 
-    def slopes(self) -> Mapping[Measure, Fraction] | None:
-        """Return by how much it grows with each measure, if it is linear in them."""
-        return {} if self.is_constant else None
+    def slopes(self, row: ReleasedRow) -> Mapping[Measure, Fraction] | None:
+        """Return by how much it grows with each measure in a row, if it is linear in them."""
+        return {} if not self.measures and isinstance(self.evaluate(row), int | Fraction) else None
 
     def parts(self) -> tuple[Released, ...]:
         """Return the expressions that it is made of."""
@@ -94,12 +91,12 @@ class Released:
     @property
     def is_constant(self) -> bool:
         """Whether it is the same in every row of every answer."""
-        return not any(isinstance(one, OfMeasure | Key) for one in self.walk())
+        return not any(one.varies for one in self.walk())
 
-    def with_measures(self: Changed, change: Callable[[Measure], Measure]) -> Changed:
-        """Return the same expression of other measures."""
+    def exchanged(self, change: Callable[[OfMeasure], Released]) -> Released:
+        """Return the same expression with something else in place of each measure."""
         if isinstance(self, OfMeasure):
-            return replace(self, measure=change(self.measure))
+            return change(self)
         changed = {one.name: _changed(getattr(self, one.name), change) for one in fields(self)}  # type: ignore[arg-type]
         return replace(self, **changed)  # type: ignore[type-var]
 
@@ -112,9 +109,9 @@ def _collect(part: object, found: list[Released]) -> None:
             _collect(one, found)
 
 
-def _changed(part: Any, change: Callable[[Measure], Measure]) -> Any:
+def _changed(part: Any, change: Callable[[OfMeasure], Released]) -> Any:
     if isinstance(part, Released):
-        return part.with_measures(change)
+        return part.exchanged(change)
     return tuple(_changed(one, change) for one in part) if isinstance(part, tuple) else part
 
 
@@ -124,6 +121,7 @@ class OfMeasure(Released):
 
     measure: Measure
     kind: Kind = "number"
+    varies = True
 
     def evaluate(self, row: ReleasedRow) -> Exact:
         """Return what was released."""
@@ -137,7 +135,7 @@ class OfMeasure(Released):
         low, high = exactly(ends[0]), exactly(ends[1])
         return (low, high) if isinstance(low, int | Fraction) and isinstance(high, int | Fraction) else None
 
-    def slopes(self) -> Mapping[Measure, Fraction] | None:
+    def slopes(self, row: ReleasedRow) -> Mapping[Measure, Fraction] | None:
         """Return that it grows with itself."""
         return {self.measure: Fraction(1)}
 
@@ -151,6 +149,7 @@ class Key(Released):
 
     column: str
     kind: Kind = field(default="text", compare=False)
+    varies = True
 
     def evaluate(self, row: ReleasedRow) -> Exact:
         """Return the key."""
@@ -219,9 +218,9 @@ class Arithmetic(Released):
         found = [one for one in corners if one is not None]
         return min(found), max(found)
 
-    def slopes(self) -> Mapping[Measure, Fraction] | None:
-        """Return how it grows, if it is a sum, or a product with a constant."""
-        left, right = self.left.slopes(), self.right.slopes()
+    def slopes(self, row: ReleasedRow) -> Mapping[Measure, Fraction] | None:
+        """Return how it grows, if it is a sum, or a product with what is the same whatever is released."""
+        left, right = self.left.slopes(row), self.right.slopes(row)
         if left is None or right is None:
             return None
         if self.operator in ("+", "-"):
@@ -230,7 +229,7 @@ class Arithmetic(Released):
         if right and (left or self.operator == "/"):
             return None
         steep, factor = (right, self.left) if right else (left, self.right)
-        value = factor.evaluate(NO_ROW)
+        value = factor.evaluate(row)
         if not isinstance(value, int | Fraction) or (self.operator == "/" and value == 0):
             return None
         return {one: slope / value if self.operator == "/" else slope * value for one, slope in steep.items()}
@@ -255,9 +254,9 @@ class Negative(Released):
         ends = self.this.interval(row)
         return None if ends is None else (-ends[1], -ends[0])
 
-    def slopes(self) -> Mapping[Measure, Fraction] | None:
+    def slopes(self, row: ReleasedRow) -> Mapping[Measure, Fraction] | None:
         """Return how it grows: the other way."""
-        found = self.this.slopes()
+        found = self.this.slopes(row)
         return None if found is None else {one: -slope for one, slope in found.items()}
 
     def __str__(self) -> str:

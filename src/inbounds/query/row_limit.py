@@ -9,6 +9,7 @@ from inbounds.query.measure import CountKeys
 from inbounds.query.question import Question
 
 NO_LIMIT = "none: each row is a unit of its own"
+NOTHING_READ = "none: no row is read"
 
 
 def no_limit(question: Question) -> str:
@@ -18,6 +19,11 @@ def no_limit(question: Question) -> str:
 
 
 NOT_IN_NOISE = "Neither the expected noise nor an interval includes that."
+
+WEIGHED_ANEW = (
+    "A question about fewer rows weighs them anew, so answers to different questions need not agree: ask for numbers "
+    "that must agree in one question, with GROUP BY or ROLLUP."
+)
 
 ASK = "Ask the custodian how many rows are beyond the limit; inbounds check shows it to them."
 
@@ -34,8 +40,13 @@ def row_limit(questions: Sequence[Question]) -> str | None:
         told += ["A row limit is in force (contribution bound): " + " ".join(cuts)]
         told += dict.fromkeys(one.measure.under_limit for one in limited)
         told += [NOT_IN_NOISE] if any(one.measure.has_noise for one in limited) else []
-        told.append(ASK)
+        told += [WEIGHED_ANEW, ASK]
     return " ".join(told)
+
+
+def counts_everything(question: Question) -> bool:
+    """Return whether every unit counts in full, in every group that it has rows in."""
+    return question.table.rows_are_units or (question.sets is None and _takes_nothing(question))
 
 
 def _takes_nothing(question: Question) -> bool:
@@ -63,6 +74,6 @@ def _cut_groups(question: Question) -> str:
 def _cut_rows(question: Question) -> str:
     unit, limit = question.table.unit, question.table.limit
     return (
-        f"at most {limit} rows with the same {unit} count in full; where there are more, each of them counts for less, "
-        f"so that together they count as {limit}."
+        f"of the rows that this question is about, at most {limit} with the same {unit} count in full; where there are "
+        f"more, each of them counts for less, so that together they count as {limit}."
     )

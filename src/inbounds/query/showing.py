@@ -12,6 +12,7 @@ from inbounds.exact.rational import round_nearest
 from inbounds.query.answer import Answer, unlike
 from inbounds.query.column import Keys
 from inbounds.query.measure import Measure
+from inbounds.query.public_value import PublicValue
 from inbounds.query.question import Question
 from inbounds.query.released import Key, OfMeasure, Released, ReleasedRow, written, written_ends
 from inbounds.query.shown import Order, Shown, ShownColumn
@@ -66,6 +67,7 @@ class Showing:
             noise=tuple(tuple(one[1] for one in row) for row in cells),
             intervals=tuple(tuple(one[2] for one in row) for row in cells) if self.released.intervals else (),
             confidences=(),
+            noise_only=tuple(self._noise_only(column.of) for column in columns),
             measured=len(columns),
             kept=self.released,
         )
@@ -112,8 +114,15 @@ class Showing:
         noise = dict(zip(self.measures, self.released.noise[place], strict=True))
         if isinstance(of, OfMeasure):
             return row.values[of.measure], noise[of.measure], row.intervals[of.measure]
+        if isinstance(of, PublicValue):
+            return of.cell(row)
         interval = written_ends(of.interval(row)) if self._is_sure(of) else None
-        return written(of.evaluate(row)), _noise(of, noise), interval
+        return written(of.evaluate(row)), _noise(of, row, noise), interval
+
+    def _noise_only(self, of: Released) -> bool:
+        """Return whether what an expression is made of has an interval that is about the noise only."""
+        each = dict(zip(self.measures, self.released.intervals_noise_only, strict=True))
+        return any(each[one] for one in of.measures)
 
     def _is_sure(self, of: Released) -> bool:
         """Return whether all intervals that an expression needs hold at once with the confidence that is stated."""
@@ -123,9 +132,9 @@ class Showing:
         return sum(1 - Fraction(sure[one]) for one in needed) <= 1 - Fraction(stated)
 
 
-def _noise(of: Released, noise: Mapping[Measure, float | None]) -> float | None:
+def _noise(of: Released, row: ReleasedRow, noise: Mapping[Measure, float | None]) -> float | None:
     """Return the expected noise of what is linear in one measure: noise on several does not simply add up."""
-    slopes = of.slopes()
+    slopes = of.slopes(row)
     if slopes is None or len(slopes) != 1:
         return None
     ((measure, slope),) = slopes.items()

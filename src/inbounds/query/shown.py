@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from inbounds.query.condition import quoted
 from inbounds.query.measure import Measure
-from inbounds.query.released import Released
+from inbounds.query.released import OfMeasure, Released
 
 FREE = "computed from what is released, costs nothing"
 
@@ -55,14 +55,18 @@ class Shown:
     def __bool__(self) -> bool:
         return self != AS_RELEASED
 
-    def with_measures(self, change: Callable[[Measure], Measure]) -> Shown:
-        """Return the same of other measures."""
+    def exchanged(self, change: Callable[[OfMeasure], Released]) -> Shown:
+        """Return the same with something else in place of each measure."""
         return replace(
             self,
-            columns=tuple(replace(one, of=one.of.with_measures(change)) for one in self.columns),
-            having=None if self.having is None else self.having.with_measures(change),
-            order=tuple(replace(one, of=one.of.with_measures(change)) for one in self.order),
+            columns=tuple(replace(one, of=one.of.exchanged(change)) for one in self.columns),
+            having=None if self.having is None else self.having.exchanged(change),
+            order=tuple(replace(one, of=one.of.exchanged(change)) for one in self.order),
         )
+
+    def with_measures(self, change: Callable[[Measure], Measure]) -> Shown:
+        """Return the same of other measures."""
+        return self.exchanged(lambda one: replace(one, measure=change(one.measure)))
 
     @property
     def clauses(self) -> list[str]:

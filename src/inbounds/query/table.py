@@ -13,6 +13,7 @@ from inbounds.ledger.names import check_name
 from inbounds.query.column import Column, Keys, Numbers, as_value, refuse_column
 from inbounds.query.condition import Formula, quoted
 from inbounds.query.contract import Contract
+from inbounds.query.csv_form import FORM_KEYS, refuse_forms
 from inbounds.query.expression import Expression
 from inbounds.query.hierarchy import with_parents
 from inbounds.query.known import Known
@@ -36,8 +37,8 @@ MOST_LIMIT = 2**20
 EXPRESSIVE = "+-*/("
 """One of these characters is in the text of every expression but CASE."""
 
-DATASET_KEYS = ("name", "source", "table", "delimiter", "unit", "max_rows_per_unit", "units", "tick")
-COLUMN_KEYS = ("bounds", "keys", "from", "weekdays", "closed", "within", "map")
+DATASET_KEYS = ("name", "source", "table", *FORM_KEYS, "unit", "max_rows_per_unit", "units", "tick")
+COLUMN_KEYS = ("bounds", "keys", "from", "weekdays", "closed", "date_format", "within", "map")
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +169,7 @@ def columns_of(contract: Contract) -> dict[str, Column]:
     columns = with_parents(contract, _columns(contract))
     if not columns:
         raise contract.refuse("[columns] is empty; describe at least one column", "columns")
+    refuse_forms(contract, columns)
     return columns
 
 

@@ -58,7 +58,7 @@ def terms_of(contract: Contract, tables: Tables, *, framed: bool, ledger: Path |
 def _source(contract: Contract, ledger: Path | None) -> dict[str, str]:
     """Return where a table is."""
     found = {}
-    for key in ("source", "table", "delimiter"):
+    for key in ("source", "table", "delimiter", "encoding"):  # which decide what is a row, and whose
         if contract.has("dataset", key):
             value = str(contract.value("dataset", key))
             found[key] = told_apart(_seen_from(ledger, contract, value) if key == "source" else value)

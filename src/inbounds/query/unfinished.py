@@ -28,6 +28,15 @@ def dump(parts: Sequence[Part]) -> str:
     return json.dumps({MARK: [_plain(part) for part in parts]}, separators=(",", ":"))
 
 
+def longest(plans: Sequence[Plan]) -> int:
+    """Return how long the text can get, whatever is measured; 0 if no question is answered by a table."""
+    tables = [plan.answering if isinstance(plan.answering, JointTable) else None for plan in plans]
+    if not any(tables):
+        return 0
+    pairs = zip(plans, tables, strict=True)
+    return len(dump([plan.widest if table is None else table.widest_measured for plan, table in pairs]))
+
+
 def load(text: str) -> list[Part] | None:
     """Read what a ledger kept; None if it is an answer."""
     if not text.startswith(f'{{"{MARK}"'):

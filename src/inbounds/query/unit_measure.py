@@ -162,11 +162,17 @@ class UnitColumn:
         return found
 
     @property
+    def is_clipped_by_limit(self) -> bool:
+        """Whether an end of the range is what the contract's limit of rows can give, and not what the question says."""
+        measure = self.measure
+        return measure.has_ends and (measure.most is None or (measure.least is None and measure.function == "SUM"))
+
+    @property
     def told(self) -> str:
         """Say what the column is, and where it can be."""
         why = ""
         measure = self.measure
-        if measure.has_ends and (measure.most is None or (measure.least is None and measure.function == "SUM")):
+        if self.is_clipped_by_limit:
             why = f" (clipped to what {self.of.limit} rows can give, the contract's max_rows_per_unit)"
         elif measure.has_ends:
             why = " (clipped)"

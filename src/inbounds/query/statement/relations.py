@@ -25,7 +25,7 @@ from inbounds.query.statement.unit_rows import aggregate
 from inbounds.query.table import Table
 
 JOINABLE = (Kind.INTEGER, Kind.TEXT, Kind.UUID)
-"""What units can be joined by: no two of these fail to be compared, and equal ones are one unit."""
+"""What units can be joined by: none of these fails to be compared, as it is or as text, and equal ones are one unit."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Reading:
             return self.unit_kind(relation.of)
         kind = self.unit_kind(relation.first)
         for join in relation.joins:
-            if isinstance(join, JoinOnUnit) and ((other := self.unit_kind(join.table)) != kind or kind not in JOINABLE):
+            if isinstance(join, JoinOnUnit) and {kind, other := self.unit_kind(join.table)} - set(JOINABLE):
                 assert kind is not None
                 assert other is not None
                 raise InvalidQuestion(
@@ -159,7 +159,10 @@ class Reading:
         assert relation.unit is not None
         assert join.table.owner is not None
         sides: list[Expression] = [_of("j0", relation.unit), _of(place, join.table.owner)]
-        if self.unit_kind(relation.first) is Kind.TEXT:
+        kinds = {self.unit_kind(relation.first), self.unit_kind(join.table)}
+        if len(kinds) > 1:  # a number and its digits are one unit
+            sides = [exp.cast(side, "TEXT") for side in sides]
+        if Kind.TEXT in kinds or len(kinds) > 1:
             sides = [self.dialect.bytes_of(side) for side in sides]
         return exp.EQ(this=sides[0], expression=sides[1])
 
