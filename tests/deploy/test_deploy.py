@@ -46,7 +46,7 @@ def test_the_example_can_be_served(tmp_path: Path) -> None:
     """The example, with a contract beside it, opens: contracts, ledger, keys, and one person of each role at least."""
     file = CustodianFile.load(written(tmp_path, EXAMPLE))
     assert {person.role for person in file.people.values()} == set(Role)
-    check(file)
+    check(file, new_ledger=True)
     assert (tmp_path / "budget.db").exists()
     assert (tmp_path / "server.db").exists()
 
@@ -111,6 +111,14 @@ def test_the_unit_gives_nothing_away() -> None:
     assert unit["CapabilityBoundingSet"] == [""]
     assert unit["LimitCORE"] == ["0"]
     assert unit["UMask"] == ["0077"]
+
+
+def test_the_unit_leaves_room_for_others() -> None:
+    """The service has an end to its memory and its processes, which is above what the most workers need."""
+    unit = settings(UNIT)
+    assert 0 < int(unit["MemoryMax"][0].removesuffix("%")) < 100
+    assert int(unit["TasksMax"][0]) >= custodian_file.MOST_WORKERS * 64
+    assert unit["OOMPolicy"] == ["continue"]
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
+import httpx2
 from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 
@@ -59,14 +59,14 @@ def provider_process(port: int | None = None, *, seconds: int = 3600) -> Iterato
 
 def _answers(issuer: str) -> bool:
     try:
-        return httpx.get(f"{issuer}/.well-known/openid-configuration", trust_env=False).is_success
-    except httpx.TransportError:
+        return httpx2.get(f"{issuer}/.well-known/openid-configuration", trust_env=False).is_success
+    except httpx2.TransportError:
         return False
 
 
 def signed_in(issuer: str, subject: str, client: str = AUDIENCE) -> str:
     """Sign in by the code flow, as a browser and a client would, and return the token that tells who it was."""
-    with httpx.Client(trust_env=False) as browser:
+    with httpx2.Client(trust_env=False) as browser:
         said = browser.get(f"{issuer}/.well-known/openid-configuration").json()
         asked = {"client_id": client, "redirect_uri": BACK, "response_type": "code", "scope": "openid email"}
         sent_back = browser.post(said["authorization_endpoint"], params=asked, data={"sub": subject})

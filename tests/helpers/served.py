@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import httpx
+import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 
+from inbounds.ledger import Ledger
 from inbounds.server.app import application
 from inbounds.server.custodian_file import CustodianFile
 from inbounds.server.database import Database
@@ -99,23 +100,23 @@ class As:
     """Somebody who sends requests to the server of this process, from any thread, and waits for the response."""
 
     portal: BlockingPortal
-    client: httpx.AsyncClient
+    client: httpx2.AsyncClient
     headers: Mapping[str, Any]
 
-    def request(self, method: str, path: str, **more: Any) -> httpx.Response:
+    def request(self, method: str, path: str, **more: Any) -> httpx2.Response:
         """Send a request."""
         headers = {**self.headers, **more.pop("headers", {})}
         return self.portal.call(partial(self.client.request, method, path, headers=headers, **more))
 
-    def get(self, path: str, **more: Any) -> httpx.Response:
+    def get(self, path: str, **more: Any) -> httpx2.Response:
         """Send a GET."""
         return self.request("GET", path, **more)
 
-    def post(self, path: str, **more: Any) -> httpx.Response:
+    def post(self, path: str, **more: Any) -> httpx2.Response:
         """Send a POST."""
         return self.request("POST", path, **more)
 
-    def delete(self, path: str, **more: Any) -> httpx.Response:
+    def delete(self, path: str, **more: Any) -> httpx2.Response:
         """Send a DELETE."""
         return self.request("DELETE", path, **more)
 
@@ -155,8 +156,8 @@ class Served:
         """Somebody without a key; all requests to this process are answered in one loop."""
         self._opened.callback(self.service.close)
         portal = self._opened.enter_context(start_blocking_portal())
-        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
-        return As(portal, httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1"), {})
+        transport = httpx2.ASGITransport(self.app, raise_app_exceptions=False)
+        return As(portal, httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1"), {})
 
     def bearing(self, key: str) -> As:
         """Return somebody who shows a key."""
@@ -191,7 +192,7 @@ def build(
     per_analyst: str = "20",
     patients: int = 200,
 ) -> Served:
-    """Write tables, contracts and the custodian's file into a folder, and issue everybody a key."""
+    """Write tables, contracts, the custodian's file and an empty ledger into a folder, and issue everybody a key."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = f"FROM range({patients}) r(i)"
     with duckdb.connect() as connection:
@@ -209,8 +210,14 @@ def build(
     text = CUSTODIAN.format(port=free_port(), limits=limits, more=more, workers=workers)
     path.write_text(text, encoding="utf-8")
     file = CustodianFile.load(path)
+    begin_ledger(file)
     ring = KeyRing(Database(file.state))
     return Served(folder, path, {name: ring.issue(name)[0] for name in file.people})
+
+
+def begin_ledger(file: CustodianFile) -> None:
+    """Create an empty ledger, as `--new-ledger` does: without one no server starts."""
+    Ledger.open(file.ledger).close()
 
 
 def free_port() -> int:
@@ -232,12 +239,12 @@ class Running:
     @property
     def address(self) -> tuple[str, int]:
         """Where to connect to."""
-        url = httpx.URL(self.url)
+        url = httpx2.URL(self.url)
         return url.host, url.port or 0
 
-    def client(self, key: str | None = None) -> httpx.Client:
+    def client(self, key: str | None = None) -> httpx2.Client:
         """Return what sends requests there; to be closed by whoever asked for it."""
-        return httpx.Client(base_url=self.url, headers={} if key is None else bearer(key), timeout=30, trust_env=False)
+        return httpx2.Client(base_url=self.url, headers={} if key is None else bearer(key), timeout=30, trust_env=False)
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         """Stop it, and return its exit code."""
@@ -285,7 +292,7 @@ def wait_until_there(found: Running, seconds: float = 60) -> None:
             try:
                 if client.get("/healthz").status_code == 200:
                     return
-            except httpx.TransportError:
+            except httpx2.TransportError:
                 time.sleep(0.02)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
-import httpx
+import httpx2
 from fastapi import FastAPI
 
 from tests.helpers.served import As, Served
@@ -35,7 +35,7 @@ class Visit:
     token: str = ""
     headers: Mapping[str, str] = field(default_factory=lambda: dict(AS_PEOPLE))
 
-    def request(self, method: str, path: str, **more: Any) -> httpx.Response:
+    def request(self, method: str, path: str, **more: Any) -> httpx2.Response:
         """Send a request, with the cookie."""
         self.sender.client.cookies.clear()
         headers = {**self.headers, **more.pop("headers", {})}
@@ -43,15 +43,15 @@ class Visit:
             headers["Cookie"] = f"{COOKIE}={self.cookie}"
         return self.sender.request(method, path, headers=headers, **more)
 
-    def get(self, path: str, **more: Any) -> httpx.Response:
+    def get(self, path: str, **more: Any) -> httpx2.Response:
         """Look at a page."""
         return self.request("GET", path, **more)
 
-    def post(self, path: str, headers: Mapping[str, str] | None = None, /, **fields: str) -> httpx.Response:
+    def post(self, path: str, headers: Mapping[str, str] | None = None, /, **fields: str) -> httpx2.Response:
         """Send a form, with the token unless another is given."""
         return self.request("POST", path, data={"token": self.token, **fields}, headers=headers or {})
 
-    def sign_in(self, key: str, after: str = "") -> httpx.Response:
+    def sign_in(self, key: str, after: str = "") -> httpx2.Response:
         """Sign in with a key; the next requests have what this one gave."""
         found = self.post("/sign-in", key=key, next=after)
         self.cookie = found.cookies.get(COOKIE) or self.cookie

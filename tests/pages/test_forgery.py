@@ -150,6 +150,8 @@ def test_a_form_that_cannot_be_read_is_refused(served: Served, body: bytes) -> N
     ("person", "path", "fields"),
     [
         ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": "a/b"}),
+        ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": "."}),
+        ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": ".."}),
         ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": "a" * 81}),
         ("ana", "/ask/visits", {"sql": "", "epsilon": "0.5"}),
         ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "nan"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import httpx
+import httpx2
 import pytest
 
 from tests.helpers.served import COUNT, Served
@@ -22,7 +22,7 @@ class Entry:
     path: str = ""
     fields: dict[str, str] = field(default_factory=dict)
 
-    def sent(self, who: Visit) -> httpx.Response:
+    def sent(self, who: Visit) -> httpx2.Response:
         """Send it."""
         method, _, path = self.route.partition(" ")
         return who.post(self.path or path, **self.fields) if method == "POST" else who.get(self.path or path)
@@ -129,7 +129,7 @@ def test_no_other_method_does_anything(hospital: Served, entry: Entry, method: s
     assert found.status_code == (404 if "%2f" in entry.path else 405)
 
 
-def told(found: httpx.Response) -> tuple[int, str, list[str]]:
+def told(found: httpx2.Response) -> tuple[int, str, list[str]]:
     """Return all of a response but its number and the address that was asked for."""
     return found.status_code, found.text, [name for name in found.headers if name != "x-request-number"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.helpers.served import COUNT, Served, build
 from tests.helpers.visiting import visit
 
 
-def is_page(found: httpx.Response, status: int) -> bool:
+def is_page(found: httpx2.Response, status: int) -> bool:
     """Return whether a refusal is a page, with this status and nothing for programs on it."""
     assert found.status_code == status, found.text
     program = ("Idempotency-Key", "openapi", "String should", "problem+json")

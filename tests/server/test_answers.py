@@ -7,17 +7,22 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
-from inbounds.errors import EngineFailed, LedgerUnavailable
+from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion, LedgerUnavailable, RequestReused
 from inbounds.ledger import Ledger
+from inbounds.query import Answer
+from inbounds.query.answering import OneNumber
 from inbounds.query.engines.engine import Engine
+from inbounds.server import readiness
 from inbounds.server.api import asking, datasets
+from inbounds.server.api.answer_shape import Question
 from inbounds.server.problem import Problem
 from inbounds.server.question_store import QuestionStore
 from inbounds.server.ticks import Ticks
@@ -73,7 +78,7 @@ def running_instead(served: Served, patch: pytest.MonkeyPatch, run: Callable[[st
     patch.setattr(engine(served), "run", run)
 
 
-def refused(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
+def refused(response: httpx2.Response, status: int, code: str) -> dict[str, Any]:
     """Return a refusal, which has this status and code, is a problem, and tells no secret."""
     found: dict[str, Any] = response.json()
     assert (response.status_code, found["code"], found["status"]) == (status, code, status), response.text
@@ -139,7 +144,7 @@ def test_an_answer_that_is_charged_is_given(served: Served, ana: As, monkeypatch
     assert ana.get("/v1/answers/one").json()["rows"] == first.json()["rows"]
 
 
-@pytest.mark.parametrize("key", ["", "a/b", "a b", "é", "x" * 81, '"a', 'a"', "'", "..\\x", "a\tb"])
+@pytest.mark.parametrize("key", ["", "a/b", "a b", "é", "x" * 81, '"a', 'a"', "'", "..\\x", "a\tb", ".", "..", '".."'])
 def test_a_key_is_a_token(ana: As, key: str) -> None:
     """What cannot be part of an address, or of a request id, is no Idempotency-Key; neither is none at all."""
     asked = {"json": {"sql": COUNT, "epsilon": "0.5"}}
@@ -147,6 +152,25 @@ def test_a_key_is_a_token(ana: As, key: str) -> None:
     refused(named, 400, "invalid-request")
     refused(ana.post("/v1/datasets/visits/answers", **asked), 400, "invalid-request")
     assert spent(ana) == (0, "0")
+
+
+@pytest.mark.parametrize("key", ["a", "7", "-", ".a", "a.", "..a", "...", "~", "x" * 80, f'"{"y" * 80}"'])
+def test_every_other_token_is_a_key(ana: As, key: str) -> None:
+    """What stands in an address as it is names a question, whose answer is found there."""
+    asked = ana.ask(key)
+    assert asked.status_code == 200
+    assert ana.get(f"/v1/answers/{asked.json()['id']}").json()["rows"] == asked.json()["rows"]
+
+
+@pytest.mark.parametrize("key", [".", ".."])
+def test_answers_of_before_are_still_read(served: Served, ana: As, key: str) -> None:
+    """A question that was charged under a name that is refused now can be read by it, and costs nothing more."""
+    person = served.file.people["ana"]
+    holding = served.service.holdings.holding("visits", person)
+    query = datasets.asked(holding, Question(sql=COUNT, epsilon=Decimal("0.5")))
+    released = query.ask("0.5", analyst="ana", request_id=f"ana/{key}")
+    found = ana.get(f"/v1/answers/{key.replace('.', '%2E')}")
+    assert (found.status_code, found.json()["rows"]) == (200, [list(row) for row in released.rows])
 
 
 def test_two_people_with_one_key_do_not_meet(served: Served) -> None:
@@ -196,7 +220,7 @@ def test_nothing_tells_before_the_tick(
                 await asyncio.sleep(0.001)
 
     monkeypatch.setattr(asking, "Ticks", Late)
-    first: Future[httpx.Response] = pool.submit(ana.ask, "one", COUNTS)
+    first: Future[httpx2.Response] = pool.submit(ana.ask, "one", COUNTS)
     wait_for(lambda: gate.waiting == 1)
     with served.service.holdings.reading() as ledger:
         kept = ledger.request("ana/one")
@@ -264,6 +288,45 @@ def test_what_depends_on_the_database_leaves_at_a_tick(
     running_instead(served, monkeypatch, failing)
     refused(ana.ask("two"), 503, "statement-failed")
     assert len(ticks) == 2
+
+
+@pytest.mark.parametrize("error", [InvalidParameter("7"), InvalidQuestion("7"), RequestReused("7"), KeyError("7")])
+def test_whatever_is_raised_after_a_statement_leaves_at_a_tick(
+    served: Served, ana: As, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Once a statement has begun, every refusal waits for its tick, also those that are otherwise made before."""
+    ticks: list[int] = []
+
+    class Counted(Ticks):
+        async def next(self) -> None:
+            ticks.append(1)
+
+    def unreadable(*_: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(asking, "Ticks", Counted)
+    monkeypatch.setattr(Answer, "load", unreadable)
+    assert ana.ask("one").status_code >= 400
+    assert len(ticks) == 1
+
+
+def test_an_answer_that_failed_fails_for_ever(served: Served, ana: As, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could not be made of a draw is refused alike whenever it is asked or looked for; it is paid once."""
+
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("Quillfeather-7")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(OneNumber, "answer_all", broken)
+        found = [ana.ask("one")]
+    found += [ana.ask("one"), ana.get("/v1/answers/one")]
+    told = [refused(one, 500, "answer-failed") for one in found]
+    assert told[0] == told[1] == told[2]
+    assert "another" in told[0]["detail"]
+    assert "Quillfeather" not in "".join(one.text for one in found)
+    assert [one["answered"] for one in ana.get("/v1/answers").json()] == [False]
+    assert spent(ana) == (1, "0.5")
+    assert ana.ask("two").status_code == 200
 
 
 def failing(statement: str) -> Any:
@@ -344,7 +407,7 @@ def test_a_ledger_that_is_away_is_told(ana: As, monkeypatch: pytest.MonkeyPatch,
         told = refused(ana.ask("one"), 503, "ledger-unavailable")
         assert ("may have been charged" in told["detail"]) == uncertain
     with monkeypatch.context() as patch:
-        for name in ("request", "requests", "balance", "head", "verify"):
+        for name in ("request", "requests", "balance", "head", "verify", "try_writing"):
             patch.setattr(Ledger, name, away)
         for path in ("/v1/answers", "/v1/answers/one", "/v1/datasets/visits/budget"):
             refused(ana.get(path), 503, "ledger-unavailable")
@@ -353,7 +416,7 @@ def test_a_ledger_that_is_away_is_told(ana: As, monkeypatch: pytest.MonkeyPatch,
     assert spent(ana) == (1, "0.5")
 
 
-def test_a_source_that_is_away_is_told(tmp_path: Path) -> None:
+def test_a_source_that_is_away_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dataset that cannot be read is told without saying where it is, and is there again when it is."""
     served = build(tmp_path)
     source = served.folder / "ward-records.parquet"
@@ -364,6 +427,8 @@ def test_a_source_that_is_away_is_told(tmp_path: Path) -> None:
         refused(ana.ask("one"), 503, "dataset-unavailable")
         refused(ana.get("/readyz"), 503, "server-unavailable")
         hidden.rename(source)
+        monkeypatch.setattr(readiness, "FRESH", 0)
+        wait_for(lambda: ana.get("/readyz").status_code == 200)
         assert ana.ask("one").status_code == 200
         assert ana.get("/readyz").status_code == 200
         source.unlink()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from fastapi import FastAPI
 
@@ -40,7 +40,7 @@ class Entry:
         """What is done."""
         return self.route.split(" ")[0]
 
-    def sent(self, who: As) -> httpx.Response:
+    def sent(self, who: As) -> httpx2.Response:
         """Send it."""
         return who.request(self.method, self.path or self.route.split(" ")[1], **self.send)
 
@@ -141,7 +141,7 @@ def test_everybody_gets_what_is_theirs(everybody: dict[str, As], entry: Entry, p
     assert (found.status_code, found.json()["code"] if code else None) == (status, code), found.text
 
 
-def told(response: httpx.Response) -> tuple[int, bytes, dict[str, str]]:
+def told(response: httpx2.Response) -> tuple[int, bytes, dict[str, str]]:
     """Return everything of a response but its number."""
     headers = {name: value for name, value in response.headers.items() if name != "x-request-number"}
     return response.status_code, response.content, headers

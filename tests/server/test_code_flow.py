@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
+import httpx2
 import pytest
 
 from inbounds.errors import InvalidContract, InvalidParameter
@@ -50,18 +50,18 @@ def people(issuer: str, audience: str = AUDIENCE, more: str = "") -> str:
     return PROVIDER.format(issuer=issuer, audience=audience, more=more) + KNOWN
 
 
-def begun(served: Served, after: str = "") -> tuple[httpx.URL, str]:
+def begun(served: Served, after: str = "") -> tuple[httpx2.URL, str]:
     """Begin to sign in; return where the browser is sent, and the cookie that it got."""
     response = served.nobody.get("/sign-in/provider", params={"next": after})
     assert response.status_code == 303
     cookie = response.cookies["inbounds-sign-in"]
     served.nobody.client.cookies.clear()
-    return httpx.URL(response.headers["location"]), cookie
+    return httpx2.URL(response.headers["location"]), cookie
 
 
-def vouched(address: httpx.URL, subject: str = "1") -> dict[str, str]:
+def vouched(address: httpx2.URL, subject: str = "1") -> dict[str, str]:
     """Sign in there, and return what the browser is sent back with."""
-    with httpx.Client(trust_env=False) as browser:
+    with httpx2.Client(trust_env=False) as browser:
         sent_back = urlsplit(browser.post(address, data={"sub": subject}).headers["location"])
     return {name: one for name, (one,) in parse_qs(sent_back.query).items()}
 

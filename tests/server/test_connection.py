@@ -6,7 +6,9 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -28,12 +30,11 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"ok"})
 
 
-@pytest.fixture
-def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
-    """Where a server listens that waits 0.2 seconds for headers."""
-    monkeypatch.setattr(connection, "HEADER_SECONDS", 0.2)
+@contextmanager
+def listener(**more: Any) -> Iterator[tuple[str, int]]:
+    """Have a server listen, and tell where."""
     where = ("127.0.0.1", free_port())
-    config = uvicorn.Config(app, *where, http=TimedProtocol, lifespan="off", log_level="critical")
+    config = uvicorn.Config(app, *where, http=TimedProtocol, lifespan="off", log_level="critical", **more)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -41,6 +42,23 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     yield where
     server.should_exit = True
     thread.join(30)
+
+
+@pytest.fixture
+def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
+    """Where a server listens that waits 0.2 seconds for headers."""
+    monkeypatch.setattr(connection, "HEADER_SECONDS", 0.2)
+    with listener() as where:
+        yield where
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
+    """Where a server listens that takes three connections, tells two more, and waits for headers for ten minutes."""
+    monkeypatch.setattr(connection, "HEADER_SECONDS", 600)
+    monkeypatch.setattr(connection, "TOLD", 2)
+    with listener(limit_concurrency=3) as where:
+        yield where
 
 
 def drip(address: tuple[str, int], first: bytes) -> bytes:
@@ -94,9 +112,39 @@ def test_others_are_answered_meanwhile(address: tuple[str, int]) -> None:
         one.close()
 
 
+def test_silent_connections_above_the_limit_end_at_once(few: tuple[str, int]) -> None:
+    """Some of them are told when they speak, all others end before; those within the limit are answered."""
+    with ExitStack() as held:
+        first = [held.enter_context(socket.create_connection(few, timeout=60)) for _ in range(3)]
+        told = [held.enter_context(socket.create_connection(few, timeout=60)) for _ in range(2)]
+        for _ in range(50):
+            with socket.create_connection(few, timeout=60) as more:
+                assert whole(more) == b""
+        for one in first:
+            one.sendall(HEAD + b"Connection: close\r\n\r\n")
+            assert whole(one).endswith(b"ok")
+        for one in told:
+            one.sendall(HEAD + b"\r\n")
+            assert whole(one).startswith(b"HTTP/1.1 503")
+        wait_for(lambda: is_answered(few))
+
+
+def whole(talking: socket.socket) -> bytes:
+    """Return all that is said until the other side ends it."""
+    return b"".join(iter(lambda: talking.recv(1000), b""))
+
+
+def is_answered(address: tuple[str, int]) -> bool:
+    """Return whether somebody new is let in."""
+    with socket.create_connection(address, timeout=60) as talking, suppress(ConnectionError):
+        talking.sendall(HEAD + b"Connection: close\r\n\r\n")
+        return whole(talking).endswith(b"ok")
+    return False
+
+
 def test_a_body_does_not_wait_for_its_headers(tmp_path: Path) -> None:
     """What is written is sent at once on every connection, also on one that is kept."""
-    with listening(build(tmp_path).file) as listener, socket.create_connection(listener.getsockname()):
-        accepted, _ = listener.accept()
+    with listening(build(tmp_path).file) as door, socket.create_connection(door.getsockname()):
+        accepted, _ = door.accept()
         with accepted:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import resource
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from inbounds.errors import InvalidContract
+from inbounds.errors import InvalidContract, InvalidParameter
 from inbounds.server.custodian_file import CustodianFile, Provider, Proxy
 from inbounds.server.limits import Limits
 from inbounds.server.person import Role
-from inbounds.server.process import check
+from inbounds.server.process import RESERVE, WORKERS_PER_PROCESSOR, check
 from tests.helpers.served import BIRTHS, VISITS, Served
 
 GOOD = """\
@@ -87,6 +89,7 @@ WRONG = {
     "a port in other digits": ('"127.0.0.1:8750"', '"127.0.0.1:٨٧"', 4, "an address and a port"),
     "no workers": ("workers = 2", "workers = 0", 5, "whole number from 1 on"),
     "workers that are a truth": ("workers = 2", "workers = true", 5, "whole number from 1 on"),
+    "workers without end": ("workers = 2", "workers = 10000", 5, "workers must be at most 64, got 10000; write 1 or 2"),
     "nobody": ("people", "peopel", 7, "unknown key 'peopel'"),
     "a person that is a number": ('[people.carla]\nrole = "custodian"', "[people]\ncarla = 1", 12, "must be a table"),
     "an empty name": ("[people.carla]", '[people.""]', 11, "name of a person"),
@@ -160,6 +163,31 @@ def refused(served: Served, file: str, text: str) -> str:
     with pytest.raises(InvalidContract) as complaint:
         check(served.file)
     return str(complaint.value)
+
+
+def test_a_machine_has_room_for_some_workers(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server starts with as many as the machine has room for, by its processors, and is refused with one more."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    check(replace(served.file, workers=3 * WORKERS_PER_PROCESSOR))
+    with pytest.raises(InvalidParameter, match=r"workers must be at most 12 on this machine, .*, got 13; lower it in"):
+        check(replace(served.file, workers=3 * WORKERS_PER_PROCESSOR + 1))
+
+
+def test_a_process_has_room_for_some_connections(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many files are taken as the system gives; a server that may need more of them does not start."""
+    room, had = [256, RESERVE + 100], []
+    monkeypatch.setattr("resource.getrlimit", lambda _: tuple(room))
+    monkeypatch.setattr("resource.setrlimit", lambda _, wanted: had.append(wanted))
+    check(replace(served.file, limits=replace(served.file.limits, connections=100)))
+    assert had == [(RESERVE + 100, RESERVE + 100)]
+    with pytest.raises(InvalidParameter, match=rf"connections must be at most 100 .* {RESERVE + 100} .*, got 101; low"):
+        check(replace(served.file, limits=replace(served.file.limits, connections=101)))
+    room[1] = resource.RLIM_INFINITY
+    check(served.file)
+    assert had[-1] == (RESERVE + 1000, resource.RLIM_INFINITY)
+    room[0] = resource.RLIM_INFINITY
+    check(served.file)
+    assert len(had) == 2
 
 
 def test_a_dataset_that_nobody_describes_is_refused(served: Served) -> None:

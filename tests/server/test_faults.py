@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -16,28 +14,32 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
+import psycopg
 import pytest
-from benchmarks import server_kills
+from benchmarks import server_kills, server_restarts
 from benchmarks.served_clinic import ServedClinic, contract
-from benchmarks.server_kills import SERVER, WORKER, workers
+from benchmarks.server_kills import SERVER, WORKER, runs, workers
 
 from inbounds.ledger import Ledger
 from inbounds.server.database import Database
 from inbounds.server.key_ring import KeyRing
-from tests.helpers.programs import ROOT
-from tests.helpers.served import COUNT, Running, Served, build, running, wait_for
+from tests.helpers import own_postgres
+from tests.helpers.own_postgres import Postgres
+from tests.helpers.served import COUNT, Running, Served, begin_ledger, build, running, wait_for
+
+postgres = own_postgres.postgres
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="this system tells nothing of other processes in /proc")
 
 
-def ask(client: httpx.Client, key: str, sql: str = COUNT) -> httpx.Response:
+def ask(client: httpx2.Client, key: str, sql: str = COUNT) -> httpx2.Response:
     """Ask a question under an Idempotency-Key."""
     body = {"sql": sql, "epsilon": "0.5"}
     return client.post("/v1/datasets/visits/answers", json=body, headers={"Idempotency-Key": key})
 
 
-def is_refused(response: httpx.Response) -> bool:
+def is_refused(response: httpx2.Response) -> bool:
     """Return whether something is refused for now, with a word about when to come again."""
     found = response.json().get("code") in ("ledger-unavailable", "server-unavailable")
     return found and response.status_code == 503 and int(response.headers["Retry-After"]) > 0
@@ -71,6 +73,19 @@ def test_kills_lose_nothing(tmp_path: Path) -> None:
 
 @linux
 @pytest.mark.slow
+def test_a_server_is_back_however_it_ended(tmp_path: Path) -> None:
+    """Told to stop or killed, with its workers or while they start, it frees its address, and the next start holds."""
+    contracts = {"visits": contract("visits", 10**6, server_kills.TICK)}
+    clinic = ServedClinic.build(tmp_path, contracts, server_kills.ANALYSTS, 2, "statements_at_once = 100")
+    seen, wrong, facts = server_restarts.restarting(clinic, [*server_restarts.WAYS])
+    assert seen.failed == 0
+    assert len(seen.back) == len(seen.gone) == len(server_restarts.WAYS)
+    assert wrong == dict.fromkeys(wrong, 0)
+    assert facts["charges"] == facts["questions"] > 0
+
+
+@linux
+@pytest.mark.slow
 def test_workers_are_replaced_and_end_with_their_server(pair: Served) -> None:
     """A worker that is killed comes back as another; workers of a server that is killed end, and free its address."""
     with two_workers(pair) as (found, before), found.client(pair.keys["ana"]) as client:
@@ -79,7 +94,7 @@ def test_workers_are_replaced_and_end_with_their_server(pair: Served) -> None:
         wait_for(lambda: _is_there(client))
         left = workers(found.process.pid)
         found.stop(signal.SIGKILL)
-        wait_for(lambda: not any(_runs(one) for one in left), 60)
+        wait_for(lambda: not any(runs(one) for one in left), 60)
     with running(pair) as again, again.client(pair.keys["ana"]) as client:
         assert client.get("/v1/me").json()["name"] == "ana"
 
@@ -110,7 +125,7 @@ def test_two_workers_are_one_server(tmp_path: Path) -> None:
     pair.path.write_text(text)
     with two_workers(pair) as (found, _), ThreadPoolExecutor(8) as pool:
 
-        def alone(name: str, key: str) -> httpx.Response:
+        def alone(name: str, key: str) -> httpx2.Response:
             with found.client(pair.keys[name]) as client:  # a connection of its own, to any worker
                 return ask(client, key)
 
@@ -170,64 +185,15 @@ def test_a_full_disk_refuses_and_loses_nothing(served: Served) -> None:
             explained = client.post("/v1/datasets/visits/explain", json={"sql": COUNT, "epsilon": "0.5"})
             assert explained.status_code == 200
             assert client.get("/v1/datasets/visits/budget").json()["own"]["spent"] in ("0.5", "1", "1.5", "2")
+            assert is_refused(client.get("/readyz"))
         finally:
             resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard))
+        wait_for(lambda: client.get("/readyz").status_code == 200)
         for number in range(3):
             assert ask(client, f"full-{number}").status_code == 200
         assert client.get("/v1/datasets/visits/budget").json()["own"]["spent"] == "2"
     with Ledger.open(served.folder / "budget.db", create=False) as ledger:
         assert ledger.verify().ok
-
-
-class Postgres:
-    """A PostgreSQL server that a test may stop: its own."""
-
-    def __init__(self, folder: Path, url: str) -> None:
-        self.data = folder / "data"
-        self.url = url
-        self._program = _program("pg_ctl")
-        owner = self.data.owner()
-        self._prefix = [] if owner == _me() else ["runuser", "-u", owner, "--"]
-
-    def _control(self, *words: str) -> None:
-        command = [*self._prefix, self._program, *words, "--pgdata", str(self.data), "--wait", "--silent"]
-        subprocess.run(command, check=True, cwd="/", stdout=subprocess.DEVNULL, timeout=60)
-
-    def stop(self) -> None:
-        """Stop it, whatever it does."""
-        self._control("stop", "--mode=immediate")
-
-    def start(self) -> None:
-        """Start it again."""
-        self._control("start", f"--log={self.data / 'server.log'}")
-
-
-def _me() -> str:
-    return Path("/proc/self").owner()
-
-
-def _program(name: str) -> str:
-    folders = [str(one) for one in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
-    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *folders]))
-    if found is None:
-        pytest.skip("this machine has no PostgreSQL server")
-    return found
-
-
-@pytest.fixture
-def postgres() -> Iterator[Postgres]:
-    """A PostgreSQL server of the test's own, where the others have one."""
-    if not os.environ.get("INBOUNDS_TEST_POSTGRES"):
-        pytest.skip("INBOUNDS_TEST_POSTGRES holds no URL of a server to test with")
-    _program("pg_ctl")
-    script = str(ROOT / "scripts" / "postgres")
-    started = subprocess.run([script, "start"], check=True, capture_output=True, text=True, timeout=120)
-    url = started.stdout.strip()
-    folder = Path(started.stderr.rpartition("started in ")[2].strip())
-    try:
-        yield Postgres(folder, url)
-    finally:
-        subprocess.run([script, "stop", url], check=True, capture_output=True, timeout=60)
 
 
 @linux
@@ -236,6 +202,7 @@ def test_a_ledger_that_is_stopped_is_waited_for(tmp_path: Path, postgres: Postgr
     """While PostgreSQL is away there is 503 and nothing else; once it is back the same requests go on, paid once."""
     served = build(tmp_path / "hospital")
     served.path.write_text(served.path.read_text().replace('ledger = "budget.db"', f'ledger = "{postgres.url}"'))
+    begin_ledger(served.file)
     with running(served) as found, found.client(served.keys["ana"]) as client:
         first = ask(client, "before")
         assert first.status_code == 200
@@ -249,23 +216,40 @@ def test_a_ledger_that_is_stopped_is_waited_for(tmp_path: Path, postgres: Postgr
         assert ask(client, "before").json()["rows"] == first.json()["rows"]
         assert ask(client, "during").status_code == 200
         assert client.get("/v1/datasets/visits/budget").json()["own"]["spent"] == "1"
-        assert client.get("/readyz").status_code == 200
+        wait_for(lambda: client.get("/readyz").status_code == 200)
     with Ledger.open(postgres.url, create=False) as ledger:
         assert ledger.verify().ok
         assert [one.kind for one in ledger.statement().entries].count("charge") == 2
 
 
-def _is_there(client: httpx.Client) -> bool:
+@linux
+@pytest.mark.slow
+def test_a_source_that_is_frozen_is_given_up(tmp_path: Path, postgres: Postgres) -> None:
+    """Its questions are stopped when their time is over, charged once, and answered for that when it goes on."""
+    served = build(tmp_path / "hospital", limits="statement_seconds = 1")
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute(
+            "CREATE TABLE ward AS SELECT i % 9 AS patient, 50 AS age, 'north' AS clinic FROM generate_series(1, 99) i"
+        )
+    path = served.folder / "visits.toml"
+    source = 'source = "ward-records.parquet"'
+    assert source in path.read_text("utf-8")
+    path.write_text(path.read_text("utf-8").replace(source, f'source = "{postgres.url}"\ntable = "ward"'), "utf-8")
+    with running(served) as found, found.client(served.keys["ana"]) as client:
+        assert ask(client, "before").status_code == 200
+        with postgres.frozen():
+            away = ask(client, "during")
+            assert away.json()["code"] in ("statement-failed", "statement-stopped"), away.text
+            assert client.get("/v1/me").status_code == 200
+        assert client.get("/v1/datasets/visits/budget").json()["own"]["spent"] == "1"
+        assert ask(client, "during").status_code == 200
+        assert client.get("/v1/datasets/visits/budget").json()["own"]["spent"] == "1"
+
+
+def _is_there(client: httpx2.Client) -> bool:
     try:
         return client.get("/v1/me").is_success
-    except httpx.TransportError:
-        return False
-
-
-def _runs(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except OSError:
+    except httpx2.TransportError:
         return False
 
 

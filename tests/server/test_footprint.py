@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-SERVING = ("fastapi", "starlette", "uvicorn", "pydantic", "httpx", "prometheus_client", "joserfc", "cryptography")
+SERVING = ("fastapi", "starlette", "uvicorn", "pydantic", "httpx2", "prometheus_client", "joserfc", "cryptography")
 
 
 @pytest.mark.parametrize("module", ["inbounds", "inbounds.query", "inbounds.ledger", "inbounds.cli.main"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -115,7 +115,7 @@ def fuzzed(document: Any, route: str, mode: GenerationMode) -> Callable[[Callabl
     return lambda test: seed(15)(often(given(cases, st.none() | MEANT)(test)))
 
 
-def sent(hospital: Served, case: Any, person: str) -> httpx.Response:
+def sent(hospital: Served, case: Any, person: str) -> httpx2.Response:
     """Send a request."""
     who = hospital.nobody if person == "nobody" else hospital.person(person)
     kwargs = case.as_transport_kwargs(base_url="http://127.0.0.1", headers=dict(who.headers))

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from inbounds.server.app import application
@@ -35,7 +35,7 @@ def process(narrow: Served) -> Iterator[Running]:
         yield server
 
 
-def is_problem(response: httpx.Response) -> None:
+def is_problem(response: httpx2.Response) -> None:
     """Hold a response to be a refusal as they all are."""
     found = response.json()
     assert response.headers["content-type"] == "application/problem+json"
@@ -44,7 +44,7 @@ def is_problem(response: httpx.Response) -> None:
     assert not [secret for secret in SECRETS if secret in response.text]
 
 
-def is_guarded(response: httpx.Response) -> None:
+def is_guarded(response: httpx2.Response) -> None:
     """Hold a response to have every header once."""
     for name, value in HEADERS.items():
         assert response.headers.get_list(name) == [value]
@@ -207,8 +207,8 @@ PROXIED = '[proxy]\naddresses = ["10.0.0.7"]\nheader = "X-Remote-User"'
 
 def asking_from(served: Served, address: str) -> As:
     """Return somebody who comes from an address."""
-    transport = httpx.ASGITransport(application(served.service), client=(address, 1234))
-    return As(served.nobody.portal, httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1"), {})
+    transport = httpx2.ASGITransport(application(served.service), client=(address, 1234))
+    return As(served.nobody.portal, httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1"), {})
 
 
 @pytest.fixture
@@ -259,12 +259,12 @@ def talk(server: Running, *pieces: bytes | Callable[[], None]) -> bytes:
         return found
 
 
-def parsed(raw: bytes) -> httpx.Response:
+def parsed(raw: bytes) -> httpx2.Response:
     """Return a response that came over the wire."""
     head, _, body = raw.partition(b"\r\n\r\n")
     status, *lines = head.decode("latin-1").split("\r\n")
     headers = [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
-    return httpx.Response(int(status.split(" ")[1]), headers=headers, content=body)
+    return httpx2.Response(int(status.split(" ")[1]), headers=headers, content=body)
 
 
 SLOW = pytest.mark.slow
@@ -281,7 +281,6 @@ UNREADABLE = {
     "two hosts": b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
     "two lengths": ASK + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
     "a negative length": ASK + b"Content-Length: -1\r\n\r\n",
-    "headers that do not end": b"GET /healthz HTTP/1.1\r\nHost: a\r\n" + b"X: " + b"y" * 80_000,
     "a control character in the address": b"GET /healthz\x01 HTTP/1.1\r\nHost: a\r\n\r\n",
 }
 
@@ -294,6 +293,136 @@ def test_what_is_no_request_is_a_problem_too(process: Running, what: str) -> Non
     assert found.status_code == 400
     is_problem(found)
     is_guarded(found)
+
+
+FOLDED = {
+    "by a space": "Authorization: Bearer\r\n {key}\r\n",
+    "by a tab": "Authorization:\r\n\tBearer {key}\r\n",
+    "after bare line feeds": "Authorization: Bearer\n {key}\n",
+    "by a blank line that is not empty": "Authorization: Bearer {key}\r\n \r\n",
+    "in another header": "Authorization: Bearer {key}\r\nX-Other: a\r\n\tb\r\n",
+}
+
+
+@SLOW
+@pytest.mark.parametrize("how", FOLDED)
+def test_a_folded_header_is_refused(narrow: Served, process: Running, how: str) -> None:
+    """A header that goes on in the next line lets nobody in, though its key is right, at once or in pieces."""
+    sent = f"GET /v1/me HTTP/1.1\r\nHost: a\r\n{FOLDED[how].format(key=narrow.keys['ana'])}Connection: close\r\n\r\n"
+    lines = [one.encode() for one in sent.splitlines(keepends=True)]
+    pieces = lines[: 1 + next(place for place, line in enumerate(lines) if line[:1] in b" \t")]
+    after = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n" + sent.encode()
+    for found in (parsed(talk(process, sent.encode())), parsed(talk(process, *pieces))):
+        assert (found.status_code, found.json()["code"]) == (400, "invalid-request")
+        is_problem(found)
+        is_guarded(found)
+    first, second = talk(process, after).split(b'{"status":"ok"}')
+    assert (parsed(first).status_code, parsed(second).status_code) == (200, 400)
+
+
+HEAVY = {
+    "many": "".join(f"X-{number}: {'y' * 1000}\r\n" for number in range(70)),
+    "one": f"X: {'y' * 70_000}\r\n",
+    "without end": f"X: {'y' * 80_000}",
+}
+
+
+@SLOW
+@pytest.mark.parametrize("what", HEAVY)
+def test_headers_have_a_size(process: Running, what: str) -> None:
+    """Headers that are too large together are refused, also if they arrive in one piece, and the connection ends."""
+    sent = b"GET /healthz HTTP/1.1\r\nHost: a\r\n" + HEAVY[what].encode()
+    found = parsed(talk(process, sent if what == "without end" else sent + b"\r\n"))
+    assert (found.status_code, found.json()["code"]) == (431, "headers-too-large")
+    is_problem(found)
+    is_guarded(found)
+
+
+@SLOW
+def test_headers_of_the_usual_size_are_read(process: Running) -> None:
+    """What a proxy with usual limits lets through is answered."""
+    sent = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + b"X: " + b"y" * 30_000 + b"\r\n\r\n"
+    assert parsed(talk(process, sent)).status_code == 200
+
+
+ONCE = ("Idempotency-Key", "Content-Type", "Content-Length", "Host", "Origin", "Sec-Fetch-Site")
+
+
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("header", ONCE)
+def test_a_header_that_says_one_thing_is_there_once(served: Served, header: str, same: bool) -> None:
+    """Of two headers of one kind neither counts, though they say the same; nothing is asked or charged."""
+    ana, path = served.person("ana"), "/v1/datasets/visits/answers"
+    ana.ask("first")
+    body = json.dumps({"sql": "SELECT COUNT(*) FROM visits", "epsilon": "0.5"}).encode()
+    given = {
+        "Content-Type": "application/json",
+        "Idempotency-Key": "one",
+        "Content-Length": str(len(body)),
+        "Host": "a",
+    }
+    given |= {"Origin": "http://a", "Sec-Fetch-Site": "none", **ana.headers}
+    lines = [*given.items(), (header.lower(), given[header] if same else "1")]
+    found = ana.portal.call(lambda: ana.client.post(path, headers=lines, content=body))
+    assert (found.status_code, found.json()["code"]) == (400, "invalid-request")
+    assert header in found.json()["detail"]
+    assert [one["id"] for one in ana.get("/v1/answers").json()] == ["first"]
+
+
+def test_two_authorizations_are_nobody(narrow: Served) -> None:
+    """With two keys, both of them right, nobody is known."""
+    ana = narrow.person("ana")
+    twice = [("Authorization", ana.headers["Authorization"])] * 2
+    assert ana.portal.call(lambda: ana.client.get("/v1/me", headers=twice)).status_code == 401
+
+
+ALLOWED = {
+    "/v1/datasets/visits/answers": "POST",
+    "/v1/keys": "GET, HEAD, POST",
+    "/v1/keys/inb_000000000000": "DELETE",
+    "/v1/answers": "GET, HEAD",
+    "/sign-in": "GET, HEAD, POST",
+    "/ask/visits": "GET, HEAD, POST",
+}
+
+
+@pytest.mark.parametrize("path", ALLOWED)
+def test_a_refused_method_names_the_others(narrow: Served, path: str) -> None:
+    """Allow lists every method that some route has for the address."""
+    found = narrow.person("carla").request("PUT", path)
+    assert (found.status_code, found.headers.get_list("allow")) == (405, [ALLOWED[path]])
+
+
+CHANGING = (b"date", b"x-request-number", b"transfer-encoding")
+"""Headers that differ from one answer to the next; without a body there is nothing to be sent in pieces."""
+
+
+@SLOW
+@pytest.mark.parametrize("path", ["/", "/plan", "/sign-in", "/static/style.css", "/healthz", "/v1/me", "/nowhere"])
+def test_a_head_is_a_get_without_its_body(narrow: Served, process: Running, path: str) -> None:
+    """HEAD is answered with the status and headers of GET, and with nothing after them, on the wire too."""
+
+    def answer(method: str) -> tuple[list[bytes], bytes]:
+        head = f"{method} {path} HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\nConnection: close\r\n"
+        said = talk(process, f"{head}Authorization: Bearer {narrow.keys['ana']}\r\n\r\n".encode())
+        head_said, _, body = said.partition(b"\r\n\r\n")
+        return [line for line in head_said.split(b"\r\n") if line.partition(b":")[0] not in CHANGING], body
+
+    (head, nothing), (get, something) = answer("HEAD"), answer("GET")
+    assert head == get
+    assert (nothing, something != b"") == (b"", True)
+    assert narrow.person("ana").request("HEAD", path).content == b""
+
+
+def test_a_head_asks_nothing(served: Served, capfd: pytest.CaptureFixture[str]) -> None:
+    """What only a POST does is not done by HEAD, and the log says HEAD."""
+    ana = served.person("ana")
+    ana.ask("first")
+    capfd.readouterr()
+    found = ana.request("HEAD", "/v1/datasets/visits/answers", headers={"Idempotency-Key": "one"})
+    assert (found.status_code, found.headers["allow"], found.content) == (405, "POST", b"")
+    assert json.loads(capfd.readouterr().err)["method"] == "HEAD"
+    assert [one["id"] for one in ana.get("/v1/answers").json()] == ["first"]
 
 
 @SLOW
@@ -350,6 +479,7 @@ def test_an_upgrade_is_passed_over(process: Running) -> None:
 def test_a_ledger_that_is_away_is_told_in_our_words(tmp_path: Path, path: str) -> None:
     """Where the ledger is, nobody is told, also not by a refusal because it cannot be opened."""
     served = build(tmp_path / "hospital")
+    (tmp_path / "hospital" / "budget.db").unlink()
     (tmp_path / "hospital" / "budget.db").mkdir()
     found = served.person("ana").get(path)
     is_problem(found)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.helpers.served import As, Served, bearer, build, running
@@ -29,8 +29,8 @@ def behind(tmp_path: Path) -> Iterator[Served]:
 
 def coming_from(served: Served, address: str) -> As:
     """Return somebody at another address."""
-    transport = httpx.ASGITransport(served.app, raise_app_exceptions=False, client=(address, 1))
-    return replace(served.nobody, client=httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1"))
+    transport = httpx2.ASGITransport(served.app, raise_app_exceptions=False, client=(address, 1))
+    return replace(served.nobody, client=httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1"))
 
 
 def who(sender: As, *headers: tuple[str, str]) -> str | None:

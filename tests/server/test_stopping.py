@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from inbounds.ledger import Ledger
@@ -26,7 +26,7 @@ def slow(folder: Path, workers: int) -> Served:
     return found
 
 
-def ask(found: Running, key: str, name: str) -> httpx.Response:
+def ask(found: Running, key: str, name: str) -> httpx2.Response:
     """Ask a question, on a connection of its own."""
     with found.client(key) as client:
         body = {"sql": COUNT, "epsilon": "0.5"}
@@ -72,7 +72,7 @@ def test_an_answer_that_nobody_received_is_fetched_later(tmp_path: Path) -> None
         asked = pool.submit(ask, found, served.keys["ana"], "q1")
         wait_for(lambda: charged(served) == ["ana/q1"])
         found.stop(signal.SIGKILL)
-        with pytest.raises(httpx.TransportError):
+        with pytest.raises(httpx2.TransportError):
             asked.result()
     with running(served) as again:
         first, second = (ask(again, served.keys["ana"], "q1") for _ in range(2))

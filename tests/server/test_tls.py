@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -73,7 +73,7 @@ def test_a_certificate_is_shown_and_verified(sealed: Served) -> None:
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=ROOT, env=os.environ) as process:
         try:
             wait_for(lambda: process.poll() is not None or answers(url, context), 60)
-            said = httpx.get(f"{url}/v1/me", verify=context, headers=bearer(key), trust_env=False)
+            said = httpx2.get(f"{url}/v1/me", verify=context, headers=bearer(key), trust_env=False)
             assert said.json()["name"] == "ana"
             assert said.headers["strict-transport-security"] == "max-age=31536000"
             with inbounds.connect(url, key=key, verify=context) as connection:
@@ -90,8 +90,8 @@ def test_a_certificate_is_shown_and_verified(sealed: Served) -> None:
 def answers(url: str, context: ssl.SSLContext) -> bool:
     """Return whether a server is there."""
     try:
-        return httpx.get(f"{url}/healthz", verify=context, trust_env=False).is_success
-    except httpx.TransportError:
+        return httpx2.get(f"{url}/healthz", verify=context, trust_env=False).is_success
+    except httpx2.TransportError:
         return False
 
 

@@ -9,10 +9,12 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from fastapi.telemetry import TelemetryConfig
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Match
 from starlette.types import Scope
 
 from inbounds import __version__
@@ -29,6 +31,19 @@ from inbounds.server.problem import MEDIA_TYPE, Problem, problem_of
 from inbounds.server.service import Service
 
 DESCRIPTION = "Differentially private answers that stay where everyone knows they must be."
+
+TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,  # whatever the environment says
+    "exclude": lambda _: True,  # also from signals that a later version adds
+}
+"""FastAPI would hand addresses, which hold questions, and texts of exceptions to OpenTelemetry, where it is set up."""
+
+METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
+"""What routes are for; a HEAD is answered as a GET."""
 
 PROBLEM_SCHEMA = {
     "type": "object",
@@ -63,6 +78,7 @@ def application(service: Service) -> FastAPI:
         lifespan=lifespan,
         middleware=[Middleware(Guard, service=service, page=_page)],
         separate_input_output_schemas=False,
+        telemetry=TELEMETRY,
     )
     app.state.service = service
     for noun in (health, datasets, answers, ledger, keys, assets, plan, sign_in, ask, answer_pages, keep, verify):
@@ -101,7 +117,14 @@ async def _error(request: Request, error: Any) -> Response:
 
 
 async def _unreadable(request: Request, error: Any) -> Response:
-    """Say where a request is not as the document of the interface has it, to somebody who is known.
+    """Say where a request is not as the document of the interface has it."""
+    told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
+    told = [one.replace(": Value error, ", ": ", 1) for one in told]  # how pydantic introduces our own words
+    return await _tell_known(request, f"{'; '.join(told)}; see /v1/openapi.json")
+
+
+async def _tell_known(request: Request, detail: str) -> Response:
+    """Say what is wrong with a request to somebody who is known.
 
     A body that is no JSON is found out before the door is.
     """
@@ -112,17 +135,28 @@ async def _unreadable(request: Request, error: Any) -> Response:
             return await _respond(request, problem)
     if is_for_people(request):
         return await _respond(request, Problem("invalid-request", "check the address, or go back and try again"))
-    told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
-    return await _respond(request, Problem("invalid-request", f"{'; '.join(told)}; see /v1/openapi.json"))
+    return await _respond(request, Problem("invalid-request", detail))
 
 
 async def _http(request: Request, error: Any) -> Response:
     if error.status_code == 405:
         problem = Problem("method-not-allowed", "this method is not for this address; see /v1/openapi.json")
-        problem.headers.update(error.headers or {})
+        problem.headers["Allow"] = ", ".join(_methods(request))
         return await _respond(request, problem)
-    code = "not-found" if error.status_code == 404 else "invalid-request"
-    return await _respond(request, Problem(code, "there is nothing at this address; see /v1/openapi.json"))
+    if error.status_code == 404:
+        return await _respond(request, Problem("not-found", "there is nothing at this address; see /v1/openapi.json"))
+    return await _tell_known(request, "the body of the request cannot be read; send what /v1/openapi.json says")
+
+
+def _methods(request: Request) -> list[str]:
+    """Return what can be done at an address, by all routes that have it."""
+    routes: list[BaseRoute] = request.app.routes
+    found = [one for one in METHODS if any(_is_for(route, {**request.scope, "method": one}) for route in routes)]
+    return sorted([*found, *(["HEAD"] if "GET" in found else [])])
+
+
+def _is_for(route: BaseRoute, scope: Scope) -> bool:
+    return route.matches(scope)[0] is Match.FULL
 
 
 def _document(app: FastAPI) -> dict[str, Any]:

@@ -14,3 +14,8 @@ def now() -> datetime:
 def seconds() -> float:
     """Return seconds that never go back, as this machine counts them in every process."""
     return time.monotonic()
+
+
+def pause(seconds: float) -> None:
+    """Let so many seconds pass."""
+    time.sleep(seconds)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import urlencode
 
-import httpx
+import httpx2
 
 from inbounds.sampling.entropy import Entropy, system
 from inbounds.server.custodian_file import CustodianFile
@@ -97,5 +97,5 @@ class CodeFlow:
         return found if isinstance(found, str) else None
 
 
-def _client() -> httpx.Client:
-    return httpx.Client(timeout=WAIT_SECONDS, follow_redirects=False)
+def _client() -> httpx2.Client:
+    return httpx2.Client(timeout=WAIT_SECONDS, follow_redirects=False)

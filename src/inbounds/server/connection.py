@@ -11,15 +11,18 @@ from typing import Any
 
 import h11
 from starlette.types import Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
 from inbounds.server.middleware import unguarded
 from inbounds.server.problem import RETRY, Problem
+from inbounds.server.request_head import LONGEST_FIELDS, LONGEST_LINE, Heads
 
 HEADER_SECONDS = 10
 """From the first byte of a request, or the beginning of a connection, to the end of its headers."""
 
-NO_REQUEST = Problem("invalid-request", "this is no request of HTTP/1.1, or its headers are too large; send another")
+TOLD = 64
+"""So many connections above the limit are told that they are too many, once they say something."""
+
 TOO_MANY = Problem("server-unavailable", "the server has too many connections; try again later", headers=RETRY)
 
 
@@ -30,20 +33,25 @@ class TimedProtocol(H11Protocol):
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
-        self._served = self.app
+        self.conn = self._heads = Heads(h11.SERVER, LONGEST_LINE + LONGEST_FIELDS)
         self._most, self.limit_concurrency = self.limit_concurrency, None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for a request."""
+        """Begin to wait for a request; of connections above the limit a few are told so, and others end at once."""
         super().connection_made(transport)
+        above = 0 if self._most is None else len(self.connections) - self._most
+        if above > TOLD:
+            self.connections.discard(self)
+            self.transport.abort()
+            return
+        if above > 0:
+            self.app = refuse
         self._wait()
 
     def data_received(self, data: bytes) -> None:
         """Take what comes; once a request is there, there is nothing to wait for."""
         if self._idle and self._timer is None:
             self._wait()
-        too_many = self._most is not None and len(self.connections) > self._most
-        self.app = refuse if too_many else self._served
         super().data_received(data)
         if not self._idle:
             self._stop()
@@ -55,8 +63,9 @@ class TimedProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what cannot be read."""
-        headers, body = unguarded(NO_REQUEST)
-        response = h11.Response(status_code=NO_REQUEST.status, headers=headers, reason=b"Bad Request")
+        problem = self._heads.refusal
+        headers, body = unguarded(problem)
+        response = h11.Response(status_code=problem.status, headers=headers, reason=STATUS_PHRASES[problem.status])
         with suppress(h11.LocalProtocolError):  # in the middle of another response nothing can be said
             for event in (response, h11.Data(data=body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")

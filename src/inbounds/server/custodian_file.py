@@ -35,6 +35,9 @@ PERSON_KEYS = ("role", "datasets")
 LISTEN = "127.0.0.1:8750"
 ENCRYPTED_OR_LOCAL = ("https://", "http://127.0.0.1:", "http://localhost:", "http://[::1]:")
 HEADER = re.compile(r"[A-Za-z0-9-]+")
+MOST_WORKERS = 64
+"""On any machine: each takes 170 MB before it has read any data.  How many a machine has room for, `process` checks."""
+
 LONGEST_PERSON = 100
 """A request id is a person's name, a slash and an Idempotency-Key, and a ledger takes 200 characters."""
 
@@ -123,7 +126,7 @@ class CustodianFile:
             state=_path(file, state),
             host=host,
             port=port,
-            workers=file.whole_of("server", "workers") if file.has("server", "workers") else 1,
+            workers=_workers(file),
             people=_people(file),
             limits=Limits.of(file),
             tls=_tls(file),
@@ -184,6 +187,19 @@ def _listen(file: Contract) -> tuple[str, int]:
             f"listen must be an address and a port, got {shown(text)}; write it like {LISTEN!r}", "server", "listen"
         ) from None
     return named, int(port)
+
+
+def _workers(file: Contract) -> int:
+    if not file.has("server", "workers"):
+        return 1
+    found = file.whole_of("server", "workers")
+    if found > MOST_WORKERS:
+        raise file.refuse(
+            f"workers must be at most {MOST_WORKERS}, got {shown(found)}; write 1 or 2 for each processor",
+            "server",
+            "workers",
+        )
+    return found
 
 
 def _people(file: Contract) -> dict[str, Person]:

@@ -1,4 +1,4 @@
-"""The server's own file: keys, sessions, questions and requests.  What was spent is elsewhere, in the ledger."""
+"""The server's own file: keys, sessions, questions, requests, and the last heads of the ledger, which is elsewhere."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from inbounds.errors import InvalidParameter
+from inbounds.ledger.disk_room import try_room
 from inbounds.server.problem import RETRY, Problem
 from inbounds.server.thread_connections import ThreadConnections
 
-VERSION = 2
+VERSION = 3
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS keys (
@@ -32,6 +33,9 @@ CREATE TABLE IF NOT EXISTS questions (
 CREATE TABLE IF NOT EXISTS budget_requests (
     number INTEGER PRIMARY KEY, person TEXT NOT NULL, dataset TEXT NOT NULL, amount TEXT NOT NULL,
     reason TEXT NOT NULL, asked TEXT NOT NULL, decided TEXT, granted TEXT, note TEXT
+) STRICT;
+CREATE TABLE IF NOT EXISTS ledger_heads (
+    dataset TEXT PRIMARY KEY, seq INTEGER NOT NULL, digest TEXT NOT NULL
 ) STRICT;
 """
 
@@ -96,6 +100,17 @@ class Database:
             raise Problem(
                 "server-unavailable", "the server's own file cannot be written; try again later", headers=RETRY
             ) from None
+
+    def is_writable(self) -> bool:
+        """Return whether something can be written, and try: a session of nobody begins and ends."""
+        try:
+            with self.writing() as connection:
+                connection.execute("INSERT INTO sessions (digest, person, token, expires) VALUES ('', '', '', '')")
+                connection.execute("DELETE FROM sessions WHERE digest = ''")
+            try_room(self.path.parent)
+        except (Problem, OSError):
+            return False
+        return True
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return what a query finds."""

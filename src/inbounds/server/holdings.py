@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +12,13 @@ from inbounds.errors import InboundsError, InvalidContract, InvalidParameter, Le
 from inbounds.exact.rational import shown
 from inbounds.ledger import Ledger
 from inbounds.ledger.address import is_address
+from inbounds.ledger.store import Failure
 from inbounds.query import Dataset
 from inbounds.query.account import named_ledger
 from inbounds.query.contract import Contract
 from inbounds.server.custodian_file import CustodianFile
+from inbounds.server.database import Database
+from inbounds.server.ledger_heads import LedgerHeads
 from inbounds.server.person import Person
 from inbounds.server.problem import Problem
 from inbounds.server.readers import Readers
@@ -45,18 +48,18 @@ class Holding:
 class Holdings:
     """What is served, by name.  What cannot be opened is tried again when it is needed.
 
-    With `create=False` a ledger that is not there is not begun anew: one that went away comes back with what was spent.
+    A ledger that is not there is not begun anew, unless `create` says so: one that went away comes back with what was
+    spent.  Nor is one used that is older than what the server's file knows of it.
     """
 
-    def __init__(self, file: CustodianFile, *, create: bool = True) -> None:
+    def __init__(self, file: CustodianFile, database: Database, *, create: bool = False) -> None:
         self._file = file
         self._create = create
         self._turn = threading.Lock()
         self._ledger: Ledger | None = None
-        self._readers = Readers(file.ledger)
-        self._contracts = {_name(contract): contract for contract in map(Contract.load, file.contracts)}
-        if len(self._contracts) < len(file.contracts):
-            raise InvalidContract("two contracts describe datasets of one name; give each its own")
+        self._contracts = contracts_of(file)
+        self.heads = LedgerHeads(database, self._contracts)
+        self._readers = Readers(file.ledger, self.heads)
         for name in self._contracts:
             _refuse_no_address(name)
         self._open: dict[str, Holding] = {}
@@ -82,8 +85,13 @@ class Holdings:
 
     def _opened_ledger(self) -> Ledger:
         if self._ledger is None:
-            self._ledger = Ledger.open(self._file.ledger, create=self._create)
+            self._ledger = Ledger.open(self._file.ledger, create=self._create, witness=self.heads)
         return self._ledger
+
+    def record_head(self) -> None:
+        """Let the server's file have where the chain ends; if its disk is full, the next charge waits for that."""
+        with suppress(Failure):
+            self.heads.keep(self._opened_ledger().head())
 
     def holding(self, name: str, person: Person) -> Holding:
         """Return a dataset, if it is this person's to see; others are told from none at all by nothing."""
@@ -123,12 +131,12 @@ class Holdings:
         return (self.opened(name) for name in self._contracts)
 
     def is_ready(self) -> bool:
-        """Return whether every dataset and the ledger can be used."""
+        """Return whether every dataset can be used, and the ledger can be written."""
         try:
             for name in self._contracts:
                 self.opened(name)
-            with self.reading() as ledger:  # one of its own: whoever looks neither waits for a charge nor delays one
-                ledger.head()
+            with self.reading() as ledger:  # one of its own: whoever looks does not wait for a turn after a charge
+                ledger.try_writing()
         except InboundsError:
             return False
         return True
@@ -143,8 +151,12 @@ class Holdings:
                 self._ledger.close()
 
 
-def _name(contract: Contract) -> str:
-    return contract.text_of("dataset", "name")
+def contracts_of(file: CustodianFile) -> dict[str, Contract]:
+    """Return the contracts that are served, by the names of their datasets."""
+    found = {contract.text_of("dataset", "name"): contract for contract in map(Contract.load, file.contracts)}
+    if len(found) < len(file.contracts):
+        raise InvalidContract("two contracts describe datasets of one name; give each its own")
+    return found
 
 
 def _refuse_no_address(name: str) -> None:
@@ -152,7 +164,9 @@ def _refuse_no_address(name: str) -> None:
     if name in RESERVED:
         raise InvalidContract(f"a dataset that is served cannot be called {name!r}, which pages are; rename it")
     if "/" in name or name in (".", ".."):
-        raise InvalidContract(f"a dataset that is served has a name without '/', got {shown(name)}; rename it")
+        raise InvalidContract(
+            f"a dataset that is served has a name without '/' that is not '.' or '..', got {shown(name)}; rename it"
+        )
 
 
 def _tick(contract: Contract) -> float:

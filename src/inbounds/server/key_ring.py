@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from inbounds.errors import InvalidParameter
 from inbounds.server import clock
 from inbounds.server.database import Database
 from inbounds.server.key import Key, mint, prefix_of
+from inbounds.server.problem import Problem
+from inbounds.server.revocations import Revocations
 from inbounds.server.secret import digest_of
 
 DAYS = 90
@@ -26,6 +31,9 @@ class KeyRing:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._revocations = Revocations(database.path.with_name(f"{database.path.name}.revoked"))
+        with suppress(Problem):  # it stays noted until it can be written
+            self._settle()
 
     def issue(self, person: str, days: int = DAYS) -> tuple[str, Key]:
         """Make a key, and return it, this once, with what is kept of it."""
@@ -42,15 +50,36 @@ class KeyRing:
 
     def issued(self) -> list[Key]:
         """Return all keys, the newest first."""
-        return [_key(row) for row in self._database.rows(f"{_SELECT} ORDER BY issued DESC, prefix")]
+        noted = self._revocations.noted()
+        return [_key(row, noted) for row in self._database.rows(f"{_SELECT} ORDER BY issued DESC, prefix")]
 
     def revoke(self, prefix: str) -> Key | None:
-        """End a key at once; return what is known of it, None if there is no such key.  Twice does nothing more."""
-        with self._database.writing() as connection:
-            connection.execute(
-                "UPDATE keys SET revoked = ? WHERE prefix = ? AND revoked IS NULL", (clock.now().isoformat(), prefix)
-            )
+        """End a key at once; return what is known of it, None if there is no such key.  Twice does nothing more.
+
+        Where the file cannot be written, as on a full disk, it is noted beside it.
+        """
+        key = self._found(prefix)
+        if key is None or key.revoked is not None:
+            return key
+        now = clock.now().isoformat()
+        try:
+            self._settle({prefix: now})
+        except Problem:
+            if not self._revocations.note(prefix, now):
+                raise
         return self._found(prefix)
+
+    def _settle(self, more: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Write down in the file what is noted beside it, and some more."""
+        noted = self._revocations.noted()
+        if not noted and not more:
+            return
+        with self._database.writing() as connection:
+            connection.executemany(
+                "UPDATE keys SET revoked = ? WHERE prefix = ? AND revoked IS NULL",
+                [(when, prefix) for prefix, when in {**more, **noted}.items()],
+            )
+        self._revocations.forget(noted)
 
     def holder(self, text: str) -> str | None:
         """Return whose key this is, None if it is nobody's, revoked or expired.
@@ -69,14 +98,16 @@ class KeyRing:
         return key is not None and key.is_valid(clock.now())
 
     def _found(self, prefix: str) -> Key | None:
+        noted = self._revocations.noted()  # before the file is read, to which notes go
         rows = self._database.rows(f"{_SELECT} WHERE prefix = ?", (prefix,))
-        return _key(rows[0]) if rows else None
+        return _key(rows[0], noted) if rows else None
 
 
 _SELECT = "SELECT prefix, person, digest, issued, expires, revoked FROM keys"
 
 
-def _key(row: tuple[Any, ...]) -> Key:
+def _key(row: tuple[Any, ...], noted: Mapping[str, str] = MappingProxyType({})) -> Key:
     prefix, person, digest, issued, expires, revoked = row
+    revoked = revoked or noted.get(prefix)
     ended = None if revoked is None else datetime.fromisoformat(revoked)
     return Key(prefix, person, digest, datetime.fromisoformat(issued), datetime.fromisoformat(expires), ended)

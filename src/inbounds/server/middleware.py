@@ -30,6 +30,9 @@ OVER_TLS = {"Strict-Transport-Security": "max-age=31536000"}
 NUMBER = "X-Request-Number"
 """What a request is called in the log."""
 
+ONCE = (b"content-length", b"content-type", b"host", b"idempotency-key", b"origin", b"sec-fetch-site")
+"""Headers that say one thing; of two, a proxy may believe the other.  With two Authorizations nobody is known."""
+
 Page = Callable[[Scope, Problem], Awaitable[Response | None]]
 """What is shown of a refusal to people; None to programs."""
 
@@ -51,7 +54,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun, number = clock.seconds(), uuid4().hex
+        begun, number, method = clock.seconds(), uuid4().hex, scope["method"]
+        scope = {**scope, "method": "GET"} if method == "HEAD" else scope
         status = 0
 
         async def sending(message: Message) -> None:
@@ -61,6 +65,8 @@ class Guard:
                 own = {name for name, _ in message.get("headers", [])}
                 added = [(name, value) for name, value in self._headers if name not in own]
                 message["headers"] = [*message.get("headers", []), *added, *_pairs({NUMBER: number})]
+            elif method == "HEAD":  # answered as a GET is, without the body
+                message = {**message, "body": b""}
             await send(message)
 
         try:
@@ -74,7 +80,7 @@ class Guard:
             if status == 0:
                 await self._refuse(MISTAKE, scope, sending)
         finally:
-            self._note(scope, status, begun, number)
+            self._note({**scope, "method": method}, status, begun, number)
 
     async def _refuse(self, problem: Problem, scope: Scope, send: Send) -> None:
         self._service.metrics.problems.labels(problem.code).inc()
@@ -95,10 +101,7 @@ class Guard:
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         limits = self._service.file.limits
         too_large = Problem("too-large", f"a request has at most {limits.body_bytes} bytes; send less")
-        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
-            raise Problem(
-                "invalid-request", "a request has a Content-Length or a Transfer-Encoding; leave one of them out"
-            )
+        _refuse_ambiguous([name for name, _ in scope["headers"]])
         for name, value in scope["headers"]:
             if name == b"content-length" and value.isdigit() and int(value) > limits.body_bytes:
                 raise too_large
@@ -125,6 +128,15 @@ class Guard:
         person = scope.get("state", {}).get("person")
         told = {"method": scope["method"], "route": route, "status": status, "seconds": round(gone, 4)}
         tell("request", **told, person=None if person is None else person.name, number=number)
+
+
+def _refuse_ambiguous(names: list[bytes]) -> None:
+    """Refuse headers that can be read in two ways."""
+    for name in ONCE:
+        if names.count(name) > 1:
+            raise Problem("invalid-request", f"{name.decode().title()} must be there once, got it twice; leave one out")
+    if b"content-length" in names and b"transfer-encoding" in names:
+        raise Problem("invalid-request", "a request has a Content-Length or a Transfer-Encoding; leave one of them out")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

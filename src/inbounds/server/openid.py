@@ -6,7 +6,7 @@ import json
 import threading
 from typing import Any
 
-import httpx
+import httpx2
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
@@ -73,6 +73,8 @@ class Tokens:
             rules.validate(claims)
         except _WRONG:
             return None
+        if claims.get("iss") != self._provider.issuer:
+            return None  # a list of issuers, which joserfc before 1.7.5 takes for each of them
         if nonce is not None and claims.get("nonce") != nonce:
             return None  # it was made for another occasion
         if self._provider.claim == "email" and claims.get("email_verified") is not True:
@@ -100,17 +102,17 @@ class Tokens:
     def _fetched(self) -> KeySet | None:
         issuer = self._provider.issuer
         try:
-            with httpx.Client(timeout=WAIT_SECONDS, follow_redirects=False) as client:
+            with httpx2.Client(timeout=WAIT_SECONDS, follow_redirects=False) as client:
                 return KeySet.import_key_set(_read(client, published(client, issuer, "jwks_uri")))
         except UNUSABLE:
             return None
 
 
-UNUSABLE = (httpx.HTTPError, httpx.InvalidURL, *_WRONG)
+UNUSABLE = (httpx2.HTTPError, httpx2.InvalidURL, *_WRONG)
 """What asking a provider may raise."""
 
 
-def published(client: httpx.Client, issuer: str, what: str) -> str:
+def published(client: httpx2.Client, issuer: str, what: str) -> str:
     """Return one of the addresses that a provider publishes, or raise: none in the clear, if it is not itself."""
     said = _read(client, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     where = str(said[what])
@@ -119,12 +121,12 @@ def published(client: httpx.Client, issuer: str, what: str) -> str:
     return where
 
 
-def _read(client: httpx.Client, where: str) -> Any:
+def _read(client: httpx2.Client, where: str) -> Any:
     """Return what is published at an address."""
     return read(client, "GET", where)
 
 
-def read(client: httpx.Client, method: str, where: str, **more: Any) -> Any:
+def read(client: httpx2.Client, method: str, where: str, **more: Any) -> Any:
     """Return what is said at an address, if it is not too long and does not take too long."""
     until, body = clock.seconds() + WAIT_SECONDS, b""
     with client.stream(method, where, **more) as response:

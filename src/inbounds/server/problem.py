@@ -26,6 +26,7 @@ class Kind:
 KINDS = {
     "invalid-request": Kind(400, "The request cannot be read"),
     "invalid-question": Kind(400, "The question cannot be answered"),
+    "useless-question": Kind(400, "The answer would tell nothing"),
     "invalid-parameter": Kind(400, "Something is missing, or outside its range"),
     "not-authenticated": Kind(401, "Nobody is known by this key"),
     "budget-exceeded": Kind(402, "There is not enough budget left"),
@@ -41,9 +42,11 @@ KINDS = {
     "too-large": Kind(413, "The request is too large"),
     "request-reused": Kind(422, "This Idempotency-Key was used for another question"),
     "too-many": Kind(429, "Too many requests"),
+    "headers-too-large": Kind(431, "The headers of the request are too large"),
     "too-many-statements": Kind(429, "Too many questions at once"),
     "too-slow": Kind(408, "The request took too long to arrive"),
     "failed": Kind(500, "The server made a mistake"),
+    "answer-failed": Kind(500, "No answer could be made of what was drawn"),
     "statement-failed": Kind(503, "The database could not run the statement"),
     "dataset-unavailable": Kind(503, "The dataset cannot be read"),
     "ledger-unavailable": Kind(503, "The ledger cannot be read or written"),
@@ -135,11 +138,20 @@ _TOLD: tuple[tuple[type[errors.InboundsError], Callable[[Any], Problem]], ...] =
     (errors.LedgerUnavailable, _unavailable),
     (errors.LedgerError, _in_our_words("ledger-broken", "the ledger does not verify; tell the custodian")),
     (errors.EngineFailed, _statement),
+    (
+        errors.AnswerFailed,
+        _in_our_words(
+            "answer-failed",
+            "no answer could be made of what was drawn. What was charged stays charged, and this Idempotency-Key "
+            "always gives this refusal; tell the custodian, or ask with another one, which is charged again",
+        ),
+    ),
     (errors.InvalidContract, _in_our_words("dataset-unavailable", f"the dataset cannot be read; {_LATER}", RETRY)),
     (
         errors.ProjectionFailed,
         _in_our_words("no-table", f"no possible table was found for what was measured, which is kept; {AGAIN}"),
     ),
+    (errors.UselessQuestion, _as_it_says("useless-question")),
     (errors.QueryError, _as_it_says("invalid-question")),
     (errors.InboundsError, _as_it_says("invalid-parameter")),
 )

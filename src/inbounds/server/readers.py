@@ -7,13 +7,15 @@ from contextlib import contextmanager
 
 from inbounds.errors import InvalidParameter, LedgerUnavailable
 from inbounds.ledger import Ledger
+from inbounds.server.ledger_heads import LedgerHeads
 
 
 class Readers:
     """As many open ledgers as were ever read at once, so that reading waits neither for charges nor for a check."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, heads: LedgerHeads) -> None:
         self._where = where
+        self._heads = heads
         self._free: list[Ledger] = []
 
     @contextmanager
@@ -30,7 +32,7 @@ class Readers:
 
     def _opened(self) -> Ledger:
         try:
-            return Ledger.open(self._where, create=False)
+            return Ledger.open(self._where, create=False, witness=self._heads)
         except InvalidParameter:  # its words name the file, which is the custodian's business
             raise LedgerUnavailable("the ledger cannot be opened to be read; check that it is there") from None
 

@@ -14,8 +14,10 @@ from inbounds.server.database import Database
 from inbounds.server.holdings import Holdings
 from inbounds.server.key_ring import KeyRing
 from inbounds.server.metrics import Metrics
+from inbounds.server.pace import Pace
 from inbounds.server.question_store import QuestionStore
 from inbounds.server.rates import Rates
+from inbounds.server.readiness import Readiness
 from inbounds.server.sessions import Sessions
 from inbounds.server.sign_ins import SignIns
 
@@ -37,12 +39,14 @@ class Service:
     claims: Claims
     rates: Rates
     metrics: Metrics
+    readiness: Readiness
+    probes: Pace
     code_flow: CodeFlow | None
     """How to sign in at the identity provider, if there is one."""
 
     @classmethod
-    def open(cls, file: CustodianFile, *, create: bool = True) -> Service:
-        """Open what the custodian's file names; the ledger is created if there is none, unless that is forbidden."""
+    def open(cls, file: CustodianFile, *, create: bool = False) -> Service:
+        """Open what the custodian's file names; a ledger that is not there is created if that is said."""
         database = Database(file.state)
         keys = KeyRing(database)
         claims = Claims(beside(file.state, "claims"))
@@ -52,7 +56,9 @@ class Service:
         stores = Sessions(database), questions, BudgetRequests(database)
         authentication = Authentication(file, keys)
         flow = _code_flow(file, authentication, SignIns(database))
-        return cls(file, Holdings(file, create=create), keys, *stores, authentication, claims, rates, Metrics(), flow)
+        holdings = Holdings(file, database, create=create)
+        readiness = Readiness(lambda: holdings.is_ready() and database.is_writable())
+        return cls(file, holdings, keys, *stores, authentication, claims, rates, Metrics(), readiness, Pace(), flow)
 
     def close(self) -> None:
         """Let go of everything."""

@@ -7,11 +7,37 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from inbounds.bounds.notation import write_end
+from inbounds.exact.decimals import typed_decimal
 
-Amount = Annotated[Decimal, Field(description="A decimal number, as a number or a text.", examples=["0.5"])]
+
+def _typed(value: Any) -> Any:
+    """Read a text as people write numbers; pydantic would also read 1_0, the digits of every script, and true as 1."""
+    if not isinstance(value, str | bool):
+        return value
+    found = None if isinstance(value, bool) else typed_decimal(value)
+    if found is None:
+        raise ValueError("a number is written in the digits 0 to 9, like 2 or 0.5")
+    return found
+
+
+def _typed_whole(value: Any) -> Any:
+    """Read a text as people write whole numbers."""
+    is_text = isinstance(value, str)
+    if isinstance(value, bool) or (is_text and not (value.isascii() and value.removeprefix("-").isdigit())):
+        raise ValueError("a whole number is written in the digits 0 to 9, like 10")
+    return value
+
+
+Part = Annotated[float, BeforeValidator(_typed)]
+Whole = Annotated[int, BeforeValidator(_typed_whole)]
+Amount = Annotated[
+    Decimal,
+    BeforeValidator(_typed),
+    Field(description="A decimal number, as a number or a text.", examples=["0.5"]),
+]
 
 
 def text(value: Fraction | None) -> str | None:

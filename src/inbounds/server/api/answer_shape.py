@@ -9,14 +9,15 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from inbounds.query import Answer
-from inbounds.server.api.amounts import plain, text
+from inbounds.server.api.amounts import Part, plain, text
 from inbounds.server.api.datasets import Asking, PartOut
 
 
 class Question(Asking):
     """A question to be answered."""
 
-    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of the intervals.")
+    confidence: Part = Field(default=0.95, gt=0, lt=1, description="Of the intervals.")
+    force: bool = Field(default=False, description="Charge also for an answer that would tell nothing.")
 
 
 class ColumnOut(BaseModel):
@@ -38,10 +39,16 @@ class AnswerOut(BaseModel):
     rows: list[list[Any]]
     expected_noise: list[list[float | None]]
     intervals: list[list[list[Any] | None]]
+    intervals_noise_only: list[bool] = Field(
+        description="For each measure whether its intervals leave out what the contribution bound cuts."
+    )
     confidence: float
+    caveat: str | None = Field(description="What to say beside the intervals, in one line.")
     row_limit: str | None
     warnings: list[str]
     note: str | None
+    remarks: list[str] = Field(default=[], description="What the released numbers show by themselves.")
+    public: list[str] = Field(default=[], description="The columns that are public knowledge: exact, and free.")
     parts: list[PartOut] = Field(description="How it was answered, with the proof; of an answer read again, empty.")
 
 
@@ -62,10 +69,14 @@ def answer_out(answer: Answer, dataset: str, question: str, key: str, parts: lis
         rows=plain(answer.rows),
         expected_noise=[list(row) for row in answer.noise],
         intervals=plain(answer.intervals),
+        intervals_noise_only=list(answer.intervals_noise_only),
         confidence=answer.confidence,
+        caveat=answer.caveat,
         row_limit=answer.row_limit,
         warnings=list(answer.warnings),
         note=answer.note,
+        remarks=list(answer.remarks),
+        public=list(answer.public),
         parts=parts,
     )
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from inbounds.ledger.amount import fraction
 from inbounds.ledger.entry import Entry
-from inbounds.server.api.amounts import text
+from inbounds.server.api.amounts import Whole, text
 from inbounds.server.api.answer_shape import AnswerOut, Question, answer_out, written
 from inbounds.server.api.asking import answered
 from inbounds.server.api.datasets import Name, Owned, asked
@@ -27,11 +27,14 @@ router = APIRouter(prefix="/v1", tags=["answers"])
 TOKEN = r"[A-Za-z0-9._~-]{1,80}"
 """An Idempotency-Key: no slash, so that a request id tells where the person's name ends."""
 
+NEW_TOKEN = r"(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]?|\.[A-Za-z0-9_~-]|[A-Za-z0-9._~-]{3,80})"
+"""One for a new question: neither `.` nor `..`, which in an address lead to another one."""
+
 IdempotencyKey = Annotated[
     str,
     Header(
         alias="Idempotency-Key",
-        pattern=rf'^("{TOKEN}"|{TOKEN})$',
+        pattern=rf'^("{NEW_TOKEN}"|{NEW_TOKEN})$',
         description="A name of your own for this question: sending it again with the same one never pays twice.",
         examples=["7d4e5c9a-first"],
     ),
@@ -55,9 +58,9 @@ class AskedOut(BaseModel):
 @router.post(
     "/datasets/{name}/answers",
     responses=refusals(
-        "not-found", "invalid-question", "invalid-parameter", "budget-exceeded", "request-running", "request-reused",
-        "too-many-statements", "ledger-conflict", "ledger-unavailable", "dataset-unavailable", "statement-failed",
-        "statement-stopped", "no-table",
+        "not-found", "invalid-question", "useless-question", "invalid-parameter", "budget-exceeded", "request-running",
+        "request-reused", "too-many-statements", "ledger-conflict", "ledger-unavailable", "dataset-unavailable",
+        "statement-failed", "statement-stopped", "no-table", "answer-failed",
     ),
     response_model=AnswerOut,
 )  # fmt: skip
@@ -69,7 +72,10 @@ async def ask(
     service: Serving,
     person: Annotated[Person, allowed(Action.ASK)],
 ) -> Response:
-    """Ask a question.  It is charged first; the answer is kept, and leaves at a tick, whatever it took."""
+    """Ask a question.  It is charged first; the answer is kept, and leaves at a tick, whatever it took.
+
+    What is public knowledge costs nothing and is not kept: asking again tells it again.
+    """
     found = await answered(request, person, name, question, idempotency_key.strip('"'))
     return await run_in_threadpool(written, found)
 
@@ -102,8 +108,8 @@ def _owned(service: Service, name: str, question: Owned, person: Person) -> Resp
 async def answers(
     service: Serving,
     person: Reading,
-    after: Annotated[int, FromAddress(ge=0, le=2**62, description="Those after this number.")] = 0,
-    most: Annotated[int, FromAddress(ge=1, le=1000)] = 100,
+    after: Annotated[Whole, FromAddress(ge=0, le=2**62, description="Those after this number.")] = 0,
+    most: Annotated[Whole, FromAddress(ge=1, le=1000)] = 100,
 ) -> list[AskedOut]:
     """List your own questions, in the order in which they were charged."""
     return await run_in_threadpool(answers_of, service, person, after, most)
@@ -137,7 +143,9 @@ def _key(person: Person, entry: Entry) -> str:
 
 @router.get(
     "/answers/{key}",
-    responses=refusals("not-found", "not-answered", "request-running", "ledger-unavailable", "too-many-statements"),
+    responses=refusals(
+        "not-found", "not-answered", "request-running", "ledger-unavailable", "too-many-statements", "answer-failed"
+    ),
     response_model=AnswerOut,
 )
 async def answer(key: AnswerId, request: Request, service: Serving, person: Reading) -> Response:

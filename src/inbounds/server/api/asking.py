@@ -9,8 +9,9 @@ from anyio import to_thread
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
-from inbounds.display.progress import silent
+from inbounds.display.progress import Progress, silent
 from inbounds.errors import (
+    AnswerFailed,
     BudgetExceeded,
     EngineFailed,
     InvalidParameter,
@@ -44,27 +45,49 @@ async def answered(request: Request, person: Person, name: str, question: Questi
         if not free:
             most = service.file.limits.statements_at_once
             raise Problem("too-many-statements", f"everybody has {most} questions at once; wait for an answer")
-        work = functools.partial(_answer, service, holding, question, person, key)
+        begun = Begun()
+        work = functools.partial(_answer, service, holding, question, person, key, begun)
         try:
             found = await to_thread.run_sync(work, limiter=waiting_for(request, "statements"))
-        except (InvalidQuestion, InvalidParameter, BudgetExceeded, RequestReused):
-            raise  # before any row was looked at
-        except Exception:
-            await ticks.next()
+        except Exception as problem:
+            if begun or not isinstance(problem, BEFORE):
+                await ticks.next()
             raise
         await ticks.next()  # until then it is running, for whoever asks again or looks for the answer
     service.metrics.answers.labels(name).inc()
     return found
 
 
-def _answer(service: Service, holding: Holding, question: Question, person: Person, key: str) -> AnswerOut:
+BEFORE = (InvalidQuestion, InvalidParameter, BudgetExceeded, RequestReused)
+"""What is refused before any row is looked at, and leaves at once; unless a statement has begun all the same."""
+
+
+class Begun:
+    """Whether a statement has begun to run: from then on, all that is raised may depend on rows."""
+
+    def __init__(self) -> None:
+        self._is_true = False
+
+    def __call__(self, text: str) -> None:
+        """Take a line of progress: the first one is told when a statement begins."""
+        del text
+        self._is_true = True
+
+    def __bool__(self) -> bool:
+        return self._is_true
+
+
+def _answer(
+    service: Service, holding: Holding, question: Question, person: Person, key: str, begun: Begun
+) -> AnswerOut:
     query = asked(holding, question)
     try:
-        found = asked_with(query, question, person, key)
-    except (EngineFailed, ProjectionFailed):  # it is charged, and will be asked again
+        found = asked_with(query, question, person, key, begun)
+    except (EngineFailed, ProjectionFailed, AnswerFailed):  # it is charged, and will be asked again
         _keep(service, holding, question, request_id(person, key))
         raise
-    _keep(service, holding, question, request_id(person, key))
+    if found.epsilon:  # else it is public, and there is no request to keep it under
+        _keep(service, holding, question, request_id(person, key))
     return answer_out(found, holding.name, question.sql, key, parts_of(holding, query, question))
 
 
@@ -74,7 +97,7 @@ def _keep(service: Service, holding: Holding, question: Question, request: str) 
         service.questions.keep(request, holding.name, question.model_dump(mode="json"))
 
 
-def asked_with(query: Query, question: Question, person: Person, key: str) -> Answer:
+def asked_with(query: Query, question: Question, person: Person, key: str, progress: Progress = silent) -> Answer:
     """Return the answer to a question: the one that is kept, if it was asked before."""
     return query.ask(
         question.epsilon,
@@ -83,7 +106,8 @@ def asked_with(query: Query, question: Question, person: Person, key: str) -> An
         pooling=question.pooling,
         weights=question.weights,
         confidence=question.confidence,
-        progress=silent,
+        progress=progress,
+        force=question.force,
     )
 
 

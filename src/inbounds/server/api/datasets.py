@@ -130,6 +130,10 @@ class ExplanationOut(BaseModel):
     warnings: list[str]
     shown: str | None
     owned: str | None
+    useless: str | None = Field(
+        default=None, description="Why it would tell nothing, and is refused unless it is asked with force."
+    )
+    public: str | None = Field(default=None, description="What of it is public knowledge: exact, and free.")
     made_of_rows: list[str]
     made_of_columns: dict[str, str]
     left_afterwards: str | None = Field(
@@ -256,7 +260,7 @@ def explained(service: Service, name: str, asking: Asking, person: Person) -> Ex
         )
         balances = [ledger.balance(name, who) for who in {None, analyst}]
         rho = rho_of(query.plans(asking.epsilon, pooling=asking.pooling, weights=asking.weights))
-        fits = ledger.fits(name, found.epsilon, analyst, rho=rho or None)
+        fits = not found.epsilon or ledger.fits(name, found.epsilon, analyst, rho=rho or None)
     left = [one.left - found.epsilon for one in balances if one.left is not None]
     return ExplanationOut(
         question=found.question,
@@ -266,6 +270,8 @@ def explained(service: Service, name: str, asking: Asking, person: Person) -> Ex
         warnings=list(found.warnings),
         shown=found.shown,
         owned=found.owned,
+        useless=found.useless,
+        public=found.public,
         made_of_rows=list(found.made),
         made_of_columns=found.from_columns,
         left_afterwards=text(max(Fraction(0), min(left))) if left else None,

@@ -30,17 +30,19 @@ class MeOut(BaseModel):
 
 
 @router.get("/healthz")
-async def health() -> StateOut:
+async def health(service: Serving) -> StateOut:
     """Tell that the process runs."""
+    await service.probes.turn()
     return StateOut(status="ok")
 
 
 @router.get("/readyz", responses=refusals("server-unavailable"))
 async def readiness(service: Serving) -> StateOut:
-    """Tell whether the ledger and every dataset can be used."""
-    if not await run_in_threadpool(service.holdings.is_ready):
+    """Tell whether every dataset can be used, and the ledger and the server's own file can be written."""
+    await service.probes.turn()
+    if not await service.readiness.is_ready():
         raise Problem(
-            "server-unavailable", "the ledger or a dataset cannot be used yet; try again later", headers=RETRY
+            "server-unavailable", "the ledger, a dataset or the server's file cannot be used; try again", headers=RETRY
         )
     return StateOut(status="ready")
 

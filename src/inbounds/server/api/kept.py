@@ -8,10 +8,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from inbounds.errors import InboundsError
+from inbounds.errors import AnswerFailed, InboundsError
 from inbounds.ledger.amount import fraction
 from inbounds.ledger.entry import Entry
 from inbounds.query import Answer
+from inbounds.query.drawing import is_failed
 from inbounds.query.row_limit import row_limit
 from inbounds.query.unfinished import load as unfinished
 from inbounds.server.api.answer_shape import Question
@@ -46,6 +47,8 @@ def kept(service: Service, person: Person, key: str) -> Kept:
     charge, answer = found
     if service.claims.is_running(request):
         raise Problem("request-running", "this question is being answered; look again in a moment")
+    if answer is not None and is_failed(answer.text):
+        raise AnswerFailed(request)
     if answer is None or not is_finished(answer):
         raise Problem("not-answered", f"this question was charged, and has no answer yet; {AGAIN}")
     written = service.questions.find(request)
@@ -58,7 +61,7 @@ def kept(service: Service, person: Person, key: str) -> Kept:
 
 def is_finished(kept: Entry | None) -> bool:
     """Return whether an answer is there, and is not what was measured for one only."""
-    return kept is not None and unfinished(kept.text) is None
+    return kept is not None and unfinished(kept.text) is None and not is_failed(kept.text)
 
 
 def _row_limit(service: Service, charge: Entry) -> str | None:

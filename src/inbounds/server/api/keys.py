@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
 from inbounds.server import clock
+from inbounds.server.api.amounts import Whole
 from inbounds.server.api.door import Serving, allowed, refusals
 from inbounds.server.key import Key
 from inbounds.server.key_ring import DAYS, MOST_DAYS
@@ -41,7 +42,7 @@ class Issue(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     person: str = Field(max_length=100, description="Somebody whom the custodian's file names.")
-    days: int = Field(default=DAYS, ge=1, le=MOST_DAYS)
+    days: Whole = Field(default=DAYS, ge=1, le=MOST_DAYS)
 
 
 @router.get("", responses=refusals())

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from inbounds.ledger import Verification
 from inbounds.ledger.entry import Head
 from inbounds.ledger.statement import Statement
-from inbounds.server.api.amounts import Amount
+from inbounds.server.api.amounts import Amount, Whole
 from inbounds.server.api.datasets import AccountOut, Name, account
 from inbounds.server.api.door import Serving, allowed, refusals
 from inbounds.server.person import Action, Person, Role
@@ -74,12 +74,12 @@ def _head(service: Service) -> Head:
 async def entries(
     service: Serving,
     person: Reading,
-    after: Annotated[int, Query(ge=0, le=2**62)] = 0,
-    most: Annotated[int, Query(ge=1, le=1000)] = 100,
+    after: Annotated[Whole, Query(ge=0, le=2**62)] = 0,
+    most: Annotated[Whole, Query(ge=1, le=1000)] = 100,
     dataset: Annotated[str | None, Query(max_length=200)] = None,
     analyst: Annotated[str | None, Query(max_length=200)] = None,
 ) -> PageOut:
-    """List entries in their order: opened, contract, granted, charged, answered."""
+    """List entries in their order: opened, contract, granted, delta, charged, answered, restored."""
     found = await run_in_threadpool(_page, service, after, most, dataset, analyst)
     last = found.entries[-1].seq if len(found.entries) == most else None
     return PageOut(entries=found.data(), next_after=last)

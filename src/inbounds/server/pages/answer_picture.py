@@ -1,4 +1,4 @@
-"""The picture of an answer: bars for groups, a line for time, boxes for quantiles."""
+"""The picture of an answer: bars for groups, a line for time, points for what has no interval, boxes for quantiles."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from inbounds.plot.style import COLOURS, matplotlib_or_error
-from inbounds.plot.tables import BOX, MOST_BARS, bars, boxes
+from inbounds.plot.tables import BOX, MOST_BARS, POINTS, bars, boxes, said_of
 from inbounds.query import Answer
 from inbounds.server.pages.figure import Look, svg
 from inbounds.server.pages.words import shortened
@@ -52,7 +52,7 @@ def answer_height(answer: Answer) -> float:
     """Return how high the picture is, in inches."""
     if answer.measures == BOX or _is_over_time(answer):
         return HEIGHT
-    return 0.75 + BAR * len(answer.rows)
+    return 0.95 + BAR * len(answer.rows)
 
 
 def answer_picture(answer: Answer, look: Look) -> bytes:
@@ -82,17 +82,23 @@ def _draw(answer: Answer, axes: Any, look: Look) -> None:
     else:
         bars(answer, horizontal=True, axes=axes)
         axes.xaxis.set_major_locator(matplotlib_or_error().ticker.MaxNLocator(4 if look.narrow else 7))
+        if look.narrow:  # in the middle of the bars, what is said of intervals would go beyond the edge
+            axes.set_xlabel(axes.get_xlabel(), loc="right")
 
 
 def _line(answer: Answer, axes: Any) -> None:
-    """Draw numbers over days, with their intervals as a band."""
-    days = [row[0] for row in answer.rows]
-    (line,) = axes.plot(days, [row[-1] for row in answer.rows], marker="o", markersize=3, color=COLOURS[0])
-    ends = [row[0] for row in answer.intervals]
-    if all(one is not None for one in ends):
-        lows, highs = [one[0] for one in ends if one], [one[1] for one in ends if one]
-        axes.fill_between(days, lows, highs, alpha=0.25, color=line.get_color(), linewidth=0)
+    """Draw numbers over days, with their intervals as a band; points where one of them has no interval."""
+    days, values = [row[0] for row in answer.rows], [row[-1] for row in answer.rows]
+    ends = [one for (one,) in answer.intervals if one is not None]
+    name = answer.interval_names[0] if len(ends) == len(days) else None
+    if name is None:
+        axes.plot(days, values, **POINTS)
+    else:
+        axes.plot(days, values, marker="o", markersize=3, color=COLOURS[0])
+        lows, highs = [low for low, _ in ends], [high for _, high in ends]
+        axes.fill_between(days, lows, highs, alpha=0.25, color=COLOURS[0], linewidth=0)
         axes.set_ylim(bottom=min(0, *lows))
+    axes.set_xlabel(said_of(name, "band"))
     axes.set_ylabel(answer.columns[-1])
     axes.spines[["top", "right"]].set_visible(False)
     dates(axes)

@@ -13,7 +13,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.ledger.amount import fraction
-from inbounds.server.api.amounts import text
+from inbounds.query.answer import unlike
+from inbounds.query.engines.parquet_file import parquet_bytes
+from inbounds.server.api.amounts import Whole, text
 from inbounds.server.api.answer_shape import answer_out
 from inbounds.server.api.answers import AnswerId, AskedOut, answers_of
 from inbounds.server.api.asking import request_id
@@ -39,7 +41,7 @@ MOST = 50
 
 @router.get("/answers")
 async def answers_page(
-    request: Request, service: Serving, visitor: Analyst, before: Annotated[int, Query(ge=0, le=2**62)] = 0
+    request: Request, service: Serving, visitor: Analyst, before: Annotated[Whole, Query(ge=0, le=2**62)] = 0
 ) -> Response:
     """List one's own questions, the newest first, and one's requests for budget."""
     asked = await run_in_threadpool(_asked, service, visitor.person, before)
@@ -130,21 +132,24 @@ def _exported(service: Service, visitor: Visitor, key: str, ending: str) -> tupl
     return make(kept(service, visitor.person, key)), kind
 
 
+def _columns(found: Kept) -> dict[str, list[Any]]:
+    """Return the columns of a file: the caveat is in each row, so that no row goes anywhere without it."""
+    columns, caveat = found.answer.by_column(), found.answer.caveat
+    said = {} if caveat is None else {unlike("caveat", tuple(columns)): [caveat] * len(found.answer.rows)}
+    return columns | said
+
+
 def _csv(found: Kept) -> bytes:
     lines = io.StringIO()
     writer = csv.writer(lines)
-    columns = found.answer.by_column()
+    columns = _columns(found)
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return lines.getvalue().encode()
 
 
 def _parquet(found: Kept) -> bytes:
-    import pyarrow.parquet  # noqa: PLC0415  only whoever wants such a file needs it
-
-    file = io.BytesIO()
-    pyarrow.parquet.write_table(found.answer.to_arrow(), file)
-    return file.getvalue()
+    return parquet_bytes(_columns(found))
 
 
 def _json(found: Kept) -> bytes:

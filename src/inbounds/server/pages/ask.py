@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Annotated, Any
+from urllib.parse import quote
 from uuid import uuid4
 
 from fastapi import APIRouter, Query, Request
@@ -13,10 +14,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.errors import InboundsError
+from inbounds.exact.decimals import BLANKS
 from inbounds.ledger.amount import units
 from inbounds.query.plan import Plan
 from inbounds.server.api.answer_shape import Question
-from inbounds.server.api.answers import TOKEN
+from inbounds.server.api.answers import NEW_TOKEN
 from inbounds.server.api.asking import answered
 from inbounds.server.api.datasets import LONGEST_SQL, Asking, Name, Owned, asked, budget_of, described, explained
 from inbounds.server.api.door import Serving
@@ -98,6 +100,8 @@ async def noise(
     """Draw how far off the answer will be."""
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
     plans = await planned(request, visitor.person, _plans, holding, _question(Asking, sql, epsilon))
+    if not plans:
+        raise Problem("not-found", "all of this is public, and has no noise to draw; ask for it, which is free")
     return picture(await run_in_threadpool(noise_picture, plans, look))
 
 
@@ -121,8 +125,11 @@ async def owned(
 async def ask(request: Request, name: Name, visitor: Analyst, sent: Form) -> Response:
     """Ask, and go to the answer."""
     refuse_forged(request, visitor, sent)
-    question = _question(Question, sent.get("sql", ""), sent.get("epsilon", ""), alone=sent.get("alone") == "yes")
+    chosen = {option: sent.get(option) == "yes" for option in ("alone", "force")}
+    question = _question(Question, sent.get("sql", ""), sent.get("epsilon", ""), **chosen)
     found = await answered(request, visitor.person, name, question, _key(sent.get("key", "")))
+    if found.epsilon == "0":  # all of it is public, and not kept
+        return to(f"/ask/{quote(name, safe='')}/owned?sql={quote(question.sql, safe='')}")
     return to(f"/answers/{found.id}")
 
 
@@ -131,7 +138,7 @@ async def request_more(request: Request, name: Name, service: Serving, visitor: 
     """Ask the custodian for more budget, with a reason."""
     refuse_forged(request, visitor, sent)
     await run_in_threadpool(service.holdings.holding, name, visitor.person)
-    amount, reason = sent.get("amount", "").strip(), sent.get("reason", "").strip()
+    amount, reason = sent.get("amount", "").strip(BLANKS), sent.get("reason", "").strip()
     units(amount, "the amount")
     if not reason or len(reason) > 1000:
         raise Problem("invalid-parameter", "a request needs a reason of up to 1,000 characters; go back and say why")
@@ -150,7 +157,8 @@ def _told(service: Service, visitor: Visitor, name: str, sql: str, epsilon: str)
         asking = _question(Asking, sql, epsilon)
         explanation = explained(service, name, asking, visitor.person)
         plans = _plans(service.holdings.holding(name, visitor.person), asking)
-        return told | {"explanation": explanation, "height": noise_height(plans), "is_law": is_law(plans)}
+        height = noise_height(plans) if plans else None
+        return told | {"explanation": explanation, "height": height, "is_law": is_law(plans)}
     except Problem as problem:
         return told | {"problem": problem}
     except InboundsError as error:
@@ -159,14 +167,14 @@ def _told(service: Service, visitor: Visitor, name: str, sql: str, epsilon: str)
 
 def _key(sent: str) -> str:
     """Return the name of a request: the form's, so that sending it twice pays once; as strict as for programs."""
-    if sent and re.fullmatch(TOKEN, sent) is None:
+    if sent and re.fullmatch(NEW_TOKEN, sent) is None:
         raise Problem("invalid-parameter", "this form was altered; go back, load the page and send it again")
     return sent or uuid4().hex
 
 
 def _question(kind: Any, sql: str, epsilon: str, **more: Any) -> Any:
     try:
-        return kind(sql=sql, epsilon=epsilon.strip(), **more)
+        return kind(sql=sql, epsilon=epsilon, **more)
     except ValidationError:
         raise Problem(
             "invalid-parameter", "a question needs SQL and an epsilon, a number such as 0.5; write both"

@@ -16,6 +16,7 @@ from inbounds.ledger.entry import Entry
 from inbounds.query import Inspection
 from inbounds.query.inspection_text import inspection_text
 from inbounds.server import clock
+from inbounds.server.api.amounts import Whole
 from inbounds.server.api.datasets import Name, budget_of, described
 from inbounds.server.api.door import Serving
 from inbounds.server.api.ledger import Grant, granted
@@ -40,7 +41,7 @@ DAYS = re.compile("[0-9]{1,5}")
 DECISIONS = {"grant": "granted", "decline": "declined"}
 """What can become of a request, and the note if there is no other."""
 
-Number = Annotated[int, Path(ge=1, le=2**62)]
+Number = Annotated[Whole, Path(ge=1, le=2**62)]
 
 
 @router.get("/keep")
@@ -165,6 +166,6 @@ def _decide(service: Service, visitor: Visitor, number: int, grants: bool, note:
 
 def _grant(amount: str, analyst: str | None, note: str) -> Grant:
     try:
-        return Grant.model_validate({"amount": amount.strip(), "analyst": analyst, "note": note.strip()})
+        return Grant.model_validate({"amount": amount, "analyst": analyst, "note": note.strip()})
     except ValueError:
         raise InvalidParameter("a grant needs an amount such as 0.5 and a note that says why; go back") from None

@@ -43,12 +43,11 @@ def noise_picture(plans: Sequence[Plan], look: Look) -> bytes:
 
 
 def _law(mechanism: Mechanism, axes: Any) -> None:
-    """Draw with which odds each number is released, if the true one is in the middle of those that were considered."""
+    """Draw how likely each number is to be released, if the true one is in the middle of those that were considered."""
     truth = _middle(mechanism)
     densities(mechanism, [truth], plain=False, axes=axes)
     axes.set_title(f"If the true number were {_number(float(truth))}", fontsize="medium")
     axes.set_xlabel("number that is released")
-    axes.set_ylabel("odds")
     axes.set_yticks([])
     axes.spines[["top", "right", "left"]].set_visible(False)
     legend = axes.get_legend()

@@ -17,7 +17,7 @@ from inbounds.choosing.comparison import Comparison, compare
 from inbounds.choosing.recommendation import Recommendation, recommend
 from inbounds.display.progress import silent
 from inbounds.errors import InboundsError, InvalidParameter
-from inbounds.exact.decimals import is_decimal
+from inbounds.exact.decimals import typed_decimal
 from inbounds.plot.pictures import densities
 from inbounds.privacy.claim import Promise
 from inbounds.server.api.door import SLOWER, Serving, address_of
@@ -67,7 +67,7 @@ class Asked:
             raise InvalidParameter(
                 f"this page plans for up to {MOST_SPANS} ranges, got {spans}; use inbounds plan for more"
             )
-        found = cls(possible, _number(sensitivity.strip(), "the sensitivity"), _number(epsilon.strip(), "epsilon"))
+        found = cls(possible, _number(sensitivity, "the sensitivity"), _number(epsilon, "epsilon"))
         Promise.of(found.bounds, found.sensitivity, found.epsilon, "standard", 0, trusted=False)  # or it is refused
         return found
 
@@ -137,7 +137,6 @@ async def law(
     def draw(axes: Any) -> object:
         drawn = densities(found.best.mechanism, found.truths, axes=axes)
         axes.set_title("")
-        axes.set_ylabel("odds")
         axes.get_legend().remove()
         handles = axes.get_legend_handles_labels()
         columns = 1 if look.narrow else 2
@@ -172,6 +171,7 @@ def _plan(asked: Asked) -> Plan:
 
 
 def _number(text: str, name: str) -> Decimal:
-    if not is_decimal(text):
+    found = typed_decimal(text)
+    if found is None:
         raise InvalidParameter(f"{name} must be a number, got {text[:40]!r}; write it like 0.5")
-    return Decimal(text)
+    return found

@@ -8,6 +8,7 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from inbounds.query.useless import INSIST
 from inbounds.server.api.door import service_of
 from inbounds.server.pages.page import page
 from inbounds.server.pages.sign_in import HOME
@@ -17,6 +18,7 @@ from inbounds.server.problem import AGAIN, KINDS, Problem
 WORDS = {
     AGAIN: "open it in the list of your questions, and ask again, which costs nothing more",
     "; see /v1/openapi.json": "",
+    INSIST: "to pay for it all the same, go back to the question, which has a button for that",
     "you have asked no question with this key": "no question of yours has this address",
     "the Idempotency-Key was used for another question or epsilon; choose another one": (
         "this form was sent before, with another question; go back, load the page and ask again"

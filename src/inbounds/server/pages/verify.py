@@ -15,6 +15,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.ledger import Ledger
 from inbounds.ledger.entry import FIELDS
 from inbounds.server import clock
+from inbounds.server.api.amounts import Whole
 from inbounds.server.api.datasets import account
 from inbounds.server.api.door import Serving
 from inbounds.server.pages.page import page
@@ -69,7 +70,7 @@ async def verify_page(
 
 @router.get("/verify/entries")
 async def entries_page(
-    request: Request, service: Serving, visitor: Reader, after: Annotated[int, Query(ge=0, le=2**62)] = 0
+    request: Request, service: Serving, visitor: Reader, after: Annotated[Whole, Query(ge=0, le=2**62)] = 0
 ) -> Response:
     """List entries from the first on."""
     found = (await _read(service, lambda ledger: ledger.page(after, MOST))).entries
@@ -80,7 +81,7 @@ async def entries_page(
 
 
 @router.get("/verify/entries/{number}")
-async def entry_page(request: Request, number: int, service: Serving, visitor: Reader) -> Response:
+async def entry_page(request: Request, number: Whole, service: Serving, visitor: Reader) -> Response:
     """Show one entry: every field, and whether its digest is that of its fields and of the entry before."""
     if not 1 <= number <= 2**62:
         raise Problem("not-found", "the ledger has no such entry")
