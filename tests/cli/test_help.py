@@ -16,9 +16,11 @@ from inbounds.cli import demo as demo_module
 from inbounds.cli.app import ORDER, app
 from inbounds.cli.serve import DEMO
 from inbounds.cli.suggestion import SYNONYMS
+from inbounds.ledger import Head, Ledger
 from inbounds.server.custodian_file import CustodianFile
 from inbounds.server.database import Database
 from inbounds.server.key_ring import KeyRing
+from inbounds.server.ledger_heads import LedgerHeads
 from tests.cli.conftest import Type, Typed, within_80
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -50,15 +52,20 @@ def test_there_is_every_command() -> None:
     about_numbers = {"release", "plan", "certify"}
     about_tables = {"init", "check", "keys", "query", "explain", "budget"}
     assert set(ROOT.commands) == {*about_numbers, *about_tables, "serve", "demo"}
-    assert set(ROOT.commands["budget"].commands) == {"show", "grant", "contract", "delta", "verify", "statement"}
+    copies = {"backup", "restore", "accept-restore"}
+    asked = {"show", "grant", "contract", "delta", "verify", "statement"}
+    assert set(ROOT.commands["budget"].commands) == asked | copies
     assert set(ROOT.commands["keys"].commands) == {"discover", "issue", "list", "revoke"}
 
 
 def serve_to_ana(folder: Path) -> None:
-    """Write a custodian's file, and issue the key that the examples revoke."""
+    """Write a custodian's file, issue the key that the examples revoke, and know of a ledger that is there no more."""
     path = folder / "custodian.toml"
     path.write_text(DEMO.format(port=8750), encoding="utf-8")
-    database = Database(CustodianFile.load(path).state)
+    file = CustodianFile.load(path)
+    database = Database(file.state)
+    LedgerHeads(database, ["visits"]).keep(Head(7, "a" * 64))
+    Ledger.open(file.ledger).close()
     KeyRing(database).issue("ana")
     with database.writing() as connection:
         connection.execute("UPDATE keys SET prefix = '87278406422d'")
@@ -76,6 +83,8 @@ def test_every_help_has_an_example_that_runs(typed: Type, clinic: Path, name: st
     typed(*grant)  # so that there is a ledger to look at, and a delta for what needs one
     if name == "budget delta":
         add_delta(clinic)
+    if name == "budget restore":
+        typed("budget", "backup", "budget-copy.db", "--dataset", "clinic.toml")
     serve_to_ana(clinic)
     (example,) = re.findall(r"Example:\n +(inbounds .*?)\n\n", help_text.out, re.DOTALL)
     assert example.startswith(f"inbounds {name}")

@@ -24,3 +24,19 @@ def test_the_command_adds_keys_to_the_contract(typed: Type, tmp_path: Path, monk
     assert 'keys = ["Oslo", "Rome"]' in path.read_text("utf-8")
     asked = typed("query", *words, "--epsilon", "1", "--json", "SELECT town, COUNT(*) FROM trips GROUP BY town")
     assert [row["town"] for row in json.loads(asked.out)["rows"]] == ["Oslo", "Rome"]
+
+
+@pytest.mark.parametrize("number", ["1_0", "١", "１", "1.5", "", "0x1", "ten"])
+def test_whole_numbers_are_in_the_digits_0_to_9(typed: Type, tmp_path: Path, number: str) -> None:
+    """What only Python reads as a number is refused, by the option's name, and nothing is charged."""
+    path = made(tmp_path)
+    words = ("--dataset", str(path), "--analyst", "ana", "--column", "town", "--epsilon", "1", "--delta", "1e-6")
+    for command in (
+        ("keys", "discover", *words, f"--keys-per-unit={number}"),
+        ("keys", "issue", "ana", "--custodian", str(path), f"--days={number}"),
+        ("serve", "--demo", f"--port={number}"),
+    ):
+        found = typed(*command)
+        assert found.code == 2
+        assert f"{command[-1].partition('=')[0]} must be a whole number" in found.err
+    assert "town" not in path.read_text("utf-8").split("[budget]")[0]

@@ -46,6 +46,30 @@ def test_the_same_request_is_free(typed: Type, clinic: Path) -> None:
     assert typed("budget", "show", *CLINIC, "--json").data["total"]["spent"] == 2
 
 
+def test_what_tells_nothing_is_refused_until_it_is_forced(typed: Type, clinic: Path) -> None:
+    """A condition that no row can meet is refused, with what to do, and charged only with --force."""
+    words = ("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", "SELECT COUNT(*) FROM visits WHERE age > 200")
+    found = typed(*words)
+    assert (found.code, found.out) == (2, "")
+    assert found.err.startswith("inbounds: no row can meet age > 200")
+    assert found.err.endswith("to pay for it all the same, ask with force (--force)\n")
+    assert not list(clinic.glob("*.db")), "not even a ledger was made"
+    assert typed(*words, "--force").code == 0
+    assert typed("budget", "show", *CLINIC, "--json").data["total"]["spent"] == 1
+
+
+def test_what_is_public_is_free(typed: Type, clinic: Path) -> None:
+    """The answer says that it is public and cost 0; there is no request to ask for again."""
+    words = ("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", "SELECT AVG(age) FROM visits WHERE age = 40")
+    found, data = typed(*words), typed(*words, "--json").data
+    assert found.code == 0
+    assert "\nepsilon          0\n" in found.out
+    assert "public knowledge" in found.out
+    assert "request id" not in found.out
+    assert (data["rows"], data["public"], data["epsilon"]) == ([{"mean_age": 40.0}], ["mean_age"], 0)
+    assert typed("budget", "show", *CLINIC, "--json").data["total"]["spent"] == 0
+
+
 def test_a_budget_refuses(typed: Type, clinic: Path) -> None:
     """Over the cap the exit code is 3, nothing is said but why, and nothing is charged."""
     found = typed("query", *CLINIC, "--epsilon", "3.5", "--analyst", "ana", MEAN)

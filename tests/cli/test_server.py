@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from inbounds.cli.serve import DEMO
@@ -73,7 +73,7 @@ def test_a_port_that_is_taken_is_one_line(typed: Type, clinic: Path, workers: in
         port = taken.getsockname()[1]
         text = DEMO.format(port=port).replace("[people.ana]", f"workers = {workers}\n[people.ana]", 1)
         (clinic / "custodian.toml").write_text(text, "utf-8")
-        found = typed("serve", "custodian.toml")
+        found = typed("serve", "custodian.toml", "--new-ledger")
     assert (found.code, found.out) == (2, "")
     assert found.err == (
         f"inbounds: the server cannot listen on 127.0.0.1 port {port}: Address already in use; end what listens there, "
@@ -281,7 +281,7 @@ def test_ctrl_c_tells_the_request_id(open_clinic: Clinic) -> None:
             first, _ = silent.accept()
             with first:
                 first.recv(65536)
-                body = httpx.get(
+                body = httpx2.get(
                     f"{open_clinic.running.url}/v1/datasets/visits",
                     headers={"Authorization": f"Bearer {open_clinic.served.keys['ana']}"},
                     trust_env=False,

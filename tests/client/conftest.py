@@ -16,7 +16,7 @@ from inbounds.client import Connection
 from inbounds.server.custodian_file import CustodianFile
 from inbounds.server.database import Database
 from inbounds.server.key_ring import KeyRing
-from tests.helpers.served import Running, Served, free_port, running
+from tests.helpers.served import Running, Served, begin_ledger, free_port, running
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ def serve_clinic(folder: Path) -> Served:
     path = folder / "custodian.toml"
     path.write_text(DEMO.format(port=free_port()), "utf-8")
     file = CustodianFile.load(path)
+    begin_ledger(file)
     ring = KeyRing(Database(file.state))
     return Served(folder, path, {name: ring.issue(name)[0] for name in file.people})
 

@@ -54,6 +54,28 @@ def test_who_and_what(ana: Connection, visits: RemoteDataset) -> None:
     assert "patient" in told
 
 
+@pytest.mark.parametrize("number", ["1_0", "١", "\u20031", "1/2", "NaN", "much"])
+def test_numbers_are_decimals(visits: RemoteDataset, number: str) -> None:
+    """What the server would refuse is not made another number on the way there."""
+    query = visits.sql("SELECT COUNT(*) FROM visits")
+    for options in ({"pooling": number}, {"weights": [number]}):
+        with pytest.raises(errors.InvalidParameter, match="must be a finite decimal number"):
+            query.ask(1, **options)
+    with pytest.raises(errors.InvalidParameter, match="epsilon must be a finite number"):
+        query.ask(number)
+
+
+def test_what_tells_nothing_is_refused_as_at_hand(visits: RemoteDataset) -> None:
+    """The same error is raised as by a dataset, and force is sent; what is public says so and is free."""
+    query = visits.sql("SELECT COUNT(*) FROM visits WHERE age > 200")
+    with pytest.raises(errors.UselessQuestion, match="no row can meet"):
+        query.ask(1)
+    assert query.ask(1, force=True).epsilon == 1
+    public = visits.sql("SELECT AVG(age) FROM visits WHERE age = 40").ask(1)
+    assert (public.value, public.public) == (40.0, ("mean_age",))
+    assert public.epsilon == 0
+
+
 @pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize("sql", QUESTIONS)
 def test_an_answer_is_the_one_that_a_dataset_gives(

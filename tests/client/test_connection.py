@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, get_args
 
-import httpx
+import httpx2
 import pytest
 
 import inbounds
@@ -291,7 +291,7 @@ import sys
 class Missing:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in {"duckdb", "fastapi", "starlette", "uvicorn", "pydantic", "typer", "psycopg",
-                                      "pyspark", "authlib", "joserfc", "scipy", "prometheus_client", "rich"}:
+                                      "pyspark", "joserfc", "scipy", "prometheus_client", "rich"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Missing())
@@ -315,12 +315,12 @@ def test_the_client_needs_httpx_and_sqlglot_only() -> None:
 
 @pytest.mark.slow
 def test_without_httpx_the_extra_is_named() -> None:
-    """Who lacks httpx is told what to install, and the rest of the package works without it."""
-    text = _WITHOUT.replace('"duckdb",', '"httpx", "duckdb",')
+    """Who lacks httpx2 is told what to install, and the rest of the package works without it."""
+    text = _WITHOUT.replace('"duckdb",', '"httpx2", "duckdb",')
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=60)
     assert (
         done.stderr.splitlines()[-1]
-        == "ImportError: asking a server needs httpx and sqlglot: pip install 'inbounds[client]'"
+        == "ImportError: asking a server needs httpx2 and sqlglot: pip install 'inbounds[client]'"
     )
 
 
@@ -328,7 +328,7 @@ def test_a_silent_server_is_given_up() -> None:
     """A server that accepts a connection and never answers is given up after the time of the options."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        options = {"timeout": httpx.Timeout(0.1)}
+        options = {"timeout": httpx2.Timeout(0.1)}
         with (
             inbounds.connect(url, key=SECRET, patience=0, **options) as connection,
             pytest.raises(errors.ServerUnreachable, match="ReadTimeout"),

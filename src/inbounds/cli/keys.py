@@ -10,7 +10,7 @@ import typer
 from inbounds.cli.arguments import Command, Group
 from inbounds.cli.atomic_file import replacing
 from inbounds.cli.extras import import_server, open_dataset
-from inbounds.cli.options import AsJson, Cost, DatasetFile, LedgerPlace, number
+from inbounds.cli.options import AsJson, Cost, DatasetFile, LedgerPlace, number, whole
 from inbounds.cli.output import pairs, show
 from inbounds.errors import InvalidParameter
 
@@ -31,10 +31,10 @@ app = typer.Typer(
 )
 
 ColumnName = Annotated[str, typer.Option("--column", metavar="NAME", help="A column that the contract lacks.")]
-Delta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="The odds that a rare key slips out.")]
+Delta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="The probability that a rare key slips out.")]
 Analyst = Annotated[str, typer.Option(metavar="NAME", help="Who pays; the cost is charged to this name.")]
 PerUnit = Annotated[
-    int, typer.Option("--keys-per-unit", metavar="NUMBER", help="For how many of its keys a unit counts.")
+    str, typer.Option("--keys-per-unit", metavar="NUMBER", help="For how many of its keys a unit counts.")
 ]
 RequestId = Annotated[
     str | None, typer.Option(metavar="ID", help="Ask again with the same id to get the same keys, free.")
@@ -48,7 +48,7 @@ def discover(  # noqa: PLR0913, PLR0917  each is an option of the command
     epsilon: Cost,
     delta: Delta,
     analyst: Analyst,
-    keys_per_unit: PerUnit = 1,
+    keys_per_unit: PerUnit = "1",
     request_id: RequestId = None,
     ledger: LedgerPlace = None,
     as_json: AsJson = False,
@@ -63,24 +63,23 @@ def discover(  # noqa: PLR0913, PLR0917  each is an option of the command
       inbounds keys discover --dataset clinic.toml --column town \\
           --epsilon 0.5 --delta 1e-6 --analyst ana
     """
-    cost, odds = number(epsilon, "--epsilon"), number(delta, "--delta")
+    cost, odds, each = number(epsilon, "--epsilon"), number(delta, "--delta"), whole(keys_per_unit, "--keys-per-unit")
     with open_dataset(dataset, ledger) as table:
-        found = table.discover_keys(
-            column, cost, odds, analyst=analyst, keys_per_unit=keys_per_unit, request_id=request_id
-        )
+        found = table.discover_keys(column, cost, odds, analyst=analyst, keys_per_unit=each, request_id=request_id)
     if found.keys:
         _add(Path(dataset), found.section())
         with open_dataset(dataset, ledger) as table:
             table.record_terms(f"keys of {column} were discovered, request {found.request_id}")
     told = [
         ("column", column),
-        ("keys", f"{len(found.keys)} published, {'added to the contract' if found.keys else 'none to add'}"),
+        ("keys", f"{found.published} published, {'added to the contract' if found.keys else 'none to add'}"),
         ("cost", f"epsilon {epsilon}, delta {delta}"),
         ("request id", found.request_id),
     ]
     data = {
         "column": column,
         "keys": list(found.keys),
+        "published": found.published,
         "epsilon": found.epsilon,
         "delta": found.delta,
         "request_id": found.request_id,
@@ -97,12 +96,12 @@ def _add(contract: Path, section: str) -> None:
 
 CustodianPath = Annotated[str, typer.Option("--custodian", metavar="FILE", help="The custodian's file of the server.")]
 PersonName = Annotated[str, typer.Argument(metavar="NAME", help="Somebody whom that file names.", show_default=False)]
-Days = Annotated[int, typer.Option("--days", metavar="NUMBER", help="How long the key is valid.")]
+Days = Annotated[str, typer.Option("--days", metavar="NUMBER", help="How long the key is valid.")]
 Prefix = Annotated[str, typer.Argument(metavar="PREFIX", help="What list shows of the key.", show_default=False)]
 
 
 @app.command("issue", cls=Command)
-def issue(person: PersonName, custodian: CustodianPath, days: Days = 90, as_json: AsJson = False) -> None:
+def issue(person: PersonName, custodian: CustodianPath, days: Days = "90", as_json: AsJson = False) -> None:
     """Issue a key with which somebody can ask the server.
 
     It is shown once, and nowhere kept.
@@ -111,11 +110,11 @@ def issue(person: PersonName, custodian: CustodianPath, days: Days = 90, as_json
     Example:
       inbounds keys issue ana --custodian custodian.toml --days 30
     """
-    file = _loaded(custodian)
+    valid, file = whole(days, "--days"), _loaded(custodian)
     if person not in file.people:
         known = ", ".join(map(repr, file.people)) or "nobody"
         raise InvalidParameter(f"a key is for somebody in the custodian's file, got {person!r}; it names {known}")
-    text, key = _ring(file).issue(person, days)
+    text, key = _ring(file).issue(person, valid)
     lines = [("key", text), ("of", person), ("valid until", key.expires.date().isoformat())]
     show(
         {"key": text, **_told(key)},

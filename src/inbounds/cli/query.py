@@ -46,6 +46,8 @@ RequestId = Annotated[
     str | None, typer.Option(metavar="ID", help="Ask again with the same id to get the same answer, free.")
 ]
 
+Force = Annotated[bool, typer.Option("--force", help="Pay also for an answer that would tell nothing.")]
+
 
 def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     sql: Sql,
@@ -57,6 +59,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     alone: Alone = False,
     weights: Weights = None,
     confidence: Confidence = "0.95",
+    force: Force = False,
     ledger: LedgerPlace = None,
     server: Server = None,
     key_file: KeyFile = None,
@@ -65,7 +68,8 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     """Ask a question of a table, in SQL.
 
     The cost is recorded in the ledger before the table is read. For an epsilon of 0 you get what follows from answers
-    that you have already, if it does. With --server the key says who asks.
+    that you have already, if it does. What is public knowledge costs nothing, and what would tell nothing is refused.
+    With --server the key says who asks.
 
     \b
     Example:
@@ -83,12 +87,14 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
             if cost == 0:
                 found = _told_for_free(wanted.owned(), "you have")
             else:
-                found = wanted.ask(cost, request_id=request, pooling=fixed, weights=shares, confidence=float(sure))
+                found = wanted.ask(
+                    cost, request_id=request, pooling=fixed, weights=shares, confidence=float(sure), force=force
+                )
             left = _left(remote)
             told = accounts(left) if left else {"in total": "cannot be read"}
-            lines = [("epsilon", epsilon), *((f"budget {name}", text) for name, text in told.items())]
+            paid = [_cost(found, epsilon), *((f"budget {name}", text) for name, text in told.items())]
             data = {**_answer(found), "budget": balances(left) if left else {}}
-            if not show(data, f"{found}\n\n{pairs([*lines, ('request id', found.request_id)])}", as_json=as_json):
+            if not show(data, f"{found}\n\n{pairs([*paid, *_request(found)])}", as_json=as_json):
                 _tell(request)
         return
     if analyst is None:
@@ -100,7 +106,13 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
                 answer = _told_for_free(question.owned(analyst), f"{analyst} has")
             else:
                 answer = question.ask(
-                    cost, analyst=analyst, request_id=request, pooling=fixed, weights=shares, confidence=float(sure)
+                    cost,
+                    analyst=analyst,
+                    request_id=request,
+                    pooling=fixed,
+                    weights=shares,
+                    confidence=float(sure),
+                    force=force,
                 )
             budget = _budget(asked, analyst)
             created = tell_of_new(asked.ledger, as_json=as_json)
@@ -157,7 +169,17 @@ def _tell(request: str) -> None:
 def _paid(epsilon: str, analyst: str, budget: dict[str, Balance], answer: Answer) -> list[tuple[str, Any]]:
     names = {"analyst": f"budget of {analyst}", "total": "budget in total"}
     left = [(name, budget.get(key, "cannot be read")) for key, name in names.items() if key in budget or key == "total"]
-    return [("epsilon", epsilon), *left, ("request id", answer.request_id)]
+    return [_cost(answer, epsilon), *left, *_request(answer)]
+
+
+def _cost(answer: Answer, epsilon: str) -> tuple[str, str]:
+    """Say what an answer cost: what it was asked for, or nothing."""
+    return "epsilon", epsilon if answer.epsilon else "0"
+
+
+def _request(answer: Answer) -> list[tuple[str, Any]]:
+    """Say how to ask again; what is public is not kept, and asked again as it was asked first."""
+    return [] if len(answer.public) == answer.measures else [("request id", answer.request_id)]
 
 
 def _data(answer: Answer, budget: dict[str, Balance], *, created: bool) -> dict[str, Any]:
@@ -170,10 +192,14 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "rows": answer.data(),
         "expected_noise": answer.noise,
         "intervals": answer.intervals,
+        "intervals_noise_only": answer.intervals_noise_only,
         "confidence": answer.confidence,
+        "caveat": answer.caveat,
         "row_limit": answer.row_limit,
         "warnings": answer.warnings,
+        "remarks": answer.remarks,
         "note": answer.note,
+        "public": answer.public,
         "epsilon": answer.epsilon,
         "request_id": answer.request_id,
     }

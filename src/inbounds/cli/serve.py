@@ -11,6 +11,7 @@ import typer
 
 from inbounds.cli.demo_clinic import build
 from inbounds.cli.extras import import_server
+from inbounds.cli.options import whole
 from inbounds.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -38,14 +39,15 @@ CustodianPath = Annotated[
     str | None, typer.Argument(metavar="[FILE]", help="The custodian's file, a TOML file.", show_default=False)
 ]
 Demo = Annotated[bool, typer.Option("--demo", help="Serve a made-up clinic on this machine only.")]
-Port = Annotated[int, typer.Option(metavar="NUMBER", help="Where the demonstration listens.")]
+NewLedger = Annotated[bool, typer.Option("--new-ledger", help="Create the ledger: at the first start, and only then.")]
+Port = Annotated[str, typer.Option(metavar="NUMBER", help="Where the demonstration listens.")]
 
 
-def command(file: CustodianPath = None, demo: Demo = False, port: Port = 8750) -> None:
+def command(file: CustodianPath = None, new_ledger: NewLedger = False, demo: Demo = False, port: Port = "8750") -> None:
     """Serve datasets: to people with keys, over HTTP.
 
-    The custodian's file names the contracts, the ledger, the people and the limits. Ctrl-C stops the server; running
-    questions are answered first.
+    The custodian's file names the contracts, the ledger, the people and the limits. Without its ledger the server does
+    not start, for nobody would know what was spent. Ctrl-C stops the server; running questions are answered first.
 
     \b
     Example:
@@ -53,23 +55,24 @@ def command(file: CustodianPath = None, demo: Demo = False, port: Port = 8750) -
     """
     if demo == (file is not None):
         raise InvalidParameter("serve takes the custodian's file or --demo, got both or none; give one of them")
+    where = whole(port, "--port")
     import_server()
     if file is not None:
-        _serve(Path(file), demo=False)
+        _serve(Path(file), demo=False, new_ledger=new_ledger)
         return
     with tempfile.TemporaryDirectory(prefix="inbounds-demo-") as folder:
         path = Path(folder) / "custodian.toml"
         build(Path(folder))
-        path.write_text(DEMO.format(port=port), encoding="utf-8")
-        _serve(path, demo=True)
+        path.write_text(DEMO.format(port=where), encoding="utf-8")
+        _serve(path, demo=True, new_ledger=True)
 
 
-def _serve(path: Path, *, demo: bool) -> None:
+def _serve(path: Path, *, demo: bool, new_ledger: bool) -> None:
     from inbounds.server.custodian_file import CustodianFile  # noqa: PLC0415  what only this command needs
     from inbounds.server.process import check, listening, run  # noqa: PLC0415
 
     found = CustodianFile.load(path)
-    check(found)
+    check(found, new_ledger=new_ledger)
     with listening(found) as listener:
         found = replace(found, port=listener.getsockname()[1])  # for 0 the system has chosen one
         typer.echo(_demo(found) if demo else f"serving on {found.url}; Ctrl-C stops it", err=not demo)

@@ -15,9 +15,9 @@ from inbounds.client.waiting import Waiting
 from inbounds.errors import InvalidParameter, ServerUnreachable
 
 try:
-    import httpx
+    import httpx2
 except ImportError:
-    raise ImportError("asking a server needs httpx: pip install 'inbounds[client]'") from None
+    raise ImportError("asking a server needs httpx2: pip install 'inbounds[client]'") from None
 
 KEY = "INBOUNDS_KEY"
 """The environment variable that holds the key, if it is not given."""
@@ -40,10 +40,10 @@ class Connection:
             raise InvalidParameter(f"a server wants to know who asks; give a key, or put it into {KEY}")
         self._patience = patience
         self._reached = False
-        given = {"timeout": httpx.Timeout(120, connect=5), **options, "follow_redirects": False}
+        given = {"timeout": httpx2.Timeout(120, connect=5), **options, "follow_redirects": False}
         if local:  # a proxy that the environment names is not this machine
             given.update(trust_env=False, proxy=None, mounts=None)
-        self._client = httpx.Client(headers={"Authorization": f"Bearer {found}"}, **given)
+        self._client = httpx2.Client(headers={"Authorization": f"Bearer {found}"}, **given)
 
     def datasets(self) -> list[str]:
         """Return the names of the datasets that are yours to ask."""
@@ -77,7 +77,7 @@ class Connection:
         while True:
             try:
                 response = self._client.request(method, f"{self.url}{path}", **content)
-            except httpx.RequestError as problem:
+            except httpx2.RequestError as problem:
                 if not self._is_final(problem) and waiting.again():
                     continue
                 raise ServerUnreachable(_kind(problem), request_id) from None
@@ -90,7 +90,7 @@ class Connection:
 
     def _is_final(self, problem: Exception) -> bool:
         """Whether trying again is no use: nobody was ever there, or it is somebody else."""
-        return isinstance(problem, httpx.ConnectError) and (not self._reached or _is_stranger(problem))
+        return isinstance(problem, httpx2.ConnectError) and (not self._reached or _is_stranger(problem))
 
     def close(self) -> None:
         """Let go of the connection."""

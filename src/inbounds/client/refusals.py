@@ -10,6 +10,7 @@ from inbounds import errors
 
 SAME = {
     "invalid-question": errors.InvalidQuestion,
+    "useless-question": errors.UselessQuestion,
     "invalid-parameter": errors.InvalidParameter,
     "invalid-request": errors.InvalidParameter,
     "request-reused": errors.RequestReused,
@@ -52,6 +53,8 @@ def _error(code: str, detail: str, found: dict[str, Any], status: int, request_i
         return errors.EngineFailed(errors.OVERTIME, request_id)
     if code == "statement-failed":
         return errors.EngineFailed("remote", request_id, charged=found.get("charged") is not False)
+    if code == "answer-failed":
+        return errors.AnswerFailed(request_id)
     if code == "ledger-unavailable":
         return errors.LedgerUnavailable(detail, found.get("charged") is None)
     kind = SAME.get(code)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from inbounds.display.facts import Facts
-from inbounds.errors import ServerRefused
+from inbounds.errors import InvalidParameter, ServerRefused
+from inbounds.exact.decimals import typed_decimal
+from inbounds.exact.rational import shown
 from inbounds.ledger.amount import fraction, units, written
 from inbounds.query.answer import Answer
 
@@ -71,12 +72,14 @@ class RemoteQuery:
         pooling: Any = None,
         weights: Sequence[Any] | None = None,
         confidence: float = 0.95,
+        force: bool = False,
     ) -> Answer:
-        """Return private answers; you are charged for them first.
+        """Return private answers; you are charged for them first.  What is public already is free.
 
         With the same `request_id` the same answer comes back, for nothing: so a lost connection never pays twice.
+        With `force`, what would tell nothing is charged as well, and not refused.
         """
-        body = {**self._body(epsilon, pooling, weights), "confidence": confidence}
+        body = {**self._body(epsilon, pooling, weights), "confidence": confidence, **({"force": True} if force else {})}
         request = uuid4().hex if request_id is None else request_id
         return read_answer(self.dataset.connection.post(f"{self.dataset.path}/answers", body, request))
 
@@ -93,13 +96,21 @@ class RemoteQuery:
     def _body(self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None) -> dict[str, Any]:
         found: dict[str, Any] = {"sql": self.text, "epsilon": written(units(epsilon)), "alone": self.each_alone}
         if pooling is not None:
-            found["pooling"] = str(Decimal(str(pooling)))
+            found["pooling"] = _number(pooling, "pooling")
         if weights is not None:
-            found["weights"] = [str(Decimal(str(one))) for one in weights]
+            found["weights"] = [_number(one, "weights") for one in weights]
         return found
 
     def __str__(self) -> str:
         return self.text
+
+
+def _number(value: object, name: str) -> str:
+    """Return a number as the server reads it."""
+    found = typed_decimal(str(value))
+    if found is None:
+        raise InvalidParameter(f"{name} must be a finite decimal number, got {shown(value)}; write it like 2 or 0.5")
+    return str(found)
 
 
 def read_answer(found: dict[str, Any]) -> Answer:
@@ -126,6 +137,9 @@ def read_answer(found: dict[str, Any]) -> Answer:
         warnings=tuple(found["warnings"]),
         note=found["note"],
         measured=len(kinds) - keys,
+        noise_only=tuple(found.get("intervals_noise_only", ())),
+        public=tuple(found.get("public", ())),
+        remarks=tuple(found.get("remarks", ())),
     )
 
 
