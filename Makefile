@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 PEERS := .venv-peers
+AUDIT := .venv-audit
 # Tests start many processes: what one of them compiled, the others need not compile again.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
@@ -18,7 +19,7 @@ SPARK := $(VENV)/.spark
 PEERS_READY := $(PEERS)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test quick lint package check engines format docs bench clean
+.PHONY: help demo serve test quick lint package check engines format docs audit bench clean
 
 # Ends with a remedy when $(PYTHON) cannot make an environment.
 define CHECK_PYTHON
@@ -71,11 +72,17 @@ format: $(DEV) ## put imports and layout in order
 docs: $(DEV) ## build the documentation site into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
+audit: $(DEV) ## look for known faults of what is installed; needs pypi.org, an index alone does not do
+	@test -x $(AUDIT)/bin/pip-audit || { "$(PYTHON)" -m venv $(AUDIT) && \
+	    $(AUDIT)/bin/python -m pip --disable-pip-version-check -qq install 'pip-audit>=2.9,<3'; }
+	@$(BIN)/python -m pip --disable-pip-version-check freeze --exclude-editable >$(AUDIT)/installed.txt
+	@$(AUDIT)/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off -r $(AUDIT)/installed.txt
+
 bench: $(DEV) $(PEERS_READY) ## measure speed and timing leaks against the peers
 	@$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python
 
 clean: ## remove the environments and every cache
-	rm -rf $(VENV) $(PEERS) site dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(AUDIT) site dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(CREATED):

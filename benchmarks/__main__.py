@@ -18,6 +18,7 @@ from benchmarks import (
     limit,
     pages,
     questions,
+    row_weights,
     scalar,
     server,
     tables,
@@ -38,14 +39,20 @@ BENCHMARKS: dict[str, Callable[..., Report | Series]] = {
     "tables": tables.run,
     "pages": pages.run,
     "questions": questions.run,
+    "row-weights": row_weights.run,
     "joint": joint.run,
     "joint-scale": joint_scale.run,
     "joint-check": joint_check.run,
     "server": server.run,
     "server-kills": server.run_kills,
+    "server-restarts": server.run_restarts,
 }
-WITH_OWN_PEERS: dict[str, Callable[..., Report | Series]] = {"tables": tables.run, "joint": joint.run}
-"""Their peers run in processes of their own, some of them in other environments."""
+WITH_OWN_PEERS: dict[str, Callable[..., Report | Series]] = {
+    "tables": tables.run,
+    "joint": joint.run,
+    "row-weights": row_weights.run,
+}
+"""Their peers run in processes of their own, some of them in other environments; or their data are there."""
 
 
 def main() -> None:

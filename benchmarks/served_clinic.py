@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from inbounds.cli.demo_clinic import CONTRACT, build
+from inbounds.ledger import Ledger
 from inbounds.server.custodian_file import CustodianFile
 from inbounds.server.database import Database
 from inbounds.server.key_ring import KeyRing
@@ -66,6 +67,7 @@ class ServedClinic:
         path = folder / "custodian.toml"
         path.write_text(head + "".join(people) + '[people.carla]\nrole = "custodian"\n', encoding="utf-8")
         file = CustodianFile.load(path)
+        Ledger.open(file.ledger).close()  # as --new-ledger does
         ring = KeyRing(Database(file.state))
         return cls(path, file, {name: ring.issue(name)[0] for name in file.people})
 
@@ -77,12 +79,12 @@ class ServedClinic:
     def wait(self, process: subprocess.Popen[bytes]) -> None:
         """Return when the server answers."""
         end = time.monotonic() + PATIENCE
-        with httpx.Client(base_url=self.file.url, trust_env=False) as client:
+        with httpx2.Client(base_url=self.file.url, trust_env=False) as client:
             while True:
                 try:
                     if client.get("/healthz").is_success:
                         return
-                except httpx.TransportError:
+                except httpx2.TransportError:
                     if time.monotonic() > end or process.poll() is not None:
                         raise RuntimeError("the server does not answer") from None
                     time.sleep(0.005)

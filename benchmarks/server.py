@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import server_kills, server_load, server_start, server_timing
+from benchmarks import server_kills, server_load, server_restarts, server_start, server_timing
 from benchmarks.peer_process import PeerProcess
 from benchmarks.report import Report, Series
 
@@ -24,3 +24,8 @@ def run(peers: PeerProcess | None = None, *, quick: bool, seconds: float | None 
 def run_kills(peers: PeerProcess | None = None, *, quick: bool) -> Report:
     """Kill it, and its workers, at random."""
     return server_kills.run(20 if quick else 200)
+
+
+def run_restarts(peers: PeerProcess | None = None, *, quick: bool) -> Report:
+    """End it in every way while analysts ask, and start it again at once."""
+    return server_restarts.run(8 if quick else 50)

@@ -11,7 +11,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -75,36 +76,50 @@ def run(kills: int) -> Report:
 
 def killing(clinic: ServedClinic, order: list[str]) -> Seen:
     """Kill a worker or the server, in this order, while analysts ask; then ask again what has no answer."""
-    seen, over, begun = Seen(), threading.Event(), threading.Barrier(ANALYSTS + 1, timeout=PATIENCE)
     process = clinic.start()
-    clinic.wait(process)
-    names = [name for name in clinic.keys if name != "carla"]
-    asking = [threading.Thread(target=_ask_on, args=(clinic, name, seen, begun, over)) for name in names]
-    for thread in asking:
-        thread.start()
-    begun.wait()  # a client that never reached anybody does not try again
     try:
-        for number, victim in enumerate(order):
-            print(f"\r{number} of {len(order)} kills", end="", file=sys.stderr, flush=True)
-            _wait_for_answers(seen, random.choice(ANSWERS))
-            if victim == SERVER:
-                process.kill()
-                process.wait()
-                process = restarted(clinic)
-            else:
-                while not ((found := workers(process.pid)) and _kill(random.choice(found))):
-                    time.sleep(0.01)
+        clinic.wait(process)
+        with asking(clinic) as seen:
+            for number, victim in enumerate(order):
+                print(f"\r{number} of {len(order)} kills", end="", file=sys.stderr, flush=True)
+                wait_for_answers(seen, random.choice(ANSWERS))
+                if victim == SERVER:
+                    process.kill()
+                    process.wait()
+                    process, _ = restarted(clinic)
+                else:
+                    kill_a_worker(process)
     finally:
-        over.set()
-        for thread in asking:
-            thread.join()
-        _finish(clinic, seen)
         process.terminate()
         process.wait(PATIENCE)
     return seen
 
 
-def _wait_for_answers(seen: Seen, more: int) -> None:
+@contextmanager
+def asking(clinic: ServedClinic) -> Iterator[Seen]:
+    """Let analysts ask for the time of the block, and then again what has no answer: a server is there at both ends."""
+    seen, over, begun = Seen(), threading.Event(), threading.Barrier(ANALYSTS + 1, timeout=PATIENCE)
+    names = [name for name in clinic.keys if name != "carla"]
+    threads = [threading.Thread(target=_ask_on, args=(clinic, name, seen, begun, over)) for name in names]
+    for thread in threads:
+        thread.start()
+    begun.wait()  # a client that never reached anybody does not try again
+    try:
+        yield seen
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    _finish(clinic, seen)
+
+
+def kill_a_worker(process: subprocess.Popen[bytes]) -> None:
+    """Kill one of a server's workers, once there is one."""
+    while not ((found := workers(process.pid)) and _kill(random.choice(found))):
+        time.sleep(0.01)
+
+
+def wait_for_answers(seen: Seen, more: int) -> None:
     """Return at a random moment after so many more answers were given."""
     enough, end = len(seen.got) + more, time.monotonic() + PATIENCE
     while len(seen.got) < enough and time.monotonic() < end:
@@ -112,28 +127,45 @@ def _wait_for_answers(seen: Seen, more: int) -> None:
     time.sleep(random.uniform(0, 2 * TICK))
 
 
-def restarted(clinic: ServedClinic) -> subprocess.Popen[bytes]:
-    """Start the server again, as a supervisor would: until the address is free, and it is this one that has it."""
+def restarted(clinic: ServedClinic) -> tuple[subprocess.Popen[bytes], int]:
+    """Start the server again at once; return it when it answers, and how often it could not start before.
+
+    What answers is this one: it starts workers once it has the address.
+    """
     end = time.monotonic() + PATIENCE
+    failed = 0
     while time.monotonic() < end:
         process = clinic.start()
-        while process.poll() is None:
-            if workers(process.pid):  # which it starts once it has the address
-                clinic.wait(process)
-                return process
-            time.sleep(0.01)
+        try:
+            while process.poll() is None:
+                if workers(process.pid):
+                    clinic.wait(process)
+                    return process, failed
+                time.sleep(0.01)
+        except BaseException:  # Ctrl-C leaves no server behind
+            process.kill()
+            raise
+        failed += 1
     raise RuntimeError("the server does not start again")
 
 
 def workers(server: int) -> list[int]:
-    """Return the worker processes of a server: its children but the one that looks after what they share."""
+    """Return the worker processes of a server."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == server and b"spawn_main" in (folder / "cmdline").read_bytes():
+            if parent == server and b"inbounds.server.worker" in (folder / "cmdline").read_bytes():
                 found.append(int(folder.name))
     return sorted(found)
+
+
+def runs(process: int) -> bool:
+    """Return whether a process is there, and has not ended yet."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
 
 
 def _kill(process: int) -> bool:

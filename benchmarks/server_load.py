@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
-import httpx
+import httpx2
 import numpy as np
 
 from benchmarks.ledger import Deed, rate
@@ -106,7 +106,7 @@ async def _crowd(clinic: ServedClinic, seen: Seen, seconds: float, thinking: flo
             "timeout": 120,
             "verify": trust,
         }
-        async with httpx.AsyncClient(**given, trust_env=False) as client:  # one for all takes longer than the server
+        async with httpx2.AsyncClient(**given, trust_env=False) as client:  # one for all takes longer than the server
             await _Analyst(client, name, seen).work(end, thinking)
 
     await asyncio.gather(*(one(name) for name in clinic.keys if name != "carla"))
@@ -115,7 +115,7 @@ async def _crowd(clinic: ServedClinic, seen: Seen, seconds: float, thinking: flo
 
 @dataclass(frozen=True)
 class _Analyst:
-    client: httpx.AsyncClient
+    client: httpx2.AsyncClient
     name: str
     seen: Seen
 

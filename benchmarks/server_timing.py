@@ -11,7 +11,7 @@ from time import perf_counter
 from uuid import uuid4
 
 import duckdb
-import httpx
+import httpx2
 import numpy as np
 
 from benchmarks.report import Report, duration
@@ -76,7 +76,7 @@ def run_keys(each: int) -> Report:
     with tempfile.TemporaryDirectory() as folder:
         clinic = ServedClinic.build(Path(folder), {"visits": contract("visits", 5, 1)}, 1)
         right = clinic.keys["a0"]
-        with clinic.running(), httpx.Client(base_url=clinic.file.url, trust_env=False) as client:
+        with clinic.running(), httpx2.Client(base_url=clinic.file.url, trust_env=False) as client:
             _shown(client, right, 100)
             found = _shown(client, right, each)
     chance = _chance(each, each)
@@ -117,7 +117,7 @@ async def _asked(clinic: ServedClinic, each: int, at_once: int) -> tuple[Floats,
     order = iter(np.random.default_rng().permutation(np.repeat([0, 1], each)).tolist())
     taken: tuple[list[float], list[float]] = [], []
 
-    async with httpx.AsyncClient(base_url=clinic.file.url, timeout=120, trust_env=False) as client:
+    async with httpx2.AsyncClient(base_url=clinic.file.url, timeout=120, trust_env=False) as client:
 
         async def ask_on(key: str) -> None:
             for at in order:
@@ -134,7 +134,7 @@ async def _asked(clinic: ServedClinic, each: int, at_once: int) -> tuple[Floats,
     return np.array(taken[0]), np.array(taken[1])
 
 
-def _shown(client: httpx.Client, right: str, each: int) -> dict[str, Floats]:
+def _shown(client: httpx2.Client, right: str, each: int) -> dict[str, Floats]:
     """Return the seconds that refusals of each kind took."""
     head, secret = right[: -len("x" * 43)], right[-43:]
     wrong: dict[str, Callable[[], str]] = {

@@ -6,8 +6,9 @@ another ` # ` is a remark. Comments behind other statements are remarks. A block
 example before it prints, one after the other; a line `…` stands for any lines, and if the text between the two blocks
 says "for example", numbers may be others. A line `$ inbounds …` in a block marked `console` is a command that succeeds,
 and the lines below it are what it prints; `…` and "for example" mean there what they mean for an `output`. A block with
-a title is a file; a document that has one is run in a folder that holds it, and the clinic of the demonstration. Python
-that connects to the address of `inbounds serve --demo` asks such a server, with the key of ana.
+a title is a file; a document that has one, or loads the contract of the demonstration, is run in a folder that holds it
+and what the demonstration keeps, its ledger with what it has spent among others. Python that connects to the address of
+`inbounds serve --demo` asks such a server, with the key of ana.
 """
 
 from __future__ import annotations
@@ -33,14 +34,17 @@ import pytest
 import inbounds
 from inbounds import BoundedLaplace, Bounds, Claim, NotPrivate, Optimal, certify
 from inbounds.bounds import bounds
-from inbounds.cli.demo_clinic import OPEN, build, true_rows
+from inbounds.cli.demo import tell
+from inbounds.cli.demo_clinic import CONTRACT, OPEN, build, true_rows
 from inbounds.cli.main import main
+from inbounds.ledger import Ledger
 from inbounds.mechanisms import bounded_laplace
 from inbounds.published import Laplace, Staircase
 from tests.helpers.demo_server import ADDRESS, served
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LOADED = 'Dataset.load("clinic.toml")'
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
 
@@ -126,8 +130,8 @@ def write_files(text: str, folder: Path) -> int:
 def test_every_example_does_what_it_shows(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Python in a document runs from top to bottom, asserts what is true, and shows what comes out."""
     text = document.read_text("utf-8")
-    if write_files(text, tmp_path):
-        build(tmp_path)
+    if write_files(text, tmp_path) or LOADED in text:
+        tell(tmp_path)
         monkeypatch.chdir(tmp_path)
     blocks = len(re.findall(r"```(?:python|output)\b", text))
     if f'connect("{ADDRESS}")' not in text:
@@ -209,7 +213,7 @@ def test_every_command_does_what_is_shown(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Every command in a document succeeds in the folder of the demonstration; docs/cli.md has tests of its own."""
-    build(tmp_path)
+    tell(tmp_path)
     monkeypatch.chdir(tmp_path)
 
     def typed(words: list[str]) -> str:
@@ -220,6 +224,23 @@ def test_every_command_does_what_is_shown(
     text = (ROOT / document).read_text("utf-8")
     write_files(text, tmp_path)
     assert run_commands(text, typed) == len(re.findall(r"^(?:\$ )?inbounds ", text, re.MULTILINE)) > 0
+
+
+@pytest.mark.slow
+def test_the_walk_through_has_one_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever follows the page about a first contract spends from the ledger of the demonstration alone."""
+    text = (ROOT / "docs" / "first-contract.md").read_text("utf-8")
+    tell(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    write_files(text, tmp_path)
+    run_commands(text, lambda words: (main(words), capsys.readouterr().out)[1])
+    run_document(text)
+    (ledger,) = tmp_path.glob("*.ledger.db")
+    with Ledger.open(ledger, create=False) as opened:
+        assert opened.balance("visits").spent == 4  # 3 by the demonstration, 0.5 by ana, 0.5 by ben
+    assert (tmp_path / "clinic.toml").read_text("utf-8") == CONTRACT
 
 
 def test_a_command_that_prints_something_else_is_found() -> None:

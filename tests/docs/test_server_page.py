@@ -21,6 +21,7 @@ from inbounds.server.limits import Limits
 from inbounds.server.person import Action, Role
 from inbounds.server.problem import KINDS
 from inbounds.server.process import check
+from inbounds.server.request_head import LONGEST_FIELDS, LONGEST_LINE
 from inbounds.server.service import Service
 from tests.docs.test_docs import write_files
 
@@ -82,13 +83,14 @@ def test_the_numbers_of_the_page_are_those_of_the_server() -> None:
     assert f"{DAYS} days if not said, at most {MOST_DAYS}" in words
     assert f"its headers have {HEADER_SECONDS} seconds of their own" in words
     assert f"at most {custodian_file.LONGEST_PERSON} characters" in words
+    assert f"the first line may have {LONGEST_LINE:,} bytes, all headers together {LONGEST_FIELDS:,}" in words
     assert f"1 to {re.findall(r',([0-9]+)}', TOKEN)[0]} letters" in words
 
 
 def test_the_file_of_the_page_can_be_served(file: CustodianFile) -> None:
     """The custodian's file on the page is one: with the clinic beside it, everything in it opens."""
     assert {one.role for one in file.people.values()} == set(Role)
-    check(file)
+    check(file, new_ledger=True)
 
 
 def test_the_table_of_addresses_is_that_of_the_interface(file: CustodianFile) -> None:
