@@ -27,7 +27,7 @@ from benchmarks.joint_ways import (
 )
 from benchmarks.peer_process import PeerProcess
 from benchmarks.report import Report, Series
-from inbounds.joint.measuring import Measured, measure
+from inbounds.joint.measured.measurements import Measured, measure
 
 OURS, SQUARES, SIGNS, DOWN = "ours", "least squares", "not negative", "top-down"
 ALONE, PLAIN = "in bounds, one by one", "plain, unclamped"

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds import Bounds, recommend
-from inbounds.joint.facts import Facts
 from inbounds.joint.joint_release import JointRelease
-from inbounds.joint.layout import Layout
-from inbounds.joint.measuring import Measured, measure
-from inbounds.joint.plan import JointPlan
-from inbounds.joint.projection import project
-from inbounds.joint.rounding import rounded
+from inbounds.joint.measured.measurements import Measured, measure
+from inbounds.joint.plan.facts import Facts
+from inbounds.joint.plan.plan import JointPlan
+from inbounds.joint.solve.projection import project
+from inbounds.joint.solve.rounding import rounded
+from inbounds.joint.table.layout import Layout
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -19,7 +19,7 @@ from uuid import uuid4
 from benchmarks.peer_process import PeerProcess
 from benchmarks.report import Report
 from inbounds.ledger import Ledger
-from inbounds.ledger.sqlite_connection import PAUSE
+from inbounds.ledger.stores.sqlite_connection import PAUSE
 
 PROCESSES = 16
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 
 from tests.helpers.browser import Looker, launched, looking
-from tests.helpers.served import Served, build, running
+from tests.helpers.served_hospital import Served, build, running
 
 from benchmarks.peer_process import PeerProcess
 from benchmarks.report import Report, at_most, duration

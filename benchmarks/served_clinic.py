@@ -14,11 +14,11 @@ from pathlib import Path
 
 import httpx2
 
-from inbounds.cli.demo_clinic import CONTRACT, build
+from inbounds.cli.clinic.clinic import CONTRACT, build
 from inbounds.ledger import Ledger
-from inbounds.server.custodian_file import CustodianFile
-from inbounds.server.database import Database
-from inbounds.server.key_ring import KeyRing
+from inbounds.server.people.key_ring import KeyRing
+from inbounds.server.state.custodian_file import CustodianFile
+from inbounds.server.state.database import Database
 
 SERVE = ("inbounds.cli", "serve")
 """The module and the words that start a server."""

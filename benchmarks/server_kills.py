@@ -21,7 +21,7 @@ from uuid import uuid4
 from benchmarks.report import Report
 from benchmarks.served_clinic import PATIENCE, ServedClinic, contract
 from inbounds import connect
-from inbounds.cli.demo_questions import QUESTIONS
+from inbounds.cli.clinic.questions import QUESTIONS
 from inbounds.errors import InboundsError
 from inbounds.ledger import Ledger
 from inbounds.query import Answer
@@ -155,7 +155,7 @@ def workers(server: int) -> list[int]:
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == server and b"inbounds.server.worker" in (folder / "cmdline").read_bytes():
+            if parent == server and b"inbounds.server.run.worker" in (folder / "cmdline").read_bytes():
                 found.append(int(folder.name))
     return sorted(found)
 

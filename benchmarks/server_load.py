@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.ledger import Deed, rate
 from benchmarks.report import Report, at_most, duration
 from benchmarks.served_clinic import ServedClinic, bearer, contract
-from inbounds.cli.demo_questions import QUESTIONS
+from inbounds.cli.clinic.questions import QUESTIONS
 from inbounds.ledger import Ledger
 from inbounds.query import Dataset
 

@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.report import Report, duration
 from benchmarks.served_clinic import ServedClinic, bearer, contract
 from benchmarks.timing_leak import Floats, auc
-from inbounds.server.key import mint, prefix_of
+from inbounds.server.people.key import mint, prefix_of
 
 TICK = 0.5
 AT_ONCE = 8

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from inbounds.query.contract import Contract
-from inbounds.server import holdings
-from inbounds.server.custodian_file import CustodianFile
-from inbounds.server.process import listening, run
+from inbounds.query.contract.contract import Contract
+from inbounds.server.run.process import listening, run
+from inbounds.server.state import open_datasets
+from inbounds.server.state.custodian_file import CustodianFile
 
 
 def none(contract: Contract) -> float:
@@ -19,7 +19,7 @@ def none(contract: Contract) -> float:
 
 def main() -> None:
     """Serve what a custodian's file says, in this process."""
-    holdings._tick = none
+    open_datasets._tick = none
     path = Path(sys.argv[1])
     file = CustodianFile.load(path)
     run(path, file, listening(file))

@@ -31,7 +31,7 @@ from inbounds.published import ExplicitFair, Geometric, Laplace, Staircase
 from inbounds.sampling.reference import EXTENSION, WORD
 from inbounds.sampling.tails import LowerTail
 from tests.helpers.mechanisms import ISLANDS, KINDS, mechanism
-from tests.helpers.script import Script, word
+from tests.helpers.scripted_entropy import Script, word
 
 inf, nan = math.inf, math.nan
 

@@ -24,7 +24,7 @@ from inbounds.privacy.label import Label, written_up
 from inbounds.published import Geometric, Laplace
 from tests.helpers.brute_force import Spans
 from tests.helpers.mechanisms import ISLANDS, YEAR
-from tests.helpers.scenes import spans
+from tests.helpers.small_lattices import spans
 
 Floats = NDArray[np.float64]
 inf, nan = math.inf, math.nan

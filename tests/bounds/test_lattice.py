@@ -15,7 +15,7 @@ from inbounds.bounds.fine_step import COARSEST, fine_step
 from inbounds.bounds.index_span import FAR, LIMIT
 from inbounds.bounds.lattice import Lattice
 from tests.helpers.brute_force import BruteForce, Spans
-from tests.helpers.scenes import Scene, scenes, spans
+from tests.helpers.small_lattices import Scene, scenes, spans
 
 low_and_width = st.tuples(st.integers(-40, 40), st.integers(0, 40))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -11,8 +10,9 @@ from inbounds import BoundedLaplace, Bounds, Mechanism, Optimal, compare, plot, 
 from inbounds.choosing import catalogue, trials
 from inbounds.choosing.catalogue import CATALOGUE, Entry
 from inbounds.published import Geometric
+from tests.helpers.programs import ROOT
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = ROOT / "docs"
 
 
 def test_every_mechanism_is_in_the_catalogue() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from inbounds.cli.demo_clinic import build
+from inbounds.cli.clinic.clinic import build
 from inbounds.cli.main import main
 
 

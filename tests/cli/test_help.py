@@ -12,23 +12,24 @@ import pytest
 import typer.main
 
 from inbounds import __version__
-from inbounds.cli import demo as demo_module
 from inbounds.cli.app import ORDER, app
-from inbounds.cli.serve import DEMO
-from inbounds.cli.suggestion import SYNONYMS
+from inbounds.cli.commands import demo as demo_module
+from inbounds.cli.commands.serve import DEMO
+from inbounds.cli.shell.suggestion import SYNONYMS
 from inbounds.ledger import Head, Ledger
-from inbounds.server.custodian_file import CustodianFile
-from inbounds.server.database import Database
-from inbounds.server.key_ring import KeyRing
-from inbounds.server.ledger_heads import LedgerHeads
+from inbounds.server.people.key_ring import KeyRing
+from inbounds.server.state.custodian_file import CustodianFile
+from inbounds.server.state.database import Database
+from inbounds.server.state.ledger_heads import LedgerHeads
 from tests.cli.conftest import Type, Typed, within_80
+from tests.helpers.programs import ROOT
 
-PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
-ROOT: Any = typer.main.get_command(app)
+PAGE = ROOT / "docs" / "cli.md"
+INBOUNDS: Any = typer.main.get_command(app)
 GROUPS = ("budget", "keys")
 COMMANDS: dict[str, Any] = {
-    **{name: command for name, command in ROOT.commands.items() if name not in GROUPS},
-    **{f"{group} {name}": command for group in GROUPS for name, command in ROOT.commands[group].commands.items()},
+    **{name: command for name, command in INBOUNDS.commands.items() if name not in GROUPS},
+    **{f"{group} {name}": command for group in GROUPS for name, command in INBOUNDS.commands[group].commands.items()},
 }
 
 
@@ -51,11 +52,11 @@ def test_there_is_every_command() -> None:
     """The commands are those that the page promises."""
     about_numbers = {"release", "plan", "certify"}
     about_tables = {"init", "check", "keys", "query", "explain", "budget"}
-    assert set(ROOT.commands) == {*about_numbers, *about_tables, "serve", "demo"}
+    assert set(INBOUNDS.commands) == {*about_numbers, *about_tables, "serve", "demo"}
     copies = {"backup", "restore", "accept-restore"}
     asked = {"show", "grant", "contract", "delta", "verify", "statement"}
-    assert set(ROOT.commands["budget"].commands) == asked | copies
-    assert set(ROOT.commands["keys"].commands) == {"discover", "issue", "list", "revoke"}
+    assert set(INBOUNDS.commands["budget"].commands) == asked | copies
+    assert set(INBOUNDS.commands["keys"].commands) == {"discover", "issue", "list", "revoke"}
 
 
 def serve_to_ana(folder: Path) -> None:
@@ -171,9 +172,9 @@ def test_a_person_reads_whole_words(typed: Type, monkeypatch: pytest.MonkeyPatch
 def test_a_synonym_is_for_what_there_is(synonym: str) -> None:
     """Other words stand for commands and options that exist, and are none themselves."""
     options = {option for command in COMMANDS.values() for param in command.params for option in param.opts}
-    known = {*ROOT.commands, *COMMANDS, *options, "--help", "--version"}
+    known = {*INBOUNDS.commands, *COMMANDS, *options, "--help", "--version"}
     assert SYNONYMS[synonym] in known
-    assert synonym not in ROOT.commands
+    assert synonym not in INBOUNDS.commands
 
 
 @pytest.mark.parametrize(
@@ -221,7 +222,7 @@ def test_every_option_is_documented(name: str) -> None:
 
 def test_nothing_else_is_documented() -> None:
     """Sections and options on the page are those that there are."""
-    assert set(sections()) == set(ROOT.commands)
+    assert set(sections()) == set(INBOUNDS.commands)
     known = {option for command in COMMANDS.values() for param in command.params for option in param.opts}
     text = "\n".join(sections().values())
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)) <= known

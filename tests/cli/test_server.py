@@ -16,11 +16,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from inbounds.cli.serve import DEMO
+from inbounds.cli.commands.serve import DEMO
 from inbounds.ledger import Ledger
 from tests.cli.conftest import Type, within_80
 from tests.client.conftest import Clinic, serve_clinic
-from tests.helpers.served import free_port, running, wait_for
+from tests.helpers.served_hospital import free_port, running, wait_for
 
 INBOUNDS = (sys.executable, "-m", "inbounds.cli")
 COUNT = "SELECT COUNT(*) FROM visits"

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 import inbounds
-from inbounds.cli.demo_clinic import CONTRACT
-from inbounds.cli.demo_clinic import build as build_clinic
-from inbounds.cli.serve import DEMO
+from inbounds.cli.clinic.clinic import CONTRACT
+from inbounds.cli.clinic.clinic import build as build_clinic
+from inbounds.cli.commands.serve import DEMO
 from inbounds.client import Connection
-from inbounds.server.custodian_file import CustodianFile
-from inbounds.server.database import Database
-from inbounds.server.key_ring import KeyRing
-from tests.helpers.served import Running, Served, begin_ledger, free_port, running
+from inbounds.server.people.key_ring import KeyRing
+from inbounds.server.state.custodian_file import CustodianFile
+from inbounds.server.state.database import Database
+from tests.helpers.served_hospital import Running, Served, begin_ledger, free_port, running
 
 
 @dataclass(frozen=True)

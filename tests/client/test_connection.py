@@ -20,8 +20,8 @@ from inbounds import errors
 from inbounds.client import Connection, waiting
 from inbounds.ledger import Ledger
 from tests.client.conftest import Clinic
-from tests.helpers.cutter import Cut, Cutter
-from tests.helpers.served import free_port
+from tests.helpers.cut_connections import Cut, Cutter
+from tests.helpers.served_hospital import free_port
 
 COUNT = "SELECT COUNT(*) FROM visits"
 SECRET = "inb_0123456789ab_" + "k" * 43

@@ -14,15 +14,15 @@ import pytest
 import typer.main
 
 from inbounds.cli.app import app
-from inbounds.cli.demo_clinic import build
+from inbounds.cli.clinic.clinic import build
 from inbounds.errors import InvalidContract
-from inbounds.server import custodian_file
-from inbounds.server.custodian_file import CustodianFile
-from inbounds.server.limits import Limits
-from inbounds.server.person import Role
-from inbounds.server.process import GRACE, check
+from inbounds.server.basics.limits import Limits
+from inbounds.server.basics.person import Role
+from inbounds.server.run.process import GRACE, check
+from inbounds.server.state import custodian_file
+from inbounds.server.state.custodian_file import CustodianFile
+from tests.helpers.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 EXAMPLE = (ROOT / "deploy" / "custodian.example.toml").read_text("utf-8")
 UNIT = (ROOT / "deploy" / "inbounds.service").read_text("utf-8")
 CONTAINER = (ROOT / "deploy" / "Containerfile").read_text("utf-8")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.helpers.programs import ROOT
+
 FOLDERS = ("server", "pages", "pages/browser")
 PAGE = (ROOT / "docs" / "attacks.md").read_text("utf-8")
 

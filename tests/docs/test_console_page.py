@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.helpers.programs import ROOT
+
 PICTURES = ROOT / "docs" / "pictures"
 PAGE = (ROOT / "docs" / "console.md").read_text("utf-8")
 MOST_BYTES = 120_000

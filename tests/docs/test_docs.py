@@ -34,15 +34,15 @@ import pytest
 import inbounds
 from inbounds import BoundedLaplace, Bounds, Claim, NotPrivate, Optimal, certify
 from inbounds.bounds import bounds
-from inbounds.cli.demo import tell
-from inbounds.cli.demo_clinic import CONTRACT, OPEN, build, true_rows
+from inbounds.cli.clinic.clinic import CONTRACT, OPEN, build, true_rows
+from inbounds.cli.commands.demo import tell
 from inbounds.cli.main import main
 from inbounds.ledger import Ledger
 from inbounds.mechanisms import bounded_laplace
 from inbounds.published import Laplace, Staircase
 from tests.helpers.demo_server import ADDRESS, served
+from tests.helpers.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LOADED = 'Dataset.load("clinic.toml")'
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import runpy
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.helpers.programs import ROOT
+
 JOINT: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "pictures" / "joint.py"))
 MEASURED: dict[str, Any] = JOINT["measured"]()
 TOGETHER = ", large first"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import runpy
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
 from inbounds import Bounds, Optimal
+from tests.helpers.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 LIMITS: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "pictures" / "limits.py"))
 MEASURED: list[dict[str, Any]] = LIMITS["measured_before"]()
 GOALS: tuple[Literal["mean", "worst"], ...] = ("mean", "worst")

@@ -9,10 +9,10 @@ import pytest
 
 from inbounds import BoundedLaplace, Bounds, InvalidParameter
 from inbounds.privacy.claim import RECOMMENDED_EACH, RECOMMENDED_TOTAL
-from inbounds.query.draft import Draft
-from inbounds.query.schema import Schema
+from inbounds.query.custodian.draft import Draft
+from inbounds.query.custodian.schema import Schema
+from tests.helpers.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "parameters.md"
 ADVICE = re.compile(
     r"(?:ε|epsilon)s?[^.\n|]{0,30}\b(?:from )?[\d.]+ to [\d.]+[^.\n|]{0,20}(?:usual|common|recommend)", re.I

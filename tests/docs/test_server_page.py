@@ -9,23 +9,23 @@ from typing import Any
 
 import pytest
 
-from inbounds.cli.demo_clinic import build
-from inbounds.server import custodian_file
-from inbounds.server.api.answers import TOKEN
-from inbounds.server.app import application
-from inbounds.server.connection import HEADER_SECONDS
-from inbounds.server.custodian_file import CustodianFile
-from inbounds.server.holdings import LONGEST_TICK, TICK
-from inbounds.server.key_ring import DAYS, MOST_DAYS
-from inbounds.server.limits import Limits
-from inbounds.server.person import Action, Role
-from inbounds.server.problem import KINDS
-from inbounds.server.process import check
-from inbounds.server.request_head import LONGEST_FIELDS, LONGEST_LINE
-from inbounds.server.service import Service
+from inbounds.cli.clinic.clinic import build
+from inbounds.server.basics.limits import Limits
+from inbounds.server.basics.person import Action, Role
+from inbounds.server.basics.problem import KINDS
+from inbounds.server.people.key_ring import DAYS, MOST_DAYS
+from inbounds.server.run.app import application
+from inbounds.server.run.connection import HEADER_SECONDS
+from inbounds.server.run.process import check
+from inbounds.server.run.request_head import LONGEST_FIELDS, LONGEST_LINE
+from inbounds.server.service.answer_list import TOKEN
+from inbounds.server.service.service import Service
+from inbounds.server.state import custodian_file
+from inbounds.server.state.custodian_file import CustodianFile
+from inbounds.server.state.open_datasets import LONGEST_TICK, TICK
 from tests.docs.test_docs import write_files
+from tests.helpers.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "server.md").read_text("utf-8")
 
 

@@ -19,8 +19,9 @@ import pytest
 from inbounds import Bounds, recommend
 from inbounds.joint import release
 from inbounds.query import Dataset, InvalidQuestion
-from inbounds.query.asking import Query
-from tests.docs.test_docs import ROOT, run_document, write_files
+from inbounds.query.query import Query
+from tests.docs.test_docs import run_document, write_files
+from tests.helpers.programs import ROOT
 
 TEXT = (ROOT / "docs" / "side-by-side.md").read_text("utf-8")
 PEERS = {"SmartNoise SQL": "pums", "Tumult Analytics": "members", "OpenDP": "lfs"}

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from inbounds import errors
+from tests.helpers.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
 MODULES = (

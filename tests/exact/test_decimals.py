@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inbounds import Bounds
 from inbounds.answers.single import Answers
 from inbounds.bounds.lattice import Lattice
-from inbounds.cli.answer_text import read_answer
+from inbounds.cli.files.answer_text import read_answer
 from inbounds.exact.decimals import DIGITS, from_decimal, is_decimal, read_decimal, typed_decimal
 
 LATTICES = [

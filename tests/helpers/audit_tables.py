@@ -13,7 +13,7 @@ from sqlglot import exp
 from inbounds.query import Dataset, Query
 from inbounds.query.engines.duckdb import DuckDB, DuckDialect
 from inbounds.query.engines.engine import Engine, Kind
-from inbounds.query.plan import Plan
+from inbounds.query.methods.plan import Plan
 
 Rows = Iterable[tuple[Any, ...]]
 

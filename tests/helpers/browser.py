@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tests.helpers.places import absent, is_demanded
+from tests.helpers.engine_places import absent, is_demanded
 from tests.helpers.programs import ROOT
-from tests.helpers.served import Running
+from tests.helpers.served_hospital import Running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, Response

@@ -5,8 +5,8 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from inbounds.ledger import Ledger
-from tests.helpers.served import BY_CLINIC, COUNT, Served
-from tests.helpers.visiting import Visit
+from tests.helpers.page_visitor import Visit
+from tests.helpers.served_hospital import BY_CLINIC, COUNT, Served
 
 BY = "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic"
 BOX = "SELECT clinic, QUANTILES(age, 0.1, 0.25, 0.5, 0.75, 0.9) FROM visits GROUP BY clinic"

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.optimize
 from numpy.typing import NDArray
 
-from inbounds.joint.axis import Axis, Level
-from inbounds.joint.facts import Facts
-from inbounds.joint.layout import Grouping, Layout
+from inbounds.joint.plan.facts import Facts
+from inbounds.joint.table.axis import Axis, Level
+from inbounds.joint.table.layout import Grouping, Layout
 
 Generator = np.random.Generator
 

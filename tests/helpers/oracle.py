@@ -17,12 +17,12 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from inbounds.query.column import Keys, Numbers
-from inbounds.query.condition import And, Compare, Condition, In, Like, Missing, Not, Or
-from inbounds.query.expression import Binary, Call, Case, Constant, Expression, Named
-from inbounds.query.group import Group, by_key
-from inbounds.query.made import Made, MadeKeys
-from inbounds.query.measure import (
+from inbounds.query.columns.column import Keys, Numbers
+from inbounds.query.columns.condition import And, Compare, Condition, In, Like, Missing, Not, Or
+from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.columns.expression import Binary, Call, Case, Constant, Expression, Named
+from inbounds.query.question.group import Group, by_key
+from inbounds.query.question.measure import (
     Cdf,
     Correlation,
     Count,
@@ -38,7 +38,7 @@ from inbounds.query.measure import (
     Sum,
     Variance,
 )
-from inbounds.query.question import Question
+from inbounds.query.question.question import Question
 
 Row = Mapping[str, Any]
 Cell = tuple[int, ...]

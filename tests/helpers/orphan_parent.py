@@ -15,7 +15,7 @@ import time
 CHILD = """
 import os, socket, sys, threading, time
 moment, parent, line, ready = sys.argv[1], *map(int, sys.argv[2:])
-from inbounds.server import parent as parents
+from inbounds.server.run import parent as parents
 if moment == "before":
     os.read(ready, 1)  # until the parent has ended
 if moment == "kernel":

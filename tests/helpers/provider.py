@@ -18,7 +18,7 @@ import httpx2
 from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 
-from tests.helpers.served import free_port, wait_for
+from tests.helpers.served_hospital import free_port, wait_for
 
 AUDIENCE = "inbounds"
 

@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from inbounds.query import Dataset
 from inbounds.query.engines.duckdb import DuckDB
-from inbounds.query.plan import Plan
-from tests.helpers.places import text
+from inbounds.query.methods.plan import Plan
+from tests.helpers.engine_places import text
 from tests.helpers.random_contracts import ROW, UNITS, Dice, Private, Row, Scene, random_rows, random_scene, without
 
 Rows = dict[str, list[Row]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from inbounds.server.claims import Claims
+from inbounds.server.state.claims import Claims
 
 
 def main() -> None:

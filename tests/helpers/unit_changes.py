@@ -8,18 +8,18 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from inbounds.joint.plan import JointPlan
+from inbounds.joint.plan.plan import JointPlan
 from inbounds.query import Query
-from inbounds.query.answering import OneNumber
-from inbounds.query.cdf import CumulativeShares
-from inbounds.query.joint_table import JointTable
-from inbounds.query.keys_present import KeysPresent
-from inbounds.query.measure import Cdf, Count, Quantile, Quantiles, Sum
-from inbounds.query.moments import MomentsOfColumns
-from inbounds.query.plan import Plan
-from inbounds.query.quantile_answering import QuantileByRank, QuantilesInOrder
-from inbounds.query.quantile_law import rank_misses
-from inbounds.query.ratio import Ratio
+from inbounds.query.methods.category_count import KeysPresent
+from inbounds.query.methods.cdf import CumulativeShares
+from inbounds.query.methods.joint.joint_table import JointTable
+from inbounds.query.methods.method import OneNumber
+from inbounds.query.methods.moments.moments import MomentsOfColumns
+from inbounds.query.methods.plan import Plan
+from inbounds.query.methods.quantiles.law import rank_misses
+from inbounds.query.methods.quantiles.quantiles import QuantileByRank, QuantilesInOrder
+from inbounds.query.methods.ratio import Ratio
+from inbounds.query.question.measure import Cdf, Count, Quantile, Quantiles, Sum
 
 Totals = list[list[int]]
 MANY = Fraction(10**6)

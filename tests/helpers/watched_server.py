@@ -26,8 +26,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from tests.helpers.served import bearer, build
-from tests.helpers.visiting import visit
+from tests.helpers.page_visitor import visit
+from tests.helpers.served_hospital import bearer, build
 
 SECRET = "SELECT AVG(age) FROM visits WHERE age <> 47"
 """A question that nobody but the analyst may see."""

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inbounds.joint.axis import Axis, Level
-from inbounds.joint.facts import Facts
 from inbounds.joint.joint_release import JointRelease
-from inbounds.joint.layout import Layout
-from inbounds.joint.measuring import measure
-from inbounds.joint.plan import JointPlan
-from inbounds.joint.projection import project
-from tests.helpers.script import Script
+from inbounds.joint.measured.measurements import measure
+from inbounds.joint.plan.facts import Facts
+from inbounds.joint.plan.plan import JointPlan
+from inbounds.joint.solve.projection import project
+from inbounds.joint.table.axis import Axis, Level
+from inbounds.joint.table.layout import Layout
+from tests.helpers.scripted_entropy import Script
 
 LEVELS = Level("node", tuple(i // 8 for i in range(512))), Level("top", tuple(i // 64 for i in range(512)))
 TREE = Layout((Axis("leaf", 512, LEVELS),))

@@ -222,7 +222,7 @@ def test_bad_input_is_refused_before_anything_is_measured(
     given: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What makes no sense is refused with the rule and the remedy, and no random byte is drawn for it."""
-    monkeypatch.setattr("inbounds.joint.measuring._measured", lambda *_: pytest.fail("measured"))
+    monkeypatch.setattr("inbounds.joint.measured.measurements._measured", lambda *_: pytest.fail("measured"))
     with pytest.raises(InvalidParameter, match=message) as refused:
         release(**{**GOOD, **given})
     assert ";" in str(refused.value)
@@ -256,7 +256,7 @@ def test_least_squares_that_take_too_long_are_left_out(monkeypatch: pytest.Monke
     def fails(*_: Any, **__: Any) -> None:
         raise ProjectionFailed("no time; take more")
 
-    monkeypatch.setattr("inbounds.joint.estimate.project", fails)
+    monkeypatch.setattr("inbounds.joint.measured.estimate.project", fails)
     table = people()
     assert table.cells.min() >= 0
     assert abs(table.cells.sum() - PEOPLE.sum()) < 200

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.joint_check import KINDS, Cell, Names, RandomTable, added_up, check, crossing, faults, random_table
 
 from inbounds.joint import Axis, Level
-from tests.helpers.surroundings import SURROUNDINGS
+from tests.helpers.caller_settings import SURROUNDINGS
 
 BLOCKS = 4
 TREE = (Axis("leaf", 4, (Level("node", (0, 1, 0, 1)),)),)

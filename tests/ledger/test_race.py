@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from inbounds.ledger import Ledger
-from inbounds.ledger.amount import UNIT
-from inbounds.ledger.cost import pure_rho
-from tests.helpers import ledger_nursery, ledger_places
+from inbounds.ledger.values.amount import UNIT
+from inbounds.ledger.values.cost import pure_rho
+from tests.helpers import killed_chargers, ledger_places
 from tests.helpers.ledger_places import Place
 from tests.helpers.ledger_racer import RHO, InRho, ReadThenWrite, dataset, open_ledger, race
 from tests.helpers.programs import run_program
@@ -69,8 +69,8 @@ def test_a_killed_process_leaves_a_ledger_in_order(place: Place, budget: str) ->
 
     In rho too: there epsilon is over its cap after the first ten charges.
     """
-    told = run_program(ledger_nursery, place.where, "50", "0.04", budget, timeout=120)
-    told += run_program(ledger_nursery, place.where, "50", "0.04", budget, "ready", timeout=120)
+    told = run_program(killed_chargers, place.where, "50", "0.04", budget, timeout=120)
+    told += run_program(killed_chargers, place.where, "50", "0.04", budget, "ready", timeout=120)
     left = [line.split() for line in told.splitlines() if line.count(" ") == 1]
     assert len(left) > 20
     with Ledger.open(place.where) as ledger:
@@ -92,7 +92,7 @@ def test_a_killed_process_leaves_a_ledger_in_order(place: Place, budget: str) ->
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_process_killed_while_it_creates_a_ledger_leaves_one_that_opens(tmp_path: Path) -> None:
     """Each of fifty children creates a file of its own and is killed soon: whatever it left is opened."""
-    run_program(ledger_nursery, f"{tmp_path}/{{}}.db", "50", "0.008", "epsilon", timeout=120)
+    run_program(killed_chargers, f"{tmp_path}/{{}}.db", "50", "0.008", "epsilon", timeout=120)
     left = list(tmp_path.glob("*.db"))
     assert len(left) > 25
     for path in left:

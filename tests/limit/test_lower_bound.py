@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from inbounds import Bounds
 from inbounds.accuracy.prior import Prior
 from inbounds.bounds.lattice import Lattice
-from inbounds.limit.column_generation import solved
-from inbounds.limit.deadline import NEVER, Deadline
 from inbounds.limit.goal import Minimise as Goal
 from inbounds.limit.lower_bound import (
     Grid,
@@ -27,9 +25,11 @@ from inbounds.limit.lower_bound import (
     worst_bound,
     worst_bound_by_tapers,
 )
+from inbounds.limit.program.column_generation import solved
+from inbounds.limit.program.deadline import NEVER, Deadline
 from inbounds.limit.search import Search
 from inbounds.mechanisms.setting import Setting
-from tests.helpers.optimum import GOALS, least
+from tests.helpers.exact_optimum import GOALS, least
 
 EPSILONS = st.sampled_from([Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2)])
 

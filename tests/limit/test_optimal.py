@@ -21,14 +21,14 @@ from hypothesis import strategies as st
 
 from inbounds import BoundedLaplace, Bounds, InvalidAnswer, InvalidParameter, NotPrivate, Optimal, certify
 from inbounds.limit import optimal, search
-from inbounds.limit.cell_law import CellLaw
-from inbounds.limit.exact_table import ExactTable
+from inbounds.limit.cells.cell_law import CellLaw
+from inbounds.limit.cells.exact_table import ExactTable
+from inbounds.limit.cells.kernel import TableKernel
 from inbounds.limit.goal import Minimise as Goal
-from inbounds.limit.kernel import TableKernel
 from inbounds.published import ExplicitFair, Geometric, Staircase
 from tests.helpers import known_errors
 from tests.helpers.chi_square import FLOOR, p_value
-from tests.helpers.optimum import (
+from tests.helpers.exact_optimum import (
     FORTNIGHT,
     GOALS,
     HALF,
@@ -55,7 +55,7 @@ from tests.helpers.optimum import (
     spans_of,
     values,
 )
-from tests.helpers.script import Script
+from tests.helpers.scripted_entropy import Script
 
 inf, nan = math.inf, math.nan
 TENTH = Fraction(1, 10)

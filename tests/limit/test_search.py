@@ -7,14 +7,14 @@ import pytest
 from inbounds import Bounds, Optimal, certify
 from inbounds.accuracy.prior import Prior
 from inbounds.limit import search
-from inbounds.limit.deadline import NEVER
 from inbounds.limit.family_law import FamilyLaw
 from inbounds.limit.goal import Minimise as Goal
-from inbounds.limit.linear_program import LinearProgram
 from inbounds.limit.lower_bound import grid_of, grid_to_ends, mean_bound, worst_bound
 from inbounds.limit.optimality import rounded_up
+from inbounds.limit.program.deadline import NEVER
+from inbounds.limit.program.linear_program import LinearProgram
 from inbounds.mechanisms.setting import Setting
-from tests.helpers.optimum import GOALS, ISLANDS, PATIENT, error_of, made
+from tests.helpers.exact_optimum import GOALS, ISLANDS, PATIENT, error_of, made
 
 EPSILONS = (0.1, 0.5, 1, 2, 5)
 WIDTHS = (1, 2, 5, 10, 50)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from inbounds import Bounds
-from inbounds.cli.release import _Asked, _one
+from inbounds.cli.commands.release import _Asked, _one
 from inbounds.mechanisms.exact_release import release_all
 from inbounds.published import Laplace
 

@@ -24,9 +24,9 @@ import inbounds
 from inbounds import BoundedLaplace, Bounds, InvalidAnswer, InvalidParameter, LatticeTooFine
 from inbounds.published import Laplace, Staircase
 from inbounds.sampling.array import CHUNK
+from tests.helpers.caller_settings import SURROUNDINGS
 from tests.helpers.mechanisms import KINDS, mechanism
-from tests.helpers.script import Script
-from tests.helpers.surroundings import SURROUNDINGS
+from tests.helpers.scripted_entropy import Script
 
 inf, nan = math.inf, math.nan
 TENTH, THIRD = Fraction(1, 10), Fraction(1, 3)

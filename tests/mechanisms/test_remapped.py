@@ -19,7 +19,7 @@ from inbounds.mechanisms.remapped import Remapped
 from inbounds.published import ExplicitFair, Geometric, Laplace, NaiveLaplace, Piecewise, Staircase
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.mechanisms import ISLANDS, YEAR
-from tests.helpers.script import Script
+from tests.helpers.scripted_entropy import Script
 
 ELEVEN = Bounds(0, 10, step=1)
 TILTED = [8, 7, 6, 5, 4, 3, 2, 1, 1, 0, 4]

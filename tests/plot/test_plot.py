@@ -26,8 +26,8 @@ from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.published import ExplicitFair, Geometric, Laplace, NaiveLaplace, Staircase
 from inbounds.published.croft2022.adaptive import AdaptiveLaplace
 from tests.helpers.mechanisms import KINDS, mechanism
+from tests.helpers.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 UNION = Bounds(0, 5) | Bounds(7, 12)
 WEEKDAYS = Bounds.dates("2026-01-01", "2026-01-31", weekdays="Mon-Fri")
 ISLANDS = Bounds.union([(0, 1000), (1500, 1500), (1700, 1701)], step=1)

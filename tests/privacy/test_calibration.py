@@ -18,7 +18,7 @@ import inbounds.privacy.claim
 from inbounds import BoundedLaplace, Bounds, Claim, LatticeTooFine, NotPrivate, certify
 from inbounds.privacy.certificate import Certificate, prove
 from inbounds.privacy.scale_search import first_fall
-from tests.helpers.scenes import Scene, scenes
+from tests.helpers.small_lattices import Scene, scenes
 
 inf = math.inf
 A_MILLIONTH = Fraction(1, 10**6)

@@ -18,7 +18,7 @@ from inbounds import BoundedLaplace, Bounds, Certificate, Claim, InboundsError, 
 from inbounds.errors import LatticeTooFine
 from inbounds.privacy.certificate import prove
 from tests.helpers.brute_force import Spans
-from tests.helpers.scenes import Scene, scales, scenes
+from tests.helpers.small_lattices import Scene, scales, scenes
 
 HALF_LINE = Bounds(0, None)
 GAPPED = Bounds(0, 5) | Bounds(7, None)

@@ -16,7 +16,7 @@ from inbounds import BoundedLaplace, Bounds, Certificate, Claim, InvalidParamete
 from inbounds.privacy.certificate import worst_loss
 from inbounds.privacy.claim import Promise
 from tests.helpers.brute_force import BruteForce, Spans
-from tests.helpers.scenes import Scene, scales, scenes, spans
+from tests.helpers.small_lattices import Scene, scales, scenes, spans
 
 inf, nan = math.inf, math.nan
 HALF = Fraction(1, 2)

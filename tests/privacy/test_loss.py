@@ -16,7 +16,7 @@ from inbounds.bounds.lattice import Lattice
 from inbounds.privacy.certificate import worst_loss
 from inbounds.privacy.law import Law
 from inbounds.privacy.loss import FloatMasses, float_losses, linear_scan
-from tests.helpers.scenes import Scene, scales, scenes
+from tests.helpers.small_lattices import Scene, scales, scenes
 
 Floats = NDArray[np.float64]
 shares = st.floats(0, 1)

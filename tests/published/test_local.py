@@ -21,7 +21,7 @@ from inbounds.published.li2020 import half_window
 from inbounds.published.local.mechanism import LocalMechanism
 from inbounds.published.wang2019 import HYBRID_FROM
 from tests.helpers.chi_square import FLOOR, p_value
-from tests.helpers.script import Script
+from tests.helpers.scripted_entropy import Script
 
 Maker = Callable[[Bounds, Any, Any], LocalMechanism]
 

@@ -41,10 +41,10 @@ from inbounds.published import (
 from inbounds.published.geng2014 import StaircaseNoise
 from inbounds.published.ghosh2009 import GeometricNoise
 from tests.helpers import known_errors
+from tests.helpers.caller_settings import SURROUNDINGS
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.mechanisms import YEAR
-from tests.helpers.script import Script
-from tests.helpers.surroundings import SURROUNDINGS
+from tests.helpers.scripted_entropy import Script
 
 Floats = NDArray[np.float64]
 Maker = Callable[[Bounds, Any, Any], Mechanism]

@@ -8,12 +8,21 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.places import InDuckDB, InParquet, InPostgres, InSpark, Place, postgres_url, quiet, spark_session
+from tests.helpers.engine_places import (
+    InDuckDB,
+    InParquet,
+    InPostgres,
+    InSpark,
+    Place,
+    postgres_url,
+    quiet,
+    spark_session,
+)
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The one Spark session of a run: one process runs all tests that name Spark (`tests/helpers/pieces.py`)."""
+    """The one Spark session of a run: one process runs all tests that name Spark (`tests/helpers/xdist_groups.py`)."""
     session = spark_session(tmp_path_factory.mktemp("warehouse"))
     yield session
     with quiet():

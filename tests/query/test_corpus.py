@@ -14,8 +14,8 @@ import pytest
 
 from inbounds.errors import EngineFailed
 from inbounds.query import Dataset, Query
-from inbounds.query.measure import Cdf, Mean, Quantile, Quantiles, Totals
-from inbounds.query.question import Question
+from inbounds.query.question.measure import Cdf, Mean, Quantile, Quantiles, Totals
+from inbounds.query.question.question import Question
 from tests.helpers import oracle
 from tests.helpers.corpus import clinic
 from tests.helpers.corpus.asked import Asked
@@ -23,8 +23,8 @@ from tests.helpers.corpus.made import MADE
 from tests.helpers.corpus.measured import MEASURED
 from tests.helpers.corpus.related import RELATED
 from tests.helpers.corpus.shown import ALIASED, SHOWN, SPELLINGS, AskedAndShown
-from tests.helpers.made_rows import rows_of
-from tests.helpers.places import InParquet, Place
+from tests.helpers.engine_places import InParquet, Place
+from tests.helpers.relation_rows import rows_of
 
 CORPUS: list[Asked] = [*MEASURED, *MADE, *RELATED, *SHOWN]
 Sums = list[list[int]]

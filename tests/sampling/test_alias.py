@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from inbounds.sampling.alias import BITS, AliasTable
 from tests.helpers.chi_square import FLOOR, p_value
-from tests.helpers.script import Script, word
+from tests.helpers.scripted_entropy import Script, word
 
 TOTAL = 2**BITS
 

@@ -26,7 +26,7 @@ from inbounds.sampling.any_law import Distribution, draw
 from inbounds.sampling.entropy import system
 from inbounds.sampling.reference import EXTENSION, WORD
 from tests.helpers.chi_square import FLOOR, p_value
-from tests.helpers.script import Script, word
+from tests.helpers.scripted_entropy import Script, word
 
 MORE = EXTENSION // 8
 

@@ -24,7 +24,7 @@ from inbounds.sampling.reference import EXTENSION, ReferenceSampler
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.definition import Definition, Spans, Table, index_spans
 from tests.helpers.mechanisms import KINDS, mechanism
-from tests.helpers.script import Script
+from tests.helpers.scripted_entropy import Script
 
 DRAWS = 600_000
 OFF = 1.05

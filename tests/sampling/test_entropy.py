@@ -14,7 +14,7 @@ from inbounds.sampling import entropy
 from inbounds.sampling.array import AHEAD, CHUNK
 from inbounds.sampling.reference import WORD
 from tests.helpers.mechanisms import ISLANDS, mechanism
-from tests.helpers.script import Script
+from tests.helpers.scripted_entropy import Script
 
 LARGE = (AHEAD + 2) * CHUNK + 5
 """So many answers that the words are made ahead."""

@@ -16,7 +16,7 @@ from inbounds.sampling.reference import EXTENSION, WORD, ReferenceSampler
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.definition import Definition, Table
 from tests.helpers.mechanisms import KINDS, mechanism
-from tests.helpers.script import Script, word
+from tests.helpers.scripted_entropy import Script, word
 
 MORE = EXTENSION // 8
 OFF = 1.1

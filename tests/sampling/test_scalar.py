@@ -18,7 +18,7 @@ from inbounds.sampling.scalar import CELL, SHIFT, Sampler
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.definition import Definition, Spans, Table
 from tests.helpers.mechanisms import KINDS, mechanism
-from tests.helpers.script import Script, word
+from tests.helpers.scripted_entropy import Script, word
 from tests.sampling.test_array import index_of, law_of, laws, near_boundaries
 
 MORE = EXTENSION // 8

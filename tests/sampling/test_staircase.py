@@ -23,7 +23,7 @@ from inbounds.sampling.any_law import extend
 from inbounds.sampling.proposals import kinds
 from inbounds.sampling.reference import EXTENSION
 from inbounds.sampling.staircase import StaircaseProposals, StaircaseSampler
-from tests.helpers.script import Script
+from tests.helpers.scripted_entropy import Script
 
 NOISES = {
     "fine": StaircaseNoise(2**33, Fraction(1, 2), 3 * 2**31),

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from inbounds.sampling.uniform import below
-from tests.helpers.script import Script
+from tests.helpers.scripted_entropy import Script
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 200, 256])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.served import Served, build
+from tests.helpers.served_hospital import Served, build
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ import duckdb
 import httpx2
 import pytest
 
-from inbounds.server import key_ring
-from inbounds.server.key import mint
-from tests.helpers.served import BY_CLINIC, COUNT, SECRETS, Running, Served, bearer, build, running
+from inbounds.server.people import key_ring
+from inbounds.server.people.key import mint
+from tests.helpers.served_hospital import BY_CLINIC, COUNT, SECRETS, Running, Served, bearer, build, running
 
 STATEMENTS = [
     "SELECT COUNT(*) FROM visits; DROP TABLE visits",

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from inbounds import __version__
-from inbounds.cli import budget, certify, check, demo, explain, init, keys, plan, query, release, serve
-from inbounds.cli.arguments import Command, Group
+from inbounds.cli.commands import budget, certify, check, demo, explain, init, keys, plan, query, release, serve
+from inbounds.cli.shell.arguments import Command, Group
 
 ORDER = ("release", "plan", "certify", "init", "check", "keys", "query", "explain", "budget", "serve", "demo")
 

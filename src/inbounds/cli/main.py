@@ -8,7 +8,7 @@ import sys
 from textwrap import wrap
 from typing import Any, NoReturn, TextIO
 
-from inbounds.cli.exit_codes import BAD_INPUT, BUDGET_REFUSED, DONE, FAILED, INTERRUPTED, NOT_PRIVATE
+from inbounds.cli.shell.exit_codes import BAD_INPUT, BUDGET_REFUSED, DONE, FAILED, INTERRUPTED, NOT_PRIVATE
 from inbounds.display.text import WIDTH
 
 
@@ -80,7 +80,7 @@ def _run(arguments: list[str] | None) -> int:
     except ImportError:
         raise ImportError("the command line needs typer, which is not installed: pip install 'inbounds[cli]'") from None
     from inbounds.cli.app import app  # noqa: PLC0415
-    from inbounds.cli.arguments import usage  # noqa: PLC0415
+    from inbounds.cli.shell.arguments import usage  # noqa: PLC0415
     from inbounds.errors import InboundsError  # noqa: PLC0415
 
     try:

@@ -13,8 +13,8 @@ from inbounds.display.facts import Facts
 from inbounds.errors import InvalidParameter, ServerRefused
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import shown
-from inbounds.ledger.amount import fraction, units, written
-from inbounds.query.answer import Answer
+from inbounds.ledger.values.amount import fraction, units, written
+from inbounds.query.answer.answer import Answer
 
 if TYPE_CHECKING:
     from inbounds.client.remote_dataset import RemoteDataset

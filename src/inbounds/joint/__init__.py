@@ -1,7 +1,7 @@
 """Whole tables that are possible, not only their cells: measured together, made consistent, and checked."""
 
-from inbounds.joint.axis import Axis, Level
 from inbounds.joint.joint_release import JointRelease
-from inbounds.joint.releasing import release
+from inbounds.joint.release_table import release
+from inbounds.joint.table.axis import Axis, Level
 
 __all__ = ["Axis", "JointRelease", "Level", "release"]

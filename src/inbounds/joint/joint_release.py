@@ -14,16 +14,16 @@ from inbounds.display import frame_export
 from inbounds.display.table import Table
 from inbounds.errors import InvalidParameter
 from inbounds.exact.surroundings import sheltered
-from inbounds.joint.axis import Name
-from inbounds.joint.estimate import Estimate
-from inbounds.joint.interval import intervals
-from inbounds.joint.knowledge import is_public
-from inbounds.joint.layout import Grouping, Layout
-from inbounds.joint.measuring import Measured
-from inbounds.joint.solving import solve
-from inbounds.joint.stored import restored, stored
-from inbounds.joint.table_text import table_of, titled
-from inbounds.joint.verification import verify
+from inbounds.joint.measured.estimate import Estimate
+from inbounds.joint.measured.interval import intervals
+from inbounds.joint.measured.measurements import Measured
+from inbounds.joint.measured.stored import restored, stored
+from inbounds.joint.solve.solve import solve
+from inbounds.joint.solve.verification import verify
+from inbounds.joint.table.axis import Name
+from inbounds.joint.table.layout import Grouping, Layout
+from inbounds.joint.table.public_groups import is_public
+from inbounds.joint.table.text import table_of, titled
 from inbounds.privacy.certificate import Certificate
 
 if TYPE_CHECKING:

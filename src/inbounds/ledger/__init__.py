@@ -10,14 +10,14 @@ from inbounds.errors import (
     LedgerUnavailable,
     RequestReused,
 )
-from inbounds.ledger.entry import Entry, Head
 from inbounds.ledger.ledger import Ledger
-from inbounds.ledger.receipt import Balance, Receipt, Repeats
-from inbounds.ledger.restoring import Restored, restore
-from inbounds.ledger.statement import Statement
-from inbounds.ledger.terms import Terms
-from inbounds.ledger.verification import Verification
-from inbounds.ledger.witness import Witness
+from inbounds.ledger.record.statement import Statement
+from inbounds.ledger.record.verification import Verification
+from inbounds.ledger.record.witness import Witness
+from inbounds.ledger.recovery import Restored, restore
+from inbounds.ledger.values.entry import Entry, Head
+from inbounds.ledger.values.receipt import Balance, Receipt, Repeats
+from inbounds.ledger.values.terms import Terms
 
 __all__ = [
     "Balance",

@@ -11,28 +11,28 @@ from types import TracebackType
 from uuid import uuid4
 
 from inbounds.errors import InvalidParameter, LedgerConflict, LedgerUnavailable, RequestReused
-from inbounds.ledger.account import MOST_SPENT, Account
-from inbounds.ledger.address import is_server, without_secrets
-from inbounds.ledger.agreement import agree, record, refuse_other_terms, terms_of
-from inbounds.ledger.amount import Amount, change, delta_units, fraction
-from inbounds.ledger.backup import back_up
-from inbounds.ledger.book import TOTAL, Book
-from inbounds.ledger.caps import Caps
-from inbounds.ledger.cost import Cost, pure_rho
-from inbounds.ledger.entry import START, Entry, Head
-from inbounds.ledger.late_delta import add_delta, caps_of
-from inbounds.ledger.names import check_name, check_text
-from inbounds.ledger.place import open_store
-from inbounds.ledger.raising import raise_cap, raise_reserve
-from inbounds.ledger.receipt import Balance, Receipt, Repeats
-from inbounds.ledger.refusals import exceeded, no_grant, no_room, refuse_other_caps, replaced
-from inbounds.ledger.restore_record import RestoreRecord
-from inbounds.ledger.schema import KNOWS_DELTA, KNOWS_RESTORES
-from inbounds.ledger.statement import Statement
-from inbounds.ledger.store import Failure, Store
-from inbounds.ledger.terms import Terms
-from inbounds.ledger.verification import Verification, verified
-from inbounds.ledger.witness import Witness
+from inbounds.ledger.copies.backup import back_up
+from inbounds.ledger.record.agreement import agree, record, refuse_other_terms, terms_of
+from inbounds.ledger.record.late_delta import add_delta, caps_of
+from inbounds.ledger.record.raise_cap import raise_cap, raise_reserve
+from inbounds.ledger.record.refusals import exceeded, no_grant, no_room, refuse_other_caps, replaced
+from inbounds.ledger.record.rows import TOTAL, Book
+from inbounds.ledger.record.statement import Statement
+from inbounds.ledger.record.verification import Verification, verified
+from inbounds.ledger.record.witness import Witness
+from inbounds.ledger.stores.place import open_store
+from inbounds.ledger.stores.schema import KNOWS_DELTA, KNOWS_RESTORES
+from inbounds.ledger.stores.store import Failure, Store
+from inbounds.ledger.values.account import MOST_SPENT, Account
+from inbounds.ledger.values.address import is_server, without_secrets
+from inbounds.ledger.values.amount import Amount, change, delta_units, fraction
+from inbounds.ledger.values.caps import Caps
+from inbounds.ledger.values.cost import Cost, pure_rho
+from inbounds.ledger.values.entry import START, Entry, Head
+from inbounds.ledger.values.names import check_name, check_text
+from inbounds.ledger.values.receipt import Balance, Receipt, Repeats
+from inbounds.ledger.values.restore_record import RestoreRecord
+from inbounds.ledger.values.terms import Terms
 
 
 class Ledger:

@@ -17,14 +17,14 @@ import numpy as np
 from inbounds.accuracy.prior import Prior
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
-from inbounds.limit.cell_distribution import CellDistribution
-from inbounds.limit.cells import Cells
-from inbounds.limit.column_generation import GAP, ROUGH, solved
-from inbounds.limit.deadline import Deadline
-from inbounds.limit.extreme_rays import Line
-from inbounds.limit.kernel import ChainKernel
-from inbounds.limit.linear_program import Prices, Problem
-from inbounds.limit.posterior import targets_of_chain
+from inbounds.limit.cells.cell_distribution import CellDistribution
+from inbounds.limit.cells.cells import Cells
+from inbounds.limit.cells.kernel import ChainKernel
+from inbounds.limit.cells.posterior import targets_of_chain
+from inbounds.limit.program.column_generation import GAP, ROUGH, solved
+from inbounds.limit.program.deadline import Deadline
+from inbounds.limit.program.extreme_rays import Line
+from inbounds.limit.program.linear_program import Prices, Problem
 from inbounds.published.ghosh2009 import GeometricNoise
 
 if TYPE_CHECKING:

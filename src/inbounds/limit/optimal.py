@@ -18,14 +18,14 @@ from inbounds.bounds.lattice import Lattice
 from inbounds.display.progress import Progress, reporting
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.rational import Number, as_written, round_nearest, shown
-from inbounds.limit.cell_law import CellLaw
-from inbounds.limit.deadline import Deadline
-from inbounds.limit.exact_table import ExactTable
+from inbounds.limit.cells.cell_law import CellLaw
+from inbounds.limit.cells.exact_table import ExactTable
+from inbounds.limit.cells.kernel import TableKernel
 from inbounds.limit.family_law import FamilyLaw
 from inbounds.limit.goal import Minimise, checked_goal
-from inbounds.limit.kernel import TableKernel
-from inbounds.limit.linear_program import NOT_INSTALLED, solver_is_installed
 from inbounds.limit.optimality import Optimality
+from inbounds.limit.program.deadline import Deadline
+from inbounds.limit.program.linear_program import NOT_INSTALLED, solver_is_installed
 from inbounds.limit.search import GOOD, OptimalLaw, Search
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.setting import Setting

@@ -19,15 +19,13 @@ from inbounds.accuracy.prior import Prior
 from inbounds.accuracy.true_answers import greatest
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
-from inbounds.limit.cell_law import CellLaw, adjacent_rows, middles, row_epsilon
-from inbounds.limit.cells import Cells, interpolated, rounded
-from inbounds.limit.column_generation import GAP, ROUGH, solved
-from inbounds.limit.deadline import Deadline
-from inbounds.limit.exact_table import repaired
+from inbounds.limit.cells.cell_law import CellLaw, adjacent_rows, middles, row_epsilon
+from inbounds.limit.cells.cells import Cells, interpolated, rounded
+from inbounds.limit.cells.exact_table import repaired
+from inbounds.limit.cells.kernel import ChainKernel, TableKernel
+from inbounds.limit.cells.posterior import targets_of_chain, targets_of_table
 from inbounds.limit.family_law import FamilyLaw, families
 from inbounds.limit.goal import Minimise
-from inbounds.limit.kernel import ChainKernel, TableKernel
-from inbounds.limit.linear_program import solver_is_installed
 from inbounds.limit.lower_bound import (
     Grid,
     distances,
@@ -39,7 +37,9 @@ from inbounds.limit.lower_bound import (
     worst_bound,
     worst_bound_by_tapers,
 )
-from inbounds.limit.posterior import targets_of_chain, targets_of_table
+from inbounds.limit.program.column_generation import GAP, ROUGH, solved
+from inbounds.limit.program.deadline import Deadline
+from inbounds.limit.program.linear_program import solver_is_installed
 from inbounds.limit.row_counts import FEW_STEPS, row_and_window_counts, row_counts
 from inbounds.mechanisms.setting import Setting
 from inbounds.published.ghosh2009 import GeometricNoise

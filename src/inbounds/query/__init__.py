@@ -17,13 +17,13 @@ from inbounds.errors import (
     QueryError,
     UselessQuestion,
 )
-from inbounds.query.answer import Answer
-from inbounds.query.asking import Query
+from inbounds.query.answer.answer import Answer
+from inbounds.query.answer.explanation import ExplainedPart, Explanation
+from inbounds.query.columns.expression import case, column
+from inbounds.query.custodian.inspection import Inspection
 from inbounds.query.dataset import Dataset
-from inbounds.query.explanation import ExplainedPart, Explanation
-from inbounds.query.expression import case, column
-from inbounds.query.inspection import Inspection
-from inbounds.query.sql.conditions import read_expression as expression
+from inbounds.query.grammar.conditions import read_expression as expression
+from inbounds.query.query import Query
 
 __all__ = [
     "Answer",

@@ -19,30 +19,30 @@ from typing import Any
 
 from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.ledger import Ledger
-from inbounds.ledger.terms import Terms
-from inbounds.query.account import Account, Where
-from inbounds.query.asking import Query
-from inbounds.query.budget import Budget
-from inbounds.query.column import Keys
-from inbounds.query.condition import Condition
-from inbounds.query.contract import Contract
-from inbounds.query.discovery import Discovered, discover
+from inbounds.ledger.values.terms import Terms
+from inbounds.query.answer.budget_forecast import Lasting
+from inbounds.query.ask.account import Account, Where
+from inbounds.query.ask.discovery import Discovered, discover
+from inbounds.query.askable import Questions
+from inbounds.query.columns.column import Keys
+from inbounds.query.columns.condition import Condition
+from inbounds.query.columns.condition_check import checked
+from inbounds.query.contract.budget import Budget
+from inbounds.query.contract.contract import Contract
 from inbounds.query.engines.engine import Engine
-from inbounds.query.fitting import checked
-from inbounds.query.joining import joined_table, private_table
-from inbounds.query.lasting import Lasting
-from inbounds.query.measure import Measure
-from inbounds.query.plan import Plan
-from inbounds.query.planning import plan
-from inbounds.query.question import Question
-from inbounds.query.questions import Questions
-from inbounds.query.relation import UnitRows, base_tables
-from inbounds.query.source import open_source
-from inbounds.query.sql.conditions import read_condition
+from inbounds.query.grammar.conditions import read_condition
+from inbounds.query.methods.plan import Plan
+from inbounds.query.methods.plan_question import plan
+from inbounds.query.query import Query
+from inbounds.query.question.measure import Measure
+from inbounds.query.question.question import Question
 from inbounds.query.sql.select import Selected, read_select
 from inbounds.query.sql.unit_measures import read_made
-from inbounds.query.table import Table
-from inbounds.query.tables import Tables
+from inbounds.query.tables.contract_tables import Tables
+from inbounds.query.tables.join import joined_table, private_table
+from inbounds.query.tables.relation import UnitRows, base_tables
+from inbounds.query.tables.source import open_source
+from inbounds.query.tables.table import Table
 
 MOST_PLANS = 256
 """So many plans are kept to be used again, and so many questions as they were read."""

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from inbounds.query import Dataset
-from tests.helpers.places import Place
+from tests.helpers.engine_places import Place
 
 Row = dict[str, Any]
 

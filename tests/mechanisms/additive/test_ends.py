@@ -16,7 +16,7 @@ from inbounds.bounds.lattice import Lattice
 from inbounds.mechanisms.additive.ends import BEYOND, MOST_FOLDS, Ends, EndsName, Piece
 from inbounds.mechanisms.additive.far import Far
 from tests.helpers.brute_force import Spans
-from tests.helpers.scenes import spans
+from tests.helpers.small_lattices import spans
 
 RULES: tuple[EndsName, ...] = get_args(EndsName)
 WINDOW = 60

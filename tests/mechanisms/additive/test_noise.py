@@ -21,7 +21,7 @@ from inbounds.published.geng2018 import CutNoise
 from inbounds.published.ghosh2009 import GeometricNoise
 from inbounds.sampling.entropy import system
 from tests.helpers.chi_square import FLOOR, p_value
-from tests.helpers.script import Script, word
+from tests.helpers.scripted_entropy import Script, word
 
 FAR = 2.0**80
 WORD = 96

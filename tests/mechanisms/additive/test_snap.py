@@ -12,7 +12,7 @@ from inbounds.bounds.lattice import HOLDS, Lattice
 from inbounds.mechanisms.additive.ends import Ends
 from inbounds.mechanisms.additive.snap import REACH, Snap
 from inbounds.published import Geometric, Laplace
-from tests.helpers.script import Script
+from tests.helpers.scripted_entropy import Script
 
 edges = st.lists(st.integers(-99, 99) | st.integers(1 - HOLDS, HOLDS - 1), min_size=2, max_size=8, unique=True).map(
     sorted

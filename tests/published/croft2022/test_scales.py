@@ -34,7 +34,7 @@ from inbounds.published.croft2022 import (
     table2,
     uniform_scale,
 )
-from tests.helpers.scenes import Scene, scenes
+from tests.helpers.small_lattices import Scene, scenes
 
 TENTH = Fraction(1, 10)
 BELOW, ABOVE = Bounds(None, 0), Bounds(0, None)

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from inbounds.query import Dataset, Inspection, InvalidContract
-from inbounds.query.contract import Contract
-from inbounds.query.csv_form import CsvForm
+from inbounds.query.contract.contract import Contract
+from inbounds.query.contract.csv_format import CsvForm
 from inbounds.query.engines.csv_lines import CsvLines
 from inbounds.query.engines.utf8_copy import Utf8Copy
-from tests.helpers.places import distance, totals_of
+from tests.helpers.engine_places import distance, totals_of
 
 CONTRACT = """
 [dataset]

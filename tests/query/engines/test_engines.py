@@ -17,7 +17,7 @@ import pytest
 from inbounds.errors import EngineFailed, InvalidContract, InvalidQuestion
 from inbounds.query import Dataset, Query
 from tests.helpers import oracle
-from tests.helpers.places import InDuckDB, InPostgres, InSpark, Place, distance, postgres_url, totals_of
+from tests.helpers.engine_places import InDuckDB, InPostgres, InSpark, Place, distance, postgres_url, totals_of
 from tests.query.statement.test_statement import CONTRACT, INTEGERS, QUESTIONS, TYPES, UNITS, random_rows
 
 CSV_CONTRACT = """

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inbounds.query import Dataset
-from tests.helpers.places import totals_of
+from tests.helpers.engine_places import totals_of
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")

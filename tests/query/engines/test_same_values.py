@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from inbounds.query import Dataset
 from inbounds.query.engines.by_contract import LARGEST
 from tests.helpers import oracle
-from tests.helpers.places import totals_of
+from tests.helpers.engine_places import totals_of
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")

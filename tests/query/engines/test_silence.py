@@ -9,12 +9,12 @@ import psycopg
 import pytest
 
 from inbounds.errors import EngineFailed, InvalidContract
-from inbounds.ledger import postgres_connection
+from inbounds.ledger.stores import postgres_connection
 from inbounds.query.engines import postgres as engine
 from inbounds.query.engines.postgres import Postgres as Engine
 from tests.helpers import own_postgres
 from tests.helpers.own_postgres import Postgres
-from tests.helpers.served import wait_for
+from tests.helpers.served_hospital import wait_for
 
 postgres = own_postgres.postgres
 

@@ -11,7 +11,7 @@ import pytest
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset, Query, column
-from tests.helpers.places import planned
+from tests.helpers.engine_places import planned
 
 CONTRACT = """
 [dataset]

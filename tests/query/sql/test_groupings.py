@@ -9,7 +9,7 @@ import pytest
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset
-from inbounds.query.group import MOST_SETS
+from inbounds.query.question.group import MOST_SETS
 
 CONTRACT = """
 [dataset]

@@ -18,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inbounds.query import Dataset, Query, column
-from inbounds.query.answering import OneNumber
-from inbounds.query.moments import MomentsOfColumns
-from inbounds.query.quantile_answering import QuantileByRank
-from inbounds.query.ratio import Ratio
+from inbounds.query.methods.method import OneNumber
+from inbounds.query.methods.moments.moments import MomentsOfColumns
+from inbounds.query.methods.quantiles.quantiles import QuantileByRank
+from inbounds.query.methods.ratio import Ratio
 from tests.helpers import oracle
-from tests.helpers.places import InDuckDB, InParquet, Place, distance, planned, totals_of
+from tests.helpers.engine_places import InDuckDB, InParquet, Place, distance, planned, totals_of
 
 Row = dict[str, Any]
 

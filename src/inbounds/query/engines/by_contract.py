@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from inbounds.query.column import Column, Keys, Numbers
+from inbounds.query.columns.column import Column, Keys, Numbers
 from inbounds.query.engines.engine import Kind
 
 PREFIX = "INBOUNDS_"

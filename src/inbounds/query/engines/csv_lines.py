@@ -17,10 +17,10 @@ from pathlib import Path
 from sqlglot import exp
 
 from inbounds.errors import InvalidContract
-from inbounds.query.column import Column, Keys
-from inbounds.query.csv_form import UTF_8, CsvForm, is_utf_8
-from inbounds.query.csv_shape import FALLBACK, LINES, CsvShape, decoded
+from inbounds.query.columns.column import Column, Keys
+from inbounds.query.contract.csv_format import UTF_8, CsvForm, is_utf_8
 from inbounds.query.engines.by_contract import read
+from inbounds.query.engines.csv_shape import FALLBACK, LINES, CsvShape, decoded
 from inbounds.query.engines.engine import Fields
 from inbounds.query.engines.utf8_copy import Utf8Copy
 

@@ -11,13 +11,13 @@ from typing import Any
 from sqlglot import exp
 
 from inbounds.errors import OVERTIME, EngineFailed, InvalidContract
-from inbounds.ledger.address import without_secrets
-from inbounds.query.csv_form import CsvForm
+from inbounds.ledger.values.address import without_secrets
+from inbounds.query.contract.csv_format import CsvForm
 from inbounds.query.engines.by_contract import MACROS, PREFIX, called, kind_of, read
 from inbounds.query.engines.csv_lines import CsvLines
 from inbounds.query.engines.engine import Dialect, Engine, Fields, Kind
 from inbounds.query.engines.frames import Wanted, readable
-from inbounds.query.engines.overtime import interrupting
+from inbounds.query.engines.timeout import interrupting
 
 try:
     import duckdb

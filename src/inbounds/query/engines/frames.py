@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from inbounds.errors import InvalidContract
-from inbounds.query.column import Column
+from inbounds.query.columns.column import Column
 from inbounds.query.engines.object_text import object_text
 
 Wanted = Mapping[str, Column | None]

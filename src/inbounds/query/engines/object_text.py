@@ -11,7 +11,7 @@ from uuid import UUID
 
 import numpy as np
 
-from inbounds.query.column import Column, Keys
+from inbounds.query.columns.column import Column, Keys
 from inbounds.query.engines.by_contract import LARGEST
 
 MOST_DIGITS = 40

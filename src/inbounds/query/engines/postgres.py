@@ -12,7 +12,7 @@ from inbounds.query.engines.engine import Dialect, Engine, Kind
 try:
     import psycopg
 
-    from inbounds.ledger.postgres_connection import Silent, connect
+    from inbounds.ledger.stores.postgres_connection import Silent, connect
 except ImportError:
     raise ImportError("tables in PostgreSQL need psycopg: pip install 'inbounds[postgres]'") from None
 

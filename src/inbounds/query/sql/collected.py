@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from inbounds.query.condition import Condition
-from inbounds.query.measure import Measure
-from inbounds.query.released import OfMeasure, kind_of_measure
+from inbounds.query.answer.released.expression import OfMeasure, kind_of_measure
+from inbounds.query.columns.condition import Condition
+from inbounds.query.grammar.text import SqlText
+from inbounds.query.question.measure import Measure
 from inbounds.query.sql.measures import Measured, read_measure
-from inbounds.query.sql.text import SqlText
 
 MOST_MEASURES = 20
 """A question may have so many measures: each has a part of epsilon."""

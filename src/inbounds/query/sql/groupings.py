@@ -8,10 +8,10 @@ from math import prod
 
 from sqlglot import exp
 
-from inbounds.query.group import MOST_SETS, by_key
-from inbounds.query.sql.conditions import read_name
-from inbounds.query.sql.expressions import is_made
-from inbounds.query.sql.text import SqlText, kind
+from inbounds.query.grammar.conditions import read_name
+from inbounds.query.grammar.expressions import is_made
+from inbounds.query.grammar.text import SqlText, kind
+from inbounds.query.question.group import MOST_SETS, by_key
 
 Names = tuple[str, ...]
 

@@ -11,11 +11,14 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from inbounds.query.column import Keys, Numbers
-from inbounds.query.condition import Condition, Missing, Not
-from inbounds.query.expression import indicated
-from inbounds.query.group import by_bins, is_countable
-from inbounds.query.measure import (
+from inbounds.query.columns.column import Keys, Numbers
+from inbounds.query.columns.condition import Condition, Missing, Not
+from inbounds.query.columns.expression import indicated
+from inbounds.query.grammar.conditions import condition, read_name, read_name_or_unit
+from inbounds.query.grammar.text import SqlText, kind
+from inbounds.query.grammar.values import is_number, read_constant
+from inbounds.query.question.group import by_bins, is_countable
+from inbounds.query.question.measure import (
     MOST_LEVELS,
     Cdf,
     Correlation,
@@ -33,9 +36,6 @@ from inbounds.query.measure import (
     Variance,
     refuse_level,
 )
-from inbounds.query.sql.conditions import condition, read_name, read_name_or_unit
-from inbounds.query.sql.text import SqlText, kind
-from inbounds.query.sql.values import is_number, read_constant
 
 INDICATOR = "PROPORTION(age > 60), or AVG(CASE WHEN age > 60 THEN 1 ELSE 0 END)"
 

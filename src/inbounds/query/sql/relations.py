@@ -12,15 +12,15 @@ from typing import NoReturn
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.fitting import checked
-from inbounds.query.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
-from inbounds.query.sql.conditions import condition
-from inbounds.query.sql.text import SqlText, kind
+from inbounds.query.columns.condition_check import checked
+from inbounds.query.grammar.conditions import condition
+from inbounds.query.grammar.text import SqlText, kind
+from inbounds.query.grammar.values import is_number, read_column
 from inbounds.query.sql.unit_measures import read_unit_measure
-from inbounds.query.sql.values import is_number, read_column
-from inbounds.query.table import Table
-from inbounds.query.tables import Tables
-from inbounds.query.unit_measure import UnitMeasure
+from inbounds.query.tables.contract_tables import Tables
+from inbounds.query.tables.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
+from inbounds.query.tables.table import Table
+from inbounds.query.tables.unit_measure import UnitMeasure
 
 INNER = ("expressions", "from_", "joins", "where", "group", "distinct")
 LIKE = "(SELECT patient, MAX(age) AS oldest FROM visits GROUP BY patient)"

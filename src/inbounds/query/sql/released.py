@@ -11,13 +11,22 @@ from typing import Literal, NoReturn
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.column import Keys
-from inbounds.query.released import Arithmetic, Constant, Key, Kind, Negative, Released, column_of, too_large
-from inbounds.query.released_calls import FUNCTIONS, MOST_DIGITS, SAME, Call
-from inbounds.query.released_truth import Between, Chosen, Compared, IsMissing, Joined, OneOf, Opposite
-from inbounds.query.sql.conditions import COMPARISONS
-from inbounds.query.sql.text import SqlText, kind
-from inbounds.query.sql.values import is_number, read_constant
+from inbounds.query.answer.released.calls import FUNCTIONS, MOST_DIGITS, SAME, Call
+from inbounds.query.answer.released.conditions import Between, Chosen, Compared, IsMissing, Joined, OneOf, Opposite
+from inbounds.query.answer.released.expression import (
+    Arithmetic,
+    Constant,
+    Key,
+    Kind,
+    Negative,
+    Released,
+    column_of,
+    too_large,
+)
+from inbounds.query.columns.column import Keys
+from inbounds.query.grammar.conditions import COMPARISONS
+from inbounds.query.grammar.text import SqlText, kind
+from inbounds.query.grammar.values import is_number, read_constant
 
 OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 

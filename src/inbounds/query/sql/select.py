@@ -10,17 +10,17 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.condition import And, Condition, joined
-from inbounds.query.measure import Cdf, Measure
-from inbounds.query.shown import AS_RELEASED, Shown
+from inbounds.query.answer.view import AS_RELEASED, Shown
+from inbounds.query.columns.condition import And, Condition, joined
+from inbounds.query.grammar.conditions import condition
+from inbounds.query.grammar.text import PlainCalls, SqlText, kind
+from inbounds.query.question.measure import Cdf, Measure
 from inbounds.query.sql.collected import Collected
-from inbounds.query.sql.conditions import condition
 from inbounds.query.sql.groupings import Grouped, read_groupings
 from inbounds.query.sql.relations import read_relation
-from inbounds.query.sql.showing import Reading
-from inbounds.query.sql.text import PlainCalls, SqlText, kind
-from inbounds.query.table import Table
-from inbounds.query.tables import Tables
+from inbounds.query.sql.view import Reading
+from inbounds.query.tables.contract_tables import Tables
+from inbounds.query.tables.table import Table
 
 TOP = re.compile(r"\s*SELECT\s+TOP\s+(\d+)", re.IGNORECASE)
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 import sqlglot
 from sqlglot import exp
 
-from inbounds.query.sql.conditions import read_name
-from inbounds.query.sql.text import PlainCalls, SqlText, kind
-from inbounds.query.sql.values import is_number, read_constant
-from inbounds.query.unit_measure import Function, UnitMeasure
+from inbounds.query.grammar.conditions import read_name
+from inbounds.query.grammar.text import PlainCalls, SqlText, kind
+from inbounds.query.grammar.values import is_number, read_constant
+from inbounds.query.tables.unit_measure import Function, UnitMeasure
 
 OF_COLUMN: dict[str, Function] = {"MAX": "MAX", "MIN": "MIN", "AVG": "AVG", "SUM": "SUM"}
 ENDS = ("LEAST", "GREATEST")

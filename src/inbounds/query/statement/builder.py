@@ -8,11 +8,10 @@ from math import prod
 
 from sqlglot import exp
 
-from inbounds.query.column import Keys, Numbers
+from inbounds.query.columns.column import Keys, Numbers
+from inbounds.query.columns.derived_column import Made, MadeKeys
 from inbounds.query.engines.engine import Dialect
-from inbounds.query.group import Group
-from inbounds.query.made import Made, MadeKeys
-from inbounds.query.row_weights import MOST_ROWS
+from inbounds.query.question.group import Group
 from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.conditions import true
 from inbounds.query.statement.expressions import (
@@ -30,6 +29,7 @@ from inbounds.query.statement.expressions import (
 )
 from inbounds.query.statement.partition import cut_into_parts, product_of
 from inbounds.query.statement.request import Request
+from inbounds.query.statement.row_weights import MOST_ROWS
 from inbounds.query.statement.weighing import EVERY, share, weighed
 
 

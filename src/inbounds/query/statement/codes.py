@@ -7,10 +7,10 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from inbounds.query.column import Column, Key, Keys, Numbers
+from inbounds.query.columns.column import Column, Key, Keys, Numbers
+from inbounds.query.columns.derived_column import Made, MadeKeys
 from inbounds.query.engines.engine import Dialect, Kind
-from inbounds.query.group import Group
-from inbounds.query.made import Made, MadeKeys
+from inbounds.query.question.group import Group
 from inbounds.query.statement.expressions import (
     INFINITY,
     Expression,

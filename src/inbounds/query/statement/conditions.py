@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from inbounds.query.column import Column, Keys
-from inbounds.query.condition import And, Compare, Condition, In, Missing, Not, Or
+from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.condition import And, Compare, Condition, In, Missing, Not, Or
 from inbounds.query.statement.expressions import Expression, compare, whole
 
 

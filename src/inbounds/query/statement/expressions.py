@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from sqlglot import exp
 
-from inbounds.query.condition import Formula
+from inbounds.query.columns.condition import Formula
 
 Expression = exp.Expr
 

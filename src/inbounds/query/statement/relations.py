@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.column import Column, Key, Keys, Numbers
-from inbounds.query.column_types import checked_kinds
-from inbounds.query.condition import Formula
+from inbounds.query.columns.column import Column, Key, Keys, Numbers
+from inbounds.query.columns.condition import Formula
+from inbounds.query.columns.derived_column import Made, MadeKeys, read_of
 from inbounds.query.engines.engine import Dialect, Engine, Kind
-from inbounds.query.made import Made, MadeKeys, read_of
-from inbounds.query.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
 from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.conditions import true
 from inbounds.query.statement.expressions import Expression, bigint, called, column, grouped, named, present, whole
 from inbounds.query.statement.unit_rows import aggregate
-from inbounds.query.table import Table
+from inbounds.query.tables.column_types import checked_kinds
+from inbounds.query.tables.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
+from inbounds.query.tables.table import Table
 
 JOINABLE = (Kind.INTEGER, Kind.TEXT, Kind.UUID)
 """What units can be joined by: none of these fails to be compared, as it is or as text, and equal ones are one unit."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from inbounds.query.column import Column, Numbers
-from inbounds.query.condition import Condition
+from inbounds.query.columns.column import Column, Numbers
+from inbounds.query.columns.condition import Condition
+from inbounds.query.columns.derived_column import Made
 from inbounds.query.engines.engine import Kind
-from inbounds.query.group import Group
-from inbounds.query.made import Made
-from inbounds.query.row_weights import RowWeights
+from inbounds.query.question.group import Group
+from inbounds.query.statement.row_weights import RowWeights
 
 
 @dataclass(frozen=True)

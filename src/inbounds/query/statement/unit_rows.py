@@ -5,7 +5,6 @@ from __future__ import annotations
 from sqlglot import exp
 
 from inbounds.query.engines.engine import Dialect
-from inbounds.query.row_weights import MOST_ROWS
 from inbounds.query.statement.expressions import (
     Expression,
     at_most,
@@ -18,7 +17,8 @@ from inbounds.query.statement.expressions import (
     divided,
     whole,
 )
-from inbounds.query.unit_measure import UnitColumn
+from inbounds.query.statement.row_weights import MOST_ROWS
+from inbounds.query.tables.unit_measure import UnitColumn
 
 
 def aggregate(one: UnitColumn, dialect: Dialect) -> Expression:

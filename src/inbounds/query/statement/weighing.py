@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from inbounds.query.row_weights import RowWeights
 from inbounds.query.statement.expressions import Expression, case, compare, divided, times, whole
 from inbounds.query.statement.request import Total
+from inbounds.query.statement.row_weights import RowWeights
 
 EVERY = exp.column("m")
 """How many rows a unit has in all."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from inbounds.query import whole as w
-from inbounds.query.column import Keys, Numbers
+from inbounds.query.columns import integer_expression as w
+from inbounds.query.columns.column import Keys, Numbers
 from inbounds.query.engines.engine import Dialect
 from inbounds.query.statement.expressions import Expression, bigint, case, compare, present, times, whole
 

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Request
+from fastapi import APIRouter, Header, Request
 from fastapi import Query as FromAddress
-from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.ledger.amount import fraction
-from inbounds.ledger.entry import Entry
-from inbounds.server.api.amounts import Whole, text
-from inbounds.server.api.answer_shape import AnswerOut, Question, answer_out, written
-from inbounds.server.api.asking import answered
-from inbounds.server.api.datasets import Name, Owned, asked
-from inbounds.server.api.door import Serving, allowed, refusals
-from inbounds.server.api.kept import is_finished, kept, owned_by
-from inbounds.server.api.planning import planned
-from inbounds.server.person import Action, Person
-from inbounds.server.service import Service
+from inbounds.server.basics.person import Action, Person
+from inbounds.server.service.amounts import Whole
+from inbounds.server.service.answer_list import NEW_TOKEN, AnswerId, AskedOut, answers_of
+from inbounds.server.service.answer_shape import AnswerOut, Question, answer_out, written
+from inbounds.server.service.asking import answered
+from inbounds.server.service.dataset_shape import Name
+from inbounds.server.service.door import Serving, allowed, refusals
+from inbounds.server.service.explaining import Owned, asked
+from inbounds.server.service.planning import planned
+from inbounds.server.service.service import Service
+from inbounds.server.service.stored_answers import kept, owned_by
 
 router = APIRouter(prefix="/v1", tags=["answers"])
 
-TOKEN = r"[A-Za-z0-9._~-]{1,80}"
-"""An Idempotency-Key: no slash, so that a request id tells where the person's name ends."""
-
-NEW_TOKEN = r"(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]?|\.[A-Za-z0-9_~-]|[A-Za-z0-9._~-]{3,80})"
-"""One for a new question: neither `.` nor `..`, which in an address lead to another one."""
 
 IdempotencyKey = Annotated[
     str,
@@ -39,20 +33,7 @@ IdempotencyKey = Annotated[
         examples=["7d4e5c9a-first"],
     ),
 ]
-AnswerId = Annotated[str, Path(pattern=f"^{TOKEN}$", description="The Idempotency-Key that a question was asked with.")]
 Reading = Annotated[Person, allowed(Action.READ_ANSWERS)]
-
-
-class AskedOut(BaseModel):
-    """A question that was charged."""
-
-    number: int = Field(description="Its number among your own, from 1: the next page is after the last one.")
-    id: str
-    dataset: str
-    asked_at: str
-    epsilon: str
-    question: str
-    answered: bool
 
 
 @router.post(
@@ -113,32 +94,6 @@ async def answers(
 ) -> list[AskedOut]:
     """List your own questions, in the order in which they were charged."""
     return await run_in_threadpool(answers_of, service, person, after, most)
-
-
-def answers_of(service: Service, person: Person, after: int, most: int) -> list[AskedOut]:
-    """Return a person's own questions, in the order in which they were charged.
-
-    They are counted by themselves: numbers of the ledger would tell whether another question was answered in between,
-    and so, before its tick, how long it took.
-    """
-    with service.holdings.reading() as ledger:
-        found = list(ledger.requests(person.name, after, most))
-    return [
-        AskedOut(
-            number=number,
-            id=_key(person, charge),
-            dataset=charge.dataset,
-            asked_at=charge.time,
-            epsilon=text(fraction(charge.amount)) or "0",
-            question=charge.text,
-            answered=is_finished(answer) and not service.claims.is_running(charge.request_id),
-        )
-        for number, (charge, answer) in enumerate(found, after + 1)
-    ]
-
-
-def _key(person: Person, entry: Entry) -> str:
-    return entry.request_id.removeprefix(f"{person.name}/")
 
 
 @router.get(

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
-from inbounds.server.api.door import Serving, allowed, refusals
-from inbounds.server.person import Action, Person, Role
-from inbounds.server.problem import RETRY, Problem
+from inbounds.server.basics.person import Action, Person, Role
+from inbounds.server.basics.problem import RETRY, Problem
+from inbounds.server.service.door import Serving, allowed, refusals
 
 router = APIRouter(tags=["server"])
 

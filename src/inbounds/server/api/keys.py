@@ -8,13 +8,13 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
-from inbounds.server import clock
-from inbounds.server.api.amounts import Whole
-from inbounds.server.api.door import Serving, allowed, refusals
-from inbounds.server.key import Key
-from inbounds.server.key_ring import DAYS, MOST_DAYS
-from inbounds.server.person import Action, Person
-from inbounds.server.problem import Problem
+from inbounds.server.basics import clock
+from inbounds.server.basics.person import Action, Person
+from inbounds.server.basics.problem import Problem
+from inbounds.server.people.key import Key
+from inbounds.server.people.key_ring import DAYS, MOST_DAYS
+from inbounds.server.service.amounts import Whole
+from inbounds.server.service.door import Serving, allowed, refusals
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"])
 

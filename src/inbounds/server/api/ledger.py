@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from inbounds.ledger import Verification
-from inbounds.ledger.entry import Head
-from inbounds.ledger.statement import Statement
-from inbounds.server.api.amounts import Amount, Whole
-from inbounds.server.api.datasets import AccountOut, Name, account
-from inbounds.server.api.door import Serving, allowed, refusals
-from inbounds.server.person import Action, Person, Role
-from inbounds.server.problem import Problem
-from inbounds.server.service import Service
+from inbounds.ledger.record.statement import Statement
+from inbounds.ledger.values.entry import Head
+from inbounds.server.basics.person import Action, Person
+from inbounds.server.service.amounts import Whole
+from inbounds.server.service.budgets import AccountOut, Grant, granted
+from inbounds.server.service.dataset_shape import Name
+from inbounds.server.service.door import Serving, allowed, refusals
+from inbounds.server.service.service import Service
 
 router = APIRouter(prefix="/v1", tags=["ledger"])
 
@@ -45,17 +45,6 @@ class VerificationOut(BaseModel):
     head: str
     problems: list[str]
     contracts: dict[str, str] = Field(description="The digest of the terms that each dataset is charged under.")
-
-
-class Grant(BaseModel):
-    """More budget, or less, on the record."""
-
-    model_config = ConfigDict(extra="forbid")
-    amount: Amount
-    analyst: str | None = Field(
-        default=None, max_length=100, description="One analyst; everybody together if not given."
-    )
-    note: str = Field(min_length=1, max_length=1000, description="Why, for the record.")
 
 
 @router.get("/ledger/head", responses=refusals("ledger-unavailable"))
@@ -122,15 +111,3 @@ async def grant(
 ) -> AccountOut:
     """Give a dataset, or one analyst of it, more to spend; a negative amount takes some away."""
     return await run_in_threadpool(granted, service, name, wanted, person)
-
-
-def granted(service: Service, name: str, wanted: Grant, person: Person) -> AccountOut:
-    """Grant more, on the record, in the name of whoever grants."""
-    holding = service.holdings.holding(name, person)
-    analyst = wanted.analyst
-    known = service.file.people.get(analyst or "")
-    if analyst is not None and (known is None or known.role is not Role.ANALYST or not known.may_see(name)):
-        raise Problem("invalid-parameter", "there is no analyst of this name who may ask this dataset; check the name")
-    ledger = holding.dataset.ledger
-    ledger.grant(name, wanted.amount, analyst, note=f"{wanted.note} (granted by {person.name})")
-    return account(ledger.balance(name, analyst))

@@ -12,25 +12,25 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.ledger.amount import fraction
-from inbounds.query.answer import unlike
+from inbounds.ledger.values.amount import fraction
+from inbounds.query.answer.answer import unlike
 from inbounds.query.engines.parquet_file import parquet_bytes
-from inbounds.server.api.amounts import Whole, text
-from inbounds.server.api.answer_shape import answer_out
-from inbounds.server.api.answers import AnswerId, AskedOut, answers_of
-from inbounds.server.api.asking import request_id
-from inbounds.server.api.datasets import BudgetOut, budget_of
-from inbounds.server.api.door import Serving
-from inbounds.server.api.kept import Kept, kept
-from inbounds.server.api.planning import planned
-from inbounds.server.pages.answer_picture import answer_picture, drawable
-from inbounds.server.pages.answer_table import shown
-from inbounds.server.pages.figure import Looks
+from inbounds.server.basics.person import Action, Person
+from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import page, picture
+from inbounds.server.pages.parts.answer_table import shown
+from inbounds.server.pages.pictures.answer_picture import answer_picture, drawable
+from inbounds.server.pages.pictures.figure import Looks
 from inbounds.server.pages.visitor import Visitor, signed_in
-from inbounds.server.person import Action, Person
-from inbounds.server.problem import Problem
-from inbounds.server.service import Service
+from inbounds.server.service.amounts import Whole, text
+from inbounds.server.service.answer_list import AnswerId, AskedOut, answers_of
+from inbounds.server.service.answer_shape import answer_out
+from inbounds.server.service.asking import request_id
+from inbounds.server.service.budgets import BudgetOut, budget_of
+from inbounds.server.service.door import Serving
+from inbounds.server.service.planning import planned
+from inbounds.server.service.service import Service
+from inbounds.server.service.stored_answers import Kept, kept
 
 router = APIRouter(include_in_schema=False)
 

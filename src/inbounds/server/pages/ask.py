@@ -15,26 +15,28 @@ from starlette.responses import Response
 
 from inbounds.errors import InboundsError
 from inbounds.exact.decimals import BLANKS
-from inbounds.ledger.amount import units
-from inbounds.query.plan import Plan
-from inbounds.server.api.answer_shape import Question
-from inbounds.server.api.answers import NEW_TOKEN
-from inbounds.server.api.asking import answered
-from inbounds.server.api.datasets import LONGEST_SQL, Asking, Name, Owned, asked, budget_of, described, explained
-from inbounds.server.api.door import Serving
-from inbounds.server.api.kept import owned_by
-from inbounds.server.api.planning import planned
-from inbounds.server.holdings import Holding
-from inbounds.server.pages.answer_table import shown
-from inbounds.server.pages.figure import Looks
-from inbounds.server.pages.noise_picture import is_law, noise_height, noise_picture
+from inbounds.ledger.values.amount import units
+from inbounds.query.methods.plan import Plan
+from inbounds.server.basics.person import Action
+from inbounds.server.basics.problem import Problem, problem_of
 from inbounds.server.pages.page import fragment, page, picture, to
-from inbounds.server.pages.question_examples import examples
-from inbounds.server.pages.question_form import Choices, written
+from inbounds.server.pages.parts.answer_table import shown
+from inbounds.server.pages.parts.question_examples import examples
+from inbounds.server.pages.parts.question_form import Choices, written
+from inbounds.server.pages.pictures.figure import Looks
+from inbounds.server.pages.pictures.noise_picture import is_law, noise_height, noise_picture
 from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, signed_in
-from inbounds.server.person import Action
-from inbounds.server.problem import Problem, problem_of
-from inbounds.server.service import Service
+from inbounds.server.service.answer_list import NEW_TOKEN
+from inbounds.server.service.answer_shape import Question
+from inbounds.server.service.asking import answered
+from inbounds.server.service.budgets import budget_of
+from inbounds.server.service.dataset_shape import Name, described
+from inbounds.server.service.door import Serving
+from inbounds.server.service.explaining import LONGEST_SQL, Asking, Owned, asked, explained
+from inbounds.server.service.planning import planned
+from inbounds.server.service.service import Service
+from inbounds.server.service.stored_answers import owned_by
+from inbounds.server.state.open_datasets import Holding
 
 router = APIRouter(include_in_schema=False)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import STATIC
-from inbounds.server.problem import Problem
 
 router = APIRouter(include_in_schema=False)
 

@@ -12,8 +12,8 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from inbounds import __version__
-from inbounds.server.log import tell
-from inbounds.server.middleware import MISTAKE
+from inbounds.server.basics.log import tell
+from inbounds.server.basics.problem import MISTAKE
 from inbounds.server.pages.visitor import Visitor
 from inbounds.server.pages.words import first_sentence, in_words, moment, sentence
 

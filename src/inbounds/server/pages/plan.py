@@ -20,13 +20,13 @@ from inbounds.errors import InboundsError, InvalidParameter
 from inbounds.exact.decimals import typed_decimal
 from inbounds.plot.pictures import densities
 from inbounds.privacy.claim import Promise
-from inbounds.server.api.door import SLOWER, Serving, address_of
-from inbounds.server.pages.figure import Looks, svg
+from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import page, page_in_two, picture, rendered
-from inbounds.server.pages.people_needed import people_needed
+from inbounds.server.pages.parts.people_needed import people_needed
+from inbounds.server.pages.pictures.figure import Looks, svg
 from inbounds.server.pages.visitor import Looking, Visitor
-from inbounds.server.problem import Problem
-from inbounds.server.service import Service
+from inbounds.server.service.door import SLOWER, Serving, address_of
+from inbounds.server.service.service import Service
 
 router = APIRouter(include_in_schema=False)
 

@@ -8,12 +8,12 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.query.useless import INSIST
-from inbounds.server.api.door import service_of
+from inbounds.query.methods.usefulness import INSIST
+from inbounds.server.basics.problem import AGAIN, KINDS, Problem
 from inbounds.server.pages.page import page
 from inbounds.server.pages.sign_in import HOME
 from inbounds.server.pages.visitor import Visitor, cookie_name, whose
-from inbounds.server.problem import AGAIN, KINDS, Problem
+from inbounds.server.service.door import service_of
 
 WORDS = {
     AGAIN: "open it in the list of your questions, and ask again, which costs nothing more",

@@ -9,18 +9,18 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.server.api.door import SLOWER, Serving, address_of, service_of
-from inbounds.server.key import prefix_of
+from inbounds.server.basics.person import Person, Role
+from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import page, to
 from inbounds.server.pages.visitor import Form, Looking, cookie_name, is_from_elsewhere, refuse_forged
-from inbounds.server.person import Person, Role
-from inbounds.server.problem import Problem
-from inbounds.server.service import Service
-from inbounds.server.sessions import HOURS
-from inbounds.server.sign_ins import BACK, MINUTES
+from inbounds.server.people.key import prefix_of
+from inbounds.server.people.sessions import HOURS
+from inbounds.server.people.sign_ins import BACK, MINUTES
+from inbounds.server.service.door import SLOWER, Serving, address_of, service_of
+from inbounds.server.service.service import Service
 
 if TYPE_CHECKING:
-    from inbounds.server.code_flow import CodeFlow
+    from inbounds.server.people.code_flow import CodeFlow
 
 router = APIRouter(include_in_schema=False)
 

@@ -13,16 +13,16 @@ from starlette.responses import Response
 
 from inbounds.errors import InvalidParameter
 from inbounds.ledger import Ledger
-from inbounds.ledger.entry import FIELDS
-from inbounds.server import clock
-from inbounds.server.api.amounts import Whole
-from inbounds.server.api.datasets import account
-from inbounds.server.api.door import Serving
+from inbounds.ledger.values.entry import FIELDS
+from inbounds.server.basics import clock
+from inbounds.server.basics.person import Action, Role
+from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import page
 from inbounds.server.pages.visitor import Visitor, signed_in
-from inbounds.server.person import Action, Role
-from inbounds.server.problem import Problem
-from inbounds.server.service import Service
+from inbounds.server.service.amounts import Whole
+from inbounds.server.service.budgets import account
+from inbounds.server.service.door import Serving
+from inbounds.server.service.service import Service
 
 router = APIRouter(include_in_schema=False)
 

@@ -9,11 +9,11 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
-from inbounds.server.api.door import SLOWER, Serving, service_of
-from inbounds.server.person import Action, Person
-from inbounds.server.problem import Problem
-from inbounds.server.service import Service
-from inbounds.server.sessions import Session
+from inbounds.server.basics.person import Action, Person
+from inbounds.server.basics.problem import Problem
+from inbounds.server.people.sessions import Session
+from inbounds.server.service.door import SLOWER, Serving, service_of
+from inbounds.server.service.service import Service
 
 MOST_FIELDS = 100
 

@@ -1,0 +1,1 @@
+"""A made-up clinic: its table, its questions, and what plain noise would answer."""

@@ -1,0 +1,98 @@
+"""A small clinic, made up: the same visits every time, so that everyone sees the same story."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from inbounds.bounds import Bounds
+from inbounds.cli.files.atomic_file import replacing
+from inbounds.cli.shell.extras import import_duckdb
+from inbounds.errors import InvalidParameter
+
+CONTRACT = """\
+[dataset]
+name = "visits"
+source = "visits.parquet"
+unit = "patient"                 # whose privacy is protected
+max_rows_per_unit = 4            # visits of a patient that count in full, at most
+
+[columns.age]
+bounds = "[0, 110] step 1"
+[columns.satisfied]
+bounds = "[0, 100]"              # per cent
+[columns.minutes]
+bounds = "[0, 240] step 1"
+[columns.day]
+bounds = "[2026-01-01, 2026-12-31]"
+weekdays = "Mon-Fri"
+closed = [["2026-08-03", "2026-08-14"], "2026-12-25"]
+[columns.clinic]
+keys = ["north", "south", "east", "west"]
+[columns.finding]
+keys = ["common", "chronic", "rare"]
+
+[budget]
+total = 5.0                      # for everyone together
+per_analyst = 3.0
+"""
+
+_SAID = tomllib.loads(CONTRACT)
+_DAY = _SAID["columns"]["day"]
+_YEAR: Any = Bounds.parse(_DAY["bounds"])
+
+LIMIT: int = _SAID["dataset"]["max_rows_per_unit"]
+"""How many visits of a patient count in full."""
+
+OPEN = Bounds.dates(_YEAR.low, _YEAR.high, weekdays=_DAY["weekdays"], closed=_DAY["closed"])
+"""The days on which the clinic can have been visited."""
+
+MIXED = """
+    CREATE MACRO mixed(x, salt) AS
+        ((((x * 7919 + salt * 104729 + 1) * 2654435761) % 4294967296) * 40503 % 1000003) / 1000003.0
+"""
+"""Numbers from 0 to 1 that look random, from arithmetic that is the same everywhere."""
+
+VISITS = """
+    SELECT patient, age, satisfied, minutes, day,
+           CASE WHEN home < 0.5 THEN 'north' WHEN home < 0.9 THEN 'south' WHEN home < 0.96 THEN 'east' ELSE 'west' END
+               AS clinic,
+           CASE WHEN patient IN (17, 402) AND visit = 0 THEN 'rare' WHEN ill < 0.3 THEN 'chronic' ELSE 'common' END
+               AS finding,
+           ['Birch', 'Cedar', 'Elm'][CAST(1 + patient % 3 AS INT)] AS town  -- which the contract does not describe
+    FROM (
+        SELECT patient, visit, mixed(patient, 1) AS home, mixed(patient, 2) AS ill,
+               CAST(2 + 50 * mixed(patient, 3) + 48 * mixed(patient, 4) AS INT) AS age,
+               round(100 - 8 * mixed(10 * patient + visit, 5) ** 2, 1) AS satisfied,
+               CAST(5 + 50 * mixed(10 * patient + visit, 6) * mixed(10 * patient + visit, 7) AS INT) AS minutes,
+               DATE '2026-01-01' + CAST(364 * mixed(10 * patient + visit, 8) ** 0.72 AS INT) AS day
+        FROM range(1000) p(patient), range(9) v(visit)
+        WHERE visit <= 5 * mixed(patient, 9) OR patient % 50 = 0
+    )
+    WHERE isodow(day) <= 5 AND day NOT BETWEEN DATE '2026-08-03' AND DATE '2026-08-14' AND day <> DATE '2026-12-25'
+"""
+
+
+def build(folder: Path) -> Path:
+    """Write the visits and the contract into a folder, and return the path of the contract."""
+    contract, table = folder / "clinic.toml", folder / "visits.parquet"
+    if contract.exists() and contract.read_text(encoding="utf-8") != CONTRACT:
+        raise InvalidParameter(
+            f"{str(contract)!r} must be the contract of the demonstration, got another; name a new folder"
+        )
+    contract.write_text(CONTRACT, encoding="utf-8")  # first, so that an unfinished folder is known again
+    with replacing(table) as unfinished, import_duckdb().connect() as connection:
+        connection.execute(MIXED)
+        connection.execute(f"COPY ({VISITS} ORDER BY patient, visit) TO ? (FORMAT parquet)", [str(unfinished)])
+    return contract
+
+
+def true_rows(folder: Path, sql: str) -> list[tuple[Any, ...]]:
+    """Return what a question would get without any privacy: for the story only, for these patients are made up."""
+    with import_duckdb().connect() as connection:
+        connection.execute("CREATE MACRO proportion(x) AS avg(CASE WHEN x THEN 1 ELSE 0 END)")
+        connection.from_parquet(str(folder / "visits.parquet"), hive_partitioning=False).create_view("visits")
+        rows = connection.execute(sql).fetchall()
+    return [tuple(cell.date() if isinstance(cell, datetime) else cell for cell in row) for row in rows]

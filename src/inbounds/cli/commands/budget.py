@@ -1,0 +1,228 @@
+"""`inbounds budget`: what was spent, by whom and on what; grants of more; and whether the record was altered."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from inbounds.cli.commands import ledger_copies
+from inbounds.cli.shell.arguments import Command, Group
+from inbounds.cli.shell.exit_codes import FAILED
+from inbounds.cli.shell.extras import open_dataset
+from inbounds.cli.shell.new_ledger import tell_of_new
+from inbounds.cli.shell.options import AsJson, DatasetFile, LedgerPlace, number
+from inbounds.cli.shell.output import pairs, show
+from inbounds.cli.shell.remote import KeyFile, Server, accounts, balances, connected
+
+app = typer.Typer(
+    cls=Group,
+    help="""See what was spent, grant more, check the record, save it, and record changes of the contract.
+
+    \b
+    Example:
+      inbounds budget show --dataset clinic.toml
+    """,
+    short_help="See what was spent, grant more, and check the record.",
+)
+
+Who = Annotated[
+    str | None, typer.Option("--analyst", metavar="NAME", help="Only this analyst; everyone together if not given.")
+]
+More = Annotated[str, typer.Argument(metavar="EPSILON", help="How much more; a negative number takes some away.")]
+Note = Annotated[str, typer.Option(metavar="TEXT", help="Why, for the record.", show_default=False)]
+MoreDelta = Annotated[
+    str | None, typer.Option("--delta", metavar="DELTA", help="How much more delta charges that need one may have.")
+]
+Reason = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="Record the contract's terms as they are now, for this reason.")
+]
+Why = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the record.", show_default=False)]
+Head = Annotated[
+    str | None,
+    typer.Option(metavar="HEAD", help="What verify printed earlier, to see if entries were removed since."),
+]
+
+
+@app.command("show", cls=Command)
+def show_balance(
+    dataset: DatasetFile,
+    analyst: Who = None,
+    ledger: LedgerPlace = None,
+    server: Server = None,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is spent and what is left.
+
+    It also says how many more questions like the last one fit; with a delta, rho is told beside epsilon.
+
+    \b
+    Example:
+      inbounds budget show --dataset clinic.toml --analyst ana
+    """
+    if server is not None:
+        with connected(server, key_file, ledger=ledger) as connection:
+            left = connection.dataset(dataset).budget(analyst)
+        told = [("dataset", dataset), *accounts(left).items(), ("asked", str(left["asked"]))]
+        data: dict[str, Any] = {"dataset": dataset, **balances(left), "asked": left["asked"]}
+        if "analyst" in data:
+            data["analyst"] = {"name": left["analyst"], **data["analyst"]}
+        if (more := left["more_like_the_last"]) is not None:
+            data["like_the_last"] = {"count": more["count"], "epsilon": number(more["epsilon"], "epsilon")}
+            told.append(("like the last", f"{more['count']:,} more at epsilon {more['epsilon']}"))
+        show(data, pairs(told), as_json=as_json)
+        return
+    with open_dataset(dataset, ledger, create_ledger=False) as table:
+        total = table.ledger.balance(table.name)
+        own = None if analyst is None else table.ledger.balance(table.name, analyst)
+        repeats = table.ledger.repeats(table.name, analyst)
+    found: dict[str, Any] = {"dataset": table.name, "total": total.data()}
+    lines = [("dataset", table.name), ("in total", str(total))]
+    if analyst is not None and own is not None:
+        found["analyst"] = {"name": analyst, **own.data()}
+        lines.append((f"of {analyst}", str(own)))
+    if repeats is not None:
+        found["like_the_last"] = repeats.data()
+        lines.append(("like the last", str(repeats)))
+    show(found, pairs(lines), as_json=as_json)
+
+
+@app.command(cls=Command)
+def grant(
+    amount: More,
+    dataset: DatasetFile,
+    analyst: Who = None,
+    note: Note = "",
+    delta: MoreDelta = None,
+    ledger: LedgerPlace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a dataset, or one analyst of it, more to spend.
+
+    A negative amount takes some away, as far as it is not spent. With --delta the amount may be 0.
+
+    \b
+    Example:
+      inbounds budget grant 0.5 --dataset clinic.toml --note "second survey"
+    """
+    with open_dataset(dataset, ledger) as table:
+        more = None if delta is None else number(delta, "--delta")
+        table.ledger.grant(table.name, number(amount, "EPSILON"), analyst, note=note, delta=more)
+        balance = table.ledger.balance(table.name, analyst)
+        created = tell_of_new(table.ledger, as_json=as_json)
+    found = {"dataset": table.name, "analyst": analyst, **balance.data(), "ledger_created": created}
+    lines = [
+        ("dataset", table.name),
+        ("granted", amount if delta is None else f"{amount}, and {delta} of delta for charges"),
+        ("in total" if analyst is None else f"of {analyst}", str(balance)),
+    ]
+    show(found, pairs(lines), as_json=as_json)
+
+
+@app.command(cls=Command)
+def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
+    """Show the terms that are on record, or record changed ones.
+
+    What a charge promises depends on the unit, the row limit, the source and the columns of the contract. The ledger
+    keeps them, and refuses a contract with others until the custodian records the change, with a reason.
+
+    \b
+    Example:
+      inbounds budget contract --dataset clinic.toml
+    """
+    with open_dataset(dataset, ledger) as table:
+        before = table.recorded_terms()
+        if reason is not None:
+            table.record_terms(reason)
+        now = table.terms if reason is not None else before
+        changes = "" if before is None else before.changes(table.terms)
+    recorded = reason is not None and before != now
+    found = {
+        "dataset": table.name,
+        "terms": None if now is None else dict(now),
+        "digest": None if now is None else now.digest,
+        "changes": changes,
+        "recorded": recorded,
+    }
+    lines = [("dataset", table.name), *([] if now is None else [*now.items(), ("digest", f"{now.digest[:16]}…")])]
+    if now is None:
+        lines.append(("terms", "none on record; the next question records those of the contract"))
+    if changes:
+        lines.append(("recorded" if recorded else "not recorded", changes))
+    elif reason is not None:
+        lines.append(("recorded", "all of these" if recorded else "nothing; the contract is as on record"))
+    show(found, pairs(lines), as_json=as_json)
+
+
+@app.command(cls=Command)
+def delta(dataset: DatasetFile, reason: Why, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
+    """Add the contract's delta to a budget that had none.
+
+    From then on rho counts beside epsilon, and what was charged before counts too. The promise becomes weaker, from
+    pure epsilon to (epsilon, delta), and it is done once and for good: hence the reason, for the record.
+
+    \b
+    Example:
+      inbounds budget delta --dataset clinic.toml --reason "many small questions"
+    """
+    with open_dataset(dataset, ledger, create_ledger=False) as table:
+        table.record_delta(reason)
+        balance = table.ledger.balance(table.name)
+    found = {"dataset": table.name, **balance.data()}
+    show(found, pairs([("dataset", table.name), ("in total", str(balance))]), as_json=as_json)
+
+
+@app.command(cls=Command)
+def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
+    """Check every entry of the ledger.
+
+    The exit code is 1 if it was altered. Keep the head that is printed in another place: given later as --head, it
+    shows whether entries were removed. Restored ledgers that were accepted are listed.
+
+    \b
+    Example:
+      inbounds budget verify --dataset clinic.toml
+    """
+    with open_dataset(dataset, ledger) as table, table.unchecked_ledger() as record:
+        found = record.verify(head)
+    problems = [str(problem) for problem in found.problems]
+    contracts = {name: terms.digest for name, terms in found.terms.items()}
+    data = {
+        "ok": found.ok,
+        "entries": found.entries,
+        "head": str(found.head),
+        "problems": problems,
+        "contracts": contracts,
+        "restores": [
+            {"entry": entry.seq, "time": entry.time, "dataset": entry.dataset, **record.data()}
+            for entry, record in found.restores
+        ],
+    }
+    entries = "1 entry" if found.entries == 1 else f"{found.entries} entries"
+    lines = [("ledger", f"{'intact' if found.ok else 'ALTERED'}, {entries}"), ("head", str(found.head))]
+    lines += [("contract", f"{digest[:16]}… of {name}") for name, digest in contracts.items()]
+    lines += [("restored", f"{entry.dataset}, in entry {entry.seq}: {record}") for entry, record in found.restores]
+    show(data, pairs([*lines, *(("problem", problem) for problem in problems)]), as_json=as_json)
+    if not found.ok:
+        raise typer.Exit(FAILED)
+
+
+@app.command(cls=Command)
+def statement(dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
+    """List every entry, in order.
+
+    Opened, contract, granted, delta, charged, answered, restored.
+
+    \b
+    Example:
+      inbounds budget statement --dataset clinic.toml
+    """
+    with open_dataset(dataset, ledger) as table, table.unchecked_ledger() as record:
+        found = record.statement(table.name, analyst)
+    show(found.data(), str(found), as_json=as_json)
+
+
+app.command("backup", cls=Command)(ledger_copies.backup)
+app.command("restore", cls=Command)(ledger_copies.restore)
+app.command("accept-restore", cls=Command)(ledger_copies.accept_restore)

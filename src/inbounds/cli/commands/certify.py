@@ -1,0 +1,109 @@
+"""`inbounds certify`: is a scale that someone else chose private?"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import typer
+
+from inbounds.bounds import Bounds
+from inbounds.cli.shell.exit_codes import NOT_PRIVATE
+from inbounds.cli.shell.options import (
+    AsJson,
+    BoundsText,
+    Epsilon,
+    Guarantee,
+    Sensitivity,
+    Trusted,
+    distance,
+    number,
+    part,
+)
+from inbounds.cli.shell.output import pairs, show
+from inbounds.errors import InvalidParameter, NotPrivate
+from inbounds.exact.rational import round_down, round_up, shown
+from inbounds.privacy.certificate import Certificate, brief
+from inbounds.privacy.certify import certify
+from inbounds.privacy.claim import Claim
+
+Scale = Annotated[str, typer.Option(metavar="NUMBER", help="The scale of the bounded Laplace noise to check.")]
+HowMuch = Annotated[
+    str, typer.Option("--pooling", metavar="NUMBER", help="From 0 (normalise) to 1 (clamp to the ends).")
+]
+
+
+def command(  # noqa: PLR0913, PLR0917  each is an option of the command
+    bounds: BoundsText,
+    scale: Scale,
+    sensitivity: Sensitivity,
+    epsilon: Epsilon,
+    guarantee: Guarantee = "standard",
+    pooling: HowMuch = "0",
+    trusted: Trusted = False,
+    as_json: AsJson = False,
+) -> None:
+    """Prove or refute that noise of some scale is private.
+
+    The exit code is 0 if it keeps epsilon, and 4 if it does not. Either way the two true answers that are easiest to
+    tell apart are named.
+
+    \b
+    Example:
+      inbounds certify --bounds "[0, inf)" --sensitivity 1 --epsilon 1 --scale 2
+    """
+    possible = Bounds.parse(bounds)
+    claim = Claim.of(
+        possible,
+        sensitivity=distance(sensitivity, possible),
+        epsilon=number(epsilon, "--epsilon"),
+        scale=_scale(scale),
+        guarantee=guarantee,
+        pooling=part(pooling, "--pooling"),
+        trusted=trusted,
+    )
+    try:
+        certificate = certify(claim)
+    except NotPrivate as refusal:
+        certificate = refusal.certificate
+    show(_data(certificate, claim), _text(certificate, claim, epsilon, scale), as_json=as_json)
+    if not certificate.holds:
+        raise typer.Exit(NOT_PRIVATE)
+
+
+def _scale(text: str) -> float:
+    """Read a scale as the double that it is: the shortest text of one may be a hair less."""
+    found = float(number(text, "--scale"))
+    if not 0 < found < math.inf:
+        raise InvalidParameter(
+            f"--scale must be above 0 and finite as a double, got {shown(text)}; write it like 2 or 0.5"
+        )
+    return found
+
+
+def _data(certificate: Certificate, claim: Claim) -> dict[str, Any]:
+    return {
+        "holds": certificate.holds,
+        "refuted": certificate.refuted,
+        "epsilon": certificate.epsilon,
+        "loss_at_most": round_up(certificate.bound),
+        "loss_at_least": round_down(certificate.witnessed),
+        "worst_pair": list(certificate.worst_pair),
+        "guarantee": certificate.guarantee,
+        "step": str(claim.lattice.step),
+        "method": certificate.method,
+    }
+
+
+def _text(certificate: Certificate, claim: Claim, epsilon: str, scale: str) -> str:
+    said = "is private" if certificate.holds else "is NOT private" if certificate.refuted else "could not be proved"
+    first, second = map(brief, certificate.worst_pair)
+    return pairs(
+        [
+            ("scale", f"{scale} {said} at epsilon {epsilon}"),
+            ("finding", certificate.finding),
+            ("witness", f"the true answers {first} and {second} are the easiest to tell apart"),
+            ("step", claim.lattice.step),
+            ("proof", certificate.how),
+        ]
+    )

@@ -1,0 +1,102 @@
+"""`inbounds check`: what a contract does to the real table, shown to the custodian and to nobody else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from inbounds.cli.files.new_file import OWNER_ONLY, refuse_taken, write_new
+from inbounds.cli.shell.exit_codes import FAILED
+from inbounds.cli.shell.extras import open_dataset
+from inbounds.cli.shell.output import pairs, plain, show
+from inbounds.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from inbounds.query.custodian.inspection import Inspection
+
+EYES_ONLY = "the custodian's eyes only: true figures, without any noise"
+
+ContractFile = Annotated[
+    str, typer.Argument(metavar="CONTRACT", help="The contract of the table, a TOML file.", show_default=False)
+]
+Output = Annotated[
+    str | None,
+    typer.Option("--output", metavar="FILE", help="Write to this new file, which you alone can read."),
+]
+Values = Annotated[bool, typer.Option("--values", help="Show the values that are no key, too.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs; with --output only.")]
+
+
+def command(contract: ContractFile, output: Output = None, values: Values = False, as_json: AsJson = False) -> None:
+    """See what a contract does to the real table.
+
+    For the custodian's eyes only: these are true figures, without any noise. What the row limit and the bounds cut off,
+    what is missing, which values are no key, which types do not fit, how long a statement takes. Nothing is charged or
+    recorded. It is shown on a terminal, or written to a new file that its owner alone can read.
+
+    \b
+    Example:
+      inbounds check clinic.toml --output check.txt
+    """
+    target = _place(output, as_json=as_json)
+    found = _inspected(contract, values=values)
+    if target is None:
+        show(None, _text(found, contract), as_json=False)
+        _leave(found)
+        return
+    figures = {"for": EYES_ONLY, **found.data()}
+    text = json.dumps(plain(figures), ensure_ascii=False, indent=2) if as_json else _text(found, contract)
+    write_new(target, f"{text}\n", OWNER_ONLY)
+    told = [("written", f"{target}, for you alone to read")]
+    if any(one.hardly_read for one in (found, *found.others)):
+        told.append(("WARNING", "many values are not read as the contract says: see what the file has of it"))
+    if any(one.hardly_keys for one in (found, *found.others)):
+        told.append(("WARNING", "most values of a column are no key: see what the file has of it"))
+    show(None, pairs(told), as_json=False)
+    _leave(found)
+
+
+def _leave(found: Inspection) -> None:
+    """Leave with an exit code that programs notice if more than half of the values of a column are not read."""
+    if not found.is_readable:
+        raise typer.Exit(FAILED)
+
+
+def _text(found: Inspection, contract: str) -> str:
+    from inbounds.query.custodian.text import inspection_text  # noqa: PLC0415  the other commands do without
+
+    return inspection_text(found, contract)
+
+
+def _place(output: str | None, *, as_json: bool) -> Path | None:
+    """Return the file to write, None for the terminal; refuse any other place before the table is looked at."""
+    if output is not None:
+        target = Path(output)
+        refuse_taken(target)
+        return target
+    if as_json:
+        raise InvalidParameter(
+            "check: JSON of true figures must go to a file that its owner alone can read; add --output FILE"
+        )
+    if not is_terminal():
+        raise InvalidParameter(
+            "check: true figures must be shown on a terminal, and standard output is none; run it without a pipe or a "
+            "redirection, or add --output FILE, a new file that its owner alone can read"
+        )
+    return None
+
+
+def is_terminal() -> bool:
+    """Return whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _inspected(contract: str, *, values: bool) -> Inspection:
+    with open_dataset(contract, create_ledger=False) as dataset:
+        from inbounds.query.custodian.inspection import Inspection  # noqa: PLC0415  the other commands do without
+
+        return Inspection.of(dataset, values=values)

@@ -1,0 +1,82 @@
+"""`inbounds explain`: what a question to a table would do, without asking it."""
+
+from __future__ import annotations
+
+import re
+from textwrap import wrap
+from typing import Annotated
+
+import typer
+
+from inbounds.cli.shell.extras import open_dataset
+from inbounds.cli.shell.options import (
+    Alone,
+    AsJson,
+    Cost,
+    DatasetFile,
+    LedgerPlace,
+    Pooling,
+    Sql,
+    Weights,
+    chosen_part,
+    chosen_weights,
+    number,
+)
+from inbounds.cli.shell.output import show
+from inbounds.cli.shell.remote import KeyFile, Server, connected
+from inbounds.display.text import WIDTH
+
+Owner = Annotated[
+    str | None, typer.Option("--analyst", metavar="NAME", help="Say whether answers that NAME has tell it for free.")
+]
+
+_QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*\"""")
+
+_HIDDEN = {ord(" "): 0xE000, ord("\n"): 0xE001}
+"""What stands for the blanks of quoted texts while lines are folded at the others."""
+
+
+def command(  # noqa: PLR0913, PLR0917  each is an option of the command
+    sql: Sql,
+    dataset: DatasetFile,
+    epsilon: Cost,
+    pooling: Pooling = None,
+    alone: Alone = False,
+    weights: Weights = None,
+    analyst: Owner = None,
+    ledger: LedgerPlace = None,
+    server: Server = None,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what query would do, without doing it.
+
+    Nothing is spent, and no row is read.
+
+    \b
+    Example:
+      inbounds explain --dataset clinic.toml --epsilon 0.5 \\
+          "SELECT COUNT(*) FROM visits WHERE age >= 65"
+    """
+    cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
+    if server is not None:
+        with connected(server, key_file, analyst=analyst, ledger=ledger) as connection:
+            remote = connection.dataset(dataset).sql(sql)
+            wanted = remote.alone() if alone else remote
+            found = wanted.explain(cost, pooling=fixed, weights=chosen_weights(weights))
+        show(found.data(), str(found), as_json=as_json)
+        return
+    with open_dataset(dataset, ledger) as asked:
+        question = asked.sql(sql).alone() if alone else asked.sql(sql)
+        explanation = question.explain(cost, pooling=fixed, weights=chosen_weights(weights), analyst=analyst)
+    told = str(explanation).replace(explanation.statement, folded(explanation.statement))
+    show(explanation.data(), told, as_json=as_json)
+
+
+def folded(sql: str) -> str:
+    """Return the same statement with long lines folded at blanks, though never inside of quotes."""
+    lines: list[str] = []
+    for line in _QUOTED.sub(lambda quoted: quoted[0].translate(_HIDDEN), sql).split("\n"):
+        indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
+        lines += wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+    return "\n".join(lines).translate({shown: blank for blank, shown in _HIDDEN.items()})

@@ -1,0 +1,184 @@
+"""`inbounds keys`: who may ask a server; and the keys of a column that are not known beforehand, for a price."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from inbounds.cli.files.atomic_file import replacing
+from inbounds.cli.shell.arguments import Command, Group
+from inbounds.cli.shell.extras import import_server, open_dataset
+from inbounds.cli.shell.options import AsJson, Cost, DatasetFile, LedgerPlace, number, whole
+from inbounds.cli.shell.output import pairs, show
+from inbounds.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from inbounds.server.people.key import Key
+    from inbounds.server.people.key_ring import KeyRing
+    from inbounds.server.state.custodian_file import CustodianFile
+
+app = typer.Typer(
+    cls=Group,
+    help="""Keys of people, to ask a server: issue, list, revoke. Keys of a column: discover.
+
+    \b
+    Example:
+      inbounds keys issue ana --custodian custodian.toml
+    """,
+    short_help="Keys of people for a server, and of a column.",
+)
+
+ColumnName = Annotated[str, typer.Option("--column", metavar="NAME", help="A column that the contract lacks.")]
+Delta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="The probability that a rare key slips out.")]
+Analyst = Annotated[str, typer.Option(metavar="NAME", help="Who pays; the cost is charged to this name.")]
+PerUnit = Annotated[
+    str, typer.Option("--keys-per-unit", metavar="NUMBER", help="For how many of its keys a unit counts.")
+]
+RequestId = Annotated[
+    str | None, typer.Option(metavar="ID", help="Ask again with the same id to get the same keys, free.")
+]
+
+
+@app.command("discover", cls=Command)
+def discover(  # noqa: PLR0913, PLR0917  each is an option of the command
+    dataset: DatasetFile,
+    column: ColumnName,
+    epsilon: Cost,
+    delta: Delta,
+    analyst: Analyst,
+    keys_per_unit: PerUnit = "1",
+    request_id: RequestId = None,
+    ledger: LedgerPlace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Publish the keys of a column that enough units have.
+
+    They are added to the contract, and later questions with them need no delta. The ledger must have a delta for such
+    charges: delta and delta_reserved under [budget], or inbounds budget grant 0 --delta.
+
+    \b
+    Example:
+      inbounds keys discover --dataset clinic.toml --column town \\
+          --epsilon 0.5 --delta 1e-6 --analyst ana
+    """
+    cost, odds, each = number(epsilon, "--epsilon"), number(delta, "--delta"), whole(keys_per_unit, "--keys-per-unit")
+    with open_dataset(dataset, ledger) as table:
+        found = table.discover_keys(column, cost, odds, analyst=analyst, keys_per_unit=each, request_id=request_id)
+    if found.keys:
+        _add(Path(dataset), found.section())
+        with open_dataset(dataset, ledger) as table:
+            table.record_terms(f"keys of {column} were discovered, request {found.request_id}")
+    told = [
+        ("column", column),
+        ("keys", f"{found.published} published, {'added to the contract' if found.keys else 'none to add'}"),
+        ("cost", f"epsilon {epsilon}, delta {delta}"),
+        ("request id", found.request_id),
+    ]
+    data = {
+        "column": column,
+        "keys": list(found.keys),
+        "published": found.published,
+        "epsilon": found.epsilon,
+        "delta": found.delta,
+        "request_id": found.request_id,
+    }
+    show(data, "\n".join([*map(str, found.keys), "", pairs(told)]), as_json=as_json)
+
+
+def _add(contract: Path, section: str) -> None:
+    """Put a section at the end of a contract, whole or not at all."""
+    text = contract.read_text(encoding="utf-8")
+    with replacing(contract) as unfinished:
+        unfinished.write_text(text.rstrip("\n") + "\n" + section, encoding="utf-8")
+
+
+CustodianPath = Annotated[str, typer.Option("--custodian", metavar="FILE", help="The custodian's file of the server.")]
+PersonName = Annotated[str, typer.Argument(metavar="NAME", help="Somebody whom that file names.", show_default=False)]
+Days = Annotated[str, typer.Option("--days", metavar="NUMBER", help="How long the key is valid.")]
+Prefix = Annotated[str, typer.Argument(metavar="PREFIX", help="What list shows of the key.", show_default=False)]
+
+
+@app.command("issue", cls=Command)
+def issue(person: PersonName, custodian: CustodianPath, days: Days = "90", as_json: AsJson = False) -> None:
+    """Issue a key with which somebody can ask the server.
+
+    It is shown once, and nowhere kept.
+
+    \b
+    Example:
+      inbounds keys issue ana --custodian custodian.toml --days 30
+    """
+    valid, file = whole(days, "--days"), _loaded(custodian)
+    if person not in file.people:
+        known = ", ".join(map(repr, file.people)) or "nobody"
+        raise InvalidParameter(f"a key is for somebody in the custodian's file, got {person!r}; it names {known}")
+    text, key = _ring(file).issue(person, valid)
+    lines = [("key", text), ("of", person), ("valid until", key.expires.date().isoformat())]
+    show(
+        {"key": text, **_told(key)},
+        f"{pairs(lines)}\n\nThe key is shown this once. Give it to {person} only.",
+        as_json=as_json,
+    )
+
+
+@app.command("list", cls=Command)
+def list_keys(custodian: CustodianPath, as_json: AsJson = False) -> None:
+    """List all keys: whose they are, and until when they are valid.
+
+    \b
+    Example:
+      inbounds keys list --custodian custodian.toml
+    """
+    from inbounds.display.table import Column, Table  # noqa: PLC0415
+
+    ring = _existing(custodian)
+    rows = [] if ring is None else [_told(key) for key in ring.issued()]
+    columns = [Column(name, left=True) for name in ("prefix", "person", "issued", "expires", "state")]
+    cells = [[str(row[column.name]) for column in columns] for row in rows]
+    show(rows, str(Table(columns, cells)) if rows else "no key was issued yet", as_json=as_json)
+
+
+@app.command("revoke", cls=Command)
+def revoke(prefix: Prefix, custodian: CustodianPath, as_json: AsJson = False) -> None:
+    """Revoke a key, at once.
+
+    A server that is running refuses it from now on.
+
+    \b
+    Example:
+      inbounds keys revoke 87278406422d --custodian custodian.toml
+    """
+    ring = _existing(custodian)
+    key = None if ring is None else ring.revoke(prefix)
+    if key is None:
+        raise InvalidParameter(f"there is no key with the prefix {prefix!r}; list shows those that there are")
+    show(_told(key), pairs([("revoked", key.prefix), ("of", key.person)]), as_json=as_json)
+
+
+def _loaded(custodian: str) -> CustodianFile:
+    import_server()
+    from inbounds.server.state.custodian_file import CustodianFile  # noqa: PLC0415  what only a server needs
+
+    return CustodianFile.load(custodian)
+
+
+def _ring(file: CustodianFile) -> KeyRing:
+    from inbounds.server.people.key_ring import KeyRing  # noqa: PLC0415
+    from inbounds.server.state.database import Database  # noqa: PLC0415
+
+    return KeyRing(Database(file.state))
+
+
+def _existing(custodian: str) -> KeyRing | None:
+    """Return the keys of a server, None if it has no file yet: then looking makes none."""
+    file = _loaded(custodian)
+    return _ring(file) if file.state.exists() else None
+
+
+def _told(key: Key) -> dict[str, Any]:
+    from inbounds.server.basics import clock  # noqa: PLC0415
+
+    facts = {"prefix": key.prefix, "person": key.person, "issued": key.issued.date().isoformat()}
+    return {**facts, "expires": key.expires.date().isoformat(), "state": key.state(clock.now())}

@@ -1,0 +1,211 @@
+"""`inbounds budget backup`, `restore` and `accept-restore`: copies of the ledger, and how an older one is accepted."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from inbounds.cli.shell.extras import import_server, open_dataset
+from inbounds.cli.shell.options import AsJson, LedgerPlace
+from inbounds.cli.shell.output import pairs, show
+from inbounds.errors import InvalidParameter, LedgerMissing, LedgerUnavailable
+from inbounds.ledger import Head, Ledger
+from inbounds.ledger.recovery import restore as put_back
+from inbounds.ledger.stores.store import Failure
+from inbounds.ledger.values.address import without_secrets
+
+if TYPE_CHECKING:
+    from inbounds.server.state.custodian_file import CustodianFile
+    from inbounds.server.state.ledger_heads import LedgerHeads
+
+NewFile = Annotated[str, typer.Argument(metavar="FILE", help="The file to write, a new one.", show_default=False)]
+Backup = Annotated[str, typer.Argument(metavar="FILE", help="What backup has written.", show_default=False)]
+Contract = Annotated[
+    str | None, typer.Option("--dataset", metavar="FILE", help="The contract whose ledger it is, a TOML file.")
+]
+Custodian = Annotated[
+    str | None, typer.Option("--custodian", metavar="FILE", help="Instead: the custodian's file of a server.")
+]
+ServerFile = Annotated[str, typer.Option("--custodian", metavar="FILE", help="The custodian's file of the server.")]
+Reason = Annotated[
+    str | None, typer.Option("--reason", metavar="TEXT", help="Why, for the record: needed if entries are lost.")
+]
+Why = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the record.", show_default=False)]
+SavedHead = Annotated[
+    str | None, typer.Option("--head", metavar="HEAD", help="A head, saved elsewhere, that must be in the backup.")
+]
+NewLedger = Annotated[bool, typer.Option("--new-ledger", help="The ledger is lost for good: begin an empty one.")]
+
+
+def backup(
+    file: NewFile,
+    dataset: Contract = None,
+    custodian: Custodian = None,
+    ledger: LedgerPlace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the ledger to a new file, for its owner alone.
+
+    The copy is verified, and its head is printed and written beside it, to FILE.head. A server may go on meanwhile.
+
+    \b
+    Example:
+      inbounds budget backup budget-copy.db --dataset clinic.toml
+    """
+    target = Path(file)
+    with Ledger.open(_place(dataset, custodian, ledger), create=False) as source:
+        head = source.backup(target)
+    told = [("backup", target), ("entries", head.seq), ("head", head)]
+    show({"backup": str(target), "entries": head.seq, "head": str(head)}, pairs(told), as_json=as_json)
+
+
+def restore(
+    file: Backup,
+    dataset: Contract = None,
+    custodian: Custodian = None,
+    reason: Reason = None,
+    head: SavedHead = None,
+    ledger: LedgerPlace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put a backup in the place of the ledger.
+
+    Stop the server first. The ledger that is there is kept, under another name. If it has entries that the backup
+    lacks, or nobody can tell, a reason is needed; the record keeps it, with both heads.
+
+    \b
+    Example:
+      inbounds budget restore budget-copy.db --dataset clinic.toml \\
+          --reason "the disk failed"
+    """
+    place = _place(dataset, custodian, ledger)
+    saved = None if head is None else Head.parse(head)
+    heads = None if custodian is None else _heads(_loaded(custodian))
+    with _telling():
+        known = {} if heads is None else heads.known()
+        made = put_back(Path(file), place, by=_account(), why=reason, saved=saved, known=known)
+        if heads is not None and made.lost:
+            heads.accept(known, made.head)
+    told: list[tuple[str, Any]] = [("restored", without_secrets(place)), ("head", made.head)]
+    if made.aside is not None:
+        told.append(("replaced", f"kept as {made.aside.name}"))
+    told += _lines(made.lost)
+    data = {
+        "head": str(made.head),
+        "entries": made.head.seq,
+        "replaced": None if made.aside is None else str(made.aside),
+        "lost": _texts(made.lost),
+    }
+    show(data, pairs(told), as_json=as_json)
+
+
+def accept_restore(custodian: ServerFile, reason: Why, new_ledger: NewLedger = False, as_json: AsJson = False) -> None:
+    """Accept a ledger that is older than a server knows.
+
+    The server refuses such a ledger, for what was spent since would be there again. The record keeps who accepted it,
+    why, and both heads. Lower the cap afterwards by what was spent since, with grant.
+
+    \b
+    Example:
+      inbounds budget accept-restore --custodian custodian.toml \\
+          --reason "the disk failed"
+    """
+    file = _loaded(custodian)
+    heads = _heads(file)
+    with _telling():
+        known = heads.known()
+        with _accepted(file.ledger, new=new_ledger, is_known=bool(known)) as ledger:
+            ledger.verify().raise_if_broken()
+            lost: dict[str, Head | None] = {name: head for name, head in known.items() if not ledger.goes_through(head)}
+            if not lost:
+                raise InvalidParameter(
+                    "a restored ledger is accepted where the server refuses it, and this one has all that the server "
+                    "knows of; start the server"
+                )
+            head = ledger.accept_restore(lost, reason, _account())
+        heads.accept(known, head)
+    told = [("accepted", without_secrets(file.ledger)), ("head", head), *_lines(lost)]
+    show({"head": str(head), "entries": head.seq, "lost": _texts(lost)}, pairs(told), as_json=as_json)
+
+
+def _accepted(where: str, *, new: bool, is_known: bool) -> Ledger:
+    """Open the ledger that is to be accepted, or begin one."""
+    try:
+        found = Ledger.open(where, create=False)
+    except LedgerMissing:
+        if new and is_known:
+            return Ledger.open(where)
+        remedy = (
+            "restore a backup (inbounds budget restore), or give --new-ledger to begin an empty one"
+            if is_known
+            else "this server has used none: start it with --new-ledger"
+        )
+        raise LedgerMissing(f"there is no ledger at {without_secrets(where)}; {remedy}") from None
+    if new:
+        found.close()
+        raise InvalidParameter(f"there is a ledger at {without_secrets(where)} already; leave --new-ledger out")
+    return found
+
+
+def _place(dataset: str | None, custodian: str | None, ledger: str | None) -> str:
+    """Return where the ledger is that is meant."""
+    if (dataset is None) == (custodian is None):
+        raise InvalidParameter("--dataset or --custodian tells the ledger, got both or none; give one of them")
+    if custodian is not None:
+        if ledger is not None:
+            raise InvalidParameter("--ledger does not go with --custodian, whose file names the ledger; leave it out")
+        return _loaded(custodian).ledger
+    with open_dataset(dataset or "", ledger, create_ledger=False) as table:
+        return table.ledger_place
+
+
+def _loaded(custodian: str) -> CustodianFile:
+    import_server()
+    from inbounds.server.state.custodian_file import CustodianFile  # noqa: PLC0415  what only a server needs
+
+    return CustodianFile.load(custodian)
+
+
+def _heads(file: CustodianFile) -> LedgerHeads:
+    """Return what a server knows of its ledger; its file is made if it has none, as for a key."""
+    from inbounds.server.state.database import Database  # noqa: PLC0415
+    from inbounds.server.state.ledger_heads import LedgerHeads  # noqa: PLC0415
+    from inbounds.server.state.open_datasets import contracts_of  # noqa: PLC0415
+
+    return LedgerHeads(Database(file.state), contracts_of(file))
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    """Say what the server's file could not do."""
+    try:
+        yield
+    except Failure as failure:
+        raise LedgerUnavailable(f"what the server knows of the ledger cannot be used: {failure}") from None
+
+
+def _account() -> str:
+    """Return the account that this runs under, by its number: the environment can say anything."""
+    try:
+        import pwd  # noqa: PLC0415  not every system has it
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    except (ImportError, KeyError):
+        return getpass.getuser() if os.name != "posix" else f"user {os.getuid()}"
+
+
+def _lines(lost: Any) -> list[tuple[str, str]]:
+    return [
+        ("lost", f"{name}: {'nobody knows what' if head is None else f'entry {head.seq}, perhaps others before it'}")
+        for name, head in lost.items()
+    ]
+
+
+def _texts(lost: Any) -> dict[str, str | None]:
+    return {name: None if head is None else str(head) for name, head in lost.items()}

@@ -1,0 +1,102 @@
+"""`inbounds serve`: let others ask, over the network."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from inbounds.cli.clinic.clinic import build
+from inbounds.cli.shell.extras import import_server
+from inbounds.cli.shell.options import whole
+from inbounds.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from inbounds.server.state.custodian_file import CustodianFile
+
+DEMO = """\
+[server]
+contracts = ["clinic.toml"]
+ledger = "budget.db"
+listen = "127.0.0.1:{port}"
+
+[people.ana]
+role = "analyst"
+datasets = ["visits"]
+[people.ben]
+role = "analyst"
+datasets = ["visits"]
+[people.carla]
+role = "custodian"
+[people.dora]
+role = "auditor"
+"""
+
+CustodianPath = Annotated[
+    str | None, typer.Argument(metavar="[FILE]", help="The custodian's file, a TOML file.", show_default=False)
+]
+Demo = Annotated[bool, typer.Option("--demo", help="Serve a made-up clinic on this machine only.")]
+NewLedger = Annotated[bool, typer.Option("--new-ledger", help="Create the ledger: at the first start, and only then.")]
+Port = Annotated[str, typer.Option(metavar="NUMBER", help="Where the demonstration listens.")]
+
+
+def command(file: CustodianPath = None, new_ledger: NewLedger = False, demo: Demo = False, port: Port = "8750") -> None:
+    """Serve datasets: to people with keys, over HTTP.
+
+    The custodian's file names the contracts, the ledger, the people and the limits. Without its ledger the server does
+    not start, for nobody would know what was spent. Ctrl-C stops the server; running questions are answered first.
+
+    \b
+    Example:
+      inbounds serve --demo
+    """
+    if demo == (file is not None):
+        raise InvalidParameter("serve takes the custodian's file or --demo, got both or none; give one of them")
+    where = whole(port, "--port")
+    import_server()
+    if file is not None:
+        _serve(Path(file), demo=False, new_ledger=new_ledger)
+        return
+    with tempfile.TemporaryDirectory(prefix="inbounds-demo-") as folder:
+        path = Path(folder) / "custodian.toml"
+        build(Path(folder))
+        path.write_text(DEMO.format(port=where), encoding="utf-8")
+        _serve(path, demo=True, new_ledger=True)
+
+
+def _serve(path: Path, *, demo: bool, new_ledger: bool) -> None:
+    from inbounds.server.run.process import check, listening, run  # noqa: PLC0415
+    from inbounds.server.state.custodian_file import CustodianFile  # noqa: PLC0415  what only this command needs
+
+    found = CustodianFile.load(path)
+    check(found, new_ledger=new_ledger)
+    with listening(found) as listener:
+        found = replace(found, port=listener.getsockname()[1])  # for 0 the system has chosen one
+        typer.echo(_demo(found) if demo else f"serving on {found.url}; Ctrl-C stops it", err=not demo)
+        run(path, found, listener)
+
+
+def _demo(file: CustodianFile) -> str:
+    """Issue a key for everybody, and return what to do with them."""
+    from inbounds.server.people.key_ring import KeyRing  # noqa: PLC0415
+    from inbounds.server.state.database import Database  # noqa: PLC0415
+
+    ring = KeyRing(Database(file.state))
+    keys: dict[str, Any] = {name: ring.issue(name, 1)[0] for name in file.people}
+    lines = [f"A made-up clinic is served on {file.url}, until you press Ctrl-C.", "", "Keys, shown this once:"]
+    lines += [f"  {name:<6} {file.people[name].role.value:<10} {key}" for name, key in keys.items()]
+    lines += [
+        "",
+        f"Open {file.url} in a browser, and sign in with one of them:",
+        "ana asks, carla keeps, dora verifies.",
+        "",
+        "Or ask as ana, in another terminal:",
+        "",
+        f"export INBOUNDS_KEY={keys['ana']}",
+        f"inbounds query --server {file.url} --dataset visits \\",
+        '    --epsilon 0.5 "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"',
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,138 @@
+"""A csv file with one column released: every other character of it stays as it is.
+
+A line is a row, and nothing is guessed.  A reader that honours line breaks inside quotes, or finds types, comments and
+delimiters by looking at the rows, lets one row decide how the others are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from inbounds.cli.files.answer_text import BYTE_ORDER_MARK, as_text, read_cell
+from inbounds.errors import InvalidParameter
+from inbounds.mechanisms.exact_release import release_all
+
+AT_ONCE = 16_384
+"""Lines between two moves of the progress bar."""
+
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""What may be between the fields."""
+
+_IN_QUOTES = re.compile(r'"(?:[^"]|"")*"')
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the first line says."""
+
+    file: str
+    delimiter: str
+    names: list[str]
+
+    @classmethod
+    def of(cls, file: str, first_line: str) -> Layout:
+        """Take the first line apart; what separates names must be one thing, for a guess could cut values apart."""
+        line = _body(first_line.removeprefix(BYTE_ORDER_MARK))
+        if not line or "\0" in line or any("\udc80" <= character <= "\udcff" for character in line):
+            raise InvalidParameter(f"{file} must be text in UTF-8 whose first line names the columns; convert it")
+        bare = _IN_QUOTES.sub("", line)
+        found = [delimiter for delimiter in DELIMITERS if delimiter in bare]
+        if len(found) > 1:
+            several = " and ".join(DELIMITERS[one] for one in found)
+            raise InvalidParameter(
+                f"the names in the first line of {file} must have one separator, got {several}; "
+                "put quotes around names that contain one, or rename these columns"
+            )
+        layout = cls(file, found[0] if found else ",", [])
+        layout.names.extend(_unquoted(field) for field in layout.fields(line, 1))
+        return layout
+
+    def place(self, column: str) -> int:
+        """Return which field of a row is in a column."""
+        if self.names.count(column) != 1:  # the names are not listed: without a header they are data
+            several = f"has {self.names.count(column)} columns" if column in self.names else "has no column"
+            raise InvalidParameter(
+                f"{self.file} {several} {column!r} among its {len(self.names)}; check --column, and that the "
+                "first line names each column once"
+            )
+        return self.names.index(column)
+
+    def fields(self, line: str, number: int) -> list[str]:
+        """Take a line apart, quotes and all; joined again it is the same."""
+        if '"' not in line:
+            found = line.split(self.delimiter)
+        else:
+            field = rf'"(?:[^"]|"")*"|[^"{re.escape(self.delimiter)}]*'
+            found = re.findall(f"({field}){re.escape(self.delimiter)}", line + self.delimiter)
+            if self.delimiter.join(found) != line:
+                raise InvalidParameter(
+                    f"line {number} of {self.file} must have quotes around whole fields only, doubled inside, and "
+                    "no line break in a field; convert the file to parquet"
+                )
+        if self.names and len(found) != len(self.names):
+            raise InvalidParameter(
+                f"line {number} of {self.file} must have {len(self.names)} fields, like the first line; correct it"
+            )
+        return found
+
+
+@dataclass
+class Tally:
+    """How many cells were released, and how many are empty."""
+
+    released: int = 0
+    missing: int = 0
+
+
+def release_csv(
+    mechanism: Any, source: Path, column: str, target: Path, advance: Callable[[int], None]
+) -> tuple[int, int]:
+    """Write a copy of a file with one column released, some lines at a time; return what was counted."""
+    tally = Tally()
+    with _opened(source, "r") as old, _opened(target, "w") as new:
+        first_line = old.readline()
+        layout = Layout.of(source.name, first_line)
+        place = layout.place(column)
+        new.write(first_line)
+        numbered = enumerate(old, 2)
+        while lines := list(islice(numbered, AT_ONCE)):
+            new.writelines(_released(mechanism, layout, place, lines, tally))
+            advance(sum(len(line) for _, line in lines))
+    return tally.released, tally.missing
+
+
+def _opened(path: Path, mode: str) -> IO[str]:
+    """Open a file so that every byte is kept, whatever the encoding and the line ends."""
+    return path.open(mode, encoding="utf-8", errors="surrogateescape", newline="")
+
+
+def _released(mechanism: Any, layout: Layout, place: int, lines: list[tuple[int, str]], tally: Tally) -> Iterator[str]:
+    """Yield lines with the released answers in them; those with nothing to release as they are."""
+    rows = [layout.fields(body, number) if (body := _body(line)) else None for number, line in lines]
+    answers = [
+        None if row is None else read_cell(_unquoted(row[place]), mechanism.bounds, f"line {number} of {layout.file}")
+        for row, (number, _) in zip(rows, lines, strict=True)
+    ]
+    known = [answer for answer in answers if answer is not None]
+    drawn = map(as_text, release_all(mechanism, known))
+    tally.released += len(known)
+    tally.missing += sum(row is not None and answer is None for row, answer in zip(rows, answers, strict=True))
+    for (_, line), row, answer in zip(lines, rows, answers, strict=True):
+        if row is None or answer is None:
+            yield line
+            continue
+        row[place] = next(drawn)
+        yield layout.delimiter.join(row) + line[len(_body(line)) :]
+
+
+def _body(line: str) -> str:
+    return line.rstrip("\r\n")
+
+
+def _unquoted(field: str) -> str:
+    return field[1:-1].replace('""', '"') if field.startswith('"') else field

@@ -1,0 +1,1 @@
+"""Noisy measurements of a table: estimates, intervals, and how they are stored."""

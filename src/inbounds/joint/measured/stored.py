@@ -1,0 +1,88 @@
+"""Measurements as plain values that JSON can hold, and back: what is kept so that nothing has to be paid twice."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inbounds.errors import InvalidParameter
+from inbounds.joint.measured.measurements import Measured
+from inbounds.joint.plan.facts import Facts
+from inbounds.joint.plan.plan import JointPlan
+from inbounds.joint.table.axis import Axis, Level
+from inbounds.joint.table.layout import Grouping, Layout
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VERSION = 1
+
+FIELDS = ("version", "axes", "epsilon", "split", "sensitivity", "grain", "nonnegative", "known", "most", "measured")
+"""What is stored of measurements."""
+
+
+def stored(measured: Measured) -> dict[str, Any]:
+    """Return measurements, and what they were made with, as lists, texts and numbers."""
+    plan = measured.plan
+    values = (
+        VERSION,
+        [_stored_axis(axis) for axis in plan.layout.axes],
+        str(plan.epsilon),
+        [[list(grouping), str(part)] for grouping, part in plan.split.items()],
+        str(plan.sensitivity),
+        str(plan.grain),
+        plan.nonnegative,
+        [
+            [list(grouping), values.ravel().tolist(), known.ravel().tolist()]
+            for grouping, (values, known) in plan.facts.known.items()
+        ],
+        plan.facts.most,
+        [values.ravel().tolist() for values in measured.grains.values()],
+    )
+    return dict(zip(FIELDS, values, strict=True))
+
+
+def restored(text: str) -> tuple[Measured, dict[str, Any]]:
+    """Return measurements that were stored as JSON, and whatever was stored beside them."""
+    try:
+        kept = json.loads(text)
+        if kept["version"] != VERSION:
+            raise ValueError
+        found = _restored(kept)
+        return found, {name: value for name, value in kept.items() if name not in FIELDS}
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise InvalidParameter(
+            "stored measurements must be as they were written, by this version or an older one, got others; take them "
+            "from where they were kept"
+        ) from None
+
+
+def _restored(kept: dict[str, Any]) -> Measured:
+    layout = Layout(tuple(_restored_axis(*axis) for axis in kept["axes"]))
+    known = {
+        tuple(grouping): (_array(layout, grouping, values), _array(layout, grouping, is_known, np.bool_))
+        for grouping, values, is_known in kept["known"]
+    }
+    split = {tuple(grouping): Fraction(part) for grouping, part in kept["split"]}
+    epsilon = Fraction(kept["epsilon"])
+    if sum(split.values()) != epsilon:
+        raise ValueError
+    numbers = Fraction(kept["sensitivity"]), Fraction(kept["grain"])
+    plan = JointPlan(layout, epsilon, split, *numbers, Facts(layout, known, kept["most"]), bool(kept["nonnegative"]))
+    pairs = zip(split, kept["measured"], strict=True)
+    return Measured(plan, {grouping: _array(layout, grouping, values) for grouping, values in pairs})
+
+
+def _array(layout: Layout, grouping: Grouping, values: list[Any], kind: Any = np.int64) -> NDArray[Any]:
+    return np.array(values, dtype=kind).reshape(layout.sizes(tuple(grouping)))
+
+
+def _stored_axis(axis: Axis) -> list[Any]:
+    return [axis.name, axis.size, [[level.name, list(level.parents)] for level in axis.levels]]
+
+
+def _restored_axis(name: str | int, size: int, levels: list[Any]) -> Axis:
+    return Axis(name, size, tuple(Level(one, tuple(parents)) for one, parents in levels))

@@ -1,0 +1,1 @@
+"""From measurements to a possible table: project, round, verify."""

@@ -1,0 +1,80 @@
+"""The possible table that is nearest to what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.errors import ProjectionFailed
+from inbounds.joint.solve.general_projection import project_any
+from inbounds.joint.solve.tree_projection import project_tree
+from inbounds.joint.table.chains import chains
+from inbounds.joint.table.tree import Tree
+from inbounds.limit.program.deadline import NEVER, Deadline
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from inbounds.joint.plan.facts import Facts
+    from inbounds.joint.table.layout import Grouping, Layout
+
+    Floats = NDArray[np.float64]
+
+
+def project(
+    layout: Layout,
+    measured: Mapping[Grouping, Floats],
+    weights: Mapping[Grouping, float],
+    facts: Facts,
+    *,
+    nonnegative: bool = True,
+    deadline: Deadline = NEVER,
+) -> Floats:
+    """Return the real cells with the least weighted squared distance to all measurements that agree with the facts.
+
+    Facts hold up to about 10^-6; `rounded` makes that exact.  Raise `ProjectionFailed` if the time is over before.
+    """
+    found = chains(layout, [*measured, *facts.known])
+    if len(found) <= 1:
+        return project_tree(Tree.of(layout, found[0] if found else []), measured, weights, facts, nonnegative)
+    cells = project_any(layout, measured, weights, facts, nonnegative, deadline)
+    if cells is None:
+        raise ProjectionFailed(
+            "the nearest possible table must be found in the time allowed, and was not; the measurements are as good "
+            "as before: allow more time, or take a table made of fewer of them"
+        )
+    return cells
+
+
+def quick(
+    layout: Layout,
+    measured: Mapping[Grouping, Floats],
+    weights: Mapping[Grouping, float],
+    facts: Facts,
+    *,
+    nonnegative: bool = True,
+) -> Floats:
+    """Return cells that are near to the measurements of one chain, and agree with the facts in it; this is always fast.
+
+    The chain is that of the most facts, with the measured groupings that fit in.  Facts in other chains are left to
+    rounding.
+    """
+    chain = extended(layout, facts.chains()[0], measured)
+    return project_tree(Tree.of(layout, chain), measured, weights, facts, nonnegative)
+
+
+def extended(
+    layout: Layout, chain: list[Grouping], others: Mapping[Grouping, object] | list[Grouping]
+) -> list[Grouping]:
+    """Return a chain with those of other groupings that fit in, from fine to coarse."""
+    found = list(chain)
+    for grouping in others:
+        if grouping not in found and all(
+            layout.is_within(grouping, other) or layout.is_within(other, grouping) for other in found
+        ):
+            found.append(grouping)
+    inner = [grouping for grouping in found if grouping not in (layout.finest, layout.total)]
+    nested = chains(layout, inner)
+    return nested[0] if nested else []

@@ -1,0 +1,1 @@
+"""The layout of a table: axes, groupings, and the trees that they form."""

@@ -1,0 +1,1 @@
+"""What is written and read inside a transaction: accounts, the chain of entries, and its verification."""

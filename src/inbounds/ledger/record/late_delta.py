@@ -1,0 +1,67 @@
+"""A delta that a dataset gets after it was opened: what was charged before is counted in rho as whatever loses it.
+
+Everything here runs inside a transaction of the store.  Why the promise holds: docs/proofs.md, "A budget that lasts
+longer".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from inbounds.errors import LedgerConflict
+from inbounds.ledger.record.rows import TOTAL, Book
+from inbounds.ledger.stores.schema import KNOWS_LATE_DELTA
+from inbounds.ledger.values.amount import DELTA_UNIT, written_delta
+from inbounds.ledger.values.caps import Caps
+from inbounds.ledger.values.cost import pure_rho
+from inbounds.ledger.values.entry import Entry, Head
+
+
+def caps_of(book: Book, opening: Entry) -> Caps:
+    """Return what a dataset was opened with, and the delta that it got later, if it did."""
+    caps = Caps.in_entry(opening)
+    if caps.delta is not None:
+        return caps
+    total = book.account(opening.dataset, TOTAL)
+    late = None if total is None or total.rho_cap is None else book.late_delta(opening.dataset)
+    return caps if late is None else replace(caps, delta=late.delta, reserved=late.reserved)
+
+
+def add_delta(book: Book, head: Head, opening: Entry, given: Caps, reason: str) -> None:
+    """Give a dataset the delta that `given` has, on the record; the same again does nothing."""
+    dataset, kept = opening.dataset, caps_of(book, opening)
+    if kept.delta is not None:
+        if (kept.delta, kept.reserved) == (given.delta, given.reserved):
+            return
+        raise LedgerConflict(
+            f"the dataset {dataset!r} has a delta already: {kept}; it is fixed from then on, so keep to it"
+        )
+    accounts = {who: one for (of, who), one in book.accounts().items() if of == dataset}
+    reserve = accounts[TOTAL].reserve
+    if reserve + (given.delta or 0) >= DELTA_UNIT:
+        raise LedgerConflict(
+            f"a delta must stay below 1: charges of {dataset!r} may have {written_delta(reserve)}, and "
+            f"{written_delta(given.delta or 0)} more was asked; give less"
+        )
+    book.upgrade(KNOWS_LATE_DELTA)
+    before = _before(book, dataset)
+    for who, account in accounts.items():
+        more = given.reserved or 0 if who == TOTAL else 0
+        counted = account._replace(
+            rho_cap=given.rho_cap(account.cap), spent_rho=before[who], reserve=account.reserve + more
+        )
+        book.count_rho(dataset, who, counted)
+    book.append(head, "delta", dataset, delta=given.delta, reserved=given.reserved, text=reason)
+
+
+def _before(book: Book, dataset: str) -> Counter[str]:
+    """Return what the charges of a dataset count in rho that were made without it, of each analyst and of all."""
+    charged: Counter[tuple[str, int]] = Counter()
+    for entry in book.entries(dataset):
+        if entry.kind == "charge":
+            charged.update([(TOTAL, entry.amount), (entry.analyst, entry.amount)])
+    found: Counter[str] = Counter()
+    for (who, amount), times in charged.items():
+        found[who] += times * pure_rho(amount)
+    return found

@@ -1,0 +1,38 @@
+"""Raising what may be spent: a cap of epsilon, and that of rho with it, or what is reserved of delta.
+
+Everything here runs inside a transaction of the store.
+"""
+
+from __future__ import annotations
+
+from inbounds.errors import LedgerConflict
+from inbounds.ledger.record.late_delta import caps_of
+from inbounds.ledger.record.rows import TOTAL, Book
+from inbounds.ledger.stores.schema import KNOWS_DELTA
+from inbounds.ledger.values.account import Account
+from inbounds.ledger.values.amount import DELTA_UNIT, LIMIT, written_delta
+from inbounds.ledger.values.entry import Entry
+
+
+def raise_cap(book: Book, opening: Entry, who: str, more: int) -> bool:
+    """Change a cap of epsilon, and that of rho with it; return whether that is possible."""
+    account = book.account(opening.dataset, who)
+    if account is None or account.cap is None or account.rho_cap is None:
+        return book.raise_cap(opening.dataset, who, more, LIMIT)
+    cap = account.cap + more
+    rho_cap = caps_of(book, opening).rho_cap(cap)
+    if not 0 <= cap <= LIMIT or rho_cap is None:
+        return False
+    return book.set_caps(opening.dataset, who, cap, rho_cap)
+
+
+def raise_reserve(book: Book, dataset: str, delta: int) -> None:
+    """Reserve more of delta for charges that have one of their own; all of it stays below 1."""
+    book.upgrade(KNOWS_DELTA)
+    account = book.account(dataset, TOTAL) or Account(0, 0)
+    if account.reserve + delta >= DELTA_UNIT:
+        raise LedgerConflict(
+            f"a delta must stay below 1: charges of {dataset!r} may have {written_delta(account.reserve)}, and "
+            f"{written_delta(delta)} more was asked; grant less"
+        )
+    book.raise_reserve(dataset, delta)

@@ -1,0 +1,137 @@
+"""Restoring: a backup takes the place of a ledger, which is put aside; what is lost with that is on the record."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from inbounds.errors import InvalidParameter, LedgerConflict, LedgerMissing, LedgerUnavailable
+from inbounds.ledger.copies.backup import ON_SERVER, head_file
+from inbounds.ledger.copies.exchange import exchange
+from inbounds.ledger.copies.file_copy import folder_beside, make_whole
+from inbounds.ledger.ledger import Ledger
+from inbounds.ledger.stores.sqlite_connection import connect
+from inbounds.ledger.stores.sqlite_reason import is_damage
+from inbounds.ledger.stores.store import Failure
+from inbounds.ledger.values.address import path_of
+from inbounds.ledger.values.entry import Head
+
+UNREADABLE = (
+    "what is there is damaged, or no ledger at all, and cannot be read, so that nobody can tell what the backup lacks; "
+    "look whether it is the right file, and give a --reason, for the record: it is then kept under another name"
+)
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What became of it."""
+
+    head: Head
+    """Of the restored ledger."""
+    lost: Mapping[str, Head | None]
+    """The datasets whose entries may be missing, and which head was known of them; empty if nothing is."""
+    aside: Path | None
+    """Where the ledger is that was there before, or what was left of it."""
+
+
+def restore(
+    backup: Path,
+    where: str,
+    *,
+    by: str,
+    why: str | None = None,
+    saved: Head | None = None,
+    known: Mapping[str, Head] | None = None,
+) -> Restored:
+    """Put a backup in the place of a ledger that nobody has open, or of one that is lost.
+
+    `saved` is a head that the backup must go through, besides the one that is written beside it.  `known` are heads
+    that datasets are known to have had.  If the backup lacks one of them, or entries of the ledger that is there, or if
+    nobody can tell, `why` is needed, and goes into the chain with the heads and `by`.
+    """
+    target = _target(where)
+    if target.exists() and backup.exists() and target.samefile(backup):
+        raise InvalidParameter("the backup is the ledger itself; name a file that backup has made")
+    with folder_beside(target) as folder:
+        copy = folder / "copy"
+        with Ledger.open(backup, create=False) as source:
+            for head in (saved, _beside(backup)):
+                source.verify(head).raise_if_broken()
+            source.backup(copy)
+        current = _current(target, why)
+        with Ledger.open(copy, create=False) as made:
+            lost = _lost(made, known or {}, current)
+            if lost:
+                made.accept_restore(lost, _needed(why), by)
+            head = made.head()
+        try:
+            make_whole(copy)
+            aside = exchange(copy, target, current)
+        except Failure as failure:
+            raise LedgerUnavailable(f"the ledger cannot be replaced: {failure}") from None
+    with Ledger.open(target, create=False) as placed:
+        placed.verify(head).raise_if_broken()
+    return Restored(head, lost, aside)
+
+
+def _target(where: str) -> Path:
+    path = path_of(where)
+    if path is None:
+        raise InvalidParameter(ON_SERVER)
+    return path.resolve()  # SQLite too follows symbolic links first
+
+
+def _beside(backup: Path) -> Head | None:
+    try:
+        return Head.parse(head_file(backup).read_text("ascii"))
+    except FileNotFoundError:
+        return None
+
+
+def _current(target: Path, why: str | None) -> Head | None:
+    """Return where the chain ends of the ledger that is to be replaced; None if there is none, or a damaged one."""
+    try:
+        with Ledger.open(target, create=False) as ledger:
+            return ledger.head()
+    except LedgerMissing:
+        return None
+    except (LedgerConflict, LedgerUnavailable):
+        if not _is_damaged(target):
+            raise
+        if why is None:
+            raise InvalidParameter(UNREADABLE) from None
+        return None
+
+
+def _is_damaged(target: Path) -> bool:
+    """Return whether a file is not what SQLite wrote, by what is in it without any log."""
+    try:
+        with closing(connect(target, "mode=ro&immutable=1")) as connection:
+            return tuple(connection.execute("PRAGMA quick_check(1)").fetchone()) != ("ok",)
+    except sqlite3.Error as error:
+        return is_damage(error)
+    except Failure:
+        return False
+
+
+def _lost(made: Ledger, known: Mapping[str, Head], current: Head | None) -> dict[str, Head | None]:
+    """Return the datasets of which the backup lacks entries, or may lack some, with the head that is known of them."""
+    lost: dict[str, Head | None] = {}
+    for dataset in sorted({*made.datasets(), *known}):
+        heads = [head for head in (known.get(dataset), current) if head is not None]
+        missing = [head for head in heads if not made.goes_through(head)]
+        if missing or not heads:
+            lost[dataset] = max(missing, key=lambda head: head.seq, default=None)
+    return lost
+
+
+def _needed(why: str | None) -> str:
+    if why is None:
+        raise InvalidParameter(
+            "the backup lacks entries that the ledger had, or nobody can tell whether it does; give a --reason, for "
+            "the record, and lower the cap afterwards by what was spent since (inbounds budget grant)"
+        )
+    return why

@@ -1,0 +1,1 @@
+"""What a ledger speaks of: amounts, accounts, entries, receipts."""

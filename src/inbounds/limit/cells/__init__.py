@@ -1,0 +1,1 @@
+"""Cells: values that an optimal mechanism treats alike, and its distribution over them."""

@@ -1,0 +1,1 @@
+"""What comes back: released values, the view of them, and explanations."""

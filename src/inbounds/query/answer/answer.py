@@ -1,0 +1,270 @@
+"""What a question gives back: a small table of private answers, and what they cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from inbounds.display import frame_export
+from inbounds.display.table import Column, Table
+from inbounds.query.answer.interval_cover import CAVEAT, end_name, interval_name
+from inbounds.query.methods.method import Answered
+from inbounds.query.methods.plan import Plan
+from inbounds.query.question.contribution_bound import row_limit
+from inbounds.query.question.question import Question
+
+ALL = "(all)"
+"""What is shown for a column that is added up."""
+
+MOST_WITH_INTERVALS = 2
+"""A table of text has room for the intervals of so many measures; frames and JSON have them all."""
+
+Interval = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Private answers, one row for each group in the order of the contract, one column for each measure."""
+
+    columns: tuple[str, ...]
+    """The columns grouped by, then what was measured."""
+    rows: tuple[tuple[Any, ...], ...]
+    """A group that is added up is None, and so is the mean of a group whose count is 0."""
+    noise: tuple[tuple[float | None, ...], ...]
+    """The expected noise: by how much each answer of a row is off on average, judged by what was released; None for
+    quantiles.  What the row limit and the bounds cut off is not in it."""
+    epsilon: Fraction
+    """What all of this cost together."""
+    request_id: str
+    """Asking again with it returns this answer, free of charge."""
+    row_limit: str | None = None
+    """What the row limit does to these answers; None where each row is a unit of its own."""
+    intervals: tuple[tuple[Interval | None, ...], ...] = ()
+    """Where each answer without noise lies, with `confidence`, judged by what was released; None for quantiles.  Which
+    of them are about the noise only, `intervals_noise_only` says."""
+    confidence: float = 0.95
+    warnings: tuple[str, ...] = ()
+    """What the question compares with that no value can be."""
+    asked: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    """What a table that adds up is an answer to, for whoever asks for a sum or a part of it later."""
+    note: str | None = None
+    """What else has to be said of these answers."""
+    confidences: tuple[float, ...] = field(default=(), repr=False, compare=False)
+    """Of the interval of each measure, where they are above `confidence` so that several hold at once."""
+    measured: int | None = field(default=None, repr=False, compare=False)
+    """How many of the columns are no keys, if the rows do not tell."""
+    kept: Answer | None = field(default=None, repr=False, compare=False)
+    noise_only: tuple[bool, ...] = field(default=(), repr=False, compare=False)
+    """For each measure whether its intervals are about the noise only; where nothing is said, they are."""
+    public: tuple[str, ...] = ()
+    """The columns that are public knowledge: exact, and free."""
+    remarks: tuple[str, ...] = ()
+    """What the released numbers show by themselves: which of them noise has pushed to the end of what is possible."""
+
+    @property
+    def released(self) -> Answer:
+        """Everything that was released, of which this answer may show a part: every row, every measure, no more."""
+        return self if self.kept is None else self.kept
+
+    @property
+    def value(self) -> Any:
+        """The answer, if there is one group and one measure only."""
+        if len(self.rows) != 1 or self.measures != 1:
+            count = len(self.rows) * self.measures
+            raise ValueError(f"there are {count} answers, for each group and measure; use rows or data()")
+        return self.rows[0][-1]
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval around the answer, if there is one group and one measure only."""
+        assert self.value is not None or self.rows
+        return self.intervals[0][0] if self.intervals else None
+
+    @property
+    def intervals_noise_only(self) -> tuple[bool, ...]:
+        """For each measure whether its intervals leave out what the contribution bound cuts: the noise only."""
+        return self.noise_only or (True,) * self.measures
+
+    @property
+    def interval_names(self) -> tuple[str | None, ...]:
+        """What the intervals of each measure are called; None for a measure that has none."""
+        return tuple(
+            interval_name(self.confidence, rider=rider) if any(row[i] is not None for row in self.intervals) else None
+            for i, rider in enumerate(self.intervals_noise_only)
+        )
+
+    @property
+    def caveat(self) -> str | None:
+        """What to know beside the numbers, in one line; None if every interval is about the true answer."""
+        named = zip(self.interval_names, self.intervals_noise_only, strict=True)
+        return CAVEAT if any(name is not None and rider for name, rider in named) else None
+
+    @property
+    def measures(self) -> int:
+        """How many of the columns were measured; the others are keys."""
+        if self.measured is not None:
+            return self.measured
+        return len(self.noise[0]) if self.noise else 1
+
+    def data(self) -> list[dict[str, Any]]:
+        """Return the rows as dictionaries."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas DataFrame, with their expected noise and the ends of their intervals."""
+        return frame_export.to_pandas(self.by_column())
+
+    def to_polars(self) -> Any:
+        """Return the rows as a polars DataFrame, with their expected noise and the ends of their intervals."""
+        return frame_export.to_polars(self.by_column())
+
+    def to_arrow(self) -> Any:
+        """Return the rows as an Arrow table, with their expected noise and the ends of their intervals."""
+        return frame_export.to_arrow(self.by_column())
+
+    def by_column(self) -> dict[str, list[Any]]:
+        """Return everything by columns: groups, measures, their expected noise and the ends of their intervals."""
+        found = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
+        several, titles, riders = self.measures > 1, self.interval_names, self.intervals_noise_only
+        for i, name in enumerate(self.columns[-self.measures :]):
+            of = name if several else ""
+            if any(row[i] is not None for row in self.noise):
+                found[unlike(end_name("expected_noise", of, rider=False), tuple(found))] = [
+                    row[i] for row in self.noise
+                ]
+            if titles[i] is not None:
+                for end, what in enumerate(("low", "high")):
+                    ends = [None if row[i] is None else row[i][end] for row in self.intervals]  # type: ignore[index]
+                    found[unlike(end_name(what, of, rider=riders[i]), tuple(found))] = ends
+        return found
+
+    def _table(self) -> Table:
+        keys = len(self.columns) - self.measures
+        columns = [Column(name, left=True) for name in self.columns[:keys]]
+        shown = [[ALL if cell is None else _shown(cell) for cell in row[:keys]] for row in self.rows]
+        titles = self.interval_names
+        for i, name in enumerate(self.columns[keys:]):
+            columns.append(Column(name))
+            _append(shown, (_shown(row[keys + i]) for row in self.rows))
+            title = titles[i]
+            if self.measures <= MOST_WITH_INTERVALS and title is not None:
+                columns.append(Column.in_two(title))
+                _append(shown, (_interval(row[i]) for row in self.intervals))
+            if self.measures == 1 and any(row[i] is not None for row in self.noise):
+                columns.append(Column("expected noise"))
+                _append(shown, (_shown(row[i]) for row in self.noise))
+        notes = [one for one in (self.caveat, self.row_limit, *self.warnings, *self.remarks, self.note) if one]
+        return Table(columns, shown, notes=notes)
+
+    def __str__(self) -> str:
+        return str(self._table())
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def dump(self) -> str:
+        """Write what a ledger keeps of the answer."""
+        kept: dict[str, Any] = {
+            "columns": self.columns,
+            "rows": [[plain(cell) for cell in row] for row in self.rows],
+            "noise": self.noise,
+            "intervals": [[plain(one) for one in row] for row in self.intervals],
+            "confidence": self.confidence,
+        }
+        if self.asked is not None:
+            kept["asked"] = self.asked
+        if self.confidences:
+            kept["confidences"] = self.confidences
+        return json.dumps(kept, separators=(",", ":"))
+
+    @classmethod
+    def longest(
+        cls, plans: Sequence[Plan], places: Sequence[tuple[int, int]], asked: Mapping[str, Any] | None = None
+    ) -> int:
+        """Return how long the text of an answer can get, whatever is drawn."""
+        widest = [plan.widest for plan in plans]
+        sure = 1.2345678901234567e-300
+        made = cls.of(plans, places, widest, "", sure)
+        return len(replace(made, asked=asked, confidences=(sure,) * len(places)).dump())
+
+    @classmethod
+    def load(cls, text: str, epsilon: Fraction, request_id: str, row_limit: str | None = None) -> Answer:
+        """Read what a ledger kept; before answers had intervals, there was one measure, and its noise stood alone."""
+        kept = json.loads(text)
+        rows = tuple(tuple(read_plain(cell) for cell in row) for row in kept["rows"])
+        noise = tuple(tuple(one) if isinstance(one, list) else (one,) for one in kept["noise"])
+        intervals = tuple(
+            tuple(None if one is None else (read_plain(one[0]), read_plain(one[1])) for one in row)
+            for row in kept.get("intervals", [])
+        )
+        columns, confidence = tuple(kept["columns"]), kept.get("confidence", 0.95)
+        sure, asked = tuple(kept.get("confidences", ())), kept.get("asked")
+        told = (rows, noise, epsilon, request_id, row_limit, intervals, confidence)
+        return cls(columns, *told, asked=asked, confidences=sure)
+
+    @classmethod
+    def of(
+        cls,
+        plans: Sequence[Plan],
+        places: Sequence[tuple[int, int]],
+        answered: Sequence[Sequence[tuple[Answered, ...]]],
+        request_id: str,
+        confidence: float,
+    ) -> Answer:
+        """Put private answers beside what their groups are called."""
+        labels = plans[0].question.labels
+        rows, noise, intervals = [], [], []
+        for at, codes in enumerate(plans[0].rows):
+            found = [answered[which][at][column] for which, column in places]
+            names = (None if code is None else labels[i][code] for i, code in enumerate(codes))
+            rows.append((*names, *(one.value for one in found)))
+            noise.append(tuple(one.noise for one in found))
+            intervals.append(tuple(one.interval for one in found))
+        cost = sum((plan.epsilon for plan in plans), Fraction(0))
+        limit = row_limit([plan.question for plan in plans])
+        columns = columns_of([plan.question for plan in plans], places)
+        return cls(columns, tuple(rows), tuple(noise), cost, request_id, limit, tuple(intervals), confidence)
+
+
+def columns_of(questions: Sequence[Question], places: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """Return what the columns of an answer are called, each by a name of its own."""
+    found = tuple(group.column.name for group in questions[0].groups)
+    for which, column in places:
+        found = (*found, unlike(questions[which].measure.answer_names[column], found))
+    return found
+
+
+def unlike(name: str, others: tuple[str, ...]) -> str:
+    """Return a name that none of some others is."""
+    return name if name not in others else unlike(f"{name}_", others)
+
+
+def _append(rows: list[list[str]], cells: Iterable[str]) -> None:
+    for row, cell in zip(rows, cells, strict=True):
+        row.append(cell)
+
+
+def _interval(ends: Interval | None) -> str:
+    return "" if ends is None else f"{_shown(ends[0])} to {_shown(ends[1])}"
+
+
+def _shown(cell: Any) -> str:
+    if not isinstance(cell, float):
+        return "none" if cell is None else str(cell)
+    return f"{cell:.4g}" if abs(cell) < 1e4 else f"{cell:.1f}"
+
+
+def plain(cell: Any) -> Any:
+    """Return a key, a value or the ends of an interval as JSON has them."""
+    if isinstance(cell, tuple):
+        return [plain(one) for one in cell]
+    return {"date": cell.isoformat()} if isinstance(cell, date) else cell
+
+
+def read_plain(cell: Any) -> Any:
+    """Read a key or a value that `plain` gave."""
+    return date.fromisoformat(cell["date"]) if isinstance(cell, dict) else cell

@@ -1,0 +1,62 @@
+"""Answers that noise has pushed to the end of what is possible: said beside them, from what was released alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from inbounds.query.answer.answer import Answer
+from inbounds.query.columns.column import as_value
+from inbounds.query.question.measure import Correlation, Deviation, Mean, Measure, Proportion, Variance
+from inbounds.query.question.question import Question
+
+MOST_NAMED = 3
+"""So many groups are named."""
+
+
+def at_the_end(answer: Answer, question: Question, measures: Sequence[Measure]) -> tuple[str, ...]:
+    """Say which released numbers are at the end of what is possible because their noise is larger than they are."""
+    keys = len(answer.columns) - answer.measures
+    found = []
+    for at, measure in enumerate(measures):
+        cells = [
+            (row[:keys], row[keys + at])
+            for row, noise in zip(answer.rows, answer.noise, strict=True)
+            if _is_pushed(question, measure, row[keys + at], noise[at])
+        ]
+        if cells:
+            found.append(_told(measure, cells, len(answer.rows)))
+    return tuple(found)
+
+
+def _is_pushed(question: Question, measure: Measure, value: Any, noise: float | None) -> bool:
+    """Return whether a released number is at an end that only noise, or hardly anything else, can bring it to."""
+    if isinstance(measure, Variance | Deviation):
+        return bool(value == 0)
+    if isinstance(measure, Correlation):
+        return value in (-1, 1)
+    if value is None or noise is None or not isinstance(measure, Mean | Proportion):
+        return False
+    low, high = _ends(question, measure)
+    spread = high - low
+    return value in (low, high) and noise >= float(getattr(spread, "days", spread)) / 4
+
+
+def _ends(question: Question, measure: Mean | Proportion) -> tuple[Any, Any]:
+    if isinstance(measure, Proportion):
+        return 0, 1
+    column = question.table.numbers(measure.column)
+    return as_value(column, column.low), as_value(column, column.high)
+
+
+def _told(measure: Measure, cells: Sequence[tuple[tuple[Any, ...], Any]], groups: int) -> str:
+    values = " or ".join(dict.fromkeys(str(value) for _, value in cells))
+    where = ""
+    if groups > 1:
+        named = "; ".join(", ".join(map(str, keys)) for keys, _ in cells[:MOST_NAMED])
+        more = ", …" if len(cells) > MOST_NAMED else ""
+        where = f" in {len(cells)} of {groups} groups ({named}{more})"
+    return (
+        f"{measure} is {values}{where}, the end of what is possible: there the noise is larger than what is measured. "
+        "Go by the interval, or ask for fewer groups or with a larger epsilon."
+    )

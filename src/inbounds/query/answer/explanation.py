@@ -1,0 +1,232 @@
+"""What will be done for a question, without doing it: nothing is spent, and no row is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from functools import lru_cache
+from html import escape
+from textwrap import fill
+from typing import Any
+
+import sqlglot
+
+from inbounds.bounds.notation import write_end
+from inbounds.display.table import Column, Table
+from inbounds.exact.rational import cut
+from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.query.answer.budget_forecast import Lasting
+from inbounds.query.columns.derived_column import MadeKeys
+from inbounds.query.methods.joint.joint_table import JointTable
+from inbounds.query.methods.moments.moments import MomentsOfColumns
+from inbounds.query.methods.plan import Plan
+from inbounds.query.methods.quantiles.quantiles import QuantileByRank, QuantilesInOrder
+from inbounds.query.methods.ratio import Ratio
+from inbounds.query.methods.usefulness import INSIST, too_few, why_useless
+from inbounds.query.question.clipping_warnings import warnings_of
+from inbounds.query.question.contribution_bound import NOTHING_READ, no_limit, row_limit
+from inbounds.query.question.question import Question, made_columns, sql_of
+
+WIDTH = 80
+
+
+@dataclass(frozen=True)
+class ExplainedPart:
+    """How one part of a question will be answered: measures that share epsilon."""
+
+    measures: str
+    epsilon: Fraction
+    """What this part costs."""
+    answers: int
+    """How many numbers will be released."""
+    sensitivity: Fraction
+    """The most that one unit can change: an answer, both sums behind a mean together, or a rank."""
+    guarantee: GuaranteeName
+    bounds: str
+    mechanism: str
+    proof: str
+    """Why the loss is at most epsilon."""
+    expected_noise: str
+    """How far off the noise will put an answer; what the row limit and the bounds cut off is not in it."""
+    statement: str
+    in_words: dict[str, str] = field(repr=False)
+    """What the text says in place of a bare number or name."""
+
+    @classmethod
+    def of(cls, plan: Plan, dialect: str) -> ExplainedPart:
+        """Explain a plan."""
+        return cls(
+            measures=str(plan.question.measure),
+            epsilon=plan.epsilon,
+            answers=len(plan.rows) * len(plan.question.measure.answer_names),
+            sensitivity=plan.answering.sensitivity,
+            guarantee=plan.answering.guarantee,
+            bounds=plan.answering.possible(),
+            mechanism=plan.answering.mechanism(),
+            proof=plan.answering.proof(),
+            expected_noise=plan.answering.expected_noise(),
+            statement=_laid_out(plan.sql, dialect),
+            in_words={"answers": _answers(plan), "sensitivity": _sensitivity(plan), "guarantee": _guarantee(plan)},
+        )
+
+    def data(self) -> dict[str, Any]:
+        """Return it as a dictionary: numbers as numbers, names as names, and the rest as text."""
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "in_words"}
+
+    def told(self) -> dict[str, str]:
+        """Return what is said, by what it is called, without the statement."""
+        said = {**self.data(), **self.in_words}
+        left_out = ("measures", "epsilon", "statement")
+        return {name.replace("_", " "): str(text) for name, text in said.items() if name not in left_out}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The plan for a question, part by part; as text, in words."""
+
+    question: str
+    epsilon: Fraction
+    """What everything together costs."""
+    row_limit: str
+    """Whether a row limit is in force, and what it does to the answers."""
+    parts: tuple[ExplainedPart, ...]
+    warnings: tuple[str, ...] = ()
+    """What the question compares with that no value can be."""
+    shown: str | None = None
+    """What is computed from what is released, for nothing."""
+    owned: str | None = None
+    """Whether the answer follows for free from what the analyst owns, if that was asked."""
+    made: tuple[str, ...] = ()
+    """What the columns are, and where they can be, that are made of the rows of a unit or come from public tables."""
+    from_columns: dict[str, str] = field(default_factory=dict)
+    """The bounds or keys of columns made of columns, as they follow."""
+    lasting: Lasting | None = None
+    """What it counts in rho, and how many such questions fit, where the budget has a delta."""
+    useless: str | None = None
+    """Why it would be paid for and tell nothing, and is therefore refused unless it is forced."""
+    public: str | None = None
+    """What of it is public knowledge, exact and free."""
+
+    @classmethod
+    def of(
+        cls,
+        plans: Sequence[Plan],
+        dialect: str,
+        owned: str | None = None,
+        shown: str | None = None,
+        lasting: Lasting | None = None,
+        asked: Sequence[Question] = (),
+    ) -> Explanation:
+        """Explain the plans of a question; with `asked`, of one that asks for what is public as well."""
+        questions = [plan.question for plan in plans]
+        whole = list(asked) or questions
+        cost = sum((plan.epsilon for plan in plans), Fraction(0))
+        parts = tuple(ExplainedPart.of(plan, dialect) for plan in plans)
+        limit = (row_limit(questions) or no_limit(questions[0])) if plans else NOTHING_READ
+        warnings, made = (*warnings_of(questions), *too_few(plans)), _made(whole[0])
+        made_of = _from_columns(whole)
+        useless = why_useless(plans)
+        return cls(sql_of(whole), cost, limit, parts, warnings, shown, owned, made, made_of, lasting, useless)
+
+    @property
+    def statement(self) -> str:
+        """The statements that will run, one after another."""
+        return ";\n".join(part.statement for part in self.parts)
+
+    def data(self) -> dict[str, Any]:
+        """Return the explanation as a dictionary, with its parts as dictionaries in a list."""
+        lasting = None if self.lasting is None else self.lasting.data()
+        return {**vars(self), "parts": [part.data() for part in self.parts], "lasting": lasting}
+
+    def _told(self) -> list[dict[str, str]]:
+        """Return what is said, by what it is called: of all together, then of each part, without statements."""
+        cost = f"{write_end(self.epsilon)} for everything together"
+        head = {"question": self.question, "epsilon": cost}
+        if self.lasting is not None:
+            head["rho"] = str(self.lasting)
+        if self.shown is not None:
+            head["shown"] = self.shown
+        if self.useless is not None:
+            head["refused"] = f"{self.useless}; {INSIST}"
+        if self.warnings:
+            head["warning"] = " ".join(self.warnings)
+        if self.public is not None:
+            head["public"] = self.public
+        if self.made:
+            head["made of rows"] = "; ".join(self.made)
+        if self.from_columns:
+            head["made of columns"] = "; ".join(f"{name} in {bounds}" for name, bounds in self.from_columns.items())
+        if self.owned is not None:
+            head["free"] = f"{self.owned}: ask for an epsilon of 0"
+        if len(self.parts) == 1:
+            return [{**head, **self.parts[0].told(), "row limit": self.row_limit}]
+        told = [{**head, "row limit": self.row_limit}]
+        for number, part in enumerate(self.parts, 1):
+            title = {f"part {number}": part.measures, "epsilon": f"{write_end(part.epsilon)} for this part"}
+            told.append({**title, **part.told()})
+        return told
+
+    def __str__(self) -> str:
+        blocks = [
+            "\n".join(fill(f"{name:<16}{text}", WIDTH, subsequent_indent=" " * 16) for name, text in block.items())
+            for block in self._told()
+        ]
+        return "\n\n".join(blocks) + (f"\nstatement\n{self.statement}" if self.parts else "")
+
+    def _repr_html_(self) -> str:
+        columns = [Column("", left=True), Column("", left=True)]
+        tables = (Table(columns, [[*pair] for pair in block.items()]).html() for block in self._told())
+        return f"{''.join(tables)}<pre>{escape(self.statement)}</pre>"
+
+
+@lru_cache(256)
+def _laid_out(statement: str, dialect: str) -> str:
+    """Return a statement over several lines; reading it takes longer than all the rest of an explanation."""
+    return sqlglot.parse_one(statement, dialect=dialect).sql(dialect=dialect, pretty=True)
+
+
+def _made(question: Question) -> tuple[str, ...]:
+    relation = question.table.relation
+    return () if relation is None else tuple(relation.told())
+
+
+def _from_columns(questions: Sequence[Question]) -> dict[str, str]:
+    found = {}
+    for name, column in made_columns(questions).items():
+        keys = ", ".join(map(repr, column.keys)) if isinstance(column, MadeKeys) else ""
+        found[name] = cut(keys) if isinstance(column, MadeKeys) else column.bounds.brief()
+    return found
+
+
+def _answers(plan: Plan) -> str:
+    count = len(plan.rows) * len(plan.question.measure.answer_names)
+    if count == 1:
+        return "1"
+    if isinstance(plan.answering, JointTable):
+        measured = len(plan.answering.plan.measured)
+        divided = f", divided over {measured} groupings that are measured" if measured > 1 else ""
+        return f"{count}, at epsilon {float(plan.epsilon):g} together{divided}"
+    if plan.question.table.rows_are_units:
+        each = "each" if len(plan.question.measure.answer_names) == 1 else "those of each group"
+        return f"{count}, {each} at epsilon {float(plan.epsilon):g}: a row is in one group only"
+    return f"{count}, at epsilon {float(plan.epsilon):g} together: what one unit changes adds up over groups"
+
+
+def _sensitivity(plan: Plan) -> str:
+    table, answering = plan.question.table, plan.answering
+    one = "one row" if table.owner is None else f"the one row of a {table.owner}"
+    who = one if table.rows_are_units else f"all rows of one {table.unit}, weighed as at most {table.limit}"
+    if isinstance(answering, QuantileByRank | QuantilesInOrder):
+        return f"{float(answering.sensitivity):g} in rank, by {who}"
+    if isinstance(answering, MomentsOfColumns):
+        return f"{float(answering.sensitivity):g} in all {answering.number} sums together, by {who}"
+    if isinstance(answering, Ratio):
+        return f"{float(answering.sensitivity):g} in both sums together, by {who}"
+    return f"{float(answering.sensitivity):g}, by {who}"
+
+
+def _guarantee(plan: Plan) -> str:
+    if plan.answering.guarantee == "standard":
+        return "standard: one unit changes one released number"
+    return "distance: one unit can change several released numbers, and the loss of each is in proportion to its change"

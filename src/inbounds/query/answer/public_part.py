@@ -1,0 +1,75 @@
+"""The part of a question that is public: shown beside what is paid for, or all there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+from inbounds.query.answer.answer import Answer
+from inbounds.query.answer.apply_view import Showing
+from inbounds.query.answer.public_knowledge import public_values
+from inbounds.query.answer.public_value import PublicValue
+from inbounds.query.answer.released.expression import OfMeasure
+from inbounds.query.answer.view import Shown, ShownColumn
+from inbounds.query.question.impossible_condition import why_impossible
+from inbounds.query.question.measure import Measure
+from inbounds.query.question.question import Question
+
+
+@dataclass(frozen=True)
+class PublicPart:
+    """What of a question is public before it is asked, and how all of it is shown."""
+
+    questions: Sequence[Question]
+    values: Mapping[Measure, PublicValue]
+    shown: Shown
+    """What is shown, with public values in place of the measures that are public."""
+
+    @classmethod
+    def of(cls, questions: Sequence[Question], asked: Sequence[Measure], shown: Shown) -> PublicPart:
+        """Find out what of some measures is public."""
+        values = public_values(questions[0], asked)
+        if not values:
+            return cls(questions, values, shown)
+        columns = shown.columns or tuple(ShownColumn(OfMeasure(one)) for one in asked)
+        found = replace(shown, columns=columns).exchanged(lambda one: values.get(one.measure, one))
+        return cls(questions, values, replace(found, columns=tuple(map(_named, found.columns))))
+
+    def __bool__(self) -> bool:
+        return bool(self.values)
+
+    @property
+    def told(self) -> str:
+        """Say which measures are public."""
+        are = "are" if len(self.values) > 1 else "is"
+        named = ", ".join(map(str, self.values))
+        return f"{named} {are} public knowledge, whatever the table holds: exact, and free."
+
+    @cached_property
+    def why_impossible(self) -> str | None:
+        """Why no row can be what is asked about, if that is so: then nothing has a value."""
+        return next(filter(None, map(why_impossible, self.questions)), None)
+
+    def answer(self) -> Answer:
+        """Return the answer to a question all of which is public: nothing is charged, drawn, kept or looked at."""
+        first = self.questions[0]
+        keys = tuple(tuple(first.labels[at][code or 0] for at, code in enumerate(row)) for row in first.rows)
+        nothing = ((),) * len(keys)
+        names = tuple(group.column.name for group in first.groups)
+        empty = Answer(names, keys, nothing, Fraction(0), "", None, nothing, measured=0)
+        found = Showing.of(empty, self.questions, (), ()).shown(self.shown)
+        return self.beside(replace(found, kept=None))
+
+    def beside(self, answer: Answer) -> Answer:
+        """Return an answer that says which of its columns are public."""
+        columns = zip(answer.columns[-answer.measures :], self.shown.columns, strict=True)
+        public = tuple(name for name, column in columns if isinstance(column.of, PublicValue))
+        return replace(answer, warnings=(*answer.warnings, self.told), public=public)
+
+
+def _named(column: ShownColumn) -> ShownColumn:
+    """Return a column by a name of its own, if it is a public value without one."""
+    of = column.of
+    return replace(column, name=of.name) if column.name is None and isinstance(of, PublicValue) else column

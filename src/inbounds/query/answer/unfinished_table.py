@@ -1,0 +1,84 @@
+"""What is kept of an answer whose table could not be made: what was measured, and paid for, to be tried again.
+
+To measure once more would cost epsilon once more, for that the first try failed has been seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from inbounds.errors import ProjectionFailed
+from inbounds.joint.measured.measurements import Measured
+from inbounds.joint.measured.stored import restored, stored
+from inbounds.query.answer.answer import plain, read_plain
+from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
+from inbounds.query.methods.method import Answered
+from inbounds.query.methods.plan import Plan
+
+Part = Measured | list[tuple[Answered, ...]]
+"""Of one question: what was measured, or the answers if they were made."""
+
+MARK = "unfinished"
+
+
+def dump(parts: Sequence[Part]) -> str:
+    """Write what a ledger keeps in place of an answer."""
+    return json.dumps({MARK: [_plain(part) for part in parts]}, separators=(",", ":"))
+
+
+def longest(plans: Sequence[Plan]) -> int:
+    """Return how long the text can get, whatever is measured; 0 if no question is answered by a table."""
+    tables = [plan.answering if isinstance(plan.answering, JointTable) else None for plan in plans]
+    if not any(tables):
+        return 0
+    pairs = zip(plans, tables, strict=True)
+    return len(dump([plan.widest if table is None else table.widest_measured for plan, table in pairs]))
+
+
+def load(text: str) -> list[Part] | None:
+    """Read what a ledger kept; None if it is an answer."""
+    if not text.startswith(f'{{"{MARK}"'):
+        return None
+    return [_read(part) for part in json.loads(text)[MARK]]
+
+
+def finished(parts: Sequence[Part]) -> list[list[tuple[Answered, ...]]] | None:
+    """Return the answers to all questions, None if one of them is not there."""
+    found = [part for part in parts if not isinstance(part, Measured)]
+    return found if len(found) == len(parts) else None
+
+
+def again(planned: Plan, part: Part, confidence: float) -> Part:
+    """Try once more to make a table of what was measured."""
+    if not isinstance(part, Measured) or not isinstance(planned.answering, JointTable):
+        return part
+    try:
+        return planned.answering.made_of(part, confidence)
+    except Unprojected:
+        return part
+
+
+def unprojected(request_id: str) -> ProjectionFailed:
+    """Return the error that says so."""
+    return ProjectionFailed(
+        "no possible table was found for what was measured; what was charged stays charged, and the measurements are "
+        f"kept. Ask again with the same request id, {request_id!r}, which costs nothing more"
+    )
+
+
+def _plain(part: Part) -> Any:
+    if isinstance(part, Measured):
+        return stored(part)
+    return [[[plain(one.value), one.noise, plain(one.interval)] for one in row] for row in part]
+
+
+def _read(kept: Any) -> Part:
+    if isinstance(kept, dict):
+        return restored(json.dumps(kept))[0]
+    return [tuple(Answered(read_plain(value), noise, _ends(ends)) for value, noise, ends in row) for row in kept]
+
+
+def _ends(kept: Any) -> Any:
+    return None if kept is None else tuple(map(read_plain, kept))

@@ -1,0 +1,88 @@
+"""What is shown of an answer: names, expressions, which rows and in which order.
+
+All of it is computed from what was released, when the answer is shown: it costs nothing, the ledger keeps what was
+released, and the same request can be shown in another way later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from inbounds.query.answer.released.expression import OfMeasure, Released
+from inbounds.query.columns.condition import quoted
+from inbounds.query.question.measure import Measure
+
+FREE = "computed from what is released, costs nothing"
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    """A column of the answer: an expression, by a name of its own or by that of what it is."""
+
+    of: Released
+    name: str | None = None
+
+    def __str__(self) -> str:
+        return str(self.of) if self.name is None else f"{self.of} AS {quoted(self.name)}"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What rows are put in order by; what is missing comes last, unless it is to come first."""
+
+    of: Released
+    descending: bool = False
+    missing_first: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.of}{' DESC' if self.descending else ''}{' NULLS FIRST' if self.missing_first else ''}"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How an answer is shown; if nothing is said, all of it as it was released."""
+
+    columns: tuple[ShownColumn, ...] = ()
+    """What is shown beside the keys; every measure if there are none."""
+    keys: tuple[tuple[str, str], ...] = ()
+    """What columns grouped by are called, where that is not their name."""
+    having: Released | None = None
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+    def __bool__(self) -> bool:
+        return self != AS_RELEASED
+
+    def exchanged(self, change: Callable[[OfMeasure], Released]) -> Shown:
+        """Return the same with something else in place of each measure."""
+        return replace(
+            self,
+            columns=tuple(replace(one, of=one.of.exchanged(change)) for one in self.columns),
+            having=None if self.having is None else self.having.exchanged(change),
+            order=tuple(replace(one, of=one.of.exchanged(change)) for one in self.order),
+        )
+
+    def with_measures(self, change: Callable[[Measure], Measure]) -> Shown:
+        """Return the same of other measures."""
+        return self.exchanged(lambda one: replace(one, measure=change(one.measure)))
+
+    @property
+    def clauses(self) -> list[str]:
+        """What stands after GROUP BY in SQL."""
+        found = [] if self.having is None else [f"HAVING {self.having}"]
+        found += [f"ORDER BY {', '.join(map(str, self.order))}"] if self.order else []
+        found += [] if self.limit is None else [f"LIMIT {self.limit}"]
+        return [*found, f"OFFSET {self.offset}"] if self.offset else found
+
+    def explained(self) -> str | None:
+        """Say what is done with what was released; None if nothing is."""
+        keys = [f"{quoted(column)} AS {quoted(name)}" for column, name in self.keys]
+        columns = ", ".join([*keys, *(str(one) for one in self.columns)])
+        told = "; ".join([*([columns] if columns else []), *self.clauses])
+        return f"{told} ({FREE})" if told else None
+
+
+AS_RELEASED = Shown()
+"""Nothing is computed: all columns and rows, in the order of the contract."""

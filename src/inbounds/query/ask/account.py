@@ -1,0 +1,98 @@
+"""Account: where the budget of a dataset is kept, and under which terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+from inbounds.errors import InvalidParameter
+from inbounds.ledger import Ledger
+from inbounds.ledger.values.address import is_address, path_of
+from inbounds.ledger.values.amount import fraction
+from inbounds.ledger.values.terms import Terms
+from inbounds.query.ask.terms import terms_of
+from inbounds.query.contract.budget import Budget
+from inbounds.query.contract.contract import Contract
+from inbounds.query.tables.contract_tables import Tables
+
+Where = str | PathLike[str]
+
+
+@dataclass(frozen=True)
+class Account:
+    """The ledger of a dataset: the one that was given, or the one that the contract names."""
+
+    contract: Contract
+    tables: Tables
+    budget: Budget
+    given: Where | Ledger | None
+    create: bool
+    """Whether to create a ledger that is not there, and to enter the dataset in one that does not know it."""
+    framed: bool
+    """Whether a frame is asked instead of the contract's source."""
+
+    def open(self) -> Ledger:
+        """Return the ledger, with the dataset entered."""
+        given = self.place
+        ledger = given if isinstance(given, Ledger) else Ledger.open(given, create=self.create)
+        each = self.budget.per_analyst
+        try:
+            ledger.open_dataset(
+                self.tables.main.name,
+                fraction(self.budget.total),
+                None if each is None else fraction(each),
+                delta=self.budget.delta,
+                delta_reserved=self.budget.delta_reserved,
+                terms=self.terms,
+                create=self.create,
+            )
+        except BaseException:
+            if ledger is not given:
+                ledger.close()
+            raise
+        return ledger
+
+    @contextmanager
+    def unchecked(self) -> Iterator[Ledger]:
+        """Yield the ledger as it is: it may know another contract, or be altered."""
+        given = self.place
+        if isinstance(given, Ledger):
+            yield given
+            return
+        with Ledger.open(given, create=False) as ledger:
+            yield ledger
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the ledger keeps of the contract: what a charge promises depends on it."""
+        given = self.given
+        if given is None and (self.contract.stem is not None or self.contract.has("budget", "ledger")):
+            given = self._usual
+        path = given.path if isinstance(given, Ledger) else None if given is None else path_of(str(given))
+        return terms_of(self.contract, self.tables, framed=self.framed, ledger=path)
+
+    @property
+    def place(self) -> Where | Ledger:
+        """Where the ledger is."""
+        return self.given if self.given is not None else self._usual
+
+    @property
+    def _usual(self) -> str:
+        contract = self.contract
+        if not contract.has("budget", "ledger"):
+            if contract.stem is None:
+                raise InvalidParameter(
+                    "a contract that is not a file needs a ledger to be named; give one, for example 'budget.db'"
+                )
+            return str(contract.folder / f"{contract.stem}.ledger.db")
+        return named_ledger(contract)
+
+
+def named_ledger(contract: Contract) -> str:
+    """Return the ledger that a contract names: a path from its folder, or an address."""
+    where = contract.text_of("budget", "ledger")
+    return where if is_address(where) else str(contract.folder / Path(where).expanduser())

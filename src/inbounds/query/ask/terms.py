@@ -1,0 +1,105 @@
+"""What a charge promises depends on this part of a contract; the ledger keeps it, and refuses another one."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from inbounds.bounds import Bounds
+from inbounds.ledger.values.address import is_address, told_apart
+from inbounds.ledger.values.terms import Terms, with_digest
+from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.contract.contract import Contract
+from inbounds.query.tables.contract_tables import Tables
+from inbounds.query.tables.table import ROW
+
+LONGEST = 500
+"""A longer description of a column is cut, and the beginning of its digest added."""
+
+LONGEST_CALENDAR = 2000
+"""A column with closed days is described at more length, so that a change of them can be read."""
+
+
+def terms_of(contract: Contract, tables: Tables, *, framed: bool, ledger: Path | None) -> Terms:
+    """Return the terms of a contract: the unit, the row limit, the source, and the bounds or keys of each column.
+
+    With `framed` the program hands over the table itself, instead of the source that the contract may name.  A relative
+    source is told from where the file of the ledger is, if it is one (docs/decisions/0031-around-a-ledger.md).  Other
+    tables of the contract are described likewise, and public ones by what they hold.
+    """
+    table = tables.main
+    unit = "each row is another person" if table.unit == ROW else table.unit
+    found = {"unit": unit, "max_rows_per_unit": str(table.limit)}
+    if table.units is not None:
+        found["units"] = str(table.units)
+    if framed:
+        found["source"] = "a data frame that the program hands over"
+    else:
+        found.update(_source(contract, ledger))
+    found.update({f"column {name}": _described(contract, column) for name, column in table.columns.items()})
+    for name, other in tables.others.items():
+        part = contract.part("tables", name)
+        told = {"unit": other.unit, "max_rows_per_unit": str(other.limit), **_source(part, ledger)}
+        told.update({f"column {one}": _described(part, column) for one, column in other.columns.items()})
+        found.update({f"table {name}: {key}": value for key, value in told.items()})
+    for name, public in tables.public.items():
+        part = contract.part("tables", name)
+        told = {f"column {one}": _described(part, column) for one, column in public.columns.items()}
+        found.update({f"public table {name}: {key}": value for key, value in told.items()})
+        found[f"public table {name}"] = f"{len(public.rows)} rows by {public.key}, digest {public.digest}"
+    if contract.has("known"):
+        found["public facts"] = _cut(json.dumps(contract.value("known"), sort_keys=True, default=str), LONGEST)
+    return Terms.of(found)
+
+
+def _source(contract: Contract, ledger: Path | None) -> dict[str, str]:
+    """Return where a table is."""
+    found = {}
+    for key in ("source", "table", "delimiter", "encoding"):  # which decide what is a row, and whose
+        if contract.has("dataset", key):
+            value = str(contract.value("dataset", key))
+            found[key] = told_apart(_seen_from(ledger, contract, value) if key == "source" else value)
+    return found
+
+
+def _seen_from(ledger: Path | None, contract: Contract, source: str) -> str:
+    """Return the path of a relative source from the folder of the ledger, or from the root if that is no file."""
+    if source == "spark" or is_address(source) or Path(source).expanduser().is_absolute():
+        return source
+    path = os.path.normpath(contract.folder / source)
+    if ledger is None:
+        return Path(path).as_posix()
+    try:
+        return Path(os.path.relpath(path, ledger.resolve().parent)).as_posix()
+    except ValueError:  # on another drive
+        return Path(path).as_posix()
+
+
+def _described(contract: Contract, column: Column) -> str:
+    """Return what the contract says of a column: its keys or its bounds, and a calendar's weekdays and closed days."""
+    if isinstance(column, Made | MadeKeys):
+        return _cut(f"from {column.formula}", LONGEST)
+    if isinstance(column, Keys):
+        within = f", within {column.within} by {column.parents}" if column.within else ""
+        return _cut(f"keys {', '.join(map(repr, column.keys))}{within}", LONGEST)
+    given = contract.table("columns", column.name)
+    if not {"weekdays", "closed"} & given.keys():
+        return _cut(repr(column.bounds), LONGEST)
+    calendar = [f", {part} {_joined(given[part])}" for part in ("weekdays", "closed") if part in given]
+    return _cut(f"{Bounds.parse(given['bounds'])}{''.join(calendar)}", LONGEST_CALENDAR)
+
+
+def _joined(given: Any) -> str:
+    """Write weekdays or closed days as the contract has them, a pair of days as a stretch."""
+    if not isinstance(given, list):
+        return str(given)
+    return ", ".join(f"{one[0]} to {one[1]}" if isinstance(one, list) else str(one) for one in given) or "none"
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    return with_digest(f"{text[: longest // 5].rstrip()}…", text)

@@ -1,0 +1,212 @@
+"""The questions that can be asked of a table in Python, each by the name of what it measures."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import as_written, shown
+from inbounds.query.columns.column import Keys
+from inbounds.query.columns.condition import Condition
+from inbounds.query.columns.condition_check import checked
+from inbounds.query.columns.expression import Expression, indicated
+from inbounds.query.grammar.conditions import read_condition
+from inbounds.query.query import Query
+from inbounds.query.question.group import by_bins, by_key
+from inbounds.query.question.measure import (
+    MOST_LEVELS,
+    Cdf,
+    Correlation,
+    Count,
+    CountKeys,
+    CountUnits,
+    Covariance,
+    Deviation,
+    Extreme,
+    Mean,
+    Measure,
+    Moment,
+    Proportion,
+    Quantile,
+    Quantiles,
+    Sum,
+    Variance,
+    refuse_level,
+)
+from inbounds.query.question.question import Question
+from inbounds.query.sql.select import Selected
+from inbounds.query.tables.table import Table
+
+
+class Questions(ABC):
+    """What can be asked of a table."""
+
+    table: Table
+
+    @abstractmethod
+    def _asked(self, *measures: Measure) -> Query:
+        """Ask for some measures of all rows."""
+
+    @abstractmethod
+    def _asked_as(self, question: Question) -> Query:
+        """Ask a question as it is."""
+
+    def count(self) -> Query:
+        """Ask how many rows there are."""
+        return self._asked(Count())
+
+    def count_units(self) -> Query:
+        """Ask how many units there are."""
+        return self._asked(Count() if self.table.rows_are_units else CountUnits(self.table.unit))
+
+    def count_keys(self, column: str | Expression) -> Query:
+        """Ask how many of the public keys of a column have a row."""
+        return self._asked(CountKeys(by_key(self.table.column(column)).column.name))
+
+    def sum(self, column: str | Expression) -> Query:
+        """Ask for the sum of a column."""
+        return self._asked(Sum(self.table.addends(column).name))
+
+    def mean(self, column: str | Expression) -> Query:
+        """Ask for the mean of a column, or of an expression such as `price * quantity`."""
+        name = self.table.numbers(column).name
+        return self._asked(Mean(name)) if (of := indicated(name)) is None else self.proportion(of)
+
+    def variance(self, column: str | Expression, *, population: bool = False) -> Query:
+        """Ask for the variance of a column: of a sample, as `VARIANCE` is in SQL, or of the rows themselves."""
+        return self._asked(Variance(self.table.numbers(column).name, sample=not population))
+
+    def stddev(self, column: str | Expression, *, population: bool = False) -> Query:
+        """Ask for the standard deviation of a column: of a sample, or of the rows themselves."""
+        return self._asked(Deviation(self.table.numbers(column).name, sample=not population))
+
+    def covariance(self, column: str | Expression, other: str | Expression, *, population: bool = False) -> Query:
+        """Ask for the covariance of two columns: of a sample, or of the rows themselves."""
+        return self._asked(Covariance(*self._two(column, other), sample=not population))
+
+    def correlation(self, column: str | Expression, other: str | Expression) -> Query:
+        """Ask for the correlation of two columns, from -1 to 1."""
+        return self._asked(Correlation(*self._two(column, other)))
+
+    def _two(self, column: str | Expression, other: str | Expression) -> tuple[str, str]:
+        found = self.table.numbers(column).name, self.table.numbers(other).name
+        if found[0] == found[1]:
+            raise InvalidQuestion(f"this takes two different columns, got {shown(found[0])} twice; name another one")
+        return found
+
+    def proportion(self, condition: Condition | str) -> Query:
+        """Ask for which part of the rows a condition is true."""
+        found = read_condition(condition, self.table) if isinstance(condition, str) else condition
+        return self._asked(Proportion(checked(self.table, found)))
+
+    def median(self, column: str | Expression) -> Query:
+        """Ask for the median of a column."""
+        return self.quantile(column, 0.5)
+
+    def quantile(self, column: str | Expression, level: Any) -> Query:
+        """Ask for the value below which this part of the rows are, for example 0.9."""
+        try:
+            found = as_written(level, "the level of a quantile", InvalidQuestion)
+        except InvalidQuestion:
+            raise InvalidQuestion(
+                f"the level of a quantile must be a number above 0 and below 1, got {shown(level)}; "
+                "give a number such as 0.9"
+            ) from None
+        if (problem := refuse_level(found)) is not None:
+            raise InvalidQuestion(problem)
+        return self._asked(Quantile(self.table.numbers(column).name, found))
+
+    def minimum(self, column: str | Expression) -> Query:
+        """Ask for the quantile at 0.01: the least value would show one row."""
+        return self._asked(Extreme.of("MIN", self.table.numbers(column).name))
+
+    def maximum(self, column: str | Expression) -> Query:
+        """Ask for the quantile at 0.99: the greatest value would show one row."""
+        return self._asked(Extreme.of("MAX", self.table.numbers(column).name))
+
+    def quantiles(self, column: str | Expression, levels: Iterable[Any]) -> Query:
+        """Ask for several quantiles of a column, for example [0.1, 0.5, 0.9]; none is released below the one before."""
+        found = [self.quantile(column, level).question.measure for level in levels]
+        if not 1 <= len(found) <= MOST_LEVELS or len(set(found)) < len(found):
+            raise InvalidQuestion(f"quantiles takes from 1 to {MOST_LEVELS} different levels, got others; give such")
+        return self._asked(*found)
+
+    def histogram(self, column: str | Expression, bins: int | list[Any] | None = None) -> Query:
+        """Ask how many rows are in each bin of a column: so many bins, or those that begin at the values given.
+
+        Without `bins`, each possible value has its own if they are few; each key, for a column of keys.
+        """
+        found = self.table.column(column)
+        if isinstance(found, Keys):
+            if bins is not None:
+                raise InvalidQuestion(f"{found.name} holds keys, each of them a bin; leave bins out")
+            return self._asked(Count()).by(found.name)
+        question = Question(self.table, Count(), groups=(by_bins(found, bins),))
+        return self._asked_as(question)
+
+    def cdf(self, column: str | Expression, bins: int | list[Any] | None = None) -> Query:
+        """Ask which part of the rows is at or below each value of a column: shares from 0 to 1 that never fall.
+
+        Values are told apart by bins, as in `histogram`; each is called by its greatest value.
+        """
+        found = self.table.numbers(column)
+        return self._asked_as(Question(self.table, Cdf(), groups=(by_bins(found, bins),)))
+
+    def together(self, *queries: Query) -> Query:
+        """Ask for several measures at once, such as `together(visits.count(), visits.mean("age")).by("clinic")`.
+
+        Those that go together share what they cost and never contradict each other: rows, sum, mean and variance of a
+        column, covariances of two, and quantiles of a column.  Each of the others has a part of epsilon.
+        """
+        measures = tuple(measure for query in queries for measure in _alone(query))
+        if not measures or len(set(measures)) < len(measures):
+            raise InvalidQuestion("together takes one or more measures, each once, got others; name each once")
+        return self._asked(*measures)
+
+    def _selected(self, read: Selected) -> Query:
+        """Ask what was read from SQL."""
+        measures = tuple(_fitted(self.table, one) for one in read.measures)
+        query = self._asked(*measures) if read.histogram is None else self._binned(measures[0], read)
+        if read.condition is not None:
+            query = query.where(read.condition)
+        if read.grouped.keys:
+            query = query.by(*read.grouped.keys)
+        if read.grouped.sets is not None:
+            query = query.groupings(*read.grouped.sets)
+        checked_as = dict(zip(read.measures, measures, strict=True))
+        return replace(query, shown=read.shown.with_measures(checked_as.__getitem__))
+
+    def _binned(self, measure: Measure, read: Selected) -> Query:
+        """Return the histogram or the cumulative distribution that was read from SQL."""
+        assert read.histogram is not None
+        if not isinstance(measure, Cdf):
+            return self.histogram(*read.histogram)
+        if read.grouped.keys:
+            raise InvalidQuestion("CDF is of all rows at once; leave GROUP BY out, and name the group in WHERE")
+        return self.cdf(*read.histogram)
+
+
+def _fitted(table: Table, measure: Measure) -> Measure:
+    """Return a measure that was read from SQL, if it fits the columns."""
+    if isinstance(measure, CountUnits) and table.relation is not None and table.rows_are_units:
+        return Count()
+    if isinstance(measure, Proportion):
+        return Proportion(checked(table, measure.condition))
+    if isinstance(measure, CountKeys):
+        by_key(table.column(measure.column))
+    if isinstance(measure, Sum | Mean | Quantile | Quantiles | Moment):
+        table.addends(measure.column) if isinstance(measure, Sum) else table.numbers(measure.column)
+    if isinstance(measure, Covariance | Correlation):
+        table.numbers(measure.other)
+    return measure
+
+
+def _alone(query: Query) -> tuple[Measure, ...]:
+    """Return the measures of a query that says nothing else."""
+    found = query.asked
+    if query != Query.of(query.dataset, found):
+        raise InvalidQuestion("together takes measures of all rows; say where and by what groups afterwards")
+    return found

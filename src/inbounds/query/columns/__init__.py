@@ -1,0 +1,1 @@
+"""What a value can be: columns, conditions on them, and columns derived from columns."""

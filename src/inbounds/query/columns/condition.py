@@ -1,0 +1,221 @@
+"""Which rows a question is about: a closed grammar that no row can make fail.
+
+    column("age") >= 65
+    (column("clinic") == "north") & ~column("age").is_missing()
+
+Comparisons of a column with a constant, `in`, `between`, `like`, missing or not, and, or, not.  A column may be made of
+columns; then it is named by its text in SQL (`Formula`).  As in SQL, what is missing
+compares neither true nor false, and only rows for which a condition is true are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from inbounds.bounds.notation import write_end
+from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import shown
+from inbounds.query.columns.column import Comparison
+
+MOST_NODES = 500
+"""A condition may have so many parts."""
+
+MOST_DEPTH = 10
+"""They may be nested so deep: databases and this package work through them on their stack."""
+
+
+class Formula(str):
+    """The name of a column that is made of columns: its text in SQL, which needs no quotes, and what it says."""
+
+    expression: Any
+
+    @classmethod
+    def of(cls, expression: object) -> Formula:
+        """Return the name of an expression."""
+        found = cls(expression)
+        found.expression = expression
+        return found
+
+
+class Condition:
+    """A condition on one row."""
+
+    def __and__(self, other: Condition) -> Condition:
+        return joined(And, self, _condition(other))
+
+    def __or__(self, other: Condition) -> Condition:
+        return joined(Or, self, _condition(other))
+
+    def __invert__(self) -> Condition:
+        return Not(self)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a condition is not true or false before it meets a row; write & for and, | for or, ~ for not")
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the conditions that this one is made of."""
+        return ()
+
+    def walk(self) -> Iterator[Condition]:
+        """Yield this condition and all that it is made of."""
+        waiting: list[Condition] = [self]
+        while waiting:
+            yield (found := waiting.pop())
+            waiting.extend(found.parts())
+
+    def settled_by(self) -> set[str]:
+        """Return columns of which none can be missing where it is true: those of its comparisons, joined by AND."""
+        if isinstance(self, And):
+            return set().union(*(part.settled_by() for part in self.parts()))
+        return {self.column} if isinstance(self, Compare | In) else set()
+
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns that it looks at, each once, in order."""
+        found = (part.column for part in self.walk() if isinstance(part, Compare | In | Like | Missing))
+        return tuple(sorted(set(found)))
+
+
+@dataclass(frozen=True)
+class Compare(Condition):
+    """A column compared with a constant."""
+
+    column: str
+    operator: Comparison
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{quoted(self.column)} {self.operator} {literal(self.value)}"
+
+
+@dataclass(frozen=True)
+class In(Condition):
+    """A column that is one of some constants."""
+
+    column: str
+    values: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"{quoted(self.column)} IN ({', '.join(map(literal, self.values))})"
+
+
+@dataclass(frozen=True)
+class Like(Condition):
+    """A key that fits a pattern; with the public keys at hand it becomes a list of those that do."""
+
+    column: str
+    pattern: str
+    any_case: bool = False
+
+    def among(self, keys: tuple[Any, ...]) -> Condition:
+        """Return the condition that a column has one of those of its keys that fit."""
+        if not isinstance(self.pattern, str):
+            raise InvalidQuestion(f"LIKE takes a text, got {shown(self.pattern)}; write it like 'n%'")
+        if not isinstance(keys[0], str):
+            raise InvalidQuestion(f"{self.column} holds no texts, so nothing is LIKE another; use = or IN")
+        wanted = re.compile("".join(map(_wildcard, self.pattern)), re.DOTALL | re.IGNORECASE * self.any_case)
+        found = tuple(key for key in keys if wanted.fullmatch(key))
+        return In(self.column, found) if found else Not(In(self.column, keys))  # none fits, and a missing one neither
+
+    def __str__(self) -> str:
+        return f"{quoted(self.column)} {'ILIKE' if self.any_case else 'LIKE'} {literal(self.pattern)}"
+
+
+@dataclass(frozen=True)
+class Missing(Condition):
+    """A column that is missing: NULL, NaN, or no key."""
+
+    column: str
+
+    def __str__(self) -> str:
+        return f"{quoted(self.column)} IS NULL"
+
+
+@dataclass(frozen=True)
+class And(Condition):
+    """All of some conditions."""
+
+    all: tuple[Condition, ...]
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the conditions that must all be true."""
+        return self.all
+
+    def __str__(self) -> str:
+        return " AND ".join(f"({part})" for part in self.all)
+
+
+@dataclass(frozen=True)
+class Or(Condition):
+    """Any of some conditions."""
+
+    any: tuple[Condition, ...]
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the conditions of which one must be true."""
+        return self.any
+
+    def __str__(self) -> str:
+        return " OR ".join(f"({part})" for part in self.any)
+
+
+@dataclass(frozen=True)
+class Not(Condition):
+    """The opposite of a condition."""
+
+    this: Condition
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the condition that must be false."""
+        return (self.this,)
+
+    def __str__(self) -> str:
+        return f"NOT ({self.this})"
+
+
+def joined(kind: type[And] | type[Or], *conditions: Condition) -> Condition:
+    """Return all or any of some conditions; those that are of the same kind are taken apart."""
+    parts = [part for one in conditions for part in (one.parts() if type(one) is kind else (one,))]
+    return kind(tuple(parts))
+
+
+def literal(value: object) -> str:
+    """Write a constant as SQL does."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str | date):
+        text = str(value).replace("'", "''")
+        return f"'{text}'"
+    if isinstance(value, int | Decimal | float):
+        return str(value)
+    if isinstance(value, Fraction):
+        return write_end(value)
+    return shown(value)
+
+
+def quoted(name: str) -> str:
+    """Write the name of a column as SQL does."""
+    if isinstance(name, Formula):
+        return str(name)
+    if name.isidentifier():
+        return name
+    text = name.replace('"', '""')
+    return f'"{text}"'
+
+
+def _wildcard(character: str) -> str:
+    """Return a character of a pattern as regular expressions have it."""
+    return {"%": ".*", "_": "."}.get(character, re.escape(character))
+
+
+def _condition(given: object) -> Condition:
+    if not isinstance(given, Condition):
+        raise InvalidQuestion(
+            f"a condition can be joined with a condition only, got {shown(given)}; put each comparison in ( )"
+        )
+    return given

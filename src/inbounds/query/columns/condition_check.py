@@ -1,0 +1,69 @@
+"""Whether a condition fits the columns of a table: every name is a column, and every constant could be its value."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import shown
+from inbounds.query.columns.column import Keys
+from inbounds.query.columns.condition import (
+    MOST_DEPTH,
+    MOST_NODES,
+    And,
+    Compare,
+    Condition,
+    In,
+    Like,
+    Missing,
+    Not,
+    Or,
+    joined,
+)
+from inbounds.query.columns.derived_column import keys_of
+
+if TYPE_CHECKING:
+    from inbounds.query.tables.table import Table
+
+
+def checked(table: Table, condition: Any) -> Condition:
+    """Return a condition with its constants written in one way; refuse one that does not fit the columns of a table."""
+    if not isinstance(condition, Condition):
+        raise InvalidQuestion(f"where takes a condition or its text, got {shown(condition)}; try 'age >= 65'")
+    if (parts := sum(1 for _ in condition.walk())) > MOST_NODES:
+        raise InvalidQuestion(f"a condition may have at most {MOST_NODES} parts, got {parts}; ask something simpler")
+    return _checked(table, condition, MOST_DEPTH)
+
+
+def _checked(table: Table, condition: Condition, depth: int) -> Condition:
+    if depth == 0:
+        raise InvalidQuestion(f"a condition may be nested at most {MOST_DEPTH} deep, got more; ask something simpler")
+    if isinstance(condition, And | Or):
+        return joined(type(condition), *(_checked(table, part, depth - 1) for part in condition.parts()))
+    if isinstance(condition, Not):
+        return Not(_checked(table, condition.this, depth - 1))
+    if isinstance(condition, Like):
+        return condition.among(keys_of(table.column(condition.column)))
+    if isinstance(condition, In):
+        if not 1 <= len(condition.values) <= MOST_NODES:
+            raise InvalidQuestion(
+                f"IN must list from 1 to {MOST_NODES} constants, got {len(condition.values)}; list others"
+            )
+        return In(condition.column, tuple(_constant(table, condition.column, value) for value in condition.values))
+    if isinstance(condition, Compare):
+        if isinstance(table.column(condition.column), Keys) and condition.operator not in ("=", "<>"):
+            raise InvalidQuestion(f"{condition.column} holds keys, which have no order; use =, <> or IN")
+        return Compare(condition.column, condition.operator, _constant(table, condition.column, condition.value))
+    assert isinstance(condition, Missing)
+    table.column(condition.column)
+    return condition
+
+
+def _constant(table: Table, name: str, value: Any) -> Any:
+    """Return a constant that fits a column, in the one way that it is written."""
+    column = table.column(name)
+    if isinstance(column, Keys):
+        return column.keys[column.code(value)]
+    found = column.literal(value)
+    return date.fromordinal(int(found)) if column.is_dates else found

@@ -1,0 +1,376 @@
+"""Columns made of columns: an expression over the columns of a table becomes a column, with bounds that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import date
+from fractions import Fraction
+from functools import cached_property
+
+from inbounds.bounds import Bounds
+from inbounds.bounds.lattice import Lattice
+from inbounds.bounds.union import DAYS, Grid, Union
+from inbounds.errors import InvalidQuestion, LatticeTooFine
+from inbounds.query.columns import integer_expression as w
+from inbounds.query.columns.calendar_parts import LAST, PART, parts_between, start_of, starts_between
+from inbounds.query.columns.column import LARGEST, MOST_STEPS, Column, Comparison, Keys, Numbers
+from inbounds.query.columns.condition import And, Compare, Condition, Formula, In, Like, Missing, Not, Or
+from inbounds.query.columns.expression import CASES, Binary, Call, Case, Constant, Expression, Named
+from inbounds.query.columns.expression_bounds import (
+    Reading,
+    chosen,
+    constant,
+    extreme,
+    first_of,
+    floor,
+    linear,
+    rounded,
+    size,
+    times,
+)
+from inbounds.query.columns.integer_expression import Whole
+
+Find = Callable[[str], Column]
+"""Finds a column by its name, or refuses."""
+
+ONE, LESS = Fraction(1), Fraction(-1)
+
+
+@dataclass(frozen=True)
+class Made(Numbers):
+    """A column of numbers or days that is made of columns."""
+
+    formula: Formula
+    reading: Reading = field(repr=False)
+
+    @cached_property
+    def step(self) -> Fraction:
+        """What values are multiples of, from the least on."""
+        return self.reading.unit or ONE
+
+    @cached_property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The least and the greatest possible value; days as numbers."""
+        return self.reading.low, self.reading.high
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """The possible values by index."""
+        bounds = self.bounds
+        if bounds.step is None:
+            bounds = Bounds(self.reading.low, self.reading.high, step=self.step, offset=self.reading.low)
+        return Lattice.of(bounds, self.step)
+
+    @property
+    def whole(self) -> Whole:
+        """How many steps a value is above the least."""
+        return self.reading.whole
+
+
+@dataclass(frozen=True)
+class MadeKeys(Keys):
+    """A column of keys that is made of columns."""
+
+    formula: Formula = field(kw_only=True)
+    whole: Whole = field(kw_only=True, repr=False)
+
+
+def made(formula: Formula, find: Find, name: str | None = None) -> Made | MadeKeys:
+    """Return the column that an expression makes, under its own name or another; refuse what has no bounds."""
+    found = _Maker(find).value(formula.expression)
+    called = formula if name is None else name
+    if isinstance(found, _Places):
+        return MadeKeys(called, found.keys, formula=formula, whole=found.whole)
+    _refuse_too_fine(formula, found)
+    column = Made(called, _bounds(found), formula, found)
+    try:
+        assert column.low == found.low
+    except LatticeTooFine:
+        raise InvalidQuestion(f"{formula} is too far from zero for its step; subtract a constant from it") from None
+    return column
+
+
+def _refuse_too_fine(formula: Formula, found: Reading) -> None:
+    if max(abs(found.low), abs(found.high)) > LARGEST or 0 < found.unit < 1 / LARGEST:
+        raise InvalidQuestion(f"{formula} must be below 1e150, with a step above 1e-150; multiply it by a constant")
+    if found.steps > MOST_STEPS:
+        raise InvalidQuestion(
+            f"{formula} must span at most 2^35 steps, got {found.steps}; round it, as in ROUND(price * quantity, 1)"
+        )
+
+
+def _bounds(found: Reading) -> Bounds:
+    step, low, high = found.unit or ONE, found.low, found.high
+    if found.possible is not None:
+        grid = DAYS if found.is_dates else Grid.read(step, low)
+        return Bounds._of(Union.of([(value, value) for value in found.possible], grid))
+    if found.is_dates:
+        return Bounds._of(Union.of([(low, high)], DAYS))
+    return Bounds(low, high, step=step, offset=low) if found.stepped or not found.unit else Bounds(low, high)
+
+
+@dataclass(frozen=True)
+class _Places:
+    """What a text can be: its keys, and the place of one among them."""
+
+    keys: tuple[str | int | bool, ...]
+    whole: Whole
+
+
+Value = Reading | _Places
+
+
+@dataclass(frozen=True)
+class _Maker:
+    find: Find
+
+    def value(self, node: Expression) -> Value:
+        """Return what an expression can be."""
+        match node:
+            case Named():
+                return self._column(node.column)
+            case Constant():
+                return self._constant(node)
+            case Binary():
+                return self._binary(node)
+            case Case():
+                return self._case(node)
+            case Call():
+                return self._call(node)
+        raise AssertionError(node)
+
+    def number(self, node: Expression, what: object) -> Reading:
+        """Return what an expression of numbers or days can be."""
+        found = self.value(node)
+        if isinstance(found, _Places):
+            raise InvalidQuestion(
+                f"{what} needs numbers, and {node} is a text or a key; compare it with = or IN, or group by it"
+            )
+        return found
+
+    def plain(self, node: Expression, what: object) -> Reading:
+        """Return what an expression of numbers can be."""
+        found = self.number(node, what)
+        if found.is_dates:
+            raise InvalidQuestion(f"{what} needs numbers, and {node} is a day; take a part of it, such as MONTH(day)")
+        return found
+
+    def day(self, node: Expression, what: str) -> Reading:
+        """Return what an expression of days can be."""
+        found = self.value(node)
+        if isinstance(found, _Places) or not found.is_dates:
+            holds = "a text or a key" if isinstance(found, _Places) else "a number"
+            raise InvalidQuestion(f"{what} takes a day, and {node} is {holds}; name a column whose bounds are days")
+        return found
+
+    def _column(self, name: str) -> Value:
+        column = self.find(name)
+        if isinstance(column, MadeKeys):
+            return _Places(column.keys, column.whole)
+        if isinstance(column, Keys):
+            return _Places(column.keys, w.code(column))
+        if isinstance(column, Made):
+            return column.reading
+        stepped = column.bounds.step is not None
+        return Reading(((w.code(column), column.step),), column.low, stepped, column.is_dates)
+
+    def _constant(self, node: Constant) -> Value:
+        if isinstance(node.value, Fraction):
+            return constant(node.value)
+        if type(node.value) is date:
+            return constant(Fraction(node.value.toordinal()), is_dates=True)
+        return _Places((node.value,), w.fixed(0))
+
+    def _binary(self, node: Binary) -> Reading:
+        if node.operator in ("*", "/"):
+            left, right = self.plain(node.left, node), self.plain(node.right, node)
+            return times(left, right) if node.operator == "*" else linear([(1 / right.plus, left)])
+        left, right = self._alike([node.left, node.right], node)
+        if not left.is_dates and not right.is_dates:
+            return linear([(ONE, left), (ONE if node.operator == "+" else LESS, right)])
+        if node.operator == "-" and left.is_dates and right.is_dates:
+            return linear([(ONE, left), (LESS, right)])
+        return self._moved(node, left, right)
+
+    def _moved(self, node: Binary, left: Reading, right: Reading) -> Reading:
+        """Return a day and a number of days."""
+        if right.is_dates and (left.is_dates or node.operator == "-"):
+            raise InvalidQuestion(f"{node} is no day and no number of days; subtract a day, or add a number of days")
+        days = right if left.is_dates else left
+        if not days.stepped or days.low.denominator * days.unit.denominator != 1:
+            raise InvalidQuestion(f"{node} moves a day by parts of a day; add whole numbers, as in FLOOR(x)")
+        found = linear([(ONE, left), (ONE if node.operator == "+" else LESS, right)], is_dates=True)
+        if not 1 <= found.low <= found.high <= LAST:
+            raise InvalidQuestion(f"{node} can leave the calendar; add fewer days")
+        return found
+
+    def _alike(self, nodes: list[Expression], what: Expression) -> list[Reading]:
+        """Return several values, numbers or days."""
+        read = [self.value(node) for node in nodes]
+        for node, one in zip(nodes, read, strict=True):
+            if isinstance(one, _Places):
+                raise InvalidQuestion(
+                    f"{what} needs numbers, and {node} is a text or a key; compare it with = or IN, or group by it"
+                )
+        return [one for one in read if isinstance(one, Reading)]
+
+    def _of_one_kind(self, nodes: list[Expression], what: Expression) -> list[Reading]:
+        found = self._alike(nodes, what)
+        if len({one.is_dates for one in found}) > 1:
+            raise InvalidQuestion(f"{what} mixes days and numbers; give it either")
+        return found
+
+    def _call(self, node: Call) -> Value:  # noqa: PLR0911  one for each kind
+        name, (this, *others) = node.function, node.arguments
+        if name in PART:
+            return self._part(name, self.day(this, name))
+        if name == "DATE_TRUNC":
+            assert isinstance(this, Constant)
+            return self._start(this.value, self.day(others[0], name))
+        if name in CASES:
+            return self._in_case(name, this)
+        if name in ("LEAST", "GREATEST"):
+            return extreme(self._of_one_kind([this, *others], node), greatest=name == "GREATEST")
+        if name == "COALESCE":
+            return self._first(node)
+        if name == "ROUND":
+            digits = others[0].value if others and isinstance(others[0], Constant) else 0
+            return rounded(self.plain(this, node), Fraction(10) ** -int(digits))
+        return {"ABS": size, "FLOOR": floor}[name](self.plain(this, node))
+
+    def _part(self, name: str, day: Reading) -> Reading:
+        values = parts_between(name, int(day.low), int(day.high))
+        found = w.DayPart(values[0], values[-1], (day.counted(ONE, Fraction(0)),), name, False)
+        gaps = len(values) <= values[-1] - values[0]
+        return Reading(((found, ONE),), Fraction(0), possible=tuple(map(Fraction, values)) if gaps else None)
+
+    def _start(self, name: str, day: Reading) -> Reading:
+        low, high = int(day.low), int(day.high)
+        found = w.DayPart(start_of(name, low), start_of(name, high), (day.counted(ONE, Fraction(0)),), name, True)
+        return Reading(((found, ONE),), Fraction(0), is_dates=True, possible=starts_between(name, low, high))
+
+    def _in_case(self, name: str, this: Expression) -> _Places:
+        found = self.value(this)
+        if isinstance(found, Reading) or not isinstance(found.keys[0], str):
+            raise InvalidQuestion(f"{name} takes a text, and {this} is none; name a column whose keys are texts")
+        changed = [str(key).upper() if name == "UPPER" else str(key).lower() for key in found.keys]
+        keys = tuple(dict.fromkeys(changed))
+        return _Places(keys, self._coded(found.whole, [keys.index(key) for key in changed]))
+
+    def _case(self, node: Case) -> Value:
+        tests = [self.truth(test) for test, _ in node.branches]
+        nodes = list(node.parts())
+        return self._one_of(node, nodes, lambda parts: chosen(tests, parts), lambda parts: w.chosen(tests, parts))
+
+    def _first(self, node: Call) -> Value:
+        return self._one_of(node, list(node.arguments), first_of, w.first_of)
+
+    def _one_of(
+        self,
+        node: Expression,
+        nodes: list[Expression],
+        of_readings: Callable[[list[Reading]], Reading],
+        of_places: Callable[[list[Whole]], Whole],
+    ) -> Value:
+        """Return one of several values, numbers all, days all, or texts all."""
+        found = [self.value(one) for one in nodes]
+        texts = [one for one in found if isinstance(one, _Places)]
+        if len(texts) < len(found):
+            return of_readings(self._of_one_kind(nodes, node))
+        keys = tuple(dict.fromkeys(key for one in texts for key in one.keys))
+        if len({type(key) for key in keys}) > 1:
+            raise InvalidQuestion(f"{node} mixes texts, whole numbers and truth values; write them alike")
+        return _Places(keys, of_places([self._placed(one, keys) for one in texts]))
+
+    def _placed(self, found: _Places, keys: tuple[str | int | bool, ...]) -> Whole:
+        """Return the place of a text among more keys."""
+        return self._coded(found.whole, [keys.index(key) for key in found.keys])
+
+    def _coded(self, places: Whole, codes: list[int]) -> Whole:
+        """Return other codes in place of 0, 1, 2 and so on."""
+        if codes == list(range(len(codes))):
+            return places
+        if isinstance(places, w.Fixed):
+            return w.fixed(codes[places.low])
+        if isinstance(places, w.Code):
+            before = places.codes or tuple(range(len(codes)))
+            return w.Code(0, max(codes), (), places.column, tuple(codes[place] for place in before))
+        tests = [w.Against(whole=places, numbers=(place,)) for place in range(len(codes))]
+        return w.chosen(list(tests), [w.fixed(place) for place in codes])
+
+    # Conditions of CASE.
+
+    def truth(self, condition: Condition) -> w.Truth:
+        """Return a condition as a test of whole numbers."""
+        match condition:
+            case And() | Or():
+                parts = tuple(self.truth(part) for part in condition.parts())
+                return w.Every(parts) if isinstance(condition, And) else w.Either(parts)
+            case Not():
+                return w.Opposite((self.truth(condition.this),))
+            case Missing():
+                return w.Against(whole=whole_of(self.find(condition.column)))
+            case Like():
+                return self.truth(condition.among(keys_of(self.find(condition.column))))
+            case In():
+                found = self.find(condition.column)
+                numbers = tuple(against(found, "=", value)[1] for value in condition.values)
+                return w.Against(whole=whole_of(found), numbers=numbers)
+            case Compare():
+                found = self.find(condition.column)
+                operator, number = against(found, condition.operator, condition.value)
+                return w.Against(whole=whole_of(found), operator=operator, numbers=(number,))
+        raise InvalidQuestion(f"CASE takes conditions, got {condition}; compare a column with a constant")
+
+
+def against(column: Column, operator: Comparison, value: object) -> tuple[Comparison, int]:
+    """Return a comparison of a column with a constant as one of integers."""
+    if not isinstance(column, Keys):
+        return column.threshold(operator, column.literal(value))
+    if operator not in ("=", "<>"):
+        raise InvalidQuestion(f"{column.name} holds keys, which have no order; use =, <> or IN")
+    return operator, column.code(value)
+
+
+def whole_of(column: Column) -> Whole:
+    """Return the code of a column as a whole number of a row."""
+    return column.whole if isinstance(column, Made | MadeKeys) else w.code(column)
+
+
+def read_of(column: Column) -> set[str]:
+    """Return the names of the stored columns that a column is made of, or its own."""
+    return set(stored_columns(column))
+
+
+def stored_columns(column: Column) -> dict[str, Column]:
+    """Return the stored columns that a column is made of, or itself, by their names."""
+    if not isinstance(column, Made | MadeKeys):
+        return {column.name: column}
+    found: dict[str, Column] = {}
+    waiting = [column.whole]
+    while waiting:
+        this = waiting.pop()
+        waiting.extend(this.inside())
+        if isinstance(this, w.Code):
+            found[this.column.name] = this.column
+    return found
+
+
+def as_code(column: Column, name: str) -> Column:
+    """Return a column under a name by which a table holds its codes: it is computed no more, and keeps its values."""
+    if isinstance(column, MadeKeys):
+        return Keys(name, column.keys)
+    found = replace(column, name=name)
+    if not isinstance(found, Made):
+        return found
+    of = found.reading
+    code = w.Code(0, of.steps, (), found)
+    return replace(found, reading=Reading(((code, found.step),), of.low, of.stepped, of.is_dates, of.possible))
+
+
+def keys_of(column: Column) -> tuple[str | int | bool, ...]:
+    """Return the keys of a column that LIKE looks at."""
+    if not isinstance(column, Keys):
+        raise InvalidQuestion(f"{column.name} holds no texts, so nothing is LIKE another; compare it with a constant")
+    return column.keys

@@ -1,0 +1,1 @@
+"""The custodian's contract: what the file says, section by section."""

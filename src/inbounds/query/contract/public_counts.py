@@ -1,0 +1,93 @@
+"""What the contract says is public already of the numbers of rows.  It is NOT protected: answers hold it as it is.
+
+[known]
+total = 1200                                          # rows in all
+zeros = [{ clinic = "west", finding = "rare" }]       # combinations that cannot be
+[known.by.clinic]
+north = 300
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from inbounds.exact.rational import shown
+from inbounds.query.columns.column import Column, Keys, is_key
+from inbounds.query.contract.contract import Contract
+
+LARGEST = 2**50
+"""No public number of rows is above this."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Public facts about a table; keys are given by their codes."""
+
+    total: int | None = None
+    by: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """For a column the number of rows of each of some keys."""
+    zeros: tuple[Mapping[str, int], ...] = ()
+    """Combinations of keys that no row can have."""
+
+    @classmethod
+    def of(cls, contract: Contract, columns: Mapping[str, Column], *, rows_are_units: bool) -> Known:
+        """Read the public facts of a contract."""
+        if not contract.has("known"):
+            return cls()
+        contract.refuse_unknown(("total", "by", "zeros"), "known")
+        if not rows_are_units and (contract.has("known", "total") or contract.has("known", "by")):
+            raise contract.refuse(
+                'known numbers of rows go with unit = "row" only: where units are weighed down to a row limit, what '
+                "is counted is not what is known; leave them out",
+                "known",
+            )
+        total = _number(contract, "known", "total") if contract.has("known", "total") else None
+        by = contract.table("known", "by") if contract.has("known", "by") else {}
+        return cls(total, {name: _by(contract, columns, name) for name in by}, _zeros(contract, columns))
+
+
+def _by(contract: Contract, columns: Mapping[str, Column], name: str) -> dict[int, int]:
+    path = ("known", "by", name)
+    column = _keys(contract, columns, name, *path)
+    return {_code(contract, column, key, *path, key): _number(contract, *path, key) for key in contract.table(*path)}
+
+
+def _zeros(contract: Contract, columns: Mapping[str, Column]) -> tuple[dict[str, int], ...]:
+    if not contract.has("known", "zeros"):
+        return ()
+    path, given = ("known", "zeros"), contract.value("known", "zeros")
+    if not isinstance(given, list) or not all(isinstance(one, Mapping) and one for one in given):
+        raise contract.refuse(
+            f"zeros must be a list of combinations of keys, got {shown(given)}; write it like "
+            '[{ clinic = "west", finding = "rare" }]',
+            *path,
+        )
+    return tuple(
+        {name: _code(contract, _keys(contract, columns, name, *path), key, *path) for name, key in one.items()}
+        for one in given
+    )
+
+
+def _keys(contract: Contract, columns: Mapping[str, Column], name: str, *path: str) -> Keys:
+    column = columns.get(name)
+    if not isinstance(column, Keys):
+        raise contract.refuse(f"{name!r} is not a column with keys; name one that is", *path)
+    return column
+
+
+def _code(contract: Contract, column: Keys, key: Any, *path: str) -> int:
+    for code, known in enumerate(column.keys):
+        if is_key(key, known):
+            return code
+    raise contract.refuse(f"{shown(key)} is not a key of {column.name!r}; add it there, or leave it out here", *path)
+
+
+def _number(contract: Contract, *path: str) -> int:
+    value = contract.value(*path)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
+        raise contract.refuse(
+            f"a public number of rows must be a whole number from 0 to 2^50, got {shown(value)}; correct it", *path
+        )
+    return value

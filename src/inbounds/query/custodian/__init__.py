@@ -1,0 +1,1 @@
+"""What only the custodian sees: drafts of contracts, and true figures of a table."""

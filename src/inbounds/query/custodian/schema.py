@@ -1,0 +1,164 @@
+"""The names and types of a table that has no contract yet; no row is looked at, unless the custodian asks for it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from inbounds.errors import InvalidContract, InvalidParameter
+from inbounds.exact.rational import shown
+from inbounds.ledger.values.address import is_address, is_server, without_secrets
+from inbounds.query.contract.csv_format import CSV_ENDINGS, UTF_8
+from inbounds.query.engines.csv_shape import CsvShape
+from inbounds.query.engines.engine import Kind
+from inbounds.query.tables.source import DUCKDB_ENDINGS
+
+DELIMITERS = ",;\t|"
+"""What is recognised between the names of a csv header."""
+
+_IN_QUOTES = re.compile(r'"(?:[^"]|"")*"')
+_USER = re.compile(r"[^@/]*@")
+_VALUE = re.compile(
+    r"[+-]?[0-9.,]*[0-9][0-9.,]*(e[+-]?[0-9]+)?|[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*", re.IGNORECASE
+)
+"""A number or a day: what a column is hardly called."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Where a table is, and what its columns are called and hold."""
+
+    source: str
+    """As a contract has it: seen from the contract's folder, and without a password."""
+    columns: Mapping[str, Kind | None]
+    """What each column holds; None where a file has no types."""
+    table: str | None = None
+    delimiter: str | None = None
+    """Of a csv file, if it is not the usual one."""
+    has_password: bool = False
+    """Whether a password was left out of the source."""
+    shape: CsvShape | None = None
+    """How the fields of a csv file seem to be written, if its first lines were looked at."""
+
+    @classmethod
+    def read(
+        cls,
+        source: str,
+        *,
+        table: str | None = None,
+        delimiter: str | None = None,
+        folder: Path | None = None,
+        look: bool = False,
+    ) -> Schema:
+        """Read the names and types of a table; `folder` is where the contract will be, if not here.
+
+        With `look`, also how the fields of a csv file are written, from the shape of its first lines.
+        """
+        if look and not source.lower().endswith(CSV_ENDINGS):
+            raise InvalidParameter("only a csv file has lines to look at, and other tables have types; leave look out")
+        lowered = source.lower()
+        if is_server(source):
+            return _of_server(source, _needed(table, "a table in PostgreSQL"))
+        if is_address(source) and "://" not in source:
+            raise _unknown(source)
+        where = _seen_from(folder, source)
+        if lowered.endswith(DUCKDB_ENDINGS):
+            named = _needed(table, "a DuckDB file")
+            return cls(where, _kinds(_engine("duckdb").DuckDB.of_file(_path(source), named)), named)
+        if table is not None:
+            raise InvalidParameter("a table is named in a database only, and this is a file of one table; leave it out")
+        if lowered.endswith(CSV_ENDINGS):
+            return _of_csv(source, where, delimiter, look=look)
+        if lowered.endswith((".parquet", ".pq")):
+            return cls(where, _kinds(_engine("duckdb").DuckDB.of_parquet(_path(source))))
+        raise _unknown(source)
+
+
+def _of_server(source: str, table: str) -> Schema:
+    columns = _kinds(_engine("postgres").Postgres(source, table))
+    public = without_password(source)
+    return Schema(public, columns, table, has_password=public != source)
+
+
+def _of_csv(source: str, where: str, given: str | None, *, look: bool) -> Schema:
+    csv = _engine("csv_lines")
+    files = sorted(glob(_path(source), recursive=True))
+    if not files:
+        raise InvalidContract(f"no file at {without_secrets(source)}; check the path")
+    encoding = csv.encoding_of(files[0]) if look else UTF_8
+    delimiter = _delimiter(csv.first_line(files[0], encoding)) if given is None else given
+    if len(delimiter) != 1:
+        raise InvalidParameter(f"a delimiter must be one character, got {shown(delimiter)}; write it like ';'")
+    names = csv.same_header(files, delimiter, encoding)
+    if any(map(_VALUE.fullmatch, names)):
+        raise InvalidContract(
+            f"the first line of {Path(files[0]).name} must be a header, got something that is a number or a day; give "
+            "the file a header that names every column, or write the contract by hand"
+        )
+    usual = "\t" if ".tsv" in source.lower() else ","
+    shape = csv.shape_of(files[0], names, delimiter) if look else None
+    return Schema(where, dict.fromkeys(names), delimiter=None if delimiter == usual else delimiter, shape=shape)
+
+
+def _delimiter(line: str) -> str:
+    """Return what is between the names of a header, if that is clear."""
+    found = [one for one in DELIMITERS if one in _IN_QUOTES.sub("", line)]
+    if len(found) > 1:
+        raise InvalidParameter(
+            "what is between the names of the header is not clear: it has several of comma, semicolon, tab and bar; "
+            "give the delimiter"
+        )
+    return found[0] if found else ","
+
+
+def without_password(address: str) -> str:
+    """Return the address of a server that was reached with everything but its passwords."""
+    scheme, _, rest = address.partition("://")
+    if _USER.match(rest):  # as PostgreSQL reads it: what is before the first @, if no / is
+        user, _, rest = rest.partition("@")
+        rest = f"{user.partition(':')[0]}@{rest}"
+    place, _, query = rest.partition("?")
+    options = "&".join(one for one in query.split("&") if "pass" not in one.partition("=")[0].lower())
+    return f"{scheme}://{place}" + (f"?{options}" if options else "")
+
+
+def _kinds(engine: Any) -> dict[str, Kind]:
+    try:
+        return dict(engine.kinds())
+    finally:
+        engine.close()
+
+
+def _needed(table: str | None, what: str) -> str:
+    if table is None or not table.strip():
+        raise InvalidParameter(f"{what} needs the name of the table to be given; add it")
+    return table
+
+
+def _unknown(source: str) -> InvalidContract:
+    return InvalidContract(
+        "a contract is drafted for a .parquet or .csv path or glob, a .duckdb file or a postgresql:// address, got "
+        f"{shown(without_secrets(source))}; name one of these"
+    )
+
+
+def _path(source: str) -> str:
+    return source if "://" in source else str(Path(source).expanduser())
+
+
+def _seen_from(folder: Path | None, source: str) -> str:
+    """Return a source as a contract in a folder names it."""
+    given = Path(source)
+    if folder is None or "://" in source or source.startswith("~") or given.is_absolute():
+        return source
+    return os.path.relpath(Path.cwd() / given, folder.resolve())
+
+
+def _engine(name: str) -> Any:
+    return importlib.import_module(f"inbounds.query.engines.{name}")

@@ -1,0 +1,1 @@
+"""The closed grammar of SQL conditions and expressions, read with sqlglot."""

@@ -1,0 +1,304 @@
+"""A text of SQL: parsed by sqlglot, read node by node, and refused if anything in it was not read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import SqlglotError
+
+from inbounds.errors import InvalidQuestion
+from inbounds.exact.decimals import is_decimal
+from inbounds.exact.rational import cut, shown
+from inbounds.query.columns.column import Column
+
+if TYPE_CHECKING:
+    from inbounds.query.tables.table import Table
+
+LONGEST = 100_000
+"""Characters of a statement: it is read by recursion."""
+
+LONGEST_POSITION = 5
+"""No position has so many digits."""
+
+Token = sqlglot.TokenType
+WRITTEN = (Token.NUMBER, Token.STRING, Token.IDENTIFIER, Token.VAR)
+"""Tokens of which none may be passed over: what is counted, compared and named."""
+
+SPECIAL = ("CAST", "TRY_CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION")
+"""Functions with a syntax of their own: all but CAST and EXTRACT are refused, with a mark."""
+
+CASTS = ("CAST", "TRY_CAST")
+
+UNNAMED = ("WITHIN", "GROUP", "NULLS")
+"""Words of the grammar that sqlglot takes for names until it meets them."""
+
+OPENING: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Neg: ("-",),
+    exp.Distinct: ("DISTINCT",),
+    exp.Select: ("SELECT", "DISTINCT"),
+    exp.SetOperation: ("SELECT", "DISTINCT"),
+    exp.Subquery: ("SELECT", "DISTINCT", "("),
+    exp.Exists: ("SELECT", "(", "EXISTS"),
+    exp.With: ("WITH",),
+}
+"""Words with which a part of a text begins, and for which sqlglot keeps no place."""
+
+Found = TypeVar("Found")
+
+
+class PlainCalls(DuckDB):
+    """DuckDB's grammar with every function an ordinary one: sqlglot's own readers of functions drop arguments."""
+
+    class Parser(DuckDB.Parser):  # type: ignore[valid-type, misc]  # which is an attribute that holds a class
+        """Reads a function as its name and all its arguments."""
+
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {name: DuckDB.Parser.FUNCTION_PARSERS[name] for name in SPECIAL}
+
+
+class SqlText:
+    """One text, and which of its nodes have been read."""
+
+    def __init__(self, given: object, what: str, unit: str = "", columns: Mapping[str, Column] | None = None) -> None:
+        if not isinstance(given, str):
+            raise InvalidQuestion(f"{what} must be a text, got {shown(given)}; write one, in quotes")
+        if not given.strip():
+            raise InvalidQuestion(f"{what} must not be empty, got {shown(given)}; write what you ask for")
+        if len(given) > LONGEST:
+            raise InvalidQuestion(
+                f"{what} must be at most {LONGEST} characters long, got {len(given)}; ask something simpler"
+            )
+        self.sql = given
+        self.unit = unit
+        """The column that tells whose rows they are."""
+        self.table = ""
+        """What stands before the point of a column's name: the table that is asked, or its alias, once it was read."""
+        self.columns = columns or {}
+        """The columns of the table that is asked."""
+        self.asked: Table | None = None
+        """The table that is asked, if it is known: then what does not fit its columns is refused where it stands."""
+        self.selected: list[exp.Expr] = []
+        """What is selected, without the names given to it: GROUP BY 1 is the first of them."""
+        self.aliases: dict[str, exp.Expr] = {}
+        """What is selected by the names given to it."""
+        self.names: dict[str, Mapping[str, str]] = {}
+        """For each table of a join as it is called: what the joined table calls its columns, and the unit."""
+        self.unmatched: set[str] = set()
+        """The tables of a join that a row may have no match in: there the unit is missing as well."""
+        self.conditions = 0
+        """How many conditions have been read."""
+        self.parts = 0
+        """How many parts of an expression have been read."""
+        self._taken: set[int] = set()
+        self._words: list[str] = []
+
+    def read(self, parse: Callable[[], Any], read: Callable[[Any], Found], like: str) -> Found:
+        """Return what `read` makes of the tree that `parse` finds; `like` is what a message shows as an example."""
+        try:
+            tree = self._parsed(parse, like)
+            found = read(tree)
+        except RecursionError:
+            raise InvalidQuestion("the text is nested too deeply; ask something simpler") from None
+        self._refuse_unread(tree)
+        return found
+
+    def _parsed(self, parse: Callable[[], Any], like: str) -> Any:
+        try:
+            with _quiet():
+                found, self._tokens = parse(), sqlglot.tokenize(self.sql, dialect=PlainCalls)
+        except SqlglotError as problem:
+            raise InvalidQuestion(f"not SQL: {_complaint(problem)}; write it like {like}") from None
+        for token in self._tokens:  # sqlglot would read 1_0 as 10, and keeps nothing of how it was written
+            written = self.sql[token.start : token.end + 1]
+            if token.token_type == Token.NUMBER and not is_decimal(written):
+                raise InvalidQuestion(
+                    f"a number must be in the digits 0 to 9, got {shown(written)}; write it like 1000 or 2.5"
+                )
+        return found
+
+    def take(self, node: exp.Expr, *names: str) -> None:
+        """Note that a node is being read, with the arguments named; refuse it if it has any other."""
+        for name, value in node.args.items():
+            if value and name not in names:
+                other = value[0] if isinstance(value, list) else value
+                at = other if isinstance(other, exp.Expr) else node
+                self.refuse(at, f"{kind(node)} has a part that is not understood; leave it out")
+        self._taken.add(id(node))
+
+    def take_word(self, word: str) -> None:
+        """Note that a word is being read for which sqlglot keeps no place."""
+        self._words.append(word.upper())
+
+    def arguments(self, call: exp.Expr, most: int, like: str) -> list[exp.Expr]:
+        """Return the arguments of a function, which has at least one and at most so many."""
+        self.take(call, "this", "expressions")
+        found = list(call.expressions)
+        if not 1 <= len(found) <= most:
+            at = found[most] if found else call
+            self.refuse(at, f"{call.name.upper()} cannot take {len(found)} arguments; write it like {like}")
+        return found
+
+    def canonical(self, name: exp.Expr, names: Iterable[str]) -> str:
+        """Return a name as it is written among others: in any case, unless it is in quotes."""
+        written, known = str(name.name), list(dict.fromkeys(names))
+        if name.args.get("quoted") or written in known:
+            return written
+        found = [one for one in known if one.lower() == written.lower()]
+        if len(found) > 1:
+            self.refuse(name, f"{written} may be {' or '.join(found)}; write it as the contract does")
+        return found[0] if found else written
+
+    def given_name(self, name: exp.Expr) -> str:
+        """Return a name that is given to something; sqlglot would take a text for one."""
+        if self.sql[name.meta.get("start", 0)] == "'":
+            self.refuse(name, f"{kind(name)} is a text, not a name; write it without quotes, or in double ones")
+        self.take(name, "this", "quoted")
+        return str(name.name)
+
+    def meant(self, node: exp.Expr) -> exp.Expr:
+        """Return what a position or a name stands for, if it was selected; else the node itself."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            self.take(node, "this")
+            place = int(node.this) if node.this.isdigit() and len(node.this) < LONGEST_POSITION else 0
+            if not 1 <= place <= len(self.selected):
+                self.refuse(node, f"{node.this} is not the position of anything selected; name a column")
+            return self.selected[place - 1]
+        if not isinstance(node, exp.Column) or node.args.get("table") or not isinstance(node.this, exp.Identifier):
+            return node
+        alias = self.canonical(node.this, self.aliases)
+        if alias not in self.aliases:
+            return node
+        self.take(node, "this")
+        self.take(node.this, "this", "quoted")
+        return self.aliases[alias]
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Read a SELECT inside another one: it has tables of its own."""
+        kept = self.table, self.names, self.unmatched, self.unit, self.columns, self.asked
+        self.names, self.unmatched = {}, set()
+        try:
+            yield
+        finally:
+            self.table, self.names, self.unmatched, self.unit, self.columns, self.asked = kept
+
+    def ask(self, table: Table, called: str) -> None:
+        """Read from here on what is asked of a table, and by which name."""
+        self.asked, self.table, self.columns = table, called, table.columns
+
+    def fit(self, node: exp.Expr | None, check: Callable[[Table], Found]) -> Found | None:
+        """Return what a check of the table that is asked returns; what it refuses is pointed at."""
+        if self.asked is None:
+            return None
+        try:
+            return check(self.asked)
+        except InvalidQuestion as problem:
+            if "\n" in str(problem):  # it is pointed at already
+                raise
+            self.refuse(node, str(problem))
+
+    def refuse(self, node: Any, why: str) -> NoReturn:
+        """Refuse a part of the text, and point at it."""
+        raise InvalidQuestion(why + self._marked(node))
+
+    def _refuse_unread(self, tree: exp.Expr) -> None:
+        """Refuse a text of which a node, or a token that sqlglot dropped, has not been read."""
+        nodes = list(tree.walk())
+        for node in nodes:
+            if id(node) not in self._taken:
+                self.refuse(node, f"{kind(node)} is not understood here; leave it out")
+        read = {node.meta["start"] for node in nodes if "start" in node.meta}
+        words = list(self._words)
+        for token in self._tokens:
+            if token.token_type in WRITTEN and token.start not in read and token.text.upper() in words:
+                words.remove(token.text.upper())
+            elif token.token_type in WRITTEN and token.start not in read and token.text.upper() not in UNNAMED:
+                written = cut(self.sql[token.start : token.end + 1])
+                raise InvalidQuestion(
+                    f"{written} is not understood here; leave it out" + self._line(token.start, token.end)
+                )
+
+    def _marked(self, node: object) -> str:
+        if not isinstance(node, exp.Expr):
+            return ""
+        places = [one.meta for one in node.walk() if "start" in one.meta]
+        if not places:
+            return self._line_of_word(kind(node))
+        start, end = min(place["start"] for place in places), max(place["end"] for place in places)
+        return self._line(*self._whole(node, start, end))
+
+    def _whole(self, node: exp.Expr, start: int, end: int) -> tuple[int, int]:
+        """Return where a part of the text begins and ends with its brackets and opening words, which have no place."""
+        tokens = self._tokens
+        first = next((i for i, one in enumerate(tokens) if one.start >= start), 0)
+        last = next((i for i, one in reversed(list(enumerate(tokens))) if one.end <= end), len(tokens) - 1)
+        opening = next((words for of, words in OPENING.items() if isinstance(node, of)), ())
+        while first > 0 and tokens[first - 1].text.upper() in opening:
+            first -= 1
+        if isinstance(node, exp.Cast) and first > 1 and tokens[first - 2].text.upper() in CASTS:
+            first -= 2
+        elif isinstance(node, exp.Cast) and last + 2 < len(tokens) and tokens[last + 1].text == "::":
+            last += 2
+        while _open(tokens[first : last + 1]) < 0 and first > 0:
+            first -= 1
+        while _open(tokens[first : last + 1]) > 0 and last < len(tokens) - 1:
+            last += 1
+        return min(start, tokens[first].start), max(end, tokens[last].end)
+
+    def _line_of_word(self, word: str) -> str:
+        """Return the line that holds a word, with a mark under it, if it is there once."""
+        found = [one for one in self._tokens if one.text.upper() == word.upper()]
+        return self._line(found[0].start, found[0].end) if len(found) == 1 else ""
+
+    def _line(self, start: int, end: int) -> str:
+        """Return the line of the text that holds a part of it, with a mark under it, to be put below a message."""
+        if not self.sql[start : end + 1].strip():  # where sqlglot has lost its place
+            return ""
+        begin = self.sql.rfind("\n", 0, start) + 1
+        line = self.sql[begin:].split("\n", 1)[0]
+        first = max(0, start - begin - 36)
+        width = max(1, min(end + 1 - start, len(line) - (start - begin), 40))
+        return f"\n  {line[first : first + 76]}\n  {' ' * (start - begin - first)}{'^' * width}"
+
+
+def _open(tokens: list[Any]) -> int:
+    """Return how many brackets are opened and not closed; less than none if one is closed that was not opened."""
+    depth = least = 0
+    for token in tokens:
+        depth += {Token.L_PAREN: 1, Token.R_PAREN: -1}.get(token.token_type, 0)
+        least = min(least, depth)
+    return least if least < 0 else depth
+
+
+def kind(node: exp.Expr | None) -> str:
+    """Return a part of a text as a message shows it."""
+    if node is None:
+        return "nothing"
+    return cut(node.sql(dialect="duckdb"), 50).strip() or type(node).__name__.upper()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep sqlglot from telling the terminal what we tell the caller."""
+    logger = logging.getLogger("sqlglot")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _complaint(problem: SqlglotError) -> str:
+    details = getattr(problem, "errors", None)
+    if details:
+        first = details[0]
+        said = str(first.get("description"))
+        what = said if said.startswith(("Expecting", "Expected")) else "it cannot be read"  # other words help nobody
+        return f"{what}, at line {first.get('line')}, column {first.get('col')}"
+    return "it cannot be read"

@@ -1,0 +1,193 @@
+"""A table of counts or sums that adds up: every grouping is measured, and one possible table is made of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.bounds import Bounds
+from inbounds.display.progress import Progress
+from inbounds.errors import ProjectionFailed
+from inbounds.joint.joint_release import JointRelease
+from inbounds.joint.measured.interval import intervals
+from inbounds.joint.measured.measurements import Measured, measure
+from inbounds.joint.plan.plan import JointPlan
+from inbounds.joint.table.layout import Grouping
+from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.privacy.rho import pure
+from inbounds.query.methods.method import (
+    Answered,
+    Answering,
+    Foreseen,
+    Interval,
+    Value,
+    guess_error,
+    within_64_bits,
+    written,
+)
+from inbounds.sampling.entropy import Entropy, system
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+GEOMETRIC = (
+    "by the law of two-sided geometric noise: each grouping loses its part of epsilon, for one unit moves its counts "
+    "together by at most the sensitivity, and the parts add up to epsilon; the table is made of nothing else"
+)
+
+
+class Unprojected(Exception):
+    """No possible table was found for what was measured and paid for; whoever asked keeps it, to try again."""
+
+    def __init__(self, measured: Measured) -> None:
+        super().__init__("no possible table was found in time")
+        self.measured = measured
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of an answer that one grouping has: where each of them stands in the flattened grouping."""
+
+    grouping: Grouping
+    places: tuple[int, ...]
+    title: str
+    """What the grouping is called."""
+
+
+@dataclass(frozen=True)
+class JointTable(Answering):
+    """Counts or sums whose totals add up, from unclamped measurements of each grouping."""
+
+    plan: JointPlan
+    rows: tuple[Rows, ...]
+    bounds: Bounds
+    step: Fraction
+    """What 1 in a released cell is worth."""
+    sign: int = 1
+    """-1 where sums cannot be positive: they are measured the other way round."""
+    places: tuple[int, ...] | None = None
+    """Where the cells that the condition leaves stand among all of them, which are empty elsewhere; None if all are."""
+    guarantee: GuaranteeName = "distance"
+
+    @property
+    def sensitivity(self) -> Fraction:  # type: ignore[override]
+        """The most that one unit changes all cells together."""
+        return self.plan.sensitivity * self.step
+
+    @property
+    def farthest(self) -> Fraction:
+        """How far from 0 a cell, a sum of cells or the end of an interval is at most: 64 bits hold them, in steps."""
+        return 2**63 * self.step
+
+    @property
+    def widest_measured(self) -> Measured:
+        """Measurements that take as many characters as any."""
+        sizes = {grouping: self.plan.layout.sizes(grouping) for grouping in self.plan.measured}
+        return Measured(self.plan, {one: np.full(size, -(2**63), dtype=np.int64) for one, size in sizes.items()})
+
+    def answer_all(
+        self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
+    ) -> list[tuple[Answered, ...]]:
+        """Return the rows of every grouping."""
+        found = np.array([within_64_bits(total) * self.sign for (total,) in totals], dtype=np.int64)
+        report(f"measuring {len(self.plan.measured)} groupings of {len(found)} cells")
+        cells = np.zeros(self.plan.layout.cells, dtype=np.int64)
+        cells[slice(None) if self.places is None else list(self.places)] = found
+        measured = measure(self.plan, cells.reshape(self.plan.layout.shape), entropy)
+        report("making a table that adds up")
+        return self.made_of(measured, confidence)
+
+    def made_of(self, measured: Measured, confidence: float) -> list[tuple[Answered, ...]]:
+        """Return the rows of every grouping from what was measured; costs nothing, however often it is done."""
+        if measured.plan.layout != self.plan.layout:  # of when groups that cannot be were measured, too
+            raise Unprojected(measured)
+        try:
+            cells = self._possible(JointRelease.of(measured).cells)
+        except ProjectionFailed:
+            raise Unprojected(measured) from None
+        found: list[tuple[Answered, ...]] = []
+        for rows in self.rows:
+            values = np.asarray(self.plan.layout.sum(cells, rows.grouping)).ravel()
+            lows, highs = (ends.ravel() for ends in intervals(measured, rows.grouping, confidence))
+            noise = self.plan.error(rows.grouping) * float(self.step)
+            found += [(self._answered(values, lows, highs, place, noise),) for place in rows.places]
+        return found
+
+    def _possible(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return cells of which no sum is beyond the bounds: brought nearer to zero, all of them alike, if one is."""
+        found, part = cells, Fraction(1)
+        while (past := max(self._past(found, rows.grouping) for rows in self.rows)) > 1:
+            part = part / past * Fraction(99, 100)
+            found = np.trunc(cells * float(part)).astype(np.int64)
+        return found
+
+    def _past(self, cells: NDArray[np.int64], grouping: Grouping) -> Fraction:
+        """Return how many times as far as it may be the farthest sum of a grouping is, 1 if none is too far."""
+        sums = np.asarray(self.plan.layout.sum(cells, grouping)) * self.sign
+        ends = (int(sums.min()), self.bounds.least), (int(sums.max()), self.bounds.greatest)
+        return max([Fraction(1), *(far * self.step / end for far, end in ends if end is not None and end != 0)])
+
+    def _answered(
+        self, values: NDArray[np.int64], lows: NDArray[np.int64], highs: NDArray[np.int64], place: int, noise: float
+    ) -> Answered:
+        low, high = sorted(self._clamped(int(end[place])) for end in (lows, highs))
+        interval: Interval = written(self.bounds, low), written(self.bounds, high)
+        return Answered(self._value(int(values[place])), noise, interval)
+
+    def _clamped(self, steps: int) -> Fraction:
+        """Return the end of an interval, where an answer can be."""
+        value, least, greatest = self.sign * steps * self.step, self.bounds.least, self.bounds.greatest
+        value = value if least is None else max(value, least)
+        return value if greatest is None else min(value, greatest)
+
+    def _value(self, steps: int) -> Value:
+        return written(self.bounds, self.sign * steps * self.step)
+
+    def rho(self, epsilon: Fraction) -> Fraction:
+        """Return at least the rho of all measurements: those of each grouping lose their part of epsilon."""
+        return min(sum((pure(part) for part in self.plan.split.values()), Fraction(0)), pure(epsilon))
+
+    def mechanism(self) -> str:
+        """Say which mechanism answers, and why."""
+        split = "; ".join(f"{self._title(one)} at {float(part):.4g}" for one, part in self.plan.split.items())
+        return (
+            f"two-sided geometric noise on every group, epsilon divided for the least predicted error: {split}. Then "
+            f"the nearest table of whole numbers that adds up, which costs nothing{self._public()}"
+        )
+
+    def proof(self) -> str:
+        """Say by which law the loss is at most epsilon."""
+        return GEOMETRIC
+
+    def _public(self) -> str:
+        """Say which groupings the contract makes public, in part or whole."""
+        layout = self.plan.layout
+        known = [", ".join(map(str, layout.names(one))) or "the total" for one in self.plan.facts.known]
+        return f". Public by the contract, and not protected: {'; '.join(known)}" if known else ""
+
+    def _title(self, grouping: Grouping) -> str:
+        named = {rows.grouping: rows.title for rows in self.rows}
+        return named.get(grouping, "the total" if grouping == self.plan.layout.total else "cells")
+
+    def expected_noise(self) -> str:
+        """Say how far off the noise will put an answer, before anything is asked."""
+        (told,) = self.foreseen().values()
+        return ", ".join(f"{error:.4g} in {title}" for title, error in told.items()) + ", on average, as predicted"
+
+    def foreseen(self) -> Foreseen:
+        """Return the error that is predicted in each grouping."""
+        told = {rows.title: self.plan.error(rows.grouping) * float(self.step) for rows in self.rows}
+        total = self.plan.layout.total
+        if total not in {rows.grouping for rows in self.rows}:
+            told["the sum of all"] = self.plan.error(total) * float(self.step)
+        return {"on average": told}
+
+    def is_guess(self, rows: int | None) -> bool:
+        """Return whether no grouping is expected to be nearer than a guess."""
+        guess, (told,) = guess_error(self.bounds), self.foreseen().values()
+        return min(told.values()) >= guess

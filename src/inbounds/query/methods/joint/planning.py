@@ -1,0 +1,114 @@
+"""How a question about groups becomes a joint table: its axes, its groupings, and what is public of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from math import sqrt
+
+import numpy as np
+
+from inbounds.bounds import Bounds
+from inbounds.errors import InvalidQuestion
+from inbounds.joint.plan.plan import JointPlan
+from inbounds.joint.table.layout import Grouping, Layout
+from inbounds.query.contract.count_facts import axis_of, facts_of, without_doubles
+from inbounds.query.contract.hierarchy import ancestors
+from inbounds.query.methods.joint.joint_table import JointTable, Rows
+from inbounds.query.methods.joint.kept_axes import KeptAxes
+from inbounds.query.question.cells import finest
+from inbounds.query.question.group import Group
+from inbounds.query.question.measure import Count
+from inbounds.query.question.question import Question
+
+
+def finest_groups(question: Question) -> tuple[Group, ...]:
+    """Return the groups that a statement has to tell apart: those that no other group lies within tell nothing more."""
+    found = finest(question.table.columns, question.groups)
+    above = [name for group in found for name, _ in ancestors(question.table.columns, group.column)]
+    for group in question.groups:
+        if above.count(name := group.column.name) > 1:
+            raise InvalidQuestion(
+                f"two of the columns grouped by lie within {name}, and no table adds up to both; leave one of them out"
+            )
+    return found
+
+
+def joint_table(
+    question: Question,
+    epsilon: Fraction,
+    *,
+    sensitivity: Fraction,
+    bounds: Bounds,
+    step: Fraction,
+    grain: Fraction,
+) -> JointTable:
+    """Plan a table: cells are counted in grains, and released in steps of so much."""
+    kept = _kept(question)
+    layout = Layout(kept.axes)
+    rows = _rows(question, layout, kept)
+    sign = -1 if bounds.greatest == 0 else 1
+    nonnegative = 0 in (bounds.least, bounds.greatest)
+    most = bounds.least if sign < 0 else bounds.greatest
+    facts = facts_of(
+        kept.known(question.table.known),
+        layout,
+        None if most is None or not nonnegative else int(abs(most) / step),
+        of_all_rows=question.condition is None and isinstance(question.measure, Count),
+        possible=kept.possible,
+    )
+    make = partial(
+        JointPlan.of,
+        layout,
+        epsilon,
+        sensitivity=sensitivity / step,
+        grain=grain / step,
+        facts=facts,
+        nonnegative=nonnegative,
+    )
+    groupings = tuple(dict.fromkeys(one.grouping for one in rows))
+    places = None if kept.possible is None else tuple(np.flatnonzero(kept.possible).tolist())
+    return JointTable(_best(make, groupings, with_total=question.sets is None), rows, bounds, step, sign, places)
+
+
+def _best(make: Callable[..., JointPlan], groupings: tuple[Grouping, ...], *, with_total: bool) -> JointPlan:
+    """Return the plan with the least predicted error of what is asked for; the total is measured too if that helps.
+
+    Whoever reads a table adds it up: so the total counts as one grouping, asked for or not.
+    """
+    asked = make(groupings)
+    layout = asked.layout
+    if not with_total or layout.total in groupings or layout.total in asked.facts.known:
+        return asked
+    wanted = (*groupings, layout.total)
+    return min(
+        (asked, make(wanted)), key=lambda plan: sum(sqrt(layout.groups(one)) * plan.error(one) for one in wanted)
+    )
+
+
+def _kept(question: Question) -> KeptAxes:
+    """Return an axis for each of the finest groups, with the others that it lies within and those that facts are of;
+    without the keys that the condition rules out."""
+    known = question.table.known
+    names = {group.column.name for group in question.groups}
+    public = {*known.by, *(name for zero in known.zeros for name in zero)}
+    columns, groups = question.table.columns, finest_groups(question)
+    axes = [axis_of(columns, group.column, group.size, names | public) for group in groups]
+    return KeptAxes.of(without_doubles(axes), question.possible)
+
+
+def _rows(question: Question, layout: Layout, kept: KeptAxes) -> tuple[Rows, ...]:
+    """Return where each row of the answer stands in the groupings of a layout."""
+    names = [group.column.name for group in question.groups]
+    found = []
+    for told in question.told_apart:
+        grouping = layout.grouping([names[place] for place in told])
+        at = [names.index(str(name)) for name in layout.names(grouping)]
+        numbers = np.arange(layout.groups(grouping)).reshape(layout.sizes(grouping))
+        places = tuple(
+            int(numbers[tuple(kept.number(names[place], row[place] or 0) for place in at)])
+            for row in question.rows_of(told)
+        )
+        found.append(Rows(grouping, places, ", ".join(names[place] for place in told) or "the total"))
+    return tuple(found)

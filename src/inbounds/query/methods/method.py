@@ -1,0 +1,266 @@
+"""How a measure is answered: which integers a statement adds up, how noise is put on them, what the answer is then.
+
+Each answers all groups of a question from their totals, and knows its sensitivity, its possible answers and its
+expected noise.  What is released depends on the totals; whether and how it is, never.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import ceil, floor, inf
+
+import numpy as np
+
+from inbounds.bounds import Bounds
+from inbounds.bounds.lattice import Lattice
+from inbounds.display.progress import Progress
+from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.privacy.rho import pure
+from inbounds.query.methods.mechanism_choice import Choice
+from inbounds.sampling.entropy import Entropy, system
+
+REPORTED = 1000
+"""Progress is told every so many groups."""
+
+SHOWN_ROWS = (100, 1000, 10_000)
+"""What depends on how many rows there are is foreseen for so many."""
+
+RANKS = "in rank, per cent of rows (95 % sure)"
+
+FARTHEST = 2**160
+"""No answer is more steps away from 0: what is beyond is brought there, which costs nothing after noise is on it.
+
+Databases add up in 128 bits or fewer rows than that; it is a bound on what has to be kept, not on what is counted.
+"""
+
+LONGEST_FLOAT = 25
+"""No double takes more characters, and no day."""
+
+Foreseen = dict[str, dict[str, float]]
+"""How far off answers will be: of what, and then where."""
+
+Value = int | float | date
+Interval = tuple[Value, Value]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One private answer, its expected noise as far as that can be told from the answer itself, and an interval.
+
+    The interval is made of what was released alone: it holds the answer without noise with the confidence asked for.
+    """
+
+    value: Value | None
+    """None where there is nothing to answer: the mean of a group whose released count is 0."""
+    noise: float | None
+    interval: Interval | None = None
+
+
+class Answering(ABC):
+    """Puts noise on the totals of all groups."""
+
+    guarantee: GuaranteeName
+    sensitivity: Fraction
+    bounds: Bounds
+
+    @abstractmethod
+    def answer_all(
+        self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
+    ) -> list[tuple[Answered, ...]]:
+        """Return private answers: one tuple for each row of the answer, one answer for each of its columns."""
+
+    def rho(self, epsilon: Fraction) -> Fraction:
+        """Return at least the rho of all answers together, which lose at most epsilon."""
+        return pure(epsilon)
+
+    def possible(self) -> str:
+        """Say where answers can be."""
+        return self.bounds.brief()
+
+    @property
+    def farthest(self) -> Fraction:
+        """How far from 0 an answer and the ends of its interval are at most."""
+        return farthest(self.bounds)
+
+    @property
+    def widest(self) -> Answered:
+        """An answer that takes as many characters as any."""
+        digits = max(LONGEST_FLOAT, len(str(ceil(self.farthest))))
+        return Answered(-(10**digits), -1.2345678901234567e-300, (-(10**digits), -(10**digits)))
+
+    @abstractmethod
+    def mechanism(self) -> str:
+        """Say which mechanism answers, and why."""
+
+    @abstractmethod
+    def proof(self) -> str:
+        """Say why the loss is at most epsilon: the certificate of the mechanism, or the law that it follows."""
+
+    @abstractmethod
+    def expected_noise(self) -> str:
+        """Say how far off the noise will put an answer, before anything is asked."""
+
+    @abstractmethod
+    def foreseen(self) -> Foreseen:
+        """Return the figures that `expected_noise` tells: no data are looked at."""
+
+    def is_guess(self, rows: int | None) -> bool:
+        """Return whether, of at most so many rows, nothing is expected to be nearer than a guess; a doubt says no.
+
+        A guess is the middle of the possible answers, and as far off as that is on average over all of them.
+        """
+        return False
+
+
+def guess_error(bounds: Bounds) -> float:
+    """Return how far off the middle of the possible answers is, on average over all of them; infinite without ends."""
+    low, high = bounds.least, bounds.greatest
+    if low is None or high is None:
+        return inf
+    if bounds.step is None:
+        return float(high - low) / 4
+    points = int((high - low) / bounds.step) + 1
+    return float(bounds.step * (points**2 // 4) / points)
+
+
+def at_rows(error: Callable[[int], float]) -> dict[str, float]:
+    """Return an error for each of some numbers of rows."""
+    return {f"at {rows:,} rows": error(rows) for rows in SHOWN_ROWS}
+
+
+def told(totals: Sequence[list[int]], report: Progress) -> Iterator[list[int]]:
+    """Yield totals one by one, telling progress."""
+    for number, one in enumerate(totals):
+        if number % REPORTED == 0:
+            report(f"answering for group {number + 1} of {len(totals)}")
+        yield one
+
+
+@dataclass(frozen=True)
+class OneNumber(Answering):
+    """A count, a sum, or a mean over a public number of units: one draw for each group."""
+
+    choice: Choice
+    guarantee: GuaranteeName
+    sensitivity: Fraction
+    bounds: Bounds
+    """The possible answers."""
+    grain: Fraction
+    """What 1 in the total is worth."""
+    shift: Fraction
+    """What the answer is when the total is 0."""
+
+    def answer_all(
+        self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
+    ) -> list[tuple[Answered, ...]]:
+        """Return the total of each group, with noise, as a possible answer."""
+        released = [self._draw(one, entropy) for one in told(totals, report)]
+        lows, highs = intervals(self.choice, released, confidence)
+        found: list[tuple[Answered, ...]] = []
+        for one, low, high in zip(released, lows, highs, strict=True):
+            value = written(self.bounds, on_step(self.bounds, one))
+            found.append((Answered(value, self._noise(one), around(self.bounds, low, high)),))
+        return found
+
+    def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
+        """Return one group's total, with noise, as a possible answer."""
+        released = self._draw(totals, entropy)
+        return Answered(written(self.bounds, on_step(self.bounds, released)), self._noise(released))
+
+    def _draw(self, totals: list[int], entropy: Entropy) -> Fraction:
+        return release(self.choice, self.shift + totals[0] * self.grain, entropy)
+
+    @cached_property
+    def _noise(self) -> Callable[[Fraction], float]:
+        """The expected noise if the truth were what was released; small counts are released again and again."""
+        return lru_cache(maxsize=10_000)(self.choice.mechanism.error)
+
+    def mechanism(self) -> str:
+        """Say which mechanism answers, and why."""
+        return self.choice.reason
+
+    def proof(self) -> str:
+        """Return the certificate."""
+        return self.choice.proof
+
+    def expected_noise(self) -> str:
+        """Say how far off the noise will put an answer, before anything is asked."""
+        return f"{self.choice.error:.4g} on average, over all true answers that were considered"
+
+    def foreseen(self) -> Foreseen:
+        """Return the mean error over the true answers that were considered."""
+        return {"on average": {"each number": self.choice.error}}
+
+    def is_guess(self, rows: int | None) -> bool:
+        """Return whether the mean error is that of a guess; how many rows there are does not change it."""
+        return self.choice.error >= guess_error(self.bounds)
+
+
+def release(choice: Choice, answer: Fraction, entropy: Entropy) -> Fraction:
+    """Return a private answer in place of an exact one."""
+    return Fraction(choice.mechanism._release_one(answer, entropy))
+
+
+def intervals(choice: Choice, released: Sequence[Fraction], confidence: float) -> tuple[list[float], list[float]]:
+    """Return the ends of an interval around each release: of the true answers that may well have led to it."""
+    if not released:
+        return [], []
+    lows, highs = choice.mechanism.interval(np.array([float(one) for one in released]), confidence)
+    return [float(low) for low in lows], [float(high) for high in highs]
+
+
+def around(bounds: Bounds, low: float, high: float) -> Interval:
+    """Return an interval with ends that are written as answers are: outwards to steps, and within the bounds."""
+    step = bounds.step
+    if step is None:
+        least, greatest = bounds.least, bounds.greatest
+        return (
+            low if least is None else max(low, float(least)),
+            high if greatest is None else min(high, float(greatest)),
+        )
+    first = floor((Fraction(low) - bounds.offset) / step) * step + bounds.offset
+    last = ceil((Fraction(high) - bounds.offset) / step) * step + bounds.offset
+    return written(bounds, on_step(bounds, first)), written(bounds, on_step(bounds, last))
+
+
+def within_64_bits(total: int) -> int:
+    """Return a total as 64 bits hold it: what is beyond goes to the end on its side, and no two come farther apart."""
+    return max(-(2**62), min(2**62, total))
+
+
+def on_step(bounds: Bounds, value: Fraction) -> Fraction:
+    """Return the possible answer nearest to what was released, which may be rounded and clamped for nothing."""
+    if bounds.step is None:
+        return value
+    lattice = _lattice(bounds)
+    index = max(-FARTHEST, min(FARTHEST, lattice.index(*value.as_integer_ratio())))
+    return lattice.value(lattice.project(index)[0])
+
+
+def farthest(bounds: Bounds) -> Fraction:
+    """Return how far from 0 possible answers are at most: as far as their ends, or as there are steps."""
+    ends = [abs(Fraction(end)) for end in (bounds.least, bounds.greatest) if end is not None]
+    if len(ends) == 2 or bounds.step is None:
+        return max(ends, default=Fraction(0))
+    return max([*ends, FARTHEST * bounds.step + abs(bounds.offset)])
+
+
+@lru_cache(maxsize=64)
+def _lattice(bounds: Bounds) -> Lattice:
+    assert bounds.step is not None
+    return Lattice.of(bounds, bounds.step)
+
+
+def written(bounds: Bounds, value: Fraction) -> Value:
+    """Return an answer as people write it: an int, a date, or a float."""
+    if bounds.is_dates:
+        found = bounds.as_answer(on_step(bounds, value))
+        assert isinstance(found, date)
+        return found
+    integral = bounds.step is not None and bounds.step.denominator == bounds.offset.denominator == 1
+    return int(value) if integral else float(value)

@@ -1,0 +1,1 @@
+"""Variances, standard deviations, covariances and correlations."""

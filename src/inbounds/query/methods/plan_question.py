@@ -1,0 +1,103 @@
+"""Planning: a question becomes a plan, by the way of its measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from inbounds.errors import InvalidQuestion
+from inbounds.privacy.claim import checked_epsilon
+from inbounds.query.engines.engine import Engine
+from inbounds.query.methods.counts import plan_count, plan_keys, plan_shares, plan_units
+from inbounds.query.methods.means import plan_mean, plan_proportion, plan_sum, plan_totals
+from inbounds.query.methods.moments.planning import plan_moments
+from inbounds.query.methods.plan import Plan
+from inbounds.query.methods.planner import Planner
+from inbounds.query.methods.quantiles.planning import plan_quantile, plan_quantiles
+from inbounds.query.question.clipping_warnings import warnings_of
+from inbounds.query.question.measure import (
+    Cdf,
+    Correlation,
+    Count,
+    CountKeys,
+    CountUnits,
+    Covariance,
+    Deviation,
+    Mean,
+    Moments,
+    Proportion,
+    Quantile,
+    Quantiles,
+    Sum,
+    Totals,
+    Variance,
+)
+from inbounds.query.question.question import Question
+from inbounds.query.statement.builder import statement
+from inbounds.query.statement.relations import Reading
+
+
+def plan(
+    question: Question,
+    epsilon: Fraction,
+    engine: Engine,
+    pooling: Fraction | None = None,
+    engines: Mapping[str, Engine] | None = None,
+) -> Plan:
+    """Plan how to answer a question for so much epsilon; looks at no data.
+
+    `engine` runs the statement; `engines` are those of the tables that are asked, by name, if they are several.
+    """
+    reading = Reading(engines if engines is not None else {question.table.name: engine}, engine.dialect)
+    return _planned(Planner(question, epsilon, reading, pooling))
+
+
+def _planned(planner: Planner) -> Plan:
+    checked_epsilon(planner.epsilon)
+    _refuse(planner.question)
+    match planner.question.measure:
+        case Count():
+            answering, request = plan_count(planner)
+        case Cdf():
+            answering, request = plan_shares(planner)
+        case CountUnits():
+            answering, request = plan_units(planner)
+        case Sum() as measure:
+            answering, request = plan_sum(planner, measure)
+        case Mean() as measure:
+            answering, request = plan_mean(planner, measure)
+        case Totals() as measure:
+            answering, request = plan_totals(planner, measure)
+        case CountKeys() as measure:
+            answering, request = plan_keys(planner, measure)
+        case Moments() | Variance() | Deviation() | Covariance() | Correlation() as measure:
+            answering, request = plan_moments(planner, Moments.of_one(measure))
+        case Proportion() as measure:
+            answering, request = plan_proportion(planner, measure)
+        case Quantile() as measure:
+            answering, request = plan_quantile(planner, measure)
+        case Quantiles() as measure:
+            answering, request = plan_quantiles(planner, measure)
+    dialect = planner.reading.dialect
+    relation = planner.reading.relation(planner.question.table, request.needed, request.must_be_there.values())
+    rendered = dialect.render(statement(request, relation, dialect))
+    return Plan(planner.question, planner.epsilon, answering, request, rendered)
+
+
+def _refuse(question: Question) -> None:
+    """Refuse what no way of planning can answer, before anything is charged."""
+    if question.sets is not None and not isinstance(question.measure, Count | CountUnits | Sum):
+        raise InvalidQuestion(
+            f"totals are made of counts and sums, and a {question.measure.title} has none; ask for COUNT(*) "
+            "and SUM(column), or group by columns alone"
+        )
+    if question.groups and not question.rows:
+        if question.condition is None:
+            raise InvalidQuestion(
+                f"no group by {', '.join(map(str, question.groups))} can have rows, by the public tables that are "
+                "joined; group by other columns"
+            )
+        raise InvalidQuestion(
+            f"no group by {', '.join(map(str, question.groups))} can meet the condition, whatever the table holds; ask "
+            f"with another condition{''.join(f'. {one}' for one in warnings_of([question]))}"
+        )

@@ -1,0 +1,183 @@
+"""What all ways of planning a question share: the request, the bounds, and one draw for each group or one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from inbounds.bounds import Bounds
+from inbounds.errors import InvalidQuestion
+from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.query.columns.column import Column, Numbers, grain_of
+from inbounds.query.columns.condition import Condition
+from inbounds.query.methods.joint.planning import finest_groups, joint_table
+from inbounds.query.methods.mechanism_choice import choose
+from inbounds.query.methods.method import Answering, OneNumber
+from inbounds.query.question.measure import Count, Sum
+from inbounds.query.question.question import Question
+from inbounds.query.statement.relations import Reading
+from inbounds.query.statement.request import Parts, Request, Total
+from inbounds.query.statement.row_weights import TABLE_BITS, TOTAL_BITS, RowWeights
+
+WHOLE_ROWS = Total(1, 0)
+
+Planned = tuple[Answering, Request]
+"""How a measure will be answered, and what has to be read for it."""
+
+RELEASED_BITS = 16
+"""In a table, sums without a step are released in at least 2**15 steps to what one unit can change: at the largest
+epsilon there is, noise goes over dozens of them."""
+
+MOST_GRAINS = 2**35
+"""A value may be so many times what all values are multiples of: then the sum of a unit's rows stays below 2**63."""
+
+
+@dataclass(frozen=True)
+class Planner:
+    """A question to be planned, and what every measure is planned with."""
+
+    question: Question
+    epsilon: Fraction
+    reading: Reading
+    pooling: Fraction | None
+
+    def request(
+        self,
+        totals: tuple[Total, ...],
+        most: int,
+        *,
+        value: Numbers | Condition | None = None,
+        bucket: int = 0,
+        distinct: bool = False,
+        limit: int | None = None,
+        parts: tuple[Parts, ...] = (),
+    ) -> Request:
+        """Return what to read: totals that a row moves by at most `most`, for each of the groups."""
+        table = self.question.table
+        bits = TABLE_BITS if self.is_table else TOTAL_BITS
+        weights = RowWeights(1, 0) if table.rows_are_units else RowWeights.of(limit or table.limit, most, bits)
+        return Request(
+            columns=self._columns(value),
+            kinds=self.reading.kinds(table),
+            groups=self.question.groups,
+            condition=self.question.condition,
+            value=value,
+            bucket=bucket,
+            unit=None if table.rows_are_units else table.unit,
+            distinct=distinct,
+            totals=totals,
+            weights=weights,
+            parts=parts,
+        )
+
+    def _columns(self, value: Numbers | Condition | None) -> dict[str, Column]:
+        """Return the columns of the table, and those made of columns that conditions look at."""
+        table, conditions = self.question.table, (self.question.condition, value)
+        names = [name for one in conditions if isinstance(one, Condition) for name in one.columns()]
+        return {**table.columns, **{name: table.column(name) for name in names}}
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the answer is a table that adds up: with groups to count or add up it is, unless asked not to be."""
+        question = self.question
+        if not isinstance(question.measure, Count | Sum):
+            return question.sets is not None
+        together = bool(question.groups) and not question.alone and self.pooling is None
+        return together or question.sets is not None
+
+    @property
+    def one_group(self) -> bool:
+        """Whether a unit's rows can be in one group only."""
+        return self.question.table.rows_are_units or not self.question.groups
+
+    @property
+    def is_over_all_units(self) -> bool:
+        """Whether the number of rows is public: every unit counts as one row, and all of them are asked about."""
+        question = self.question
+        whole = question.condition is None and not question.groups
+        return whole and question.table.units is not None and question.table.limit == 1
+
+    def one_number(
+        self, request: Request, bounds: Bounds, grain: Fraction, sensitivity: Fraction, shift: Fraction = Fraction(0)
+    ) -> OneNumber:
+        """Answer with one draw for each group; by the distance guarantee where a unit can change several of them."""
+        guarantee: GuaranteeName = "standard" if self.one_group else "distance"
+        fine = grain / request.weights.one
+        drawn_in = _drawn_in(bounds, None if self.one_group else fine)
+        choice = choose(drawn_in, sensitivity, self.epsilon, guarantee, self.pooling)
+        return OneNumber(choice, guarantee, sensitivity, bounds, fine, shift)
+
+    def number_or_table(self, request: Request, bounds: Bounds, grain: Fraction, sensitivity: Fraction) -> Planned:
+        """Answer with a number by itself, or with a table that adds up where there are groups, unless asked not to."""
+        if self.is_table:
+            return self.table(request, bounds, grain, sensitivity)
+        return self.one_number(request, bounds, grain, sensitivity), request
+
+    def table(self, request: Request, bounds: Bounds, grain: Fraction, sensitivity: Fraction) -> Planned:
+        """Answer with a table that adds up."""
+        if self.pooling is not None:
+            raise InvalidQuestion("pooling does not apply to a table with totals; leave it out")
+        fine = grain / request.weights.one
+        answering = joint_table(
+            self.question,
+            self.epsilon,
+            sensitivity=sensitivity,
+            bounds=bounds,
+            step=_released_in(fine, sensitivity) if bounds.step is None else bounds.step,
+            grain=fine,
+        )
+        return answering, replace(request, groups=finest_groups(self.question))
+
+    def counts(self, each: int) -> Bounds:
+        """Return the possible counts, where a unit counts at most `each`."""
+        units = self.question.table.units
+        return Bounds(0, None if units is None else units * each, step=1)
+
+    def sums(self, column: Numbers) -> Bounds:
+        """Return the possible sums of a column: of no row up to all rows that can count, if that is known."""
+        table = self.question.table
+        everyone = None if table.units is None else table.units * table.limit
+        low, high = min(column.low, Fraction(0)), max(column.high, Fraction(0))
+        ends = [Fraction(0) if end == 0 else None if everyone is None else end * everyone for end in (low, high)]
+        return Bounds(ends[0], ends[1], step=None if column.bounds.step is None else grain_of(column))
+
+    def grain(self, column: Numbers) -> Fraction:
+        """Return what all values of a column are multiples of; those too fine for that are refused."""
+        grain = grain_of(column)
+        if max(abs(column.low), abs(column.high)) / grain > MOST_GRAINS:
+            raise InvalidQuestion(
+                f"values of {column.name} are too fine to be added up; give its bounds a coarser step"
+            )
+        return grain
+
+    def no_dates(self, name: str, what: str) -> Numbers:
+        """Return a column of numbers; days are refused."""
+        column = self.question.table.numbers(name)
+        if column.is_dates:
+            raise InvalidQuestion(f"{name} holds days, which have no {what}; ask for the mean, the median or a count")
+        return column
+
+
+def hull(column: Numbers) -> Bounds:
+    """Return where the mean of a column can be: anywhere between its ends."""
+    if column.is_dates:
+        return Bounds.dates(column.bounds.low, column.bounds.high)  # type: ignore[arg-type]
+    return Bounds(column.low, column.high)
+
+
+def _released_in(fine: Fraction, sensitivity: Fraction) -> Fraction:
+    """Return the step of sums that have none of their own: as coarse as is not seen beside the noise, so that the sums
+    of many rows are numbers of steps that doubles hold."""
+    return fine * 2 ** max(0, int(sensitivity / fine).bit_length() - RELEASED_BITS)
+
+
+def _drawn_in(bounds: Bounds, fine: Fraction | None) -> Bounds:
+    """Return the bounds as a mechanism is to see them: days as numbers, and where a unit can change several answers, on
+    a lattice so fine that everything that it can change is a whole number."""
+    if bounds.is_dates:
+        ends: tuple[Any, Any] = (bounds.low.toordinal(), bounds.high.toordinal())  # type: ignore[union-attr]
+        return Bounds(*ends)
+    if fine is None:
+        return bounds
+    return Bounds(bounds.low, bounds.high, step=fine)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Quantiles: one, or several in order."""

@@ -1,0 +1,166 @@
+"""Quantiles: values drawn by rank from all possible values of a column, several of them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log
+
+from inbounds.bounds import Bounds
+from inbounds.display.progress import Progress
+from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.privacy.rho import bounded_range
+from inbounds.query.columns.column import Numbers
+from inbounds.query.methods.method import RANKS, Answered, Answering, Foreseen, at_rows, told, written
+from inbounds.query.methods.quantiles.law import Buckets, QuantileLaw, rank_misses
+from inbounds.query.methods.quantiles.ordered import OrderedQuantiles
+from inbounds.sampling.entropy import Entropy, system
+
+EXPONENTIAL = (
+    "by the law of the exponential mechanism: a value is drawn with probability proportional to "
+    "exp(-epsilon d / (2 sensitivity)), where d is its distance in rank, computed exactly, and no unit moves a rank by "
+    "more than the sensitivity"
+)
+
+
+@dataclass(frozen=True)
+class QuantileByRank(Answering):
+    """A quantile: one draw from all possible values, by rank."""
+
+    column: Numbers
+    level: Fraction
+    epsilon: Fraction
+    limit: int
+    """How many rows of a unit count."""
+    one: int
+    """What a row that counts in full weighs."""
+    guarantee: GuaranteeName
+
+    @property
+    def sensitivity(self) -> Fraction:  # type: ignore[override]
+        """The most that a unit can move a rank, up or down."""
+        return self.limit * max(self.level, 1 - self.level)
+
+    @property
+    def bounds(self) -> Bounds:  # type: ignore[override]
+        """The possible values of the column."""
+        return self.column.bounds
+
+    @property
+    def buckets(self) -> Buckets:
+        """How values are told apart."""
+        return Buckets.of(self.column)
+
+    def answer_all(
+        self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
+    ) -> list[tuple[Answered, ...]]:
+        """Return a possible value for each group, by how many rows are below and above."""
+        return [(self.answer(one, entropy),) for one in told(totals, report)]
+
+    def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
+        """Return a possible value for one group."""
+        rate = self.epsilon / (2 * self.sensitivity * self.level.denominator * self.one)
+        law = QuantileLaw(self.buckets, rank_misses(totals, self.level), rate)
+        return Answered(written(self.bounds, law.draw(entropy)), None)
+
+    def rho(self, epsilon: Fraction) -> Fraction:
+        """Return at least the rho of all groups together: their losses, added up, have a range of epsilon."""
+        return bounded_range(epsilon)
+
+    def mechanism(self) -> str:
+        """Say which mechanism answers, and why."""
+        return f"the exponential mechanism over {values_of(self.buckets)}: the nearer in rank, the likelier"
+
+    def proof(self) -> str:
+        """Say by which law the loss is at most epsilon."""
+        return EXPONENTIAL
+
+    def expected_noise(self) -> str:
+        """Say how far off the noise will put an answer, before anything is asked."""
+        return f"with 95 % probability at most {self._rank_error:.4g} rows off in rank{told_apart(self.buckets)}"
+
+    @property
+    def _rank_error(self) -> float:
+        return 2 * float(self.sensitivity) / float(self.epsilon) * log(20 * self.column.points)
+
+    def foreseen(self) -> Foreseen:
+        """Return by which part of all ranks it is off, in per cent and with 95 % probability, at numbers of rows."""
+        return {RANKS: at_rows(lambda rows: min(100.0, 100 * self._rank_error / rows))}
+
+    def is_guess(self, rows: int | None) -> bool:
+        """Return whether every value is so likely that, whatever the rows are, one is drawn no nearer than a guess.
+
+        No value is more than `rows` times the larger level away in rank, so none is likelier than another by more than
+        the exponential below.  A value drawn evenly is off by a third of the range on average, a guess by a quarter.
+        """
+        return rows is not None and float(self.epsilon) * rows / (2 * self.limit) <= log(4 / 3)
+
+
+@dataclass(frozen=True)
+class QuantilesInOrder(Answering):
+    """Several quantiles of a column: none is released below the one before."""
+
+    law: OrderedQuantiles
+    guarantee: GuaranteeName
+
+    @property
+    def sensitivity(self) -> Fraction:  # type: ignore[override]
+        """The most that a unit can move a rank, up or down."""
+        return self.law.limit * max(max(level, 1 - level) for level in self.law.levels)
+
+    @property
+    def bounds(self) -> Bounds:  # type: ignore[override]
+        """The possible values of the column."""
+        return self.law.buckets.column.bounds
+
+    def answer_all(
+        self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
+    ) -> list[tuple[Answered, ...]]:
+        """Return possible values in order, for each group."""
+        return [
+            tuple(Answered(written(self.bounds, value), None) for value in self.law.draw(one, entropy))
+            for one in told(totals, report)
+        ]
+
+    def rho(self, epsilon: Fraction) -> Fraction:
+        """Return at least the rho of all groups together."""
+        return min(self.law.rho, super().rho(epsilon))
+
+    def mechanism(self) -> str:
+        """Say which mechanism answers, and why."""
+        return (
+            f"{len(self.law.levels)} quantiles in order by the exponential mechanism over "
+            f"{values_of(self.law.buckets)}: the middle one first, then those on either side of it, each at epsilon "
+            f"{float(self.law.epsilon_each):.3g} or more"
+        )
+
+    def proof(self) -> str:
+        """Say by which law the loss is at most epsilon."""
+        return f"{EXPONENTIAL}; what one unit can lose in all of them adds up to epsilon"
+
+    def expected_noise(self) -> str:
+        """Say how far off the noise will put an answer, before anything is asked."""
+        rows = max(self.law.rank_error(0.95))
+        return (
+            f"with 95 % probability all of them are at most {rows:.4g} rows off in rank, if no value has more than "
+            f"{2**self.law.halvings:,} rows{told_apart(self.law.buckets)}; usually far less"
+        )
+
+    def foreseen(self) -> Foreseen:
+        """Return by which part of all ranks they are off, in per cent and with 95 % probability, at numbers of rows."""
+        most = max(self.law.rank_error(0.95))
+        return {RANKS: at_rows(lambda rows: min(100.0, 100 * most / rows))}
+
+
+def values_of(buckets: Buckets) -> str:
+    """Say how many possible values there are, and how they are told apart."""
+    apart = "each of them" if buckets.width == 1 else f"told apart by {buckets.count} buckets"
+    return f"{buckets.column.points} possible values, {apart}"
+
+
+def told_apart(buckets: Buckets) -> str:
+    """Say how finely values are told apart, if not to the step."""
+    if buckets.width == 1:
+        return ""
+    return f", and values are told apart to {float(buckets.width * buckets.column.step):.3g}"

@@ -1,0 +1,443 @@
+"""Asking: a question is planned, paid for, run, and answered with noise, in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from inbounds.display.progress import Patient, Progress, check_progress, reporting
+from inbounds.errors import InvalidParameter, InvalidQuestion, LedgerConflict, UselessQuestion
+from inbounds.exact.rational import as_written, round_up, shown
+from inbounds.exact.surroundings import sheltered
+from inbounds.ledger.values.names import LONGEST_TEXT
+from inbounds.query.answer import unfinished_table
+from inbounds.query.answer.answer import Answer, columns_of
+from inbounds.query.answer.apply_view import Showing
+from inbounds.query.answer.boundary_remarks import at_the_end
+from inbounds.query.answer.derived_answer import Asked, derived
+from inbounds.query.answer.explanation import Explanation
+from inbounds.query.answer.interval_cover import noise_only
+from inbounds.query.answer.public_part import PublicPart
+from inbounds.query.answer.released.conditions import both
+from inbounds.query.answer.released.expression import Key, OfMeasure, Released, kind_of, kind_of_measure
+from inbounds.query.answer.unfinished_table import Part
+from inbounds.query.answer.view import AS_RELEASED, Order, Shown, ShownColumn
+from inbounds.query.ask.draw import drawn
+from inbounds.query.ask.options import checked_confidence, cost_of, fixed_pooling, whole_number
+from inbounds.query.columns.condition import Condition
+from inbounds.query.columns.expression import Expression
+from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
+from inbounds.query.methods.plan import Plan
+from inbounds.query.methods.usefulness import INSIST, why_useless
+from inbounds.query.question.clipping_warnings import warnings_of
+from inbounds.query.question.contribution_bound import row_limit
+from inbounds.query.question.measure import Measure
+from inbounds.query.question.question import Question, binned_call, sql_of
+from inbounds.query.question.shared_measures import Shared
+from inbounds.query.sql.view import read_shown
+from inbounds.sampling.entropy import system
+
+if TYPE_CHECKING:
+    from inbounds.ledger import Ledger
+    from inbounds.query.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of a dataset, ready to be explained or asked: one question, or several about the same groups."""
+
+    dataset: Dataset
+    questions: tuple[Question, ...]
+    places: tuple[tuple[int, int], ...] = ((0, 0),)
+    """For each measure: which question answers it, and in which of its own columns."""
+    measures: tuple[Measure, ...] = ()
+    """What was asked for, if not simply what the questions measure."""
+    shown: Shown = AS_RELEASED
+    """What is shown of what is released."""
+
+    @classmethod
+    def of(cls, dataset: Dataset, measures: tuple[Measure, ...]) -> Query:
+        """Ask for some measures of all rows; those that go together share what they cost."""
+        shared = Shared.of(measures)
+        return cls(dataset, tuple(Question(dataset.table, one) for one in shared.measures), shared.places, measures)
+
+    @property
+    def asked(self) -> tuple[Measure, ...]:
+        """The measures that were asked for, in their order: each has a place."""
+        return self.measures or tuple(question.measure for question in self.questions)
+
+    @property
+    def question(self) -> Question:
+        """The question, if it is one."""
+        if len(self.questions) != 1:
+            raise ValueError(f"there are {len(self.questions)} questions, each with a part of epsilon; use questions")
+        return self.questions[0]
+
+    def where(self, condition: Condition | str) -> Query:
+        """Return the question about fewer rows: a condition, or its text as in SQL."""
+        return self._each(lambda question: question.where(condition))
+
+    def by(self, *columns: str | Expression) -> Query:
+        """Return the question for each key of some columns, also without rows; not those a condition rules out."""
+        return self._each(lambda question: question.by(*columns))
+
+    def with_totals(self) -> Query:
+        """Return the question with totals: over each of its groups by itself, and over everything."""
+        return self._apart()._each(lambda question: question.with_totals())
+
+    def groupings(self, *sets: Iterable[str | Expression]) -> Query:
+        """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total."""
+        given = [one if isinstance(one, str) else tuple(one) for one in sets]  # each is read for every measure
+        return self._apart()._each(lambda question: question.with_sets(given))
+
+    def _apart(self) -> Query:
+        """Return the same with every count and sum in a question of its own: each of them is a table that adds up."""
+        shared = Shared.of(self.asked, with_totals=True)
+        questions = tuple(replace(self.questions[0], measure=one) for one in shared.measures)
+        return replace(self, questions=questions, places=shared.places)
+
+    def alone(self) -> Query:
+        """Return the question with each cell answered by itself: least error in a cell, and sums that drift."""
+        return self._each(lambda question: question.by_itself())
+
+    def select(self, **columns: str) -> Query:
+        """Return the question with other columns in its answer: `select(share="100.0 * count / 12")`.
+
+        Each is an expression over columns of the answer as it is now, by their names; keys stay.  It costs nothing.
+        """
+        found = tuple(ShownColumn(self._read(text, "a column"), name) for name, text in columns.items())
+        for column in found:
+            if not column.of.measures:
+                raise InvalidQuestion(f"a column must hold a measure, got {column.of}; name one of the answer's")
+            if column.name in self._columns[: len(self.questions[0].groups)]:
+                raise InvalidQuestion(f"{column.name} is the name of a group; give the column another one")
+        return self._asking_only(replace(self.shown, columns=found))
+
+    def _asking_only(self, how: Shown) -> Query:
+        """Return the question for those of its measures only that are needed: what nobody sees is not paid for."""
+        needed = [column.of for column in how.columns] + [order.of for order in how.order]
+        needed += [] if how.having is None else [how.having]
+        used = {measure for one in needed for measure in one.measures}
+        measures = tuple(measure for measure in self.asked if measure in used)
+        return replace(self, shown=how) if len(measures) == len(self.asked) else self._measuring(measures, how)
+
+    def _measuring(self, measures: tuple[Measure, ...], how: Shown) -> Query:
+        """Return the question for some of its measures only."""
+        first = self.questions[0]
+        shared = Shared.of(measures, with_totals=first.sets is not None)
+        questions = tuple(replace(first, measure=one) for one in shared.measures)
+        return Query(self.dataset, questions, shared.places, measures, how)
+
+    def having(self, condition: str) -> Query:
+        """Return the question with only those rows shown whose released values meet a condition: `"count > 100"`."""
+        found = self._read(condition, "a condition", condition=True)
+        return replace(self, shown=replace(self.shown, having=both(self.shown.having, found)))
+
+    def order_by(self, expression: str, *, descending: bool = False, missing_first: bool = False) -> Query:
+        """Return the question with its rows put in order by an expression, after the order that they have already."""
+        order = Order(self._read(expression, "an order"), descending, missing_first)
+        return replace(self, shown=replace(self.shown, order=(*self.shown.order, order)))
+
+    def limit(self, rows: int, offset: int = 0) -> Query:
+        """Return the question with so many rows shown at most, from the one after `offset` on."""
+        return replace(self, shown=replace(self.shown, limit=whole_number(rows), offset=whole_number(offset)))
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        """What the columns are called that are released."""
+        return columns_of(self.questions, self.places)
+
+    def _read(self, text: str, what: str, *, condition: bool = False) -> Released:
+        """Read an expression over the columns of the answer, as it is now."""
+        names: dict[str, Released] = {}
+        for name, group in zip(self._columns, self.questions[0].groups, strict=False):
+            names[name] = Key(name, "bin" if group.has_bins else kind_of(group.column))
+        kinds = [kind_of_measure(self.dataset.table.columns, one) for one in self.asked]
+        for name, measure, kind in zip(self._columns[len(names) :], self.asked, kinds, strict=True):
+            names[name] = OfMeasure(measure, kind)
+        names |= {one.name: OfMeasure(one.measure, one.kind) for one in self._public.values.values()}
+        names |= {one.name: one.of for one in self.shown.columns if one.name is not None}
+        return read_shown(text, what, names, self.dataset.table.columns, condition=condition)
+
+    def _each(self, change: Any) -> Query:
+        return replace(self, questions=tuple(change(question) for question in self.questions))
+
+    @sheltered()
+    def plan(self, epsilon: Any, *, pooling: Any = None) -> Plan:
+        """Return how the question will be answered, if it is one; nothing is spent, and no row is looked at."""
+        return self.dataset.planned(self.question, cost_of(epsilon), fixed_pooling(pooling))
+
+    @sheltered()
+    def plans(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> tuple[Plan, ...]:
+        """Return how each question will be answered, with its part of epsilon."""
+        cost, fixed = cost_of(epsilon), fixed_pooling(pooling)
+        if self._public:
+            paid, weights = self._paid, self._paid_weights(weights)
+            return () if paid is None else paid.plans(cost, pooling=fixed, weights=weights)
+        return tuple(
+            self.dataset.planned(question, cost * part, fixed)
+            for question, part in zip(self.questions, self._parts(weights), strict=True)
+        )
+
+    def _parts(self, weights: Sequence[Any] | None) -> list[Fraction]:
+        """Return which part of epsilon each question has: all the same, or by the weights of what was asked for."""
+        if weights is None:
+            return [Fraction(1, len(self.questions))] * len(self.questions)
+        given = [as_written(one, "a weight", InvalidParameter) for one in weights]
+        if len(given) != len(self.places) or any(one <= 0 for one in given):
+            raise InvalidParameter(
+                f"weights must be {len(self.places)} numbers above 0, one for each measure, got {shown(weights)}; "
+                "give such, or leave them out"
+            )
+        return [
+            sum((one for one, (at, _) in zip(given, self.places, strict=True) if at == number), Fraction(0))
+            / sum(given)
+            for number in range(len(self.questions))
+        ]
+
+    # What is public already, and what is paid for.
+
+    @cached_property
+    def _public(self) -> PublicPart:
+        """What of it is public before it is asked for."""
+        return PublicPart.of(self.questions, self.asked, self.shown)
+
+    @cached_property
+    def _paid(self) -> Query | None:
+        """The question for what is not public, which shows everything; None if all of it is public."""
+        measures = tuple(one for one in self.asked if one not in self._public.values)
+        return self._measuring(measures, self._public.shown) if measures else None
+
+    def _paid_weights(self, weights: Sequence[Any] | None) -> Sequence[Any] | None:
+        """Return the weights of what is paid for, of those of everything."""
+        if weights is None:
+            return None
+        self._parts(weights)  # which refuses others
+        return [weight for weight, one in zip(weights, self.asked, strict=True) if one not in self._public.values]
+
+    def _refuse_useless(self, planned: Sequence[Plan], request_id: str | None) -> None:
+        """Refuse to charge for what would tell nothing; what was charged before is answered all the same."""
+        problem = why_useless(planned)
+        if problem is None:
+            return
+        with suppress(InvalidParameter, LedgerConflict), self.dataset.unchecked_ledger() as ledger:
+            if request_id is not None and ledger.request(request_id) is not None:
+                return
+        raise UselessQuestion(f"{problem}; {INSIST}")
+
+    @sheltered()
+    def explain(
+        self,
+        epsilon: Any,
+        *,
+        pooling: Any = None,
+        weights: Sequence[Any] | None = None,
+        analyst: str | None = None,
+        ledger: Ledger | None = None,
+        hidden: Callable[[str], bool] | None = None,
+    ) -> Explanation:
+        """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement.
+
+        With `analyst`: also whether the answer follows for free from what that analyst owns; `ledger` is the dataset's,
+        opened once more, for whoever does not want to wait for its charges, and `hidden` tells which requests have
+        answers that nobody may see yet.
+        """
+        plans = self.plans(epsilon, pooling=pooling, weights=weights)
+        found = None if analyst is None or not plans else self.owned(analyst, ledger, hidden)
+        owned = None if found is None else f"{analyst} owns this already, as a sum or a part of {found.request_id}"
+        lasting = self.dataset.lasting(cost_of(epsilon), rho_of(plans)) if plans else None
+        dialect, shown = self.dataset.engine.dialect.name, self.shown.explained()
+        told = Explanation.of(plans, dialect, owned, shown, lasting, self.questions)
+        if not self._public:
+            return told
+        return replace(told, public=self._public.told, useless=told.useless or self._public.why_impossible)
+
+    @sheltered()
+    def ask(  # noqa: PLR0913  each is a choice of whoever asks
+        self,
+        epsilon: Any,
+        *,
+        analyst: str,
+        request_id: str | None = None,
+        pooling: Any = None,
+        weights: Sequence[Any] | None = None,
+        confidence: float = 0.95,
+        progress: Progress | None = None,
+        force: bool = False,
+    ) -> Answer:
+        """Return private answers, and charge the analyst for them first; what is public already is free.
+
+        * `request_id`: asking again with the same one returns the stored answer and charges nothing.
+        * `pooling`: fixed, from 0 to 1, instead of chosen for the least error.
+        * `weights`: how epsilon is divided among several measures; equally if not given.
+        * `confidence`: of the intervals beside the answers, above 0 and below 1.
+        * `progress`: takes a line of text now and then; if not given, a terminal shows it.
+        * `force`: charge also for what would tell nothing, by what is public, and is refused otherwise.
+        """
+        fixed, sure = fixed_pooling(pooling), checked_confidence(confidence)
+        check_progress(progress)
+        planned = self.plans(epsilon, pooling=fixed, weights=weights)
+        if self._public:
+            if self._paid is None:
+                if not force and self._public.why_impossible is not None:
+                    raise UselessQuestion(self._public.why_impossible)
+                return self._public.answer()
+            paid = self._paid.ask(
+                epsilon,
+                analyst=analyst,
+                request_id=request_id,
+                pooling=fixed,
+                weights=self._paid_weights(weights),
+                confidence=sure,
+                progress=progress,
+                force=force,
+            )
+            return self._public.beside(paid)
+        if not force:
+            self._refuse_useless(planned, request_id)
+        adds_up = self._adds_up(planned)
+        longest = max(Answer.longest(planned, self.places, adds_up), unfinished_table.longest(planned))
+        if longest > LONGEST_TEXT:
+            raise InvalidQuestion(
+                f"the answer for {len(planned[0].rows)} groups is too long to be kept; ask for fewer groups"
+            )
+        account = self.dataset.ledger
+        receipt = account.charge(
+            self.dataset.name,
+            analyst,
+            cost_of(epsilon),
+            request_id=request_id,
+            fingerprint=self._fingerprint(planned, fixed),
+            note=sql_of(self.questions)[:1000],
+            terms=self.dataset.terms,
+            rho=rho_of(planned) or None,
+        )
+        with reporting(progress) as report:
+            patient = Patient(report)
+
+            def draw(rows: list[Any]) -> str:
+                return self._drawn(planned, rows, sure, adds_up, patient)
+
+            text = drawn(account, receipt, lambda: self._rows(planned, report), draw)
+            patient.end()
+        if (kept := unfinished_table.load(text)) is None:
+            found = Answer.load(text, cost_of(epsilon), receipt.request_id, row_limit(self.questions))
+        elif receipt.answer is None:
+            raise unfinished_table.unprojected(receipt.request_id)
+        else:
+            found = self._finish(planned, kept, receipt.request_id, sure)
+        remarks = at_the_end(found, self.questions[0], self.asked)
+        return self._shown(replace(found, warnings=warnings_of(self.questions), remarks=remarks))
+
+    def _shown(self, released: Answer) -> Answer:
+        bundles = [which for which, _ in self.places]
+        released = replace(released, noise_only=noise_only(self.questions, self.places))
+        return Showing.of(released, self.questions, self.asked, bundles).shown(self.shown)
+
+    def _confidences(self, sure: float) -> list[float]:
+        """Return the confidence of each question's intervals: higher where several have to hold at once.
+
+        Those of one question hold at once as they are.  An expression over `k` questions has the confidence that is
+        asked for if each misses with at most the `k`-th part of the odds.
+        """
+        where = dict(zip(self.asked, (which for which, _ in self.places), strict=True))
+        needed = [{where[measure] for measure in column.of.measures} for column in self.shown.columns]
+        most = [max((len(one) for one in needed if which in one), default=1) for which in range(len(self.questions))]
+        return [sure if k == 1 else round_up(1 - (1 - Fraction(sure)) / k) for k in most]
+
+    def _rows(self, planned: Sequence[Plan], report: Progress) -> list[Any]:
+        """Return what the statement of each question finds; all of them run before anything is drawn."""
+        found = []
+        for plan in planned:
+            report("running the statement")
+            found.append(self.dataset.engine.run(plan.sql))
+        return found
+
+    def _drawn(self, planned: Sequence[Plan], rows: Sequence[Any], sure: float, adds_up: Any, report: Progress) -> str:
+        """Return what to keep: private answers to all questions; if no table could be made, what was measured."""
+        each = self._confidences(sure)
+        parts = [self._part(*one, report) for one in zip(planned, rows, each, strict=True)]
+        if (answered := unfinished_table.finished(parts)) is None:
+            return unfinished_table.dump(parts)
+        made = Answer.of(planned, self.places, answered, "", sure)
+        raised = tuple(each[which] for which, _ in self.places) if set(each) != {sure} else ()
+        return replace(made, asked=adds_up, confidences=raised).dump()
+
+    def _part(self, planned: Plan, rows: Any, confidence: float, report: Progress) -> Part:
+        """Return the answers of one question; if no table could be made, what was measured for it."""
+        try:
+            return planned.answering.answer_all(planned.totals(rows), confidence, report, system)
+        except Unprojected as failure:
+            return failure.measured
+
+    def _finish(self, planned: Sequence[Plan], parts: Sequence[Part], request_id: str, confidence: float) -> Answer:
+        """Return the answer that is made of what was measured before: the data are not looked at again."""
+        answered = [unfinished_table.again(plan, part, confidence) for plan, part in zip(planned, parts, strict=True)]
+        if (finished := unfinished_table.finished(answered)) is None:
+            raise unfinished_table.unprojected(request_id)
+        return Answer.of(planned, self.places, finished, request_id, confidence)
+
+    def _adds_up(self, planned: Sequence[Plan]) -> dict[str, Any] | None:
+        """Return what is asked if the answer is one table that adds up, so that its sums and parts are free later."""
+        if len(planned) > 1 or not isinstance(planned[0].answering, JointTable):
+            return None
+        return Asked.of(self.dataset.identity, planned[0].question).data()
+
+    @sheltered()
+    def owned(
+        self, analyst: str, ledger: Ledger | None = None, hidden: Callable[[str], bool] | None = None
+    ) -> Answer | None:
+        """Return the answer that follows from what an analyst owns already, for nothing; None if none does.
+
+        It is a sum or a part of a table that was released together and adds up; the data are not looked at.  Answers to
+        requests that are `hidden` are passed over.  What is public is everybody's.
+        """
+        if self._public:
+            if self._paid is None:
+                return None if self._public.why_impossible is not None else self._public.answer()
+            rest = self._paid.owned(analyst, ledger, hidden)
+            return None if rest is None else self._public.beside(rest)
+        if len(self.questions) > 1:
+            return None
+        try:
+            with self.dataset.unchecked_ledger() if ledger is None else nullcontext(ledger) as opened:
+                entries = opened.statement(self.dataset.name, analyst).entries
+        except (InvalidParameter, LedgerConflict):  # there is no ledger yet, or it does not know the dataset
+            return None
+        kept = [(entry.request_id, entry.text) for entry in entries if entry.kind == "answer"]
+        if hidden is not None:
+            kept = [(request, text) for request, text in kept if not hidden(request)]
+        found = derived(self.dataset.identity, self.questions[0], kept)
+        if found is None:
+            return None
+        names = columns_of(self.questions, self.places)
+        limit = row_limit(self.questions)
+        facts = (found.noise, Fraction(0), found.request_id, limit, found.intervals, found.confidence)
+        return self._shown(Answer(names, found.rows, *facts, note=found.note))
+
+    def __str__(self) -> str:
+        """Return what is asked, and how it is shown, in SQL: equal questions give equal texts."""
+        binned = binned_call(self.questions[0])
+        plain = OfMeasure(self.asked[0])
+        columns = [
+            str(one).replace(str(plain), binned, 1) if binned is not None and one.of == plain else str(one)
+            for one in self.shown.columns
+        ]
+        return " ".join([sql_of(self.questions, columns, self.shown.keys), *self.shown.clauses])
+
+    def _fingerprint(self, planned: Sequence[Plan], pooling: Any) -> str:
+        """Tell questions apart: the same one has the same contract, text, cost and pooling, however it is shown."""
+        told = [self.dataset.identity, sql_of(self.questions), *(str(plan.epsilon) for plan in planned), str(pooling)]
+        if self.questions[0].alone:
+            told.append("each cell alone")
+        return sha256("\0".join(told).encode()).hexdigest()
+
+
+def rho_of(planned: Sequence[Plan]) -> Fraction:
+    """Return at least what all parts together count in rho."""
+    return sum((plan.rho for plan in planned), Fraction(0))

@@ -1,0 +1,1 @@
+"""What is asked: measures, conditions and groups, and which groups can exist."""

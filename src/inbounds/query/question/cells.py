@@ -1,0 +1,79 @@
+"""The cells of a question: combinations of groups that can be, by the contract and by the condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.query.columns.column import Column
+from inbounds.query.columns.condition import Condition
+from inbounds.query.contract.hierarchy import ancestors
+from inbounds.query.question.group import Group, cells
+from inbounds.query.question.possible_groups import Possible
+from inbounds.query.question.public_rows import left_by_public
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from inbounds.query.tables.table import Table
+
+
+def finest(columns: Mapping[str, Column], groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """Return the groups that no other of them lies within: their keys tell those of all others."""
+    above = {name for group in groups for name, _ in ancestors(columns, group.column)}
+    return tuple(group for group in groups if group.column.name not in above)
+
+
+def possible_finest(table: Table, groups: tuple[Group, ...], condition: Condition | None) -> NDArray[np.bool_] | None:
+    """Return for each combination of the finest groups whether a row in it can meet a condition.
+
+    None if all can be, by the condition and by the public tables that are joined.
+    """
+    if not groups:
+        return None
+    bottom = finest(table.columns, groups)
+    found = left_by_public(table, condition, bottom)
+    if condition is not None:
+        found &= Possible(table.columns, table.column, condition, bottom).combinations()
+    return None if found.all() else found
+
+
+def possible_cells(
+    table: Table, groups: tuple[Group, ...], possible: NDArray[np.bool_] | None = None
+) -> list[tuple[int, ...]]:
+    """Return every combination of groups that can be: a key that lies within another goes with that one only.
+
+    With `possible`: of the finest groups only those combinations.
+    """
+    bottom = finest(table.columns, groups)
+    found: list[tuple[int, ...]] = (
+        cells(bottom) if possible is None else list(map(tuple, np.argwhere(possible).tolist()))
+    )
+    if len(bottom) == len(groups):
+        return found
+    above = [ancestors(table.columns, group.column) for group in bottom]
+    return sorted(cell for one in found if (cell := _completed(groups, bottom, above, one)) is not None)
+
+
+def _completed(
+    groups: tuple[Group, ...],
+    bottom: tuple[Group, ...],
+    above: Sequence[Sequence[tuple[str, tuple[int, ...]]]],
+    cell: tuple[int, ...],
+) -> tuple[int, ...] | None:
+    """Return the codes of all groups for those of the finest; None if two of these lie in different keys of a third."""
+    found = {group.column.name: code for group, code in zip(bottom, cell, strict=True)}
+    for levels, code in zip(above, cell, strict=True):
+        for name, codes in levels:
+            if found.setdefault(name, codes[code]) != codes[code]:
+                return None
+    return tuple(found[group.column.name] for group in groups)
+
+
+def projected(found: list[tuple[int, ...]], told: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the combinations of some of the groups, by place, that cells of all of them have."""
+    if found and told == tuple(range(len(found[0]))):
+        return found
+    return sorted({tuple(cell[place] for place in told) for cell in found})

@@ -1,0 +1,55 @@
+"""What a condition compares with and no value can be: values are clipped to their bounds before they are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from inbounds.query.columns.column import Numbers
+from inbounds.query.columns.condition import Compare, Condition, In
+from inbounds.query.columns.derived_column import Made
+from inbounds.query.columns.expression import choices
+from inbounds.query.question.measure import Proportion
+from inbounds.query.question.question import Question
+from inbounds.query.tables.table import Table
+
+
+def warnings_of(questions: Sequence[Question]) -> tuple[str, ...]:
+    """Return a warning for each comparison with a constant beyond the bounds of its column, each once.
+
+    What is answered with something else than was asked for is warned of as well.
+    """
+    found: dict[str, None] = {}
+    for question in questions:
+        found |= dict.fromkeys(question.measure.remarks)
+        measured = question.measure.condition if isinstance(question.measure, Proportion) else None
+        chosen = [test for tests in choices(getattr(question.measure, "column", "")) for test in tests]
+        for condition in (one for one in (question.condition, measured, *chosen) if one is not None):
+            found |= {_warning(test, column): None for test, column, _ in beyond(question.table, condition)}
+    return tuple(found)
+
+
+def beyond(table: Table, condition: Condition) -> Iterator[tuple[Condition, Numbers, Fraction]]:
+    """Yield the comparisons in a condition with a constant beyond the bounds of its column of numbers or days."""
+    for name in condition.columns():
+        for tests in choices(name):
+            for test in tests:
+                yield from beyond(table, test)
+    for test in condition.walk():
+        column = table.column(test.column) if isinstance(test, Compare | In) else None
+        if isinstance(test, Compare | In) and isinstance(column, Numbers):
+            low, high = column.ends
+            values = map(column.literal, test.values if isinstance(test, In) else (test.value,))
+            yield from ((test, column, value) for value in values if not low <= value <= high)
+
+
+def _warning(test: Condition, column: Numbers) -> str:
+    if isinstance(column, Made):
+        return (
+            f"Values of {column.name} are within {column.bounds.brief()}, as those that it is made of are clipped, so "
+            f"{test} is the same for all of them."
+        )
+    return (
+        f"Values of {column.name} are clipped to {column.bounds.brief()} before they are compared, so {test} is the "
+        "same for all values beyond."
+    )

@@ -1,0 +1,117 @@
+"""Stretches of codes: what a condition and some groups do not tell apart of the stored columns that they look at.
+
+A column that is only compared and grouped by has few of them, however fine it is.  One that others are made of has one
+for each code, unless these are too many; then what is told of a stretch is less exact, and never wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.query.columns.column import Column, Comparison, Keys
+from inbounds.query.columns.condition import Compare, Condition, In
+from inbounds.query.columns.derived_column import against, stored_columns
+from inbounds.query.columns.integer_range import Range
+from inbounds.query.question.group import Group
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_STRETCHES = 2**17
+"""Conditions are evaluated for so many combinations of stretches at once; beyond, stretches get longer."""
+
+MOST_OF_A_COLUMN = 2**14
+"""Of a column that others are made of so many stretches are looked at: days of 40 years, each by itself."""
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """The stretches of all stored columns that a condition and some groups look at."""
+
+    find: Callable[[str], Column]
+    condition: Condition
+    groups: tuple[Group, ...]
+
+    @cached_property
+    def of_groups(self) -> list[dict[str, Column]]:
+        """The stored columns that each group looks at, by their names."""
+        return [stored_columns(group.column) for group in self.groups]
+
+    @cached_property
+    def of_tests(self) -> dict[str, dict[str, Column]]:
+        """The stored columns that each column of the condition looks at."""
+        return {name: stored_columns(self.find(name)) for name in self.condition.columns()}
+
+    @cached_property
+    def stored(self) -> dict[str, Column]:
+        """All of them."""
+        return {name: one for each in (*self.of_groups, *self.of_tests.values()) for name, one in each.items()}
+
+    def numbers(self, test: Compare | In) -> tuple[Comparison, tuple[int, ...]]:
+        """Return what the code of a column is compared with."""
+        column = self.find(test.column)
+        if isinstance(test, In):
+            return "=", tuple(against(column, "=", value)[1] for value in test.values)
+        operator, number = against(column, test.operator, test.value)
+        return operator, (number,)
+
+    @cached_property
+    def starts(self) -> dict[str, NDArray[np.int64]]:
+        """Where the stretches of each stored column begin."""
+        begins: dict[str, set[int]] = {name: {0} for name in self.stored}
+        for group in self.groups:
+            if (name := group.column.name) in begins:
+                begins[name].update(group.starts)
+        for test in self.condition.walk():
+            if isinstance(test, Compare | In) and test.column in begins:
+                begins[test.column].update(start for number in self.numbers(test)[1] for start in (number, number + 1))
+        return {name: self._starts(name, found) for name, found in begins.items()}
+
+    def _starts(self, name: str, begins: Iterable[int]) -> NDArray[np.int64]:
+        count, found = _count(self.stored[name]), np.array(sorted(begins), dtype=np.int64)
+        if isinstance(self.stored[name], Keys) or name in self._inside:
+            found = np.union1d(found, np.arange(0, count, -(-count // MOST_OF_A_COLUMN)))
+        return found[(found >= 0) & (found < count)]
+
+    @cached_property
+    def _inside(self) -> set[str]:
+        """The stored columns that others are made of."""
+        named = [
+            *zip((group.column.name for group in self.groups), self.of_groups, strict=True),
+            *self.of_tests.items(),
+        ]
+        return {one for name, of in named for one in of if name not in of}
+
+    def count(self, names: Iterable[str]) -> int:
+        """Return how many combinations of stretches some columns have, and of missing values."""
+        return prod(len(self.starts[name]) + 1 for name in names)
+
+    def ranges(self, names: Sequence[str], present: set[str]) -> tuple[dict[str, Range], tuple[int, ...]]:
+        """Return the stretches of some columns, each along an axis of its own, and the lengths of these.
+
+        Columns that may be missing, which those of `present` may not, have one more place for that.
+        """
+        starts = {name: self.starts[name] for name in names}
+        while prod(len(one) + 1 for one in starts.values()) > MOST_STRETCHES:
+            longest = max(starts, key=lambda name: len(starts[name]))
+            starts[longest] = starts[longest][::2]
+        found: dict[str, Range] = {}
+        for axis, (name, lows) in enumerate(starts.items()):
+            ends = np.append(lows[1:] - 1, _count(self.stored[name]) - 1)
+            more = 0 if name in present else 1
+            here = np.arange(len(lows) + more) < len(lows)
+            shape = [-1 if place == axis else 1 for place in range(len(starts))]
+            low, high = (np.append(one, [0] * more).astype(np.int64).reshape(shape) for one in (lows, ends))
+            found[name] = Range(low, high, here.reshape(shape), ~here.reshape(shape))
+        return found, tuple(one.low.size for one in found.values())
+
+
+def _count(column: Column) -> int:
+    """Return how many codes a column has."""
+    return len(column.keys) if isinstance(column, Keys) else column.steps + 1

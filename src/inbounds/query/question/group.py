@@ -1,0 +1,182 @@
+"""Groups: the public keys or bins that a question is answered for, each of them, also the empty ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Any
+
+from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import shown
+from inbounds.query.columns.column import Column, Keys, Numbers, as_value
+from inbounds.query.columns.condition import literal, quoted
+
+MOST_CELLS = 100_000
+"""So many groups can be asked for at once."""
+
+MOST_SETS = 64
+"""A question may ask for so many sets of groups."""
+
+MOST_VALUES = 1000
+"""A column of numbers has at most so many bins, and can be grouped by value if it has no more possible values."""
+
+USUAL_BINS = 20
+"""A histogram of a column with more possible values has so many bins, if none are given."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """One column to group by, and its groups.
+
+    For keys these are the keys.  For numbers they are bins: `starts` are the steps above the least value at which each
+    bin begins, the first of them 0.
+    """
+
+    column: Column
+    starts: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many groups there are."""
+        return len(self.column.keys) if isinstance(self.column, Keys) else len(self.starts)
+
+    @property
+    def labels(self) -> list[Any]:
+        """What the groups are called: a key, a value, or the least and the greatest value of a bin."""
+        if isinstance(self.column, Keys):
+            return list(self.column.keys)
+        if self._by_value:
+            return [as_value(self.column, self.column.value(start)) for start in self.starts]
+        ends = [*self.starts[1:], self.column.steps + 1]
+        return [self._label(self.column, start, end - 1) for start, end in zip(self.starts, ends, strict=True)]
+
+    @property
+    def tops(self) -> list[Any]:
+        """The greatest value of each bin of numbers."""
+        assert isinstance(self.column, Numbers)
+        ends = [*self.starts[1:], self.column.steps + 1]
+        return [as_value(self.column, self.column.value(self._last(self.column, end - 1))) for end in ends]
+
+    @staticmethod
+    def _last(column: Numbers, step: int) -> int:
+        """Return the last possible step up to one, which may lie in a gap."""
+        first = column.first
+        spans = [(low - first, high - first) for low, high in column.lattice.spans]
+        return max(min(step, high) for low, high in spans if low <= step)
+
+    def _label(self, column: Numbers, first: int, last: int) -> Any:
+        low, high = as_value(column, column.value(first)), as_value(column, column.value(last))
+        if first == last:
+            return low
+        if column.bounds.step is None:  # the last step of a bin is next to the first of the next one
+            if last == column.steps:
+                return f"[{low:.6g}, {high:.6g}]"
+            return f"[{low:.6g}, {as_value(column, column.value(last + 1)):.6g})"
+        return f"[{low}, {high}]"
+
+    @property
+    def has_all_steps(self) -> bool:
+        """Whether every step of a column of numbers is a group of its own."""
+        return isinstance(self.column, Numbers) and len(self.starts) == self.column.steps + 1
+
+    @property
+    def has_values_apart(self) -> bool:
+        """Whether every possible value is a group of its own, with steps between them that are no values."""
+        return self._by_value and not self.has_all_steps
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether these are bins as equal as can be, so that a division finds them."""
+        return isinstance(self.column, Numbers) and self.starts == equal_starts(self.column, len(self.starts))
+
+    @property
+    def has_bins(self) -> bool:
+        """Whether these are the bins of a histogram, for which no column has a name."""
+        return not isinstance(self.column, Keys) and not self._by_value
+
+    def __str__(self) -> str:
+        """Return the column, or the histogram: how many bins if they are equal, else the values at which they begin."""
+        return quoted(self.column.name) if isinstance(self.column, Keys) or self._by_value else self.call("HISTOGRAM")
+
+    def call(self, function: str) -> str:
+        """Return a function of these bins of numbers, in SQL."""
+        assert isinstance(self.column, Numbers)
+        name = quoted(self.column.name)
+        if self._by_value:
+            return f"{function}({name})"
+        if self.is_equal:
+            return f"{function}({name}, {self.size})"
+        begins = (self.column.bounds.as_answer(self.column.value(start)) for start in self.starts)
+        return f"{function}({name}, [{', '.join(map(literal, begins))}])"
+
+    @property
+    def _by_value(self) -> bool:
+        if isinstance(self.column, Keys) or len(self.starts) != self.column.points:
+            return False
+        return self.starts == tuple(possible_steps(self.column))
+
+
+def is_countable(column: Column) -> bool:
+    """Return whether a column has keys, or few possible values."""
+    return isinstance(column, Keys) or (column.bounds.step is not None and column.points <= MOST_VALUES)
+
+
+def by_key(column: Column) -> Group:
+    """Return the groups of a column: its keys, or its possible values if they are few."""
+    if isinstance(column, Keys):
+        return Group(column)
+    if not is_countable(column):
+        raise InvalidQuestion(
+            f"{column.name} has no keys, and more than {MOST_VALUES} possible values to group by; "
+            "ask for a histogram with bins, or give the column keys in the contract"
+        )
+    return Group(column, tuple(possible_steps(column)))
+
+
+def possible_steps(column: Numbers) -> list[int]:
+    """Return the possible values of a column, in steps above the least."""
+    return [index - column.first for index in column.lattice.indices()]
+
+
+def by_bins(column: Numbers, bins: object) -> Group:
+    """Return bins of a column: so many, as equal as can be, or those that begin at the values given."""
+    if bins is None:
+        few = column.bounds.step is not None and column.points <= MOST_VALUES
+        return by_key(column) if few else by_bins(column, min(USUAL_BINS, column.points))
+    if isinstance(bins, int) and not isinstance(bins, bool):
+        if not 1 <= bins <= min(MOST_VALUES, column.steps + 1):
+            raise InvalidQuestion(
+                f"bins must be from 1 to {min(MOST_VALUES, column.steps + 1)}, got {shown(bins)}; "
+                "ask for another number, or leave it out"
+            )
+        return Group(column, equal_starts(column, bins))
+    return Group(column, _read_starts(column, bins))
+
+
+def equal_starts(column: Numbers, bins: int) -> tuple[int, ...]:
+    """Return where so many bins begin that are as equal as can be."""
+    return tuple((column.steps + 1) * i // bins for i in range(bins))
+
+
+def _read_starts(column: Numbers, bins: Any) -> tuple[int, ...]:
+    if not isinstance(bins, list | tuple) or not 1 <= len(bins) <= MOST_VALUES:
+        raise InvalidQuestion(
+            f"bins must be a whole number, or the list of up to {MOST_VALUES} values at which they begin, got "
+            f"{shown(bins)}; give either, or leave them out"
+        )
+    steps = [column.threshold(">=", column.literal(value))[1] for value in bins]
+    if any(a >= b for a, b in pairwise(steps)):
+        raise InvalidQuestion(
+            "bins must be given in rising order, each a step or more above the one before, got another order; sort them"
+        )
+    if steps[-1] > column.steps:
+        raise InvalidQuestion(
+            f"bins of {column.name} must begin at or below {as_value(column, column.high)}, got {shown(bins[-1])}; "
+            "leave out what is beyond"
+        )
+    return (0, *(step for step in steps if step > 0))
+
+
+def cells(groups: tuple[Group, ...]) -> list[tuple[int, ...]]:
+    """Return every combination of groups, in the order of the contract."""
+    return list(product(*(range(group.size) for group in groups)))

@@ -1,0 +1,108 @@
+"""Conditions that no row can meet, by the contract and public tables alone, whatever the table holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+
+from inbounds.query.columns.column import Numbers
+from inbounds.query.columns.condition import And, Compare, Condition, Formula, Or, joined
+from inbounds.query.columns.expression import Case, Expression, Named, choices
+from inbounds.query.question.clipping_warnings import beyond
+from inbounds.query.question.measure import Proportion
+from inbounds.query.question.possible_groups import Possible
+from inbounds.query.question.public_rows import left_by_public
+from inbounds.query.question.question import Question
+from inbounds.query.tables.relation import Joined, JoinOnUnit, UnitRows
+from inbounds.query.tables.table import Table
+
+
+def why_impossible(question: Question) -> str | None:
+    """Return why no row can be what a question asks about, and what to ask instead; None if one can."""
+    for table, condition in _conditions(question):
+        if not can_be_met(table, condition):
+            return (
+                f"no row can meet {condition}, whatever the table holds{_why(table, condition)}; "
+                f"{_instead(table, condition)}"
+            )
+    return None
+
+
+def can_be_met(table: Table, condition: Condition) -> bool:
+    """Return whether some row of some table that the contract allows meets a condition; a doubt says that it does."""
+    by_itself = Possible(table.columns, table.column, condition, ()).combinations()
+    return bool(by_itself.all() and left_by_public(table, condition, ()).all())
+
+
+def _conditions(question: Question) -> Iterator[tuple[Table, Condition]]:
+    """Yield the conditions that rows have to meet for there to be something to answer, those of measures too."""
+    if question.condition is not None:
+        yield question.table, question.condition
+    if isinstance(question.measure, Proportion):
+        conditions = [one for one in (question.condition, question.measure.condition) if one is not None]
+        yield question.table, joined(And, *conditions) if len(conditions) > 1 else conditions[0]
+    measured = getattr(question.measure, "column", "")
+    if isinstance(measured, Formula) and _is_constant(question.table, measured.expression):
+        for tests in choices(measured):
+            yield question.table, _any(tests)
+    yield from _within(question.table)
+
+
+def _is_constant(table: Table, this: Expression) -> bool:
+    """Return whether an expression is the same for all rows, or missing, as no row meets a condition of its CASE."""
+    if isinstance(this, Case):
+        if can_be_met(table, _any([test for test, _ in this.branches])):
+            return False
+        return this.otherwise is None or _is_constant(table, this.otherwise)
+    return not isinstance(this, Named) and all(_is_constant(table, part) for part in this.parts())
+
+
+def _any(tests: Sequence[Condition]) -> Condition:
+    return joined(Or, *tests) if len(tests) > 1 else tests[0]
+
+
+def _within(table: Table) -> Iterator[tuple[Table, Condition]]:
+    """Yield the conditions on rows that a table is made of."""
+    relation = table.relation
+    if isinstance(relation, UnitRows):
+        if relation.condition is not None:
+            yield relation.of, relation.condition
+        yield from _within(relation.of)
+    elif isinstance(relation, Joined):
+        yield from _within(relation.first)
+        for join in relation.joins:
+            if isinstance(join, JoinOnUnit) and not join.keep:
+                yield from _within(join.table)
+
+
+def _clipped(table: Table, condition: Condition) -> Iterator[tuple[Numbers, Fraction]]:
+    """Yield what is compared with a constant beyond its bounds, or asked to be above or below their very end."""
+    yield from ((column, value) for _, column, value in beyond(table, condition))
+    for test in condition.walk():
+        column = table.column(test.column) if isinstance(test, Compare) else None
+        if isinstance(test, Compare) and isinstance(column, Numbers):
+            end = {"<": column.ends[0], ">": column.ends[1]}.get(test.operator)
+            if end is not None and column.literal(test.value) == end:
+                yield column, end
+
+
+def _why(table: Table, condition: Condition) -> str:
+    told = dict.fromkeys(
+        f"values of {column.name} are clipped to {column.bounds.brief()} before they are compared"
+        for column, _ in _clipped(table, condition)
+    )
+    return f": {', and '.join(told)}" if told else ""
+
+
+def _instead(table: Table, condition: Condition) -> str:
+    """Say what can be asked: within the bounds, or of wider ones where the question itself gives them."""
+    for column, value in _clipped(table, condition):
+        relation = table.relation
+        made = relation.columns.get(column.name) if isinstance(relation, UnitRows) else None
+        if made is not None and made.measure.has_ends and value >= column.ends[1] and value > 0:
+            later = replace(made.measure, most=ceil(2 * value / column.step) * column.step)
+            return f"compare {column.name} with what it can be, or clip it later, as in {later} AS {made.name}"
+        return f"compare {column.name} with what it can be"
+    return "ask with another condition"

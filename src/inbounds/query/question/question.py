@@ -1,0 +1,222 @@
+"""A question to a dataset: a measure of the rows that a condition keeps, for each of some groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import shown
+from inbounds.query.columns.condition import And, Condition, joined, quoted
+from inbounds.query.columns.condition_check import checked
+from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.columns.expression import Expression
+from inbounds.query.grammar.conditions import read_condition
+from inbounds.query.question.cells import finest, possible_cells, possible_finest, projected
+from inbounds.query.question.group import MOST_CELLS, MOST_SETS, Group, by_key
+from inbounds.query.question.measure import Cdf, Count, Measure, Moments, Proportion
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from inbounds.query.tables.table import Table
+
+
+Codes = tuple[int | None, ...]
+"""The codes of a row's groups, None where a group is added up."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, complete and checked; `where` and `by` return new ones."""
+
+    table: Table
+    measure: Measure
+    condition: Condition | None = None
+    groups: tuple[Group, ...] = ()
+    sets: tuple[tuple[int, ...], ...] | None = None
+    """Which of the groups are told apart in each of several groupings, by place; None for all of them at once."""
+    alone: bool = False
+    """Whether each cell is answered by itself, and nothing makes cells add up."""
+
+    def where(self, condition: Condition | str) -> Question:
+        """Return the question about fewer rows: a condition, or its text as in SQL."""
+        found = checked(self.table, read_condition(condition, self.table) if isinstance(condition, str) else condition)
+        return replace(self, condition=found if self.condition is None else joined(And, self.condition, found))
+
+    def by(self, *names: str | Expression) -> Question:
+        """Return the question for each key of some columns, every combination of them."""
+        if self.sets is not None:
+            raise InvalidQuestion(
+                "totals are of the groups before them; name all groups first, and then ask for totals"
+            )
+        groups = list(self.groups)
+        for column in map(self.table.column, names):
+            if any(group.column.name == column.name for group in groups):
+                raise InvalidQuestion(f"{column.name} is grouped by twice; name it once")
+            groups.append(by_key(column))
+        return check_size(replace(self, groups=tuple(groups)))
+
+    def with_sets(self, sets: Iterable[Iterable[str | Expression]]) -> Question:
+        """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total."""
+        named = [tuple(self.table.column(name).name for name in _names(one)) for one in sets]
+        if not 1 <= len(named) <= MOST_SETS:
+            raise InvalidQuestion(
+                f"a question may ask for 1 to {MOST_SETS} groupings, got {len(named)}; name fewer columns, and () "
+                "for the total"
+            )
+        new = [name for name in dict.fromkeys(name for one in named for name in one) if name not in self._names]
+        asked = replace(self, sets=None).by(*new) if new else self
+        bins = [place for place, group in enumerate(asked.groups) if group.has_bins]  # no set of names holds them
+        places = {name: place for place, name in enumerate(asked._names)}
+        found = dict.fromkeys(tuple(sorted({*bins, *(places[name] for name in one)})) for one in named)
+        return check_size(replace(asked, sets=tuple(found))._not_both())
+
+    def with_totals(self) -> Question:
+        """Return the question with the totals of a table: over each column by itself, and over everything."""
+        if not self.groups:
+            raise InvalidQuestion("totals go with groups, and there are none; group by a column first")
+        every = tuple(range(len(self.groups)))
+        sets = tuple(dict.fromkeys((every, *((place,) for place in every), ())))
+        return check_size(replace(self, sets=sets)._not_both())
+
+    def by_itself(self) -> Question:
+        """Return the question with each cell answered by itself: least error in a cell, and sums that drift."""
+        return replace(self, alone=True)._not_both()
+
+    def _not_both(self) -> Question:
+        if self.alone and self.sets is not None:
+            raise InvalidQuestion("cells that are answered alone add up to no totals; leave out the totals, or alone")
+        return self
+
+    @property
+    def _names(self) -> list[str]:
+        return [group.column.name for group in self.groups]
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are: combinations of all groups."""
+        return prod(group.size for group in self.groups)
+
+    @property
+    def rows(self) -> list[Codes]:
+        """The rows of the answer, set by set: the code of each group that is told apart, None where it is added up."""
+        return [row for told in self.told_apart for row in self.rows_of(told)]
+
+    @property
+    def told_apart(self) -> tuple[tuple[int, ...], ...]:
+        """The sets of groups that are told apart, by place: those that were asked for, or all groups at once."""
+        return (tuple(range(len(self.groups))),) if self.sets is None else self.sets
+
+    def rows_of(self, told: tuple[int, ...]) -> list[Codes]:
+        """Return the rows of one set: of the groups that the condition leaves, whatever the table holds."""
+        codes = {place: i for i, place in enumerate(told)}
+        if self.possible is None:
+            found = possible_cells(self.table, tuple(self.groups[place] for place in told))
+        else:
+            found = projected(self.left, told)
+        return [
+            tuple(cell[codes[place]] if place in codes else None for place in range(len(self.groups))) for cell in found
+        ]
+
+    @cached_property
+    def possible(self) -> NDArray[np.bool_] | None:
+        """For each combination of the finest groups whether the condition leaves it; None if it leaves all of them."""
+        return possible_finest(self.table, self.groups, self.condition)
+
+    @cached_property
+    def left(self) -> list[tuple[int, ...]]:
+        """The combinations of all groups that the condition leaves."""
+        return possible_cells(self.table, self.groups, self.possible)
+
+    def cells_of(self, groups: tuple[Group, ...]) -> list[tuple[int, ...]]:
+        """Return the combinations that a statement tells apart: of these groups, the finest ones, or one more."""
+        found = possible_cells(self.table, groups, possible_finest(self.table, groups, self.condition))
+        if len(groups) <= len(self.groups):
+            return found
+        left = set(self.left)
+        return [cell for cell in found if cell[: len(self.groups)] in left]
+
+    @property
+    def labels(self) -> list[list[Any]]:
+        """What the groups of each column are called; in a cumulative distribution, by their greatest value."""
+        return [group.tops if isinstance(self.measure, Cdf) else group.labels for group in self.groups]
+
+    def __str__(self) -> str:
+        """Return the question in SQL: equal questions give equal texts."""
+        return sql_of((self,))
+
+
+def made_columns(questions: Sequence[Question]) -> dict[str, Made | MadeKeys]:
+    """Return the columns made of columns that some questions are about, by their names."""
+    names: list[str] = []
+    for one in questions:
+        names += [group.column.name for group in one.groups]
+        measures = one.measure.of if isinstance(one.measure, Moments) else (one.measure,)
+        found = (getattr(measure, part, None) for measure in measures for part in ("column", "other"))
+        names += [name for name in found if name is not None]
+        conditions = [one.condition, one.measure.condition if isinstance(one.measure, Proportion) else None]
+        names += [name for test in conditions if test is not None for name in test.columns()]
+    columns = {name: questions[0].table.column(name) for name in names}
+    return {str(name): column for name, column in columns.items() if isinstance(column, Made | MadeKeys)}
+
+
+def sql_of(questions: Sequence[Question], selected: Sequence[str] = (), named: Sequence[tuple[str, str]] = ()) -> str:
+    """Return several questions about the same rows and groups as one, in SQL.
+
+    With `selected`: that in place of the measures; with `named`: some of the columns grouped by under other names.
+    """
+    first = questions[0]
+    binned = binned_call(first)
+    columns = first.groups if binned is None else first.groups[1:]
+    measured = ", ".join(selected) or binned or ", ".join(str(one.measure) for one in questions)
+    keys, names = ", ".join(map(str, columns)), dict(named)
+    as_named = (f" AS {quoted(names[one.column.name])}" if one.column.name in names else "" for one in columns)
+    listed = [f"{one}{name}" for one, name in zip(columns, as_named, strict=True)]
+    text = f"SELECT {', '.join([*listed, measured])} FROM {first.table.text}"
+    if first.condition is not None:
+        text += f" WHERE {first.condition}"
+    if first.sets is not None:
+        if all(0 in one for one in first.sets):  # then a histogram above the line says its own part
+            told = [[i for i in one if first.groups[i] in columns] for one in first.sets]
+        else:
+            told = [list(one) for one in first.sets]
+        sets = (", ".join(str(first.groups[i]) for i in one) for one in told)
+        return f"{text} GROUP BY GROUPING SETS ({', '.join(f'({one})' for one in sets)})"
+    return text + (f" GROUP BY {keys}" if keys else "")
+
+
+def binned_call(question: Question) -> str | None:
+    """Return the call of a histogram or a cumulative distribution in SQL; None if the question is neither."""
+    groups = question.groups
+    if isinstance(question.measure, Cdf):
+        return groups[0].call("CDF")
+    if groups and groups[0].has_bins and isinstance(question.measure, Count):  # a histogram counts
+        return str(groups[0])
+    return None
+
+
+def _names(given: object) -> tuple[str | Expression, ...]:
+    """Return the columns of one set."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InvalidQuestion(f"a grouping is a set of columns, got {shown(given)}; put its names in parentheses")
+    return tuple(given)
+
+
+def check_size(question: Question) -> Question:
+    """Return a question, unless it has more groups than can be answered: cells, or rows of all sets together."""
+    columns = question.table.columns
+    count = max(
+        prod(group.size for group in finest(columns, question.groups)),
+        sum(
+            prod(group.size for group in finest(columns, tuple(question.groups[place] for place in told)))
+            for told in question.told_apart
+        ),
+    )
+    if count > MOST_CELLS:
+        raise InvalidQuestion(f"a question may have at most {MOST_CELLS} groups, got {count}; group by fewer columns")
+    return question

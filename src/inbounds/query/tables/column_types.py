@@ -1,0 +1,74 @@
+"""Whether the columns of a table hold what the contract says; their types are no secret, their values are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from inbounds.errors import InvalidQuestion
+from inbounds.query.columns.column import Column, Keys
+from inbounds.query.engines.engine import Kind
+from inbounds.query.tables.table import Table
+
+NUMBERS = (Kind.FLOAT, Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL)
+DAYS = (Kind.DATE, Kind.TIMESTAMP)
+KEYS: dict[type, tuple[Kind, ...]] = {str: (Kind.TEXT,), int: (Kind.INTEGER,), bool: (Kind.BOOLEAN,)}
+UNITS = (Kind.TEXT, Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL, Kind.UUID)
+
+REMEDY = "change the contract, or convert the table"
+
+
+def checked_kinds(table: Table, found: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Return what each column of the contract holds in the database; refuse a table that does not fit the contract.
+
+    A column that says it holds nothing but missing values, as Arrow and polars have them, fits wherever it is.
+    """
+    kinds = {name: _checked(name, column, found) for name, column in table.stored.items()}
+    return kinds if table.rows_are_units else kinds | {table.unit: _unit(table.unit, found)}
+
+
+def misfits(table: Table, found: Mapping[str, Kind]) -> dict[str, str]:
+    """Return what is wrong with each column that does not hold what the contract says, the unit among them."""
+    told: dict[str, str] = {}
+    for name, column in table.stored.items():
+        try:
+            _checked(name, column, found)
+        except InvalidQuestion as problem:
+            told[name] = str(problem)
+    try:
+        checked_kinds(replace(table, columns={}), found)
+    except InvalidQuestion as problem:
+        told[table.unit] = str(problem)
+    return told
+
+
+def _checked(name: str, column: Column, found: Mapping[str, Kind]) -> Kind:
+    kind, fitting = found.get(name), _fitting(column)
+    if kind is None:
+        raise InvalidQuestion(f"the contract describes a column {name!r}, and the table has none; {REMEDY}")
+    if kind is Kind.NOTHING:
+        return fitting[0]
+    if kind not in fitting:
+        wanted = "numbers" if fitting is NUMBERS else " or ".join(sorted(one.value for one in fitting))
+        raise InvalidQuestion(f"column {name!r} must hold {wanted}, and the table has {kind.value}; {REMEDY}")
+    return kind
+
+
+def _fitting(column: Column) -> tuple[Kind, ...]:
+    if isinstance(column, Keys):
+        return KEYS[type(column.keys[0])]
+    return DAYS if column.is_dates else NUMBERS
+
+
+def _unit(name: str, found: Mapping[str, Kind]) -> Kind:
+    kind = found.get(name)
+    if kind is None:
+        raise InvalidQuestion(f"the contract names {name!r} as the unit, and the table has no such column; {REMEDY}")
+    if kind is Kind.NOTHING:
+        return UNITS[0]
+    if kind not in UNITS:
+        raise InvalidQuestion(
+            f"the unit {name!r} must be whole numbers or text, and the table has {kind.value}; name another column, or "
+            "convert it"
+        )
+    return kind

@@ -1,0 +1,71 @@
+"""What follows from the key of a row by public tables: the codes of all that they say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.query.columns.column import Column
+from inbounds.query.columns.derived_column import stored_columns
+from inbounds.query.columns.integer_range import Range
+from inbounds.query.tables.relation import Joined, JoinPublic
+from inbounds.query.tables.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def following(table: Table, codes: Mapping[str, Range]) -> dict[str, Range]:
+    """Return the codes of some stored columns, row by row, and those that public tables join to them."""
+    found = dict(codes)
+    for key, join in public_joins(table):
+        if key.name in found:
+            rows = join.public.codes_for(key)
+            for place, name in enumerate(public_names(table, join)):
+                found[name] = _looked_up(found[key.name], {code: row[place] for code, row in rows.items()})
+    return found
+
+
+def public_joins(table: Table) -> Iterator[tuple[Column, JoinPublic]]:
+    """Yield the public tables that are joined to a table, each after those that it is joined to, and by which key."""
+    relation = table.relation
+    if isinstance(relation, Joined):
+        for join in relation.joins:
+            if isinstance(join, JoinPublic):
+                key = table.columns[relation.names[join.to][join.on]]
+                if is_stored(key):
+                    yield key, join
+
+
+def public_names(table: Table, join: JoinPublic) -> tuple[str, ...]:
+    """Return what a table calls the columns of a public table that is joined to it."""
+    assert isinstance(table.relation, Joined)
+    return tuple(table.relation.names[join.name][name] for name in join.public.columns)
+
+
+def names_following(table: Table, names: Iterable[str]) -> set[str]:
+    """Return the names of some stored columns, and of those that public tables join to them."""
+    found = set(names)
+    for key, join in public_joins(table):
+        if key.name in found:
+            found.update(public_names(table, join))
+    return found
+
+
+def is_stored(column: Column) -> bool:
+    """Return whether a column has a code of its own, and is not made of others."""
+    return column.name in stored_columns(column)
+
+
+def each_one(codes: Sequence[int | None]) -> Range:
+    """Return a code for each row, None where it is missing."""
+    low = np.array([0 if code is None else code for code in codes], dtype=np.int64)
+    here = np.array([code is not None for code in codes], dtype=np.bool_)
+    return Range(low, low, here, ~here)
+
+
+def _looked_up(keys: Range, known: Mapping[int, int | None]) -> Range:
+    there = zip(keys.low.tolist(), keys.here.tolist(), strict=True)
+    return each_one([known.get(code) if here else None for code, here in there])

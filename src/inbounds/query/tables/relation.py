@@ -1,0 +1,234 @@
+"""Tables made of tables: one row for each unit, and rows joined to the rows of the same unit or to public ones.
+
+Privacy follows the unit.  A row of each of these tables is a function of one unit's rows in the contract's private
+tables and of public tables, so it belongs to that unit, and rows are weighed by unit as they are in a table of the
+contract (docs/proofs.md).  What is asked of such a table is asked of a `Table` like any other, with `relation` set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from inbounds.errors import InvalidQuestion
+from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.condition import Condition, quoted
+from inbounds.query.columns.derived_column import as_code
+from inbounds.query.tables.public_table import PublicTable
+from inbounds.query.tables.table import ROW, Table
+from inbounds.query.tables.unit_measure import UnitColumn, UnitMeasure
+
+
+@dataclass(frozen=True, eq=False)
+class UnitRows:
+    """One row for each unit that has rows, made of all of them."""
+
+    name: str
+    of: Table
+    measures: Mapping[str, UnitMeasure]
+    condition: Condition | None = None
+
+    def __post_init__(self) -> None:
+        if self.unit is None:
+            raise InvalidQuestion(
+                f"each row of {self.of.name} is a unit of its own, so there is nothing to group; ask {self.of.name} "
+                "itself"
+            )
+        if self.unit in self.measures:
+            raise InvalidQuestion(f"{self.unit} is the unit; name what is made of its rows otherwise")
+
+    @property
+    def unit(self) -> str | None:
+        """The column that tells whose row it is."""
+        return self.of.owner
+
+    @cached_property
+    def columns(self) -> dict[str, UnitColumn]:
+        """What is made of the rows of a unit."""
+        return {name: UnitColumn(name, measure, self.of) for name, measure in self.measures.items()}
+
+    @cached_property
+    def table(self) -> Table:
+        """What can be asked of the rows."""
+        columns: dict[str, Column] = {name: one.numbers for name, one in self.columns.items()}
+        units = self.of.units if self.condition is None and self.of.relation is None else None
+        return Table(self.name, ROW, 1, columns, units, relation=self)
+
+    def told(self) -> list[str]:
+        """Say what the columns are."""
+        return [one.told for one in self.columns.values()]
+
+    def __str__(self) -> str:
+        unit = quoted(self.unit or "")
+        made = "".join(f", {measure} AS {quoted(name)}" for name, measure in self.measures.items())
+        where = "" if self.condition is None else f" WHERE {self.condition}"
+        return f"(SELECT {unit}{made} FROM {self.of.text}{where} GROUP BY {unit}) AS {quoted(self.name)}"
+
+
+@dataclass(frozen=True, eq=False)
+class JoinOnUnit:
+    """A private table, each of whose rows joins the rows of the same unit."""
+
+    name: str
+    """What it is called in the question."""
+    table: Table
+    keep: bool = False
+    """Whether rows without a match stay, with everything of this table missing."""
+
+    def text(self, unit: str) -> str:
+        """Return it in SQL."""
+        own = self.table.owner
+        on = (
+            f"USING ({quoted(unit)})" if own == unit else f"ON {quoted(unit)} = {quoted(self.name)}.{quoted(own or '')}"
+        )
+        return f"{'LEFT ' * self.keep}JOIN {_called(self.table, self.name)} {on}"
+
+
+@dataclass(frozen=True, eq=False)
+class JoinPublic:
+    """A public table, one row of which at most joins a row, by a key that is unique there."""
+
+    name: str
+    public: PublicTable
+    to: str
+    """The table whose rows it joins, as that is called in the question."""
+    on: str
+    """The column there that holds the key."""
+    keep: bool = False
+    """Whether rows without a match stay, with everything of this table missing."""
+
+    def text(self) -> str:
+        """Return it in SQL."""
+        key = f"{quoted(self.name)}.{quoted(self.public.key)}"
+        to = f"{quoted(self.to)}.{quoted(self.on)}"
+        return f"{'LEFT ' * self.keep}JOIN {_as(self.public.name, self.name)} ON {to} = {key}"
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Rows of a private table, joined to those of other tables."""
+
+    name: str
+    """What the first table is called in the question."""
+    first: Table
+    joins: tuple[JoinOnUnit | JoinPublic, ...]
+    """At least one."""
+
+    def __post_init__(self) -> None:
+        called = [self.name, *(join.name for join in self.joins)]
+        if len(set(called)) < len(called):
+            raise InvalidQuestion(f"{called[-1]} is there twice; give it another name with AS")
+        if self.unit in self.columns or len(self.columns) < sum(len(columns) for _, columns in self._parts()):
+            raise InvalidQuestion(f"a column of {called[-1]} has the name of another one; give that table another name")
+        join = self.joins[-1]
+        if isinstance(join, JoinOnUnit) and (self.unit is None or join.table.owner is None):
+            raise InvalidQuestion(
+                f"each row of {self.first.name} is a unit of its own, so no other private row belongs to it; join "
+                "public tables only"
+            )
+        if isinstance(join, JoinPublic):
+            join.public.codes_for(self.key_of(join))
+
+    def key_of(self, join: JoinPublic) -> Column:
+        """Return the column that a public table is joined to."""
+        before = [(called, columns) for called, columns in self._parts() if called != join.name]
+        found = dict(before).get(join.to, {}).get(join.on)
+        if found is None:
+            raise InvalidQuestion(
+                f"{join.to} has no column {join.on} to join {join.name} to; name one that the contract describes"
+            )
+        return found
+
+    @property
+    def unit(self) -> str | None:
+        """The column that tells whose row it is, None if each is a unit of its own."""
+        return self.first.owner
+
+    @cached_property
+    def names(self) -> dict[str, dict[str, str]]:
+        """For each table as it is called: what the joined table calls its columns, by both names if need be."""
+        parts = dict(self._parts())
+        every = [name for columns in parts.values() for name in columns]
+        return {
+            called: {name: name if every.count(name) == 1 else f"{called}.{name}" for name in columns}
+            for called, columns in parts.items()
+        }
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """The columns of all tables."""
+        return {
+            self.names[called][name]: _renamed(column, self.names[called])
+            for called, columns in self._parts()
+            for name, column in columns.items()
+        }
+
+    def _parts(self) -> Iterator[tuple[str, Mapping[str, Column]]]:
+        yield self.name, self.first.columns
+        for join in self.joins:
+            yield join.name, join.table.columns if isinstance(join, JoinOnUnit) else join.public.columns
+
+    @cached_property
+    def table(self) -> Table:
+        """What can be asked of the rows: one for each unit if no table has more, and else with the greatest limit."""
+        private = [self.first, *(join.table for join in self.joins if isinstance(join, JoinOnUnit))]
+        one_each = all(table.rows_are_units for table in private)
+        unit = ROW if one_each or self.unit is None else self.unit
+        return Table(self.name, unit, max(table.limit for table in private), self.columns, relation=self)
+
+    def told(self) -> list[str]:
+        """Say whose rows they are, and what was made of rows."""
+        tables = [self.first, *(join.table for join in self.joins if isinstance(join, JoinOnUnit))]
+        made = [line for table in tables if table.relation is not None for line in table.relation.told()]
+        public = [
+            f"{self.names[join.name][name]} follows from {join.to}.{join.on}, by the public table {join.public.name}"
+            for join in self.joins
+            if isinstance(join, JoinPublic)
+            for name in join.public.columns
+        ]
+        return [*made, *public]
+
+    def __str__(self) -> str:
+        joins = (one.text(self.unit or "") if isinstance(one, JoinOnUnit) else one.text() for one in self.joins)
+        return " ".join([_called(self.first, self.name), *joins])
+
+
+Relation = UnitRows | Joined
+
+
+def base_tables(table: Table) -> set[str]:
+    """Return the names of the contract's private tables that a table is made of."""
+    relation = table.relation
+    if relation is None:
+        return {table.name}
+    if isinstance(relation, UnitRows):
+        return base_tables(relation.of)
+    others = (base_tables(join.table) for join in relation.joins if isinstance(join, JoinOnUnit))
+    return base_tables(relation.first).union(*others)
+
+
+def is_clipped_by_limit(table: Table) -> bool:
+    """Return whether a table has numbers of units that are clipped to what the contract's limit of rows can give."""
+    relation = table.relation
+    if relation is None:
+        return False
+    if isinstance(relation, UnitRows):
+        clipped = any(column.is_clipped_by_limit for column in relation.columns.values())
+        return clipped or is_clipped_by_limit(relation.of)
+    others = [join.table for join in relation.joins if isinstance(join, JoinOnUnit)]
+    return any(is_clipped_by_limit(one) for one in (relation.first, *others))
+
+
+def _renamed(column: Column, names: Mapping[str, str]) -> Column:
+    if isinstance(column, Keys) and column.within is not None:
+        return replace(column, name=names[column.name], within=names[column.within])
+    return as_code(column, names[column.name])
+
+
+def _called(table: Table, name: str) -> str:
+    return table.text if table.relation is not None else _as(table.name, name)
+
+
+def _as(table: str, name: str) -> str:
+    return quoted(table) if table == name else f"{quoted(table)} AS {quoted(name)}"

@@ -1,0 +1,181 @@
+"""What is made of all rows of a unit: one number, with bounds that follow from the contract alone.
+
+    MAX(x), MIN(x), AVG(x)     the bounds of x; a mean is rounded to the step of x
+    COUNT(*), COUNT(x)         from 0 to c
+    COUNT(DISTINCT clinic)     from 0 to the number of keys
+    SUM(x)                     from the least sum of 1 to c rows to the greatest
+
+`c` is the contract's max_rows_per_unit, and nothing but the usual end of a range: counts and sums are of all rows, and
+are then clipped.  LEAST and GREATEST with a constant give other ends: LEAST(COUNT(*), 50).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, floor
+from typing import Literal
+
+from inbounds.bounds import Bounds
+from inbounds.bounds.notation import write_end
+from inbounds.errors import InvalidQuestion, LatticeTooFine
+from inbounds.query.columns.column import FARTHEST, Keys, Numbers, grain_of, refuse_column
+from inbounds.query.columns.condition import quoted
+from inbounds.query.columns.derived_column import Made, as_code
+from inbounds.query.tables.table import Table
+
+Function = Literal["MAX", "MIN", "AVG", "SUM", "COUNT", "COUNT DISTINCT"]
+
+
+@dataclass(frozen=True)
+class UnitMeasure:
+    """One number for each unit: a function of a column of its rows, or of the rows themselves."""
+
+    function: Function
+    column: str | None = None
+    """None counts rows."""
+    least: Fraction | None = None
+    """What a count or a sum is raised to, if GREATEST says so."""
+    most: Fraction | None = None
+    """What a count or a sum is lowered to, if LEAST says so."""
+
+    @property
+    def has_ends(self) -> bool:
+        """Whether a limit on rows gives its ends, where nothing else does."""
+        return self.function in ("COUNT", "SUM")
+
+    def __str__(self) -> str:
+        name = "*" if self.column is None else quoted(self.column)
+        found = f"COUNT(DISTINCT {name})" if self.function == "COUNT DISTINCT" else f"{self.function}({name})"
+        if self.most is not None:
+            found = f"LEAST({found}, {write_end(self.most)})"
+        return found if self.least is None else f"GREATEST({found}, {write_end(self.least)})"
+
+
+@dataclass(frozen=True, eq=False)
+class UnitColumn:
+    """A measure of a unit's rows as a column of numbers: what it is made of, and where it can be."""
+
+    name: str
+    measure: UnitMeasure
+    of: Table
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The column, as a question sees it."""
+        measure = self.measure
+        if measure.function == "COUNT":
+            if measure.column is not None:
+                self.of.column(measure.column)
+            return self._checked(self._between(Fraction(0), Fraction(self.of.limit), Fraction(1)))
+        if measure.function == "COUNT DISTINCT":
+            return Numbers(self.name, Bounds(0, len(self._keys.keys), step=1))
+        if measure.function == "SUM":
+            return self._checked(self._sum())
+        source = self.source
+        found = as_code(source, self.name) if isinstance(source, Made) else Numbers(self.name, source.bounds)
+        assert isinstance(found, Numbers)
+        return found
+
+    @property
+    def source(self) -> Numbers:
+        """The column that it is made of."""
+        found = self.of.column(self.measure.column)
+        if isinstance(found, Keys):
+            raise InvalidQuestion(
+                f"{found.name} holds keys, which have no {self.measure.function}; count them with "
+                f"COUNT(DISTINCT {quoted(found.name)}), or put a condition on them in WHERE"
+            )
+        return found
+
+    @property
+    def _keys(self) -> Keys:
+        found = self.of.column(self.measure.column)
+        if not isinstance(found, Keys):
+            raise InvalidQuestion(
+                f"{found.name} holds numbers or days, and only keys are counted distinct; count its rows with "
+                f"COUNT({quoted(found.name)})"
+            )
+        return found
+
+    @property
+    def grain(self) -> Fraction:
+        """What all sums are multiples of."""
+        return grain_of(self.source)
+
+    @property
+    def _is_made(self) -> bool:
+        """Whether it is made of a column that is made of columns."""
+        return self.measure.column is not None and isinstance(self.of.column(self.measure.column), Made)
+
+    @property
+    def _coarser(self) -> str:
+        """Say how the values that are added up get a coarser step."""
+        if self._is_made:
+            return f"round what is added up, as in {self.measure.function}(ROUND({self.measure.column}, 1))"
+        return "give its bounds a coarser step"
+
+    @property
+    def coarseness(self) -> int:
+        """How many grains a step of a sum has."""
+        return int(self.numbers.step / self.grain)
+
+    def _sum(self) -> Bounds:
+        source = self.source
+        if source.is_dates:
+            raise InvalidQuestion(f"{source.name} holds days, which have no sum; ask for MAX, MIN or COUNT")
+        if max(abs(source.low), abs(source.high)) / self.grain > FARTHEST:
+            raise InvalidQuestion(f"values of {source.name} are too fine to be added up; {self._coarser}")
+        rows = self.of.limit  # of one row as well: a unit with a single row is not raised to the sum of many
+        low, high = min(source.low, source.low * rows), max(source.high, source.high * rows)
+        own = source.bounds.step is None and not isinstance(source, Made)  # a made one has any step, not a binary one
+        return self._between(low, high, None if own else self.grain)
+
+    def _between(self, low: Fraction, high: Fraction, step: Fraction | None) -> Bounds:
+        least, most = self.measure.least, self.measure.most
+        low, high = low if least is None else least, high if most is None else most
+        if step is None:
+            grain = self.grain
+            low, high = floor(low / grain) * grain, ceil(high / grain) * grain
+            usual = Numbers(self.name, Bounds(low, high)) if low < high else None
+            step = grain if usual is None or usual.step < grain else None
+        if step is not None and (low / step).denominator * (high / step).denominator != 1:
+            raise InvalidQuestion(
+                f"{self.measure} is counted in steps of {write_end(step)}; take ends that are multiples of that"
+                + (f", or {self._coarser}" if self._is_made else "")
+            )
+        if low >= high:
+            raise InvalidQuestion(
+                f"{self.measure} has no room between {write_end(low)} and {write_end(high)}; take other ends"
+            )
+        return Bounds(low, high, step=step)
+
+    def _checked(self, bounds: Bounds) -> Numbers:
+        found = Numbers(self.name, bounds)
+        try:
+            problem = refuse_column(found)
+        except LatticeTooFine as too_fine:
+            problem = str(too_fine)
+        if problem is not None:
+            raise InvalidQuestion(f"{self.measure} has too wide a range ({problem}); take LEAST({self.measure}, …)")
+        return found
+
+    @property
+    def is_clipped_by_limit(self) -> bool:
+        """Whether an end of the range is what the contract's limit of rows can give, and not what the question says."""
+        measure = self.measure
+        return measure.has_ends and (measure.most is None or (measure.least is None and measure.function == "SUM"))
+
+    @property
+    def told(self) -> str:
+        """Say what the column is, and where it can be."""
+        why = ""
+        measure = self.measure
+        if self.is_clipped_by_limit:
+            why = f" (clipped to what {self.of.limit} rows can give, the contract's max_rows_per_unit)"
+        elif measure.has_ends:
+            why = " (clipped)"
+        elif measure.function == "AVG":
+            why = " (rounded to the step)"
+        return f"{self.name} = {measure} in {self.numbers.bounds.brief()}{why}"

@@ -1,0 +1,161 @@
+"""What every refusal looks like: problem+json (RFC 9457), with a code that stays what it is.
+
+Status and text depend on the question and on the ledger, never on data: what a database said is not repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from inbounds import errors
+from inbounds.bounds.notation import write_end
+
+MEDIA_TYPE = "application/problem+json"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A status and a title that go with a code."""
+
+    status: int
+    title: str
+
+
+KINDS = {
+    "invalid-request": Kind(400, "The request cannot be read"),
+    "invalid-question": Kind(400, "The question cannot be answered"),
+    "useless-question": Kind(400, "The answer would tell nothing"),
+    "invalid-parameter": Kind(400, "Something is missing, or outside its range"),
+    "not-authenticated": Kind(401, "Nobody is known by this key"),
+    "budget-exceeded": Kind(402, "There is not enough budget left"),
+    "not-allowed": Kind(403, "This role may not do that"),
+    "stale-form": Kind(403, "This form is too old, or not from here"),
+    "wrong-address": Kind(403, "Requests come through the proxy only"),
+    "not-found": Kind(404, "There is no such thing, or it is not yours"),
+    "not-owned": Kind(404, "No answer of yours tells this"),
+    "method-not-allowed": Kind(405, "This cannot be done here"),
+    "request-running": Kind(409, "This request is still running"),
+    "not-answered": Kind(409, "The request was charged, and has no answer yet"),
+    "ledger-conflict": Kind(409, "This contradicts what the ledger holds"),
+    "too-large": Kind(413, "The request is too large"),
+    "request-reused": Kind(422, "This Idempotency-Key was used for another question"),
+    "too-many": Kind(429, "Too many requests"),
+    "headers-too-large": Kind(431, "The headers of the request are too large"),
+    "too-many-statements": Kind(429, "Too many questions at once"),
+    "too-slow": Kind(408, "The request took too long to arrive"),
+    "failed": Kind(500, "The server made a mistake"),
+    "answer-failed": Kind(500, "No answer could be made of what was drawn"),
+    "statement-failed": Kind(503, "The database could not run the statement"),
+    "dataset-unavailable": Kind(503, "The dataset cannot be read"),
+    "ledger-unavailable": Kind(503, "The ledger cannot be read or written"),
+    "ledger-broken": Kind(503, "The ledger does not verify"),
+    "server-unavailable": Kind(503, "The server cannot do this now"),
+    "no-table": Kind(503, "No possible table was found yet"),
+    "statement-stopped": Kind(504, "The statement took too long and was stopped"),
+}
+"""Every code there is; none changes its meaning."""
+
+
+class Problem(Exception):
+    """A refusal, with what to do about it."""
+
+    def __init__(
+        self, code: str, detail: str, *, headers: dict[str, str] | None = None, more: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+        self.headers = headers or {}
+        self.more = more or {}
+
+    @property
+    def status(self) -> int:
+        """The status of the response."""
+        return KINDS[self.code].status
+
+    def data(self) -> dict[str, Any]:
+        """Return the body."""
+        kind = KINDS[self.code]
+        told = {"type": f"urn:inbounds:{self.code}", "title": kind.title, "status": kind.status}
+        return {**told, "code": self.code, "detail": self.detail, **self.more}
+
+
+AGAIN = "ask again with the same Idempotency-Key, which costs nothing more"
+
+
+def problem_of(error: errors.InboundsError) -> Problem:
+    """Return what a person is told of an error: its own words where they are about the question, ours elsewhere."""
+    return next(tell(error) for kind, tell in _TOLD if isinstance(error, kind))
+
+
+def _budget(error: errors.BudgetExceeded) -> Problem:
+    left: dict[str, Any] = {
+        "left_total": error.left_total,
+        "left_analyst": error.left_analyst,
+        "requested": error.requested,
+    }
+    facts = {name: None if one is None else write_end(one) for name, one in left.items()}
+    return Problem("budget-exceeded", str(error), more={"dataset": error.dataset, "analyst": error.analyst, **facts})
+
+
+def _unavailable(error: errors.LedgerUnavailable) -> Problem:
+    became = f"it may have been charged: {AGAIN}" if error.uncertain else f"nothing was changed; {_LATER}"
+    more = {"charged": None if error.uncertain else False}
+    return Problem("ledger-unavailable", f"the ledger cannot be reached; {became}", headers=RETRY, more=more)
+
+
+def _statement(error: errors.EngineFailed) -> Problem:
+    if error.stopped:
+        return Problem("statement-stopped", f"the statement was over its time; what was charged stays charged: {AGAIN}")
+    became = f"what was charged stays charged: {AGAIN}" if error.charged else "nothing was charged; try again"
+    more = {"charged": error.charged}
+    return Problem("statement-failed", f"the database could not run the statement; {became}", headers=RETRY, more=more)
+
+
+def _in_our_words(code: str, detail: str, headers: dict[str, str] | None = None) -> Callable[[Any], Problem]:
+    return lambda _: Problem(code, detail, headers=headers)
+
+
+def _as_it_says(code: str) -> Callable[[Any], Problem]:
+    return lambda error: Problem(code, str(error))
+
+
+_LATER = "try again later, or tell the custodian"
+
+RETRY = {"Retry-After": "5"}
+
+_TOLD: tuple[tuple[type[errors.InboundsError], Callable[[Any], Problem]], ...] = (
+    (errors.BudgetExceeded, _budget),
+    (
+        errors.RequestReused,
+        _in_our_words(
+            "request-reused", "the Idempotency-Key was used for another question or epsilon; choose another one"
+        ),
+    ),
+    (errors.LedgerConflict, _as_it_says("ledger-conflict")),
+    (errors.LedgerUnavailable, _unavailable),
+    (errors.LedgerError, _in_our_words("ledger-broken", "the ledger does not verify; tell the custodian")),
+    (errors.EngineFailed, _statement),
+    (
+        errors.AnswerFailed,
+        _in_our_words(
+            "answer-failed",
+            "no answer could be made of what was drawn. What was charged stays charged, and this Idempotency-Key "
+            "always gives this refusal; tell the custodian, or ask with another one, which is charged again",
+        ),
+    ),
+    (errors.InvalidContract, _in_our_words("dataset-unavailable", f"the dataset cannot be read; {_LATER}", RETRY)),
+    (
+        errors.ProjectionFailed,
+        _in_our_words("no-table", f"no possible table was found for what was measured, which is kept; {AGAIN}"),
+    ),
+    (errors.UselessQuestion, _as_it_says("useless-question")),
+    (errors.QueryError, _as_it_says("invalid-question")),
+    (errors.InboundsError, _as_it_says("invalid-parameter")),
+)
+"""What is told of each kind of error; the first that fits."""
+
+
+MISTAKE = Problem("failed", "the server made a mistake; tell the custodian when this was")

@@ -1,0 +1,171 @@
+"""Keep: what a custodian watches and decides: budgets, who asked what, grants and requests, keys, contracts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from inbounds.errors import InboundsError, InvalidParameter, LedgerUnavailable
+from inbounds.ledger.values.entry import Entry
+from inbounds.query import Inspection
+from inbounds.query.custodian.text import inspection_text
+from inbounds.server.basics import clock
+from inbounds.server.basics.person import Action, Role
+from inbounds.server.basics.problem import Problem
+from inbounds.server.pages.page import page, picture, to
+from inbounds.server.pages.parts.contract_history import history
+from inbounds.server.pages.pictures.balances_picture import balances_picture
+from inbounds.server.pages.pictures.figure import Looks
+from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, signed_in
+from inbounds.server.service.amounts import Whole
+from inbounds.server.service.budgets import Grant, budget_of, granted
+from inbounds.server.service.dataset_shape import Name, described
+from inbounds.server.service.door import Serving
+from inbounds.server.service.service import Service
+
+router = APIRouter(include_in_schema=False)
+
+Custodian = Annotated[Visitor, signed_in(Action.GRANT)]
+Keykeeper = Annotated[Visitor, signed_in(Action.MANAGE_KEYS)]
+MOST = 100
+"""So many of the last questions are shown."""
+
+LONGEST_NOTE = 900
+DAYS = re.compile("[0-9]{1,5}")
+DECISIONS = {"grant": "granted", "decline": "declined"}
+"""What can become of a request, and the note if there is no other."""
+
+Number = Annotated[Whole, Path(ge=1, le=2**62)]
+
+
+@router.get("/keep")
+async def keep_page(request: Request, service: Serving, visitor: Custodian) -> Response:
+    """Show every dataset's budget, and the requests that wait for a decision."""
+    names = service.holdings.names
+    budgets = [await run_in_threadpool(budget_of, service, name, visitor.person, None) for name in names]
+    requests = await run_in_threadpool(service.budget_requests.listed)
+    return page(request, "keep", visitor, budgets=budgets, requests=[one for one in requests if one.decided is None])
+
+
+@router.get("/keep/keys")
+async def keys_page(request: Request, service: Serving, visitor: Keykeeper) -> Response:
+    """List everybody's keys."""
+    return await _keys(request, service, visitor, None)
+
+
+async def _keys(request: Request, service: Service, visitor: Visitor, issued: tuple[str, str] | None) -> Response:
+    found = await run_in_threadpool(service.keys.issued)
+    people = list(service.file.people.values())
+    return page(request, "keep_keys", visitor, keys=found, now=clock.now(), people=people, issued=issued)
+
+
+@router.post("/keep/keys")
+async def issue(request: Request, service: Serving, visitor: Keykeeper, sent: Form) -> Response:
+    """Issue a key, and show it this once."""
+    refuse_forged(request, visitor, sent)
+    person, days = sent.get("person", ""), sent.get("days", "")
+    if person not in service.file.people or DAYS.fullmatch(days) is None:
+        raise Problem("invalid-parameter", "a key is for somebody whom the file names, for a number of days; go back")
+    text, _ = await run_in_threadpool(service.keys.issue, person, int(days))
+    return await _keys(request, service, visitor, (person, text))
+
+
+@router.post("/keep/keys/{prefix}/revoke")
+async def revoke(request: Request, prefix: str, service: Serving, visitor: Keykeeper, sent: Form) -> Response:
+    """Revoke a key, at once."""
+    refuse_forged(request, visitor, sent)
+    if await run_in_threadpool(service.keys.revoke, prefix) is None:
+        raise Problem("not-found", "there is no such key; go back and look at the list")
+    return to("/keep/keys")
+
+
+@router.get("/keep/{name}")
+async def keep_one_page(request: Request, name: Name, service: Serving, visitor: Custodian) -> Response:
+    """Show one dataset: balances over time, who asked what, requests, and the contract with its history."""
+    return page(request, "keep_one", visitor, **await run_in_threadpool(_watched, service, visitor, name))
+
+
+def _watched(service: Service, visitor: Visitor, name: str) -> dict[str, Any]:
+    holding = service.holdings.holding(name, visitor.person)
+    people = [one for one in service.file.people.values() if one.role is Role.ANALYST and one.may_see(name)]
+    entries = _entries(service, name)
+    return {
+        "described": described(holding),
+        "total": budget_of(service, name, visitor.person, None),
+        "analysts": [budget_of(service, name, visitor.person, one.name) for one in people],
+        "charges": [one for one in entries if one.kind == "charge"][: -MOST - 1 : -1],
+        "grants": [one for one in entries if one.kind == "grant"][::-1],
+        "requests": service.budget_requests.listed(name),
+        "contracts": history(entries),
+    }
+
+
+def _entries(service: Service, name: str) -> Sequence[Entry]:
+    with service.holdings.reading() as ledger:
+        return ledger.statement(name).entries
+
+
+@router.get("/keep/{name}/balances.svg")
+async def balances(name: Name, service: Serving, visitor: Custodian, look: Looks) -> Response:
+    """Draw what was spent over time."""
+    await run_in_threadpool(service.holdings.holding, name, visitor.person)
+    entries = await run_in_threadpool(_entries, service, name)
+    return picture(await run_in_threadpool(balances_picture, entries, clock.now(), look))
+
+
+@router.get("/keep/{name}/check")
+async def check_page(request: Request, name: Name, service: Serving, visitor: Custodian) -> Response:
+    """Show what the contract does to the real table: for the custodian's eyes only."""
+    holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
+    found = await run_in_threadpool(Inspection.of, holding.dataset)
+    lines = inspection_text(found, holding.dataset.contract.name).splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("##")).strip()  # the page has a frame of its own
+    return page(request, "keep_check", visitor, name=name, text=text)
+
+
+@router.post("/keep/{name}/grants")
+async def grant(request: Request, name: Name, service: Serving, visitor: Custodian, sent: Form) -> Response:
+    """Grant more, on the record."""
+    refuse_forged(request, visitor, sent)
+    more = _grant(sent.get("amount", ""), sent.get("analyst") or None, sent.get("note", ""))
+    await run_in_threadpool(granted, service, name, more, visitor.person)
+    return to(f"/keep/{quote(name, safe='')}")
+
+
+@router.post("/keep/requests/{number}")
+async def decide(request: Request, number: Number, service: Serving, visitor: Custodian, sent: Form) -> Response:
+    """Grant or decline a request, with a note."""
+    refuse_forged(request, visitor, sent)
+    decision, note = sent.get("decision", ""), sent.get("note", "").strip()
+    if decision not in DECISIONS or len(note) > LONGEST_NOTE:
+        raise Problem("invalid-parameter", f"grant or decline, with a note of up to {LONGEST_NOTE} characters; go back")
+    await run_in_threadpool(_decide, service, visitor, number, decision == "grant", note or DECISIONS[decision])
+    return to("/keep")
+
+
+def _decide(service: Service, visitor: Visitor, number: int, grants: bool, note: str) -> None:
+    """Decide a request: once, so that it is not granted twice; and not at all if the grant is refused."""
+    wanted = service.budget_requests.find(number)
+    if wanted is None or not service.budget_requests.decide(number, wanted.amount if grants else None, note):
+        raise Problem("not-found", "this request was decided already; go back and load the page again")
+    if grants:
+        try:
+            more = _grant(wanted.amount, wanted.person, f"{note} (request {number})")
+            granted(service, wanted.dataset, more, visitor.person)
+        except (InboundsError, Problem) as error:
+            if not (isinstance(error, LedgerUnavailable) and error.uncertain):  # nothing was written
+                service.budget_requests.reopen(number)
+            raise
+
+
+def _grant(amount: str, analyst: str | None, note: str) -> Grant:
+    try:
+        return Grant.model_validate({"amount": amount, "analyst": analyst, "note": note.strip()})
+    except ValueError:
+        raise InvalidParameter("a grant needs an amount such as 0.5 and a note that says why; go back") from None

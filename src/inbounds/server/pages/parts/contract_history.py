@@ -1,0 +1,66 @@
+"""The versions of a contract that the ledger has, what changed between them, and what that means for privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from inbounds.ledger.values.entry import Entry
+from inbounds.ledger.values.terms import Terms
+
+MEANINGS = {
+    "unit": "Whose privacy is protected has changed. What was answered before protects somebody else.",
+    "max_rows_per_unit": "One person counts for another number of rows: with more of them, answers have more noise.",
+    "source": "Another table is asked. If the same people are in both, what they lose adds up over both budgets.",
+    "column": "Other values are possible. Bounds must not be read off the data, or they tell of somebody.",
+    "public": "More is taken for public, and what is public is not protected.",
+}
+"""What a change of a term means, by how its name begins; of another table's, by what follows the table's name."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One term that changed."""
+
+    term: str
+    before: str | None
+    after: str | None
+
+    @property
+    def meaning(self) -> str:
+        """What it means for privacy."""
+        name = self.term.rpartition(": ")[2] if self.term.startswith("table ") else self.term
+        return MEANINGS.get(name.partition(" ")[0], "")
+
+
+@dataclass(frozen=True)
+class Version:
+    """A contract as it was from an entry of the ledger on."""
+
+    entry: int
+    time: str
+    digest: str
+    reason: str
+    terms: Mapping[str, str]
+    changes: tuple[Change, ...]
+
+
+def history(entries: Iterable[Entry]) -> list[Version]:
+    """Return the versions of a contract, the newest first."""
+    found: list[Version] = []
+    for entry in entries:
+        read = Terms.load(entry.text) if entry.kind == "contract" else None
+        if read is None:
+            continue
+        terms, reason = read
+        before = found[-1].terms if found else None
+        changes = () if before is None else _changes(before, terms)
+        found.append(Version(entry.seq, entry.time, entry.fingerprint, reason, dict(terms), changes))
+    return found[::-1]
+
+
+def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
+    names = [*before, *(name for name in after if name not in before)]
+    return tuple(
+        Change(name, before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)
+    )

@@ -1,0 +1,101 @@
+"""The form for those who do not know SQL: what is chosen there, written as SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+from inbounds.exact.decimals import is_decimal
+from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.condition import quoted
+from inbounds.query.tables.contract_tables import Tables
+
+MEASURES = {
+    "rows": "COUNT(*)",
+    "units": "COUNT(DISTINCT {unit})",
+    "sum": "SUM({column})",
+    "mean": "AVG({column})",
+    "median": "MEDIAN({column})",
+    "spread": "STDDEV({column})",
+    "quantiles": "QUANTILES({column}, 0.1, 0.25, 0.5, 0.75, 0.9)",
+}
+OF_A_COLUMN = tuple(name for name, sql in MEASURES.items() if "{column}" in sql)
+ADDED_UP = ("rows", "units", "sum")
+"""What has totals."""
+
+COMPARISONS = {"is": "=", "is not": "<>", "is at least": ">=", "is at most": "<="}
+
+
+class Lack(NamedTuple):
+    """What is missing for a question: in which field, in words."""
+
+    field: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What was chosen; nothing is a choice too."""
+
+    table: str = ""
+    measure: str = ""
+    column: str = ""
+    where: str = ""
+    compare: str = "is"
+    value: str = ""
+    by: str = ""
+    then_by: str = ""
+    totals: str = ""
+
+    @classmethod
+    def of(cls, sent: Mapping[str, str]) -> Choices:
+        """Read the form."""
+        return cls(**{one.name: sent[one.name][:200] for one in fields(cls) if one.name in sent})
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the form was sent, and is a question."""
+        return self.measure in MEASURES and self.lack is None
+
+    @property
+    def lack(self) -> Lack | None:
+        """What is missing, or chosen and impossible: no choice is left out in silence."""
+        if self.measure not in MEASURES:
+            return None  # it was not sent
+        if self.measure in OF_A_COLUMN and not self.column:
+            return Lack("column", "Choose the column that you want this of.")
+        if self.where and not self.value:
+            return Lack("value", f"Write the value that {self.where} is compared with, or choose “everywhere”.")
+        if self.value and not self.where:
+            return Lack("where", "Choose the column that is compared with the value, or leave the value empty.")
+        if self.totals and self.measure not in ADDED_UP:
+            return Lack("totals", "Only counts and sums have totals: leave them out, or ask for a count or a sum.")
+        return None
+
+
+def written(tables: Tables, choices: Choices) -> str:
+    """Return the question that was chosen, in SQL; nothing that it needs may be missing."""
+    table = tables.private.get(choices.table, tables.main)
+    groups = [quoted(one) for one in (choices.by, choices.then_by) if one]
+    measure = MEASURES[choices.measure].format(column=quoted(choices.column), unit=quoted(table.unit))
+    parts = [f"SELECT {', '.join([*groups, measure])} FROM {quoted(table.name)}"]
+    if choices.where:
+        sign = COMPARISONS.get(choices.compare, "=")
+        parts.append(
+            f"WHERE {quoted(choices.where)} {sign} {sql_value(choices.value, table.columns.get(choices.where))}"
+        )
+    if groups:
+        listed = ", ".join(groups)
+        parts.append(f"GROUP BY CUBE({listed})" if choices.totals else f"GROUP BY {listed}")
+    return " ".join(parts)
+
+
+def sql_value(text: str, column: Column | None) -> str:
+    """Return a constant: a key as the contract has it, a number as it is, anything else as a text."""
+    key = next((one for one in column.keys if str(one) == text), None) if isinstance(column, Keys) else None
+    if not isinstance(key, str) and is_decimal(text.strip()):
+        return text.strip()
+    if isinstance(key, bool):
+        return str(key).upper()
+    return "'" + text.replace("'", "''") + "'"

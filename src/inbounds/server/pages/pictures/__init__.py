@@ -1,0 +1,1 @@
+"""Pictures of pages, drawn on the server as SVG."""

@@ -1,0 +1,112 @@
+"""The picture of an answer: bars for groups, a line for time, points for what has no interval, boxes for quantiles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+from inbounds.plot.style import COLOURS, matplotlib_or_error
+from inbounds.plot.tables import BOX, MOST_BARS, POINTS, bars, boxes, said_of
+from inbounds.query import Answer
+from inbounds.server.pages.pictures.figure import Look, svg
+from inbounds.server.pages.words import shortened
+
+HEIGHT = 3.4
+BAR = 0.27
+"""Heights, in inches."""
+
+MOST_LETTERS, MOST_LETTERS_NARROW = 24, 14
+"""So many letters has the name of a group: more of them would leave no room for what is drawn."""
+
+MOST_TITLE = 36
+"""So many letters has the name of what was measured."""
+
+
+def drawable(answer: Answer) -> Answer | None:
+    """Return what can be drawn of an answer, None if nothing can: its finest groups, for totals would dwarf them."""
+    if answer.measures == BOX and answer.rows and all(name.startswith("quantile") for name in _measured(answer)):
+        return answer
+    if answer.measures != 1 or not answer.intervals or not _numbers(answer):
+        return None
+    keys = len(answer.columns) - 1
+    fine = [at for at, row in enumerate(answer.rows) if None not in row[:keys]]
+    rows, intervals = (tuple(one[at] for at in fine) for one in (answer.rows, answer.intervals))
+    return replace(answer, rows=rows, intervals=intervals) if 2 <= len(fine) <= MOST_BARS else None
+
+
+def _measured(answer: Answer) -> tuple[str, ...]:
+    return answer.columns[-answer.measures :]
+
+
+def _numbers(answer: Answer) -> bool:
+    cells = [row[-1] for row in answer.rows]
+    return all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
+
+
+def _is_over_time(answer: Answer) -> bool:
+    return len(answer.columns) == 2 and all(isinstance(row[0], date) for row in answer.rows)
+
+
+def answer_height(answer: Answer) -> float:
+    """Return how high the picture is, in inches."""
+    if answer.measures == BOX or _is_over_time(answer):
+        return HEIGHT
+    return 0.95 + BAR * len(answer.rows)
+
+
+def answer_picture(answer: Answer, look: Look) -> bytes:
+    """Return the picture of what is drawable, as SVG."""
+    return svg(lambda axes: _draw(_fitting(answer, look), axes, look), look, answer_height(answer))
+
+
+def _fitting(answer: Answer, look: Look) -> Answer:
+    """Return an answer whose names fit into a picture; the table beside it has them in full."""
+    keys = len(answer.columns) - answer.measures
+    most = (MOST_LETTERS_NARROW if look.narrow else MOST_LETTERS) // max(1, keys)
+    rows = tuple(
+        (*(shortened(one, most) if isinstance(one, str) else one for one in row[:keys]), *row[keys:])
+        for row in answer.rows
+    )
+    return replace(answer, rows=rows, columns=tuple(shortened(one, MOST_TITLE) for one in answer.columns))
+
+
+def _draw(answer: Answer, axes: Any, look: Look) -> None:
+    if answer.measures == BOX:
+        boxes(answer, axes=axes)
+        letters = sum(len(label.get_text()) for label in axes.get_xticklabels())
+        if letters > (MOST_LETTERS if look.narrow else 2 * MOST_LETTERS):  # or names would overlap
+            axes.tick_params(axis="x", rotation=60)
+    elif _is_over_time(answer):
+        _line(answer, axes)
+    else:
+        bars(answer, horizontal=True, axes=axes)
+        axes.xaxis.set_major_locator(matplotlib_or_error().ticker.MaxNLocator(4 if look.narrow else 7))
+        if look.narrow:  # in the middle of the bars, what is said of intervals would go beyond the edge
+            axes.set_xlabel(axes.get_xlabel(), loc="right")
+
+
+def _line(answer: Answer, axes: Any) -> None:
+    """Draw numbers over days, with their intervals as a band; points where one of them has no interval."""
+    days, values = [row[0] for row in answer.rows], [row[-1] for row in answer.rows]
+    ends = [one for (one,) in answer.intervals if one is not None]
+    name = answer.interval_names[0] if len(ends) == len(days) else None
+    if name is None:
+        axes.plot(days, values, **POINTS)
+    else:
+        axes.plot(days, values, marker="o", markersize=3, color=COLOURS[0])
+        lows, highs = [low for low, _ in ends], [high for _, high in ends]
+        axes.fill_between(days, lows, highs, alpha=0.25, color=COLOURS[0], linewidth=0)
+        axes.set_ylim(bottom=min(0, *lows))
+    axes.set_xlabel(said_of(name, "band"))
+    axes.set_ylabel(answer.columns[-1])
+    axes.spines[["top", "right"]].set_visible(False)
+    dates(axes)
+
+
+def dates(axes: Any) -> None:
+    """Write days below an axis as shortly as they can be told apart."""
+    library = matplotlib_or_error().dates
+    locator = library.AutoDateLocator(maxticks=5)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(library.ConciseDateFormatter(locator))

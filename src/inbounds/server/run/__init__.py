@@ -1,0 +1,1 @@
+"""How the server runs: the application, its processes and connections."""

@@ -1,0 +1,1 @@
+"""What routes and pages share: asking, explaining, stored answers, budgets."""

@@ -1,0 +1,63 @@
+"""A person's own questions: what they are called, and which of them are answered."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path
+from pydantic import BaseModel, Field
+
+from inbounds.ledger.values.amount import fraction
+from inbounds.ledger.values.entry import Entry
+from inbounds.server.basics.person import Person
+from inbounds.server.service.amounts import text
+from inbounds.server.service.service import Service
+from inbounds.server.service.stored_answers import is_finished
+
+TOKEN = r"[A-Za-z0-9._~-]{1,80}"
+"""An Idempotency-Key: no slash, so that a request id tells where the person's name ends."""
+
+
+NEW_TOKEN = r"(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]?|\.[A-Za-z0-9_~-]|[A-Za-z0-9._~-]{3,80})"
+"""One for a new question: neither `.` nor `..`, which in an address lead to another one."""
+
+
+AnswerId = Annotated[str, Path(pattern=f"^{TOKEN}$", description="The Idempotency-Key that a question was asked with.")]
+
+
+class AskedOut(BaseModel):
+    """A question that was charged."""
+
+    number: int = Field(description="Its number among your own, from 1: the next page is after the last one.")
+    id: str
+    dataset: str
+    asked_at: str
+    epsilon: str
+    question: str
+    answered: bool
+
+
+def answers_of(service: Service, person: Person, after: int, most: int) -> list[AskedOut]:
+    """Return a person's own questions, in the order in which they were charged.
+
+    They are counted by themselves: numbers of the ledger would tell whether another question was answered in between,
+    and so, before its tick, how long it took.
+    """
+    with service.holdings.reading() as ledger:
+        found = list(ledger.requests(person.name, after, most))
+    return [
+        AskedOut(
+            number=number,
+            id=_key(person, charge),
+            dataset=charge.dataset,
+            asked_at=charge.time,
+            epsilon=text(fraction(charge.amount)) or "0",
+            question=charge.text,
+            answered=is_finished(answer) and not service.claims.is_running(charge.request_id),
+        )
+        for number, (charge, answer) in enumerate(found, after + 1)
+    ]
+
+
+def _key(person: Person, entry: Entry) -> str:
+    return entry.request_id.removeprefix(f"{person.name}/")

@@ -1,0 +1,68 @@
+"""How a dataset looks to those who may ask it: tables, columns, bounds; nothing of where it is."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path
+from pydantic import BaseModel, Field
+
+from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.server.state.open_datasets import Holding
+
+Name = Annotated[str, Path(description="The name of a dataset.", min_length=1, max_length=200)]
+
+
+class ColumnOut(BaseModel):
+    """A column that can be asked about."""
+
+    name: str
+    bounds: str | None = Field(default=None, description="The possible values of a column of numbers or days.")
+    keys: list[str | int | bool] | None = Field(default=None, description="The public categories of a column of keys.")
+    made_of: str | None = Field(default=None, description="The expression that it is made of, if it is not stored.")
+
+
+class TableOut(BaseModel):
+    """A table that can stand after FROM."""
+
+    name: str
+    public: bool = Field(description="Public tables are not protected; they can be joined by their key.")
+    unit: str | None = Field(description="The column that tells whose rows they are; 'row' if each is somebody else's.")
+    key: str | None = Field(default=None, description="The key of a public table.")
+    max_rows_per_unit: int | None = None
+    columns: list[ColumnOut]
+
+
+class DatasetOut(BaseModel):
+    """The public description of a dataset."""
+
+    name: str
+    tables: list[TableOut]
+    tick: float = Field(description="Answers leave so many seconds after a question, or at a multiple of it.")
+
+
+def described(holding: Holding) -> DatasetOut:
+    """Return the public description of a dataset: nothing of where it is."""
+    tables = holding.dataset.tables
+    found = [
+        TableOut(
+            name=name,
+            public=False,
+            unit=table.unit,
+            max_rows_per_unit=table.limit,
+            columns=[_column(one) for one in table.columns.values()],
+        )
+        for name, table in tables.private.items()
+    ]
+    for name, public in tables.public.items():
+        columns = [_column(one) for one in public.columns.values()]
+        found.append(TableOut(name=name, public=True, unit=None, key=public.key, columns=columns))
+    return DatasetOut(name=holding.name, tables=found, tick=holding.tick)
+
+
+def _column(column: Column) -> ColumnOut:
+    made = str(column.formula) if isinstance(column, Made | MadeKeys) else None
+    if isinstance(column, Keys):
+        return ColumnOut(name=column.name, keys=list(column.keys), made_of=made)
+    return ColumnOut(name=column.name, bounds=column.bounds.brief(), made_of=made)

@@ -1,0 +1,92 @@
+"""The door of every route: who comes in, and whether this role may do that."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+from anyio import CapacityLimiter
+from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
+
+from inbounds.server.basics.person import Action, Person
+from inbounds.server.basics.problem import KINDS, MEDIA_TYPE, Problem
+from inbounds.server.service.service import Service
+
+SLOWER = {"Retry-After": "10"}
+
+
+def service_of(request: Request) -> Service:
+    """Return what all requests share."""
+    found: Service = request.app.state.service
+    return found
+
+
+def waiting_for(request: Request, limit: str) -> CapacityLimiter:
+    """Return what work of this process waits for, by the limit on it; it belongs to the loop, and so is made in it."""
+    state = request.app.state
+    if not hasattr(state, limit):
+        setattr(state, limit, CapacityLimiter(getattr(service_of(request).file.limits, limit)))
+    found: CapacityLimiter = getattr(state, limit)
+    return found
+
+
+def address_of(request: Request) -> str | None:
+    """Return where a request comes from: the machine that is connected, whatever a header says."""
+    return None if request.client is None else request.client.host
+
+
+Serving = Annotated[Service, Depends(service_of)]
+
+
+def allowed(action: Action) -> Any:
+    """Return what a route depends on that only some roles may use: it gives the person who asks."""
+
+    async def person(request: Request, service: Serving) -> Person:
+        found = await run_in_threadpool(admitted, service, request)
+        request.scope.setdefault("state", {})["person"] = found
+        if not found.may(action):
+            raise Problem("not-allowed", f"{found.role.one} may not {action.words}; ask somebody who may")
+        return found
+
+    return Depends(person)
+
+
+def admitted(service: Service, request: Request) -> Person:
+    """Return who asks, if not too often; wrong keys are counted for the address that they come from."""
+    address = address_of(request)
+    try:
+        found = service.authentication.person(address, request.headers)
+    except Problem:
+        if not service.rates.take(f"address {address}"):
+            raise Problem("too-many", "too many requests without a valid key; wait a minute", headers=SLOWER) from None
+        raise
+    if not service.rates.take(f"person {found.name}"):
+        most = service.file.limits.requests_per_minute
+        raise Problem("too-many", f"everybody has {most} requests a minute; wait a little", headers=SLOWER)
+    return found
+
+
+Endpoint = Callable[..., Awaitable[Any]]
+
+ALWAYS = (
+    "invalid-request",
+    "not-authenticated",
+    "not-allowed",
+    "too-large",
+    "too-slow",
+    "too-many",
+    "server-unavailable",
+)
+
+
+def refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
+    """Return how the document of the interface tells of refusals: those that every route has, and some more."""
+    found: dict[int | str, dict[str, Any]] = {}
+    for code in sorted({*ALWAYS, *codes}):
+        kind = KINDS[code]
+        schema = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        before = found.get(kind.status)
+        words = f"{code}: {kind.title}" if before is None else f"{before['description']}; {code}: {kind.title}"
+        found[kind.status] = {"description": words, "content": schema}
+    return found

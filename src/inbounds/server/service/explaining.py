@@ -1,0 +1,120 @@
+"""Explaining: what a question would do, without doing it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from inbounds.query.query import rho_of
+from inbounds.server.basics.person import Person, Role
+from inbounds.server.service.amounts import Amount, text
+from inbounds.server.service.service import Service
+from inbounds.server.state.open_datasets import Holding
+
+LONGEST_SQL = 20_000
+
+
+class Owned(BaseModel):
+    """A question, whatever it costs: answers that somebody has may tell it for nothing."""
+
+    model_config = ConfigDict(extra="forbid")
+    sql: str = Field(
+        min_length=1, max_length=LONGEST_SQL, examples=["SELECT clinic, AVG(age) FROM visits GROUP BY clinic"]
+    )
+    alone: bool = Field(default=False, description="Each group by itself: less noise in each, and sums that drift.")
+
+
+class Asking(Owned):
+    """A question."""
+
+    epsilon: Amount
+    pooling: Amount | None = Field(default=None, description="From 0 to 1, instead of chosen for the least error.")
+    weights: list[Amount] | None = Field(
+        default=None, max_length=100, description="How several measures divide epsilon."
+    )
+
+
+class PartOut(BaseModel):
+    """How measures that share epsilon are answered."""
+
+    measures: str
+    epsilon: str
+    answers: int
+    sensitivity: str
+    guarantee: str
+    bounds: str
+    mechanism: str
+    proof: str = Field(description="Why the loss is at most epsilon: a certificate, or the law that is drawn from.")
+    expected_noise: str
+
+
+class ExplanationOut(BaseModel):
+    """What will be done for a question; nothing is spent for it, and no row is looked at."""
+
+    question: str
+    epsilon: str
+    row_limit: str
+    parts: list[PartOut]
+    warnings: list[str]
+    shown: str | None
+    owned: str | None
+    useless: str | None = Field(
+        default=None, description="Why it would tell nothing, and is refused unless it is asked with force."
+    )
+    public: str | None = Field(default=None, description="What of it is public knowledge: exact, and free.")
+    made_of_rows: list[str]
+    made_of_columns: dict[str, str]
+    left_afterwards: str | None = Field(
+        description="What the analyst would have left of epsilon, if anything is capped."
+    )
+    fits: bool = Field(description="Whether there is enough left.")
+
+
+def asked(holding: Holding, asking: Owned) -> Any:
+    """Return the question that was sent."""
+    query = holding.dataset.sql(asking.sql)
+    return query.alone() if asking.alone else query
+
+
+def explained(service: Service, name: str, asking: Asking, person: Person) -> ExplanationOut:
+    """Return what a question would do."""
+    holding = service.holdings.holding(name, person)
+    analyst = person.name if person.role is Role.ANALYST else None
+    query = asked(holding, asking)
+    with service.holdings.reading() as ledger:
+        found = query.explain(
+            asking.epsilon,
+            pooling=asking.pooling,
+            weights=asking.weights,
+            analyst=analyst,
+            ledger=ledger,
+            hidden=service.claims.is_running,
+        )
+        balances = [ledger.balance(name, who) for who in {None, analyst}]
+        rho = rho_of(query.plans(asking.epsilon, pooling=asking.pooling, weights=asking.weights))
+        fits = not found.epsilon or ledger.fits(name, found.epsilon, analyst, rho=rho or None)
+    left = [one.left - found.epsilon for one in balances if one.left is not None]
+    return ExplanationOut(
+        question=found.question,
+        epsilon=text(found.epsilon) or "0",
+        row_limit=found.row_limit,
+        parts=[part_out(part.data()) for part in found.parts],
+        warnings=list(found.warnings),
+        shown=found.shown,
+        owned=found.owned,
+        useless=found.useless,
+        public=found.public,
+        made_of_rows=list(found.made),
+        made_of_columns=found.from_columns,
+        left_afterwards=text(max(Fraction(0), min(left))) if left else None,
+        fits=fits,
+    )
+
+
+def part_out(part: Mapping[str, Any]) -> PartOut:
+    """Return a part of an explanation, without the statement: it names files and tables that are nobody's business."""
+    told = {name: part[name] for name in PartOut.model_fields}
+    return PartOut(**{**told, "epsilon": text(part["epsilon"]), "sensitivity": text(part["sensitivity"])})

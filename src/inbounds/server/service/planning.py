@@ -1,0 +1,37 @@
+"""Planning: what a question would do may take seconds to find out, and nobody else waits for that.
+
+Plans are made in threads of their own, not in those that every request needs to be let in, and one person has so many
+at once.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from anyio import to_thread
+from fastapi import Request
+
+from inbounds.server.basics.person import Person
+from inbounds.server.basics.problem import Problem
+from inbounds.server.service.door import service_of, waiting_for
+
+Found = TypeVar("Found")
+Given = ParamSpec("Given")
+
+
+async def planned(
+    request: Request, person: Person, work: Callable[Given, Found], *given: Given.args, **more: Given.kwargs
+) -> Found:
+    """Return what some work finds out that plans a question."""
+    service = service_of(request)
+    most = service.file.limits.plans_at_once
+    with service.claims.one_of(f"plan {person.name}", most) as free:
+        if not free:
+            raise Problem(
+                "too-many-statements",
+                f"everybody has {most} questions planned at once; wait for one of yours",
+                headers={"Retry-After": "1"},
+            )
+        return await to_thread.run_sync(functools.partial(work, *given, **more), limiter=waiting_for(request, "plans"))

@@ -1,0 +1,97 @@
+"""An answer that was given before, or follows from such: the data are not looked at."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from inbounds.errors import AnswerFailed, InboundsError
+from inbounds.ledger.values.amount import fraction
+from inbounds.ledger.values.entry import Entry
+from inbounds.query import Answer
+from inbounds.query.answer.unfinished_table import load as unfinished
+from inbounds.query.ask.draw import is_failed
+from inbounds.query.question.contribution_bound import row_limit
+from inbounds.server.basics.person import Person
+from inbounds.server.basics.problem import AGAIN, Problem
+from inbounds.server.service.answer_shape import Question
+from inbounds.server.service.asking import asked_with, parts_of, request_id
+from inbounds.server.service.explaining import Owned, PartOut, asked
+from inbounds.server.service.service import Service
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An answer that was given before, as it was asked for."""
+
+    key: str
+    """What its request was called."""
+    dataset: str
+    sql: str
+    """The question as it was written."""
+    asked_at: str
+    answer: Answer
+    parts: list[PartOut]
+
+
+def kept(service: Service, person: Person, key: str) -> Kept:
+    """Return one of a person's own answers; the data are not looked at."""
+    request = request_id(person, key)
+    with service.holdings.reading() as ledger:
+        found = ledger.request(request)
+    if found is None or found[0].analyst != person.name:
+        raise Problem("not-found", "you have asked no question with this key")
+    charge, answer = found
+    if service.claims.is_running(request):
+        raise Problem("request-running", "this question is being answered; look again in a moment")
+    if answer is not None and is_failed(answer.text):
+        raise AnswerFailed(request)
+    if answer is None or not is_finished(answer):
+        raise Problem("not-answered", f"this question was charged, and has no answer yet; {AGAIN}")
+    written = service.questions.find(request)
+    if written is not None and person.may_see(charge.dataset):
+        with suppress(InboundsError, ValidationError):  # contract or server changed since: what was released is shown
+            return _as_asked(service, person, key, charge, written[1])
+    released = Answer.load(answer.text, fraction(charge.amount), key, _row_limit(service, charge))
+    return Kept(key, charge.dataset, charge.text, charge.time, released, [])
+
+
+def is_finished(kept: Entry | None) -> bool:
+    """Return whether an answer is there, and is not what was measured for one only."""
+    return kept is not None and unfinished(kept.text) is None and not is_failed(kept.text)
+
+
+def _row_limit(service: Service, charge: Entry) -> str | None:
+    """Return what was said beside an answer of a row limit, None where the contract no longer has its question."""
+    with suppress(InboundsError):
+        if charge.dataset in service.holdings.names:
+            return row_limit(service.holdings.opened(charge.dataset).dataset.sql(charge.text).questions)
+    return None
+
+
+def _as_asked(service: Service, person: Person, key: str, charge: Entry, content: dict[str, Any]) -> Kept:
+    """Return what was released as the question wanted it shown: asking again with its id gives what is kept."""
+    question = Question(**content)
+    holding = service.holdings.holding(charge.dataset, person)
+    query = asked(holding, question)
+    return Kept(
+        key,
+        charge.dataset,
+        question.sql,
+        charge.time,
+        asked_with(query, question, person, key),
+        parts_of(holding, query, question),
+    )
+
+
+def owned_by(service: Service, name: str, question: Owned, person: Person) -> Answer:
+    """Return the answer that follows from those that somebody has, or refuse; what has not left yet tells nothing."""
+    query = asked(service.holdings.holding(name, person), question)
+    with service.holdings.reading() as ledger:
+        found: Answer | None = query.owned(person.name, ledger, service.claims.is_running)
+    if found is None:
+        raise Problem("not-owned", "no answer that you have tells this one; ask it, for an epsilon")
+    return found

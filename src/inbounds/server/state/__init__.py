@@ -1,0 +1,1 @@
+"""What the server has and keeps: the custodian's file, its own database, open datasets and their ledger."""

@@ -1,0 +1,300 @@
+"""The custodian's file: which contracts are served, from which ledger, to whom, where, and how much at once.
+
+    [server]
+    contracts = ["clinic.toml"]
+    ledger = "budget.db"
+    listen = "127.0.0.1:8750"
+
+    [people.ana]
+    role = "analyst"
+    datasets = ["visits"]
+
+Every complaint names the line, as those about contracts do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Any
+
+from inbounds.errors import InvalidParameter
+from inbounds.exact.rational import shown
+from inbounds.ledger.values.address import is_address
+from inbounds.ledger.values.names import check_name
+from inbounds.query.contract.contract import Contract
+from inbounds.server.basics.limits import Limits
+from inbounds.server.basics.person import Person, Role
+
+SECTIONS = ("server", "tls", "proxy", "identity", "people", "limits")
+SERVER_KEYS = ("contracts", "ledger", "listen", "workers", "state", "public_url")
+PERSON_KEYS = ("role", "datasets")
+LISTEN = "127.0.0.1:8750"
+ENCRYPTED_OR_LOCAL = ("https://", "http://127.0.0.1:", "http://localhost:", "http://[::1]:")
+HEADER = re.compile(r"[A-Za-z0-9-]+")
+MOST_WORKERS = 64
+"""On any machine: each takes 170 MB before it has read any data.  How many a machine has room for, `process` checks."""
+
+LONGEST_PERSON = 100
+"""A request id is a person's name, a slash and an Idempotency-Key, and a ledger takes 200 characters."""
+
+
+@dataclass(frozen=True)
+class Tls:
+    """The files of a certificate."""
+
+    certificate: Path
+    key: Path
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """Who may hand requests on, and in which header it tells whom it has authenticated."""
+
+    addresses: tuple[str, ...]
+    header: str | None = None
+
+    def names(self, address: str | None) -> bool:
+        """Return whether an address is the proxy's."""
+        try:
+            peer = ip_address(address or "")
+        except ValueError:
+            return False
+        return any(peer in ip_network(one) for one in self.addresses)
+
+
+@dataclass(frozen=True)
+class Provider:
+    """An identity provider that speaks OpenID Connect: whose tokens are accepted, and which claim is the name."""
+
+    issuer: str
+    audience: str
+    """For whom its tokens are made: also what it calls this server, when somebody signs in with a browser."""
+    claim: str = "email"
+    client_secret_file: Path | None = None
+    """Where the secret is that the server shows the provider; without one, PKCE alone proves that it is the same."""
+
+    def secret(self) -> str | None:
+        """Return the secret; it is in no other value, so that it is in no text."""
+        if self.client_secret_file is None:
+            return None
+        try:
+            found = self.client_secret_file.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            found = ""
+        if not found:
+            raise InvalidParameter(
+                f"the client's secret {str(self.client_secret_file)!r} cannot be read, or is empty; name a file that "
+                "holds it alone"
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class CustodianFile:
+    """All that the file decides."""
+
+    contracts: tuple[Path, ...]
+    ledger: str
+    state: Path
+    host: str
+    port: int
+    workers: int
+    people: Mapping[str, Person]
+    limits: Limits = field(default_factory=Limits)
+    tls: Tls | None = None
+    proxy: Proxy | None = None
+    provider: Provider | None = None
+    public_url: str | None = None
+    """Where browsers find the server, if that is not where it listens."""
+
+    @classmethod
+    def load(cls, path: str | Path) -> CustodianFile:
+        """Read the file."""
+        file = Contract.load(path)
+        file.refuse_unknown(SECTIONS)
+        file.refuse_unknown(SERVER_KEYS, "server")
+        host, port = _listen(file)
+        where = file.text_of("server", "ledger")
+        state = file.text_of("server", "state") if file.has("server", "state") else f"{file.stem}.server.db"
+        found = cls(
+            contracts=tuple(_path(file, one) for one in _texts(file, "server", "contracts")),
+            ledger=where if is_address(where) else str(_path(file, where)),
+            state=_path(file, state),
+            host=host,
+            port=port,
+            workers=_workers(file),
+            people=_people(file),
+            limits=Limits.of(file),
+            tls=_tls(file),
+            proxy=_proxy(file),
+            provider=_provider(file),
+            public_url=_public_url(file),
+        )
+        if not is_address(found.ledger) and Path(found.ledger).resolve() == found.state.resolve():
+            raise file.refuse("state is the file of keys, and must be another one than the ledger; rename it", "server")
+        if not found.is_local and found.tls is None and found.proxy is None:
+            raise file.refuse(
+                f"{found.host} is reached from other machines, and keys must not travel in the clear: name a "
+                "certificate under [tls], or a proxy that has one under [proxy]; or listen on 127.0.0.1",
+                "server",
+                "listen",
+            )
+        return found
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return self.host == "localhost" or ip_address(self.host).is_loopback
+
+    @property
+    def url(self) -> str:
+        """Where the server is."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'http' if self.tls is None else 'https'}://{host}:{self.port}"
+
+    @property
+    def home(self) -> str:
+        """Where browsers find it: as the file says, and never as a request does."""
+        return self.public_url or self.url
+
+
+def _path(file: Contract, text: str) -> Path:
+    return file.folder / Path(text).expanduser()
+
+
+def _texts(file: Contract, *path: str) -> list[str]:
+    found = file.value(*path)
+    if not isinstance(found, list) or not found or not all(isinstance(one, str) and one.strip() for one in found):
+        raise file.refuse(f'{path[-1]} must be a list of texts, got {shown(found)}; write it like ["one"]', *path)
+    return found
+
+
+def _listen(file: Contract) -> tuple[str, int]:
+    text = file.text_of("server", "listen") if file.has("server", "listen") else LISTEN
+    host, _, port = text.rpartition(":")
+    try:
+        named = host.strip("[]")
+        if named != "localhost":
+            ip_address(named)
+        if not port.isascii() or not port.isdigit() or not 0 <= int(port) <= 65535:
+            raise ValueError
+    except ValueError:
+        raise file.refuse(
+            f"listen must be an address and a port, got {shown(text)}; write it like {LISTEN!r}", "server", "listen"
+        ) from None
+    return named, int(port)
+
+
+def _workers(file: Contract) -> int:
+    if not file.has("server", "workers"):
+        return 1
+    found = file.whole_of("server", "workers")
+    if found > MOST_WORKERS:
+        raise file.refuse(
+            f"workers must be at most {MOST_WORKERS}, got {shown(found)}; write 1 or 2 for each processor",
+            "server",
+            "workers",
+        )
+    return found
+
+
+def _people(file: Contract) -> dict[str, Person]:
+    return {name: _person(file, name) for name in file.table("people")}
+
+
+def _person(file: Contract, name: str) -> Person:
+    at = "people", name
+    try:
+        check_name(name, "the name of a person")
+        if name != name.strip():
+            raise InvalidParameter("the name of a person begins and ends with no blank; leave it out")
+        if len(name) > LONGEST_PERSON:
+            raise InvalidParameter(
+                f"the name of a person has at most {LONGEST_PERSON} characters; choose a shorter one"
+            )
+    except InvalidParameter as problem:
+        raise file.refuse(str(problem), *at) from None
+    file.refuse_unknown(PERSON_KEYS, *at)
+    role = file.text_of(*at, "role")
+    known = [one.value for one in Role]
+    if role not in known:
+        raise file.refuse(f"role must be one of {', '.join(known)}, got {shown(role)}; write one of these", *at, "role")
+    if Role(role) is not Role.ANALYST:
+        if file.has(*at, "datasets"):
+            raise file.refuse(
+                f"datasets are what an analyst may ask, and this is {Role(role).one}; leave them out", *at, "datasets"
+            )
+        return Person(name, Role(role))
+    return Person(name, Role.ANALYST, tuple(_texts(file, *at, "datasets")))
+
+
+def _tls(file: Contract) -> Tls | None:
+    if not file.has("tls"):
+        return None
+    file.refuse_unknown(("certificate", "key"), "tls")
+    return Tls(*(_path(file, file.text_of("tls", one)) for one in ("certificate", "key")))
+
+
+def _proxy(file: Contract) -> Proxy | None:
+    if not file.has("proxy"):
+        return None
+    file.refuse_unknown(("addresses", "header"), "proxy")
+    addresses = _texts(file, "proxy", "addresses")
+    for one in addresses:
+        if not _is_somebody(one):
+            raise file.refuse(
+                f"addresses must be those of machines or networks, got {shown(one)}; write them like '10.0.0.7'",
+                "proxy",
+                "addresses",
+            )
+    header = file.text_of("proxy", "header") if file.has("proxy", "header") else None
+    if header is not None and HEADER.fullmatch(header) is None:
+        raise file.refuse(
+            f"header must be the name of one, got {shown(header)}; write it like 'X-Remote-User'", "proxy", "header"
+        )
+    return Proxy(tuple(addresses), header)
+
+
+def _is_somebody(address: str) -> bool:
+    """Return whether this is an address or a network, and not that of everybody, whom nothing would be asked of."""
+    try:
+        return ip_network(address).prefixlen > 0
+    except ValueError:
+        return False
+
+
+def _provider(file: Contract) -> Provider | None:
+    if not file.has("identity"):
+        return None
+    file.refuse_unknown(("issuer", "audience", "claim", "client_secret_file"), "identity")
+    issuer = file.text_of("identity", "issuer")
+    if not issuer.startswith(ENCRYPTED_OR_LOCAL):
+        raise file.refuse(
+            f"issuer must be an https:// address, got {shown(issuer)}; write it as the provider gives it",
+            "identity",
+            "issuer",
+        )
+    given: dict[str, Any] = {"audience": file.text_of("identity", "audience")}
+    if file.has("identity", "claim"):
+        given["claim"] = file.text_of("identity", "claim")
+    if file.has("identity", "client_secret_file"):
+        given["client_secret_file"] = _path(file, file.text_of("identity", "client_secret_file"))
+    return Provider(issuer, **given)
+
+
+def _public_url(file: Contract) -> str | None:
+    if not file.has("server", "public_url"):
+        return None
+    found = file.text_of("server", "public_url").rstrip("/")
+    if not found.startswith(ENCRYPTED_OR_LOCAL) or found.count("/") != 2:
+        raise file.refuse(
+            f"public_url must be an https:// address without a path, got {shown(found)}; write it like "
+            "'https://inbounds.hospital.example'",
+            "server",
+            "public_url",
+        )
+    return found

@@ -1,0 +1,196 @@
+"""The datasets and the ledger that a process has open."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from inbounds.errors import InboundsError, InvalidContract, InvalidParameter, LedgerUnavailable
+from inbounds.exact.rational import shown
+from inbounds.ledger import Ledger
+from inbounds.ledger.stores.store import Failure
+from inbounds.ledger.values.address import is_address
+from inbounds.query import Dataset
+from inbounds.query.ask.account import named_ledger
+from inbounds.query.contract.contract import Contract
+from inbounds.server.basics.person import Person
+from inbounds.server.basics.problem import Problem
+from inbounds.server.state.custodian_file import CustodianFile
+from inbounds.server.state.database import Database
+from inbounds.server.state.ledger_heads import LedgerHeads
+from inbounds.server.state.ledger_readers import Readers
+
+TICK = 1.0
+"""Answers leave at whole multiples of so many seconds after they were asked, unless the contract says otherwise."""
+
+LONGEST_TICK = 3600
+
+RESERVED = {"keys", "requests"}
+"""What pages of the custodian are called beside those of datasets."""
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A dataset that is served."""
+
+    dataset: Dataset
+    tick: float
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.dataset.name
+
+
+class Holdings:
+    """What is served, by name.  What cannot be opened is tried again when it is needed.
+
+    A ledger that is not there is not begun anew, unless `create` says so: one that went away comes back with what was
+    spent.  Nor is one used that is older than what the server's file knows of it.
+    """
+
+    def __init__(self, file: CustodianFile, database: Database, *, create: bool = False) -> None:
+        self._file = file
+        self._create = create
+        self._turn = threading.Lock()
+        self._ledger: Ledger | None = None
+        self._contracts = contracts_of(file)
+        self.heads = LedgerHeads(database, self._contracts)
+        self._readers = Readers(file.ledger, self.heads)
+        for name in self._contracts:
+            _refuse_no_address(name)
+        self._open: dict[str, Holding] = {}
+        self._refuse_unknown_datasets()
+
+    def _refuse_unknown_datasets(self) -> None:
+        for person in self._file.people.values():
+            for name in person.datasets:
+                if name not in self._contracts:
+                    known = ", ".join(map(repr, self._contracts))
+                    raise InvalidContract(
+                        f"{person.name!r} may ask {shown(name)}, which no contract describes; known are {known}"
+                    )
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all datasets."""
+        return list(self._contracts)
+
+    def reading(self) -> AbstractContextManager[Ledger]:
+        """Lend the ledger of all datasets, to look at it."""
+        return self._readers.one()
+
+    def _opened_ledger(self) -> Ledger:
+        if self._ledger is None:
+            self._ledger = Ledger.open(self._file.ledger, create=self._create, witness=self.heads)
+        return self._ledger
+
+    def record_head(self) -> None:
+        """Let the server's file have where the chain ends; if its disk is full, the next charge waits for that."""
+        with suppress(Failure):
+            self.heads.keep(self._opened_ledger().head())
+
+    def holding(self, name: str, person: Person) -> Holding:
+        """Return a dataset, if it is this person's to see; others are told from none at all by nothing."""
+        if name not in self._contracts or not person.may_see(name):
+            raise Problem("not-found", "there is no dataset of this name, or it is not yours to ask")
+        try:
+            return self.opened(name)
+        except InvalidParameter:  # about the ledger: its words name the file, which is the custodian's business
+            raise LedgerUnavailable("the ledger cannot be opened; check that it is there") from None
+
+    def opened(self, name: str) -> Holding:
+        """Return a dataset, entered in the ledger."""
+        found = self._open.get(name)
+        if found is not None:
+            return found
+        with self._turn:
+            found = self._open.get(name)
+            if found is None:
+                found = self._open[name] = self._holding(self._contracts[name])
+            return found
+
+    def _holding(self, contract: Contract) -> Holding:
+        tick = _tick(contract)
+        _refuse_other_ledger(contract, self._file.ledger)
+        dataset = Dataset(contract, ledger=self._opened_ledger())
+        try:
+            assert dataset.ledger is self._ledger  # which enters the dataset, if it is new
+            dataset.engine.statement_seconds = self._file.limits.statement_seconds
+            dataset.engine.kinds()
+        except BaseException:
+            dataset.close()
+            raise
+        return Holding(dataset, tick)
+
+    def all(self) -> Iterator[Holding]:
+        """Open everything, one after the other."""
+        return (self.opened(name) for name in self._contracts)
+
+    def is_ready(self) -> bool:
+        """Return whether every dataset can be used, and the ledger can be written."""
+        try:
+            for name in self._contracts:
+                self.opened(name)
+            with self.reading() as ledger:  # one of its own: whoever looks does not wait for a turn after a charge
+                ledger.try_writing()
+        except InboundsError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Let go of everything."""
+        with self._turn:
+            while self._open:
+                self._open.popitem()[1].dataset.close()
+            self._readers.close()
+            if self._ledger is not None:
+                self._ledger.close()
+
+
+def contracts_of(file: CustodianFile) -> dict[str, Contract]:
+    """Return the contracts that are served, by the names of their datasets."""
+    found = {contract.text_of("dataset", "name"): contract for contract in map(Contract.load, file.contracts)}
+    if len(found) < len(file.contracts):
+        raise InvalidContract("two contracts describe datasets of one name; give each its own")
+    return found
+
+
+def _refuse_no_address(name: str) -> None:
+    """Refuse a name that cannot stand in the address of a page."""
+    if name in RESERVED:
+        raise InvalidContract(f"a dataset that is served cannot be called {name!r}, which pages are; rename it")
+    if "/" in name or name in (".", ".."):
+        raise InvalidContract(
+            f"a dataset that is served has a name without '/' that is not '.' or '..', got {shown(name)}; rename it"
+        )
+
+
+def _tick(contract: Contract) -> float:
+    if not contract.has("dataset", "tick"):
+        return TICK
+    value = contract.value("dataset", "tick")
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= LONGEST_TICK:
+        raise contract.refuse(
+            f"tick must be above 0 and at most {LONGEST_TICK} seconds, got {shown(value)}; write it like 1",
+            "dataset",
+            "tick",
+        )
+    return float(value)
+
+
+def _refuse_other_ledger(contract: Contract, ledger: str) -> None:
+    """Refuse a contract whose own ledger is another one: its budget could be spent twice."""
+    if not contract.has("budget", "ledger"):
+        return
+    own = named_ledger(contract)
+    same = own == ledger if is_address(own) or is_address(ledger) else Path(own).resolve() == Path(ledger).resolve()
+    if not same:
+        raise contract.refuse(
+            "this ledger is another one than the server's, and the budget could be spent in both; name the same one",
+            "budget",
+            "ledger",
+        )

@@ -1,0 +1,134 @@
+"""The rows of tables that are made of tables, in plain Python: what the statement must find, by another road."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from inbounds.query.columns.column import Keys, Numbers
+from inbounds.query.question.measure import Count
+from inbounds.query.question.question import Question
+from inbounds.query.tables.relation import JoinOnUnit, JoinPublic, UnitRows
+from inbounds.query.tables.table import Table
+from inbounds.query.tables.unit_measure import UnitMeasure
+from tests.helpers.oracle import _Oracle, grain
+
+Row = Mapping[str, Any]
+Private = Mapping[str, Sequence[Row]]
+"""The rows of each private table of a contract."""
+
+
+def rows_of(table: Table, private: Private, public: Mapping[str, Mapping[str, Row]]) -> list[dict[str, Any]]:
+    """Return the rows of a table: values that are possible, and None for what is missing."""
+    relation = table.relation
+    if relation is None:
+        return [_possible(table, row) for row in private[table.name] if row[table.owner or ""] is not None]
+    if isinstance(relation, UnitRows):
+        return _unit_rows(relation, rows_of(relation.of, private, public))
+    found = [
+        {(relation.name, name): value for name, value in row.items()}
+        for row in rows_of(relation.first, private, public)
+    ]
+    for join in relation.joins:
+        others = _by_unit(join, private, public)
+        found = [after for before in found for after in _joined(relation, join, before, others, public)]
+    said = {(called, name): to for called, names in relation.names.items() for name, to in names.items()}
+    said[relation.name, relation.unit or ""] = relation.unit or ""
+    return [{said[place]: value for place, value in row.items() if place in said} for row in found]
+
+
+def _by_unit(join: JoinOnUnit | JoinPublic, private: Private, public: Any) -> Mapping[Any, list[Row]]:
+    """Return the rows that are joined, by their unit; none of a public table."""
+    found: dict[Any, list[Row]] = defaultdict(list)
+    if isinstance(join, JoinOnUnit):
+        for row in rows_of(join.table, private, public):
+            found[row[join.table.owner or ""]].append(row)
+    return found
+
+
+def _joined(
+    relation: Any, join: Any, before: dict[tuple[str, str], Any], others: Mapping[Any, list[Row]], public: Any
+) -> list[Any]:
+    if isinstance(join, JoinPublic):
+        known = public[join.public.name].get(str(before[join.to, join.on]))
+        if known is None:
+            return [before | {(join.name, name): None for name in join.public.columns}] if join.keep else []
+        return [before | {(join.name, name): value for name, value in known.items()}]
+    assert isinstance(join, JoinOnUnit)
+    unit = before[relation.name, relation.unit]
+    same = others.get(unit, [])
+    if not same and join.keep:
+        same = [dict.fromkeys(join.table.columns)]
+    return [before | {(join.name, name): value for name, value in row.items()} for row in same]
+
+
+def _possible(table: Table, row: Row) -> dict[str, Any]:
+    """Return a row with every value clipped and on its step."""
+    oracle = _Oracle(Question(table, Count()), frozenset())
+    found: dict[str, Any] = {table.owner or "": row[table.owner or ""]}
+    for name, column in table.columns.items():
+        index = oracle.index(name, row)
+        if index is None:
+            found[name] = None
+        elif isinstance(column, Keys):
+            found[name] = column.keys[index]
+        else:
+            found[name] = _value(column, index)
+    return found
+
+
+def _value(column: Numbers, index: int) -> Any:
+    value = column.low + index * column.step
+    return date.fromordinal(int(value)) if column.is_dates else value
+
+
+def _unit_rows(relation: UnitRows, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    oracle = _Oracle(Question(relation.of, Count(), relation.condition), frozenset())
+    units: dict[Any, list[Row]] = defaultdict(list)
+    for row in rows:
+        if oracle.kept(row):
+            units[row[relation.unit or ""]].append(row)
+    return [
+        {relation.unit or "": unit}
+        | {name: _made(relation, name, measure, of_unit) for name, measure in relation.measures.items()}
+        for unit, of_unit in units.items()
+    ]
+
+
+def _made(relation: UnitRows, name: str, measure: UnitMeasure, rows: Sequence[Row]) -> Any:
+    if measure.column is None:
+        return _clipped(relation.table.numbers(name), Fraction(len(rows)))
+    oracle = _Oracle(Question(relation.of, Count()), frozenset())
+    values = [value for row in rows if (value := oracle.plain(measure.column, row)) is not None]
+    if measure.function == "COUNT":
+        return _clipped(relation.table.numbers(name), Fraction(len(values)))
+    if measure.function == "COUNT DISTINCT":
+        return Fraction(len(set(values)))
+    if not values:
+        return None
+    if measure.function in ("MAX", "MIN"):
+        return max(values) if measure.function == "MAX" else min(values)
+    return _added(relation, name, measure, values)
+
+
+def _added(relation: UnitRows, name: str, measure: UnitMeasure, values: Sequence[Any]) -> Any:
+    assert measure.column is not None
+    column = relation.of.column(measure.column)
+    assert isinstance(column, Numbers)
+    numbers = [Fraction(one.toordinal()) if isinstance(one, date) else one for one in values]
+    total = sum(numbers, Fraction(0))
+    if measure.function == "SUM":
+        assert (total / grain(column)).denominator == 1
+        return _clipped(relation.table.numbers(name), total)
+    steps = math.floor((total / len(numbers) - column.low) / column.step + Fraction(1, 2))
+    return _value(column, steps)
+
+
+def _clipped(column: Numbers, value: Fraction) -> Fraction:
+    """Return the nearest step, half up, of a value within the ends."""
+    within = max(column.low, min(column.high, value))
+    return column.low + math.floor((within - column.low) / column.step + Fraction(1, 2)) * column.step

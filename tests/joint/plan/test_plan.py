@@ -1,0 +1,144 @@
+"""What is decided about a table before anything of it is looked at."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inbounds import InvalidParameter, LatticeTooFine
+from inbounds.joint.plan.facts import Facts
+from inbounds.joint.plan.plan import JointPlan, variance
+from inbounds.joint.plan.split import FLOOR, best_split
+from inbounds.joint.table.axis import Axis, Level
+from inbounds.joint.table.layout import Layout
+from inbounds.published import Geometric
+from tests.helpers.programs import ROOT
+
+LEVELS = Level("node", tuple(i // 8 for i in range(512))), Level("top", tuple(i // 64 for i in range(512)))
+TREE = Layout((Axis("leaf", 512, LEVELS),))
+TABLE = Layout.plain((50, 40))
+TENTH = Fraction(1, 10)
+
+
+def plan(layout: Layout, names: list[Any], epsilon: Fraction = TENTH, **others: Any) -> JointPlan:
+    """Return a plan for groupings by name."""
+    given = {"sensitivity": Fraction(1), "facts": Facts.none(layout), **others}
+    return JointPlan.of(layout, epsilon, [layout.grouping(one) for one in names], **given)
+
+
+def cost(made: JointPlan) -> float:
+    """Return what a default split makes small."""
+    return math.fsum(math.sqrt(made.layout.groups(grouping)) * one for grouping, one in made.errors.items())
+
+
+@pytest.mark.parametrize(
+    ("layout", "names"),
+    [
+        (Layout.plain((2000,)), [(0,), ()]),
+        (TREE, ["leaf", "node", "top", ()]),
+        (TABLE, [(0, 1), (0,), (1,), ()]),
+        (Layout.plain((6, 5, 4)), [(0, 1, 2), (0, 1), (0, 2), (1, 2), (0,), (1,), (2,), ()]),
+        (Layout.plain((9,)), [(0,)]),
+    ],
+)
+@pytest.mark.parametrize("epsilon", [TENTH, Fraction(1, 3), Fraction(7)])
+def test_a_split_adds_up_to_epsilon(layout: Layout, names: list[Any], epsilon: Fraction) -> None:
+    """The parts of a default split are positive, add up to epsilon exactly, and beat equal parts in their own cost."""
+    made = plan(layout, names, epsilon)
+    assert sum(made.split.values()) == epsilon
+    assert min(made.split.values()) > 0
+    equal = {layout.grouping(one): epsilon / len(names) for one in names}
+    assert cost(made) <= cost(plan(layout, names, epsilon, split=equal)) * 1.001
+
+
+def test_the_default_split_is_as_recorded() -> None:
+    """The figures of the decision record: 2,000 cells and their total, a tree of 8 x 8 x 8, a table of 50 x 40."""
+    record = (ROOT / "docs" / "decisions" / "0034-splitting-epsilon.md").read_text("utf-8")
+    asked: list[tuple[Layout, list[Any]]] = [
+        (Layout.plain((2000,)), [(0,), ()]),
+        (TREE, ["leaf", "node", "top", ()]),
+        (TABLE, [(0, 1), (0,), (1,), ()]),
+    ]
+    for layout, names in asked:
+        made = plan(layout, names, Fraction(1))
+        parts = (f"{float(part):.3f}" for part in made.split.values())
+        errors = (f"{error:.1f}" for error in made.errors.values())
+        assert f"| {'; '.join(parts)} | {'; '.join(errors)} |" in record
+
+
+def test_no_grouping_is_starved() -> None:
+    """Whatever is best for the prediction, each grouping has most of what it would have by itself."""
+    found = best_split(Fraction(1), [10_000, 100, 1], lambda shares: -shares[0])
+    alone = [10, 100**0.25, 1]
+    assert all(part >= FLOOR * share / math.fsum(alone) - 0.001 for part, share in zip(found, alone, strict=True))
+    assert sum(found) == 1
+
+
+def test_what_is_public_is_not_measured_and_costs_nothing() -> None:
+    """A grouping that is known, or is a sum of one that is, has no part in epsilon, and no error."""
+    known = {TABLE.grouping(0): (np.ones(50, dtype=np.int64), np.ones(50, dtype=np.bool_))}
+    made = plan(TABLE, [(0, 1), (0,), (1,), ()], facts=Facts(TABLE, known))
+    assert made.measured == (TABLE.finest, TABLE.grouping(1))
+    assert sum(made.split.values()) == TENTH
+    assert made.error(TABLE.grouping(0)) == made.error(TABLE.total) == 0
+    assert made.error(TABLE.finest) < plan(TABLE, [(0, 1), (1,)], split=made.split).error(TABLE.finest)
+
+
+def test_each_grouping_has_exact_noise_with_a_proof() -> None:
+    """A grouping is measured by two-sided geometric noise in grains that keeps the distance guarantee for its part."""
+    made = plan(TABLE, [(0, 1), ()], sensitivity=Fraction(3), grain=Fraction(1, 8))
+    for grouping, part in made.split.items():
+        mechanism = made.mechanism(grouping)
+        assert isinstance(mechanism, Geometric)
+        assert mechanism.guarantee == "distance"
+        assert mechanism.certificate.holds
+        assert mechanism.certificate.bound <= part
+        assert mechanism.scale == pytest.approx(24 / float(part))
+        assert mechanism.variance(0) == pytest.approx(variance(made.rate(grouping)))
+    assert max(made.weights.values()) == 1
+
+
+def test_grains_do_not_matter_to_what_is_predicted() -> None:
+    """Counted in finer grains, a table has nearly the same split and errors."""
+    coarse, fine = (plan(TABLE, [(0, 1), (0,), (1,), ()], grain=Fraction(1, n)) for n in (1, 2**20))
+    assert list(coarse.errors.values()) == pytest.approx(list(fine.errors.values()), rel=0.01)
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"names": []}, "at least one grouping"),
+    ({"names": [(0,), 0]}, "once"),
+    ({"epsilon": Fraction(0)}, "epsilon must be"),
+    ({"epsilon": Fraction(2000)}, "epsilon must be"),
+    ({"sensitivity": Fraction(0)}, "sensitivity must be positive"),
+    ({"grain": Fraction(2, 3)}, "whole number of grains"),
+    ({"split": {(0, None): TENTH}}, "every grouping"),
+    ({"split": {(0, 0): TENTH / 2, (0, None): TENTH}}, "add up to epsilon"),
+    ({"split": {(0, 0): TENTH * 2, (0, None): -TENTH}}, "positive"),
+    ({"split": {(0, 0): TENTH / 2, (0, None): TENTH / 2, (None, 0): TENTH}}, "not asked for"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), REFUSED)
+def test_what_cannot_be_planned_is_refused(given: dict[str, Any], message: str) -> None:
+    """A plan that makes no sense is refused with the rule that it breaks."""
+    with pytest.raises(InvalidParameter, match=message):
+        plan(TABLE, **{"names": [(0, 1), (0,)], **given})
+
+
+def test_noise_that_does_not_fit_is_refused_by_the_plan() -> None:
+    """Noise too wide for 64 bits is refused before anything is measured."""
+    with pytest.raises(LatticeTooFine):
+        plan(TABLE, [(0, 1)], Fraction(1, 10**9), grain=Fraction(1, 2**40))
+
+
+def test_a_plan_is_pickled_without_its_memory() -> None:
+    """A plan that was pickled measures by the same mechanisms and predicts the same."""
+    made = plan(TABLE, [(0, 1), (0,)])
+    again = pickle.loads(pickle.dumps(made))
+    assert again.errors == made.errors
+    assert [again.mechanism(one) == made.mechanism(one) for one in made.measured] == [True, True]

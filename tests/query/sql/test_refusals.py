@@ -1,0 +1,124 @@
+"""What cannot be asked is refused with the remedy that helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inbounds.errors import InboundsError
+from inbounds.query import Dataset, LedgerConflict
+from tests.helpers.engine_places import InDuckDB, InParquet
+
+CONTRACT = """
+[dataset]
+name = "visits"
+unit = "patient"
+max_rows_per_unit = 2
+[columns]
+age.bounds = "[0, 120] step 1"
+day.bounds = "[2026-01-01, 2026-12-31]"
+[budget]
+total = 10
+"""
+TYPES = {"patient": "int", "age": "int", "day": "date"}
+
+UNIT = r"patient is the unit; it can only be counted: COUNT\(DISTINCT patient\)"
+
+REFUSED: list[tuple[Callable[[Dataset], Any], str]] = [
+    (lambda d: d.sql("SELECT COUNT(*) FROM visits WHERE patient = 3"), UNIT),
+    (lambda d: d.sql("SELECT patient, COUNT(*) FROM visits GROUP BY patient"), UNIT),
+    (lambda d: d.mean("patient"), UNIT),
+    (lambda d: d.count().where("day > '2026-02-30'"), "'2026-02-30' is not a day of the calendar; write a day like"),
+    (lambda d: d.count().where("day > 'soon'"), "day holds days, so it cannot be compared with 'soon'"),
+    (lambda d: d.count().explain(0), "epsilon must be from 1e-9 to 1000, got 0"),
+    (lambda d: d.count().explain(-0.5), "epsilon must be from 1e-9 to 1000, got -0.5"),
+    (lambda d: d.count().explain(Decimal("1e9")), "epsilon must be from 1e-9 to 1000, got 1e9"),
+    (lambda d: d.count().explain(Decimal("NaN")), "epsilon must be a finite number"),
+    (lambda d: d.quantile("age", "x"), "above 0 and below 1, got 'x'; give a number such as 0.9"),
+    (lambda d: d.sql(""), "SQL must not be empty, got ''"),
+    (lambda d: Dataset.parse(CONTRACT, ledger=3).ledger, "URL, got a value of type int; "),  # type: ignore[arg-type]
+]
+
+
+@pytest.fixture(scope="module")
+def visits(files: InParquet) -> Dataset:
+    """A table without rows."""
+    return files.dataset([], TYPES, CONTRACT)
+
+
+@pytest.mark.parametrize(("ask", "told"), REFUSED)
+def test_a_refusal_says_what_helps(visits: Dataset, ask: Callable[[Dataset], Any], told: str) -> None:
+    """The rule that was broken, what was received, and what to write instead."""
+    with pytest.raises(InboundsError, match=told):
+        ask(visits)
+
+
+def test_bounds_on_text_are_told_in_one_word(tmp_path: Path) -> None:
+    """A column with bounds must hold numbers, of whatever type of the database."""
+    place = InDuckDB(tmp_path)
+    worded = place.dataset([], TYPES | {"age": "text"}, CONTRACT)
+    with pytest.raises(InboundsError, match="column 'age' must hold numbers, and the table has text"):
+        worded.count().explain(1)
+    place.close()
+
+
+def test_a_request_id_stays_with_its_question(visits: Dataset) -> None:
+    """Another question under the same id is refused in the words of whoever asks."""
+    visits.count().ask(0.1, analyst="ana", request_id="one", pooling=1)
+    with pytest.raises(LedgerConflict, match="charged for another question, epsilon, analyst or dataset; ask that one"):
+        visits.mean("age").ask(0.1, analyst="ana", request_id="one", pooling=1)
+
+
+TOGETHER = """
+[dataset]
+name = "visits"
+unit = "patient"
+max_rows_per_unit = 2
+[columns]
+age.bounds = "[0, 120] step 1"
+clinic.keys = ["north", "south"]
+sex.keys = ["f", "m"]
+[budget]
+total = 10
+"""
+
+NOT_CHARGED: list[tuple[str, dict[str, Any], str]] = [
+    ("AVG(age) FROM visits GROUP BY ROLLUP(clinic)", {}, "totals are made of counts and sums, and a mean has none"),
+    ("COUNT(*), AVG(age) FROM visits GROUP BY CUBE(clinic)", {}, "and a mean has none; ask for COUNT"),
+    ("MEDIAN(age) FROM visits GROUP BY ROLLUP(clinic)", {}, "and a median has none"),
+    ("COUNT(*) FROM visits GROUP BY ROLLUP(clinic)", {"pooling": 1}, "pooling does not apply to a table with totals"),
+    ("COUNT(*) FROM visits GROUP BY ROLLUP(ward)", {}, "no column 'ward'"),
+    ("COUNT(*) FROM visits GROUP BY clinic, clinic", {}, "clinic is grouped by twice; name it once"),
+    ("COUNT(*) FROM visits GROUP BY ROLLUP()", {}, "ROLLUP takes columns, got none"),
+    ("HISTOGRAM(age, 3), COUNT(*) FROM visits", {}, "HISTOGRAM stands alone in a question"),
+    ("COUNT(*), AVG(age), MEDIAN(age) FROM visits", {"weights": [1, 2]}, "weights must be 3 numbers above 0"),
+    ("COUNT(*), AVG(age), MEDIAN(age) FROM visits", {"weights": [1, 2, 0]}, "weights must be 3 numbers above 0"),
+    ("COUNT(*), AVG(age), MEDIAN(age) FROM visits", {"weights": [1, 2, "x"]}, "a weight must be"),
+    ("COUNT(*), AVG(age), MEDIAN(age) FROM visits", {"weights": [1, 2, float("inf")]}, "a weight must be"),
+    ("COUNT(*) FROM visits GROUP BY clinic", {"confidence": 0}, "confidence must be above 0 and below 1"),
+    ("COUNT(*) FROM visits GROUP BY clinic", {"confidence": 1}, "confidence must be above 0 and below 1"),
+    ("COUNT(*) FROM visits GROUP BY clinic", {"confidence": Decimal("0.99999999999999999999")}, "by 1e-9 or more"),
+    ("AVG(age) FROM visits GROUP BY clinic", {"confidence": 0.9999999999999999}, "confidence must be above 0 and"),
+    ("AVG(age) FROM visits GROUP BY clinic", {"confidence": 1e-300}, "confidence must be above 0 and"),
+    ("COUNT(*) FROM visits", {"confidence": float("nan")}, "confidence must be"),
+    ("COUNT(*) FROM visits", {"confidence": "x"}, "confidence must be"),
+    ("COUNT(*) FROM visits", {"confidence": True}, "confidence must be"),
+]
+
+
+@pytest.mark.parametrize(("text", "given", "told"), NOT_CHARGED)
+def test_what_cannot_be_answered_together_is_not_charged(
+    files: InParquet, text: str, given: dict[str, Any], told: str
+) -> None:
+    """What would fail after the charge is refused before it, with the remedy, and the ledger is as it was."""
+    dataset = files.dataset([], {"patient": "int", "age": "int", "clinic": "text", "sex": "text"}, TOGETHER)
+    before = len(dataset.ledger.statement().entries)
+    with pytest.raises(InboundsError, match=told) as refusal:
+        dataset.sql(f"SELECT {text}").ask(1, analyst="ana", **given)
+    assert ";" in str(refusal.value)
+    assert dataset.ledger.balance("visits").spent == 0
+    assert len(dataset.ledger.statement().entries) == before

@@ -1,0 +1,138 @@
+"""Journeys from sign-in to the end, in a real browser: narrow and wide, with script and without."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.helpers.browser import Looker, looking
+from tests.helpers.served_hospital import Running, Served
+from tests.server.pages.browser.conftest import CROSSED, Variant
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.slow
+
+SAVED = "A head that you saved: the line in that file"
+SQL = "SELECT clinic, COUNT(*) FROM visits GROUP BY ROLLUP(clinic)"
+
+
+def explain(who: Looker, sql: str, epsilon: str, *, script: bool) -> None:
+    """Write a question; without script, press the button that explains it."""
+    who.fill("What it may cost (epsilon)", epsilon).fill("Question, in SQL", sql)
+    if not script:
+        who.click("Explain, for nothing")
+    who.page.wait_for_url(re.compile(r"sql=SELECT"))
+
+
+def test_a_newcomer_plans(browser: Browser, server: Running, variant: Variant) -> None:
+    """Without signing in, one plans, reads what is recommended and why, and every state is a link."""
+    with looking(browser, server, width=variant.width, script=variant.script) as who:
+        who.go("/").sees("Recommended").sees("side by side")
+        who.fill("Possible answers", "[0, 20] step 1").fill("One person changes it by up to", "1").click("Plan")
+        who.at("/plan?").sees("Recommended")
+        with looking(browser, server, width=variant.width, script=variant.script) as friend:
+            friend.go(who.page.url.removeprefix(who.url)).sees("Recommended")
+            assert friend.page.get_by_label("Possible answers").input_value() == "[0, 20] step 1"
+        who.expected |= {400}
+        who.fill("Possible answers", "from here to there").click("Plan").sees("bounds")
+        assert not who.is_too_wide
+
+
+def test_an_analyst_asks_until_there_is_nothing_left_and_gets_more(
+    browser: Browser, server: Running, clinic: Served, variant: Variant
+) -> None:
+    """An analyst asks by the form and by SQL, runs out, requests more; the custodian grants; the analyst asks again."""
+    size = {"width": variant.width, "script": variant.script}
+    name = variant.analyst(0)
+    with looking(browser, server, **size) as ana, looking(browser, server, **size) as carla:  # type: ignore[arg-type]
+        ana.sign_in(clinic.keys[name], "/ask").at("/ask").click("visits", "link").at("/ask/visits")
+        ana.choose("I want", "mean").choose("of", "age").choose("for each", "clinic").click("Write it as SQL")
+        ana.sees("It costs 0.5.").sees("Afterwards 1.5 is left").click("Ask, for 0.5").at("/answers/").sees("north")
+
+        ana.go("/ask/visits")
+        explain(ana, SQL, "1", script=variant.script)
+        ana.sees("It costs 1.").click("Ask, for 1").at("/answers/").page.locator("tr.total").wait_for()
+        assert ana.page.locator("main img").first.get_attribute("src")
+
+        ana.go("/ask/visits")
+        explain(ana, SQL.replace("COUNT(*)", "SUM(age)"), "1", script=variant.script)
+        ana.sees("That is more than is left.")
+        assert ana.page.get_by_role("button", name="Ask, for 1").is_disabled()
+        ana.page.locator("summary", has_text="Request more").click()
+        ana.fill("How much more epsilon", "1").fill("Why", f"a sum, for {name}").click("Send to the custodian")
+        ana.at("/answers").sees("Not decided yet.")
+
+        carla.sign_in(clinic.keys["carla"], "/keep").at("/keep").sees(f"a sum, for {name}")
+        form = carla.page.locator("form.card").filter(has_text=f"a sum, for {name}”")
+        form.get_by_label("Note, for the record").fill("agreed")
+        form.get_by_role("button", name="Grant 1").click()
+        carla.at("/keep").click("visits", "link").at("/keep/visits").sees(f"to {name}, “agreed (request")
+
+        ana.go("/answers").sees("Granted 1.").go("/ask/visits")
+        explain(ana, SQL.replace("COUNT(*)", "SUM(age)"), "1", script=variant.script)
+        ana.sees("Afterwards 0.5 is left").click("Ask, for 1").at("/answers/").page.locator("tr.total").wait_for()
+        ana.go("/answers")
+        assert ana.page.locator("tbody tr").count() == 3
+        assert not ana.is_too_wide
+        ana.click("Sign out").at("/").go("/answers").at("/sign-in")
+
+
+@pytest.mark.parametrize("variant", CROSSED, ids=str)
+def test_an_auditor_verifies(browser: Browser, server: Running, clinic: Served, variant: Variant) -> None:
+    """An auditor sees that the ledger is intact, follows its entries, and compares a head that was saved."""
+    with looking(browser, server, width=variant.width, script=variant.script) as dora:
+        dora.sign_in(clinic.keys["dora"], "/verify").at("/verify").sees("Intact.")
+        head = dora.page.locator("main pre").inner_text()
+        dora.fill(SAVED, head).click("Verify now").sees("goes through the head that you saved")
+        dora.click("From the first on", "link").at("/verify/entries").click("1", "link").at("/verify/entries/")
+        dora.go("/verify/entries/1").sees("it follows the beginning").click("Entry 2", "link")
+        dora.at("/verify/entries/2").sees("it follows entry 1")
+        altered = head[:-1] + ("0" if head[-1] != "0" else "1")
+        dora.go("/verify").fill(SAVED, altered).click("Verify now").sees("ALTERED.")
+        assert not dora.is_too_wide
+
+
+@pytest.mark.parametrize("variant", CROSSED, ids=str)
+def test_a_revoked_key_ends_the_session(browser: Browser, server: Running, clinic: Served, variant: Variant) -> None:
+    """The custodian issues a key, somebody works with it; once it is revoked, the next click asks for another."""
+    size = {"width": variant.width, "script": variant.script}
+    with looking(browser, server, **size) as ana, looking(browser, server, **size) as carla:  # type: ignore[arg-type]
+        name = variant.analyst(1)
+        carla.sign_in(clinic.keys["carla"], "/keep/keys").choose("For", name).click("Issue a key").sees(
+            "shown this once"
+        )
+        key = carla.page.locator(".good pre").inner_text()
+        carla.go("/keep/keys")
+        assert key not in carla.page.content()
+        ana.sign_in(key, "/ask").sees("visits")
+        prefix = key.split("_")[1]
+        carla.page.locator("summary", has_text=prefix).click()
+        carla.click(f"revoke the key {prefix}").at("/keep/keys")
+        carla.page.get_by_role("row").filter(has_text=prefix).get_by_text("revoked").wait_for()
+        ana.click("Answers", "link").at("/sign-in").sees("Sign in")
+        ana.expected |= {401}
+        ana.fill("Your key", key).page.locator("main").get_by_role("button", name="Sign in").click()
+        ana.sees("expired or revoked")
+
+
+@pytest.mark.parametrize("variant", CROSSED, ids=str)
+def test_two_analysts_at_once(browser: Browser, server: Running, clinic: Served, variant: Variant) -> None:
+    """Two who ask at the same time each pay and read their own; a link of the other's shows that there is nothing."""
+    size = {"width": variant.width, "script": variant.script}
+    with looking(browser, server, **size) as ana, looking(browser, server, **size) as ben:  # type: ignore[arg-type]
+        for who, number in ((ana, 2), (ben, 3)):
+            who.sign_in(clinic.keys[variant.analyst(number)], "/ask/visits").at("/ask/visits")
+            explain(who, SQL, "0.5", script=variant.script)
+            who.sees("It costs 0.5.")
+        for who in (ana, ben):
+            who.page.get_by_role("button", name="Ask, for 0.5").click(no_wait_after=True)
+        links = [who.at("/answers/").page.url.removeprefix(who.url) for who in (ana, ben)]
+        assert links[0] != links[1]
+        for who, theirs in ((ana, links[1]), (ben, links[0])):
+            who.go("/ask").sees("0.5 of 2 spent")
+            who.expected |= {404}
+            who.go(theirs).sees("not yours")

@@ -1,0 +1,208 @@
+"""Attacks by forms: another site sends them, or somebody without the right to."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+
+from inbounds.server.people.key import prefix_of
+from tests.helpers.page_visitor import Visit, page_routes, visit
+from tests.helpers.served_hospital import COUNT, Served
+
+FORMS: dict[str, tuple[str, str, dict[str, str]]] = {
+    "/sign-out": ("ana", "/sign-out", {}),
+    "/ask/{name}": ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": "forged"}),
+    "/ask/{name}/requests": ("ana", "/ask/visits/requests", {"amount": "1", "reason": "more"}),
+    "/keep/keys": ("carla", "/keep/keys", {"person": "ana", "days": "90"}),
+    "/keep/keys/{prefix}/revoke": ("carla", "/keep/keys/PREFIX/revoke", {}),
+    "/keep/{name}/grants": ("carla", "/keep/visits/grants", {"amount": "1", "note": "more"}),
+    "/keep/requests/{number}": ("carla", "/keep/requests/1", {"decision": "grant", "note": "more"}),
+}
+"""Every form that changes something: who may send it, where to, and what is in it."""
+
+LAST = {"/sign-out", "/keep/keys/{prefix}/revoke"}
+"""These end the session that sends them, or ana's."""
+
+ORDER = sorted(FORMS, key=lambda route: (route in LAST, route.count("{number}")))
+ELSEWHERE = ("cross-site", "same-site")
+
+
+@pytest.fixture
+def served(served: Served) -> Served:
+    """A server whose ledger has something in it."""
+    assert served.person("ben").ask("first").status_code == 200
+    return served
+
+
+def state(served: Served) -> tuple[int, list[object], list[object], int]:
+    """Return all that forms can change."""
+    service = served.service
+    with service.holdings.reading() as ledger:
+        entries = ledger.head().seq
+    sessions = len(served.service.sessions._database.rows("SELECT digest FROM sessions", ()))
+    return entries, [*service.keys.issued()], [*service.budget_requests.listed()], sessions
+
+
+def sent(who: Visit, served: Served, route: str, headers: dict[str, str] | None = None, **instead: str) -> int:
+    """Send a form, and return the status."""
+    _, path, fields = FORMS[route]
+    path = path.replace("PREFIX", prefix_of(served.keys["ana"]) or "")
+    return who.post(path, headers, **{**fields, **instead}).status_code
+
+
+def test_every_form_is_in_the_list(hospital: Served) -> None:
+    """A form that is not attacked here does not exist."""
+    assert {path for method, path in page_routes(hospital.app) if method == "POST"} == {*FORMS, "/sign-in"}
+
+
+@pytest.mark.parametrize("route", FORMS)
+def test_a_form_from_elsewhere_does_nothing(served: Served, route: str) -> None:
+    """Without the session's token, with another's, or from another site, a form is refused and changes nothing."""
+    people = {name: visit(served, name) for name in ("ana", "ben", "carla")}
+    assert sent(people["ana"], served, "/ask/{name}/requests") == 303
+    who = people[FORMS[route][0]]
+    before = state(served)
+    for token in ("", "wrong", people["ben"].token, who.token[:-1], f"{who.token} "):
+        assert sent(who, served, route, token=token) == 403, token
+    for site in ELSEWHERE:
+        assert sent(who, served, route, headers={"Sec-Fetch-Site": site}) == 403
+    assert state(served) == before
+
+
+def test_the_same_forms_from_here_do_something(served: Served) -> None:
+    """The forms of these attacks are right but for what is forged: sent from here, each changes something."""
+    people = {name: visit(served, name) for name in ("ana", "carla")}
+    for route in [*ORDER[: -len(LAST)], "/sign-out", "/keep/keys/{prefix}/revoke"]:
+        before = state(served)
+        site = {"Sec-Fetch-Site": "same-origin"}
+        assert sent(people[FORMS[route][0]], served, route, headers=site) in (200, 303), route
+        assert state(served) != before, route
+
+
+@pytest.mark.parametrize("site", ELSEWHERE)
+def test_nobody_is_signed_in_from_elsewhere(served: Served, site: str) -> None:
+    """Another site cannot sign somebody in with a key of its own choice."""
+    nobody = visit(served)
+    found = nobody.post("/sign-in", {"Sec-Fetch-Site": site}, key=served.keys["ana"])
+    assert found.status_code == 403
+    assert "set-cookie" not in found.headers
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"), [("https://elsewhere.example", 403), ("null", 403), ("http://server", 303), (None, 303)]
+)
+def test_a_browser_of_before_says_where_a_form_is_from(served: Served, origin: str | None, status: int) -> None:
+    """Where a browser does not say which site sent a form, it says the origin: another one is refused."""
+    headers = {"Host": "server"} | ({} if origin is None else {"Origin": origin})
+    assert visit(served).post("/sign-in", headers, key=served.keys["ana"]).status_code == status
+
+
+WANTED = {
+    "/ask/{name}": "/ask/visits?sql=SELECT+COUNT%28%2A%29+FROM+visits&epsilon=0.5",
+    "/ask/{name}/requests": "/ask/visits",
+    "/keep/keys": "/keep/keys",
+    "/keep/keys/{prefix}/revoke": "/keep/keys",
+    "/keep/{name}/grants": "/keep/visits",
+    "/keep/requests/{number}": "/keep",
+}
+
+
+@pytest.mark.parametrize("route", WANTED)
+def test_a_form_whose_session_is_over_leads_back_to_its_page(served: Served, route: str) -> None:
+    """Whoever signs in again comes to the page that the form stood on, with the question that was written."""
+    nobody = visit(served)
+    _, path, fields = FORMS[route]
+    found = nobody.post(path, **fields)
+    assert found.headers["location"] == f"/sign-in?next={quote(WANTED[route], safe='')}"
+    signed = nobody.sign_in(served.keys[FORMS[route][0]], WANTED[route])
+    assert signed.headers["location"] == WANTED[route]
+    assert nobody.get(WANTED[route]).status_code == 200
+
+
+@pytest.mark.parametrize("amount", ["-5", "0", "1e400", "1e-30", "abc", "", "99999999999"])
+def test_a_request_is_for_an_amount_that_can_be_granted(served: Served, amount: str) -> None:
+    """Anything else is refused in words about the amount, and the custodian never sees it."""
+    found = visit(served, "ana").post("/ask/visits/requests", amount=amount, reason="more")
+    assert found.status_code == 400
+    assert "The amount must" in found.text
+    assert served.service.budget_requests.listed() == []
+
+
+@pytest.mark.parametrize("route", FORMS)
+def test_a_key_without_a_cookie_sends_no_form(served: Served, route: str) -> None:
+    """Pages are for sessions: a key in a header, which a page never sends, opens none of them."""
+    _, path, fields = FORMS[route]
+    found = served.person(FORMS[route][0]).post(path, data=fields, headers={"Accept": "text/html"})
+    assert found.status_code == 303
+    assert found.headers["location"] == "/" if route == "/sign-out" else "/sign-in?next=" in found.headers["location"]
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe=1", b"&".join(b"a=1" for _ in range(200)), b"\x00", b"{}", b"%ff=%00"])
+def test_a_form_that_cannot_be_read_is_refused(served: Served, body: bytes) -> None:
+    """Nonsense in place of a form is refused, without a fault of the server."""
+    ana = visit(served, "ana")
+    found = ana.request("POST", "/ask/visits", content=body)
+    assert found.status_code in (400, 403)
+
+
+@pytest.mark.parametrize(
+    ("person", "path", "fields"),
+    [
+        ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": "a/b"}),
+        ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": "."}),
+        ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": ".."}),
+        ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": "a" * 81}),
+        ("ana", "/ask/visits", {"sql": "", "epsilon": "0.5"}),
+        ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "nan"}),
+        ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "-1"}),
+        ("ana", "/ask/visits/requests", {"amount": "nan", "reason": "more"}),
+        ("ana", "/ask/visits/requests", {"amount": "1", "reason": " "}),
+        ("ana", "/ask/visits/requests", {"amount": "1", "reason": "a" * 1001}),
+        ("carla", "/keep/keys", {"person": "nobody", "days": "90"}),
+        ("carla", "/keep/keys", {"person": "ana", "days": "0"}),
+        ("carla", "/keep/keys", {"person": "ana", "days": "-1"}),
+        ("carla", "/keep/keys", {"person": "ana", "days": "9" * 5000}),
+        ("carla", "/keep/keys", {"person": "ana", "days": "²"}),
+        ("carla", "/keep/keys/000000000000/revoke", {}),
+        ("carla", "/keep/visits/grants", {"amount": "1", "note": ""}),
+        ("carla", "/keep/visits/grants", {"amount": "inf", "note": "more"}),
+        ("carla", "/keep/visits/grants", {"amount": "1", "note": "more", "analyst": "nobody"}),
+        ("carla", "/keep/visits/grants", {"amount": "1", "note": "a" * 1001}),
+        ("carla", "/keep/requests/1", {"decision": "grant", "note": "a" * 1001}),
+        ("carla", "/keep/requests/1", {"decision": "", "note": "more"}),
+        ("carla", "/keep/requests/2", {"decision": "grant"}),
+        ("carla", "/keep/requests/0", {"decision": "grant"}),
+        ("carla", "/keep/requests/-1", {"decision": "grant"}),
+        ("carla", f"/keep/requests/{2**63}", {"decision": "grant"}),
+        ("carla", f"/keep/requests/{'9' * 4400}", {"decision": "grant"}),
+    ],
+)
+def test_what_a_form_may_not_say_is_refused(served: Served, person: str, path: str, fields: dict[str, str]) -> None:
+    """A value outside its range is a refusal, never a fault of the server, and changes nothing."""
+    people = {name: visit(served, name) for name in ("ana", "carla")}
+    assert sent(people["ana"], served, "/ask/{name}/requests") == 303
+    before = state(served)
+    found = people[person].post(path, **fields)
+    assert 400 <= found.status_code < 500, found.text
+    assert state(served) == before
+
+
+def test_a_request_is_granted_once(served: Served) -> None:
+    """A decision stands: sent again, it is refused, and nothing more is granted."""
+    people = {name: visit(served, name) for name in ("ana", "carla")}
+    assert sent(people["ana"], served, "/ask/{name}/requests") == 303
+    assert sent(people["carla"], served, "/keep/requests/{number}") == 303
+    before = state(served)
+    for decision in ("grant", "decline"):
+        assert sent(people["carla"], served, "/keep/requests/{number}", decision=decision) == 404
+    assert state(served) == before
+
+
+def test_a_form_sent_twice_pays_once(served: Served) -> None:
+    """A question that is sent again, as by a second click, costs nothing more."""
+    ana = visit(served, "ana")
+    assert sent(ana, served, "/ask/{name}") == 303
+    before = state(served)
+    assert sent(ana, served, "/ask/{name}") == 303
+    assert state(served) == before

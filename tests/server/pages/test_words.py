@@ -1,0 +1,45 @@
+"""What pages say is said of what is there: of one and of many, and how far off an answer without intervals is."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inbounds.server.pages.words import shortened
+from tests.helpers.every_page import BOX
+from tests.helpers.page_visitor import visit
+from tests.helpers.served_hospital import COUNT, Served
+
+
+def test_one_is_not_many(served: Served) -> None:
+    """One question was asked and one more fits, or none and several: each is said as one says it."""
+    ana, carla = visit(served, "ana"), visit(served, "carla")
+    assert carla.get("/keep").text.count("0 questions were asked.") == 2
+    assert ana.post("/ask/visits", sql=COUNT, epsilon="10", key="first").status_code == 303
+    assert carla.get("/keep").text.count("1 question was asked.") == 1
+    assert "1 more question like the last one" in ana.get("/ask").text
+    assert "4 more questions like the last one" in carla.get("/keep").text
+
+
+def test_an_answer_without_intervals_says_how_far_off_it_is(served: Served) -> None:
+    """Quantiles have no intervals, and their page says beside them how far off in rank they are."""
+    ana = visit(served, "ana")
+    for key, sql in (("boxes", BOX), ("count", COUNT)):
+        assert ana.post("/ask/visits", sql=sql, epsilon="0.5", key=key).status_code == 303
+    before = [ana.get(f"/answers/{key}").text.partition("<table")[0] for key in ("boxes", "count")]
+    assert "the likelier it was drawn. With 95 % probability" in before[0]
+    assert "rows off in rank" in before[0]
+    assert "rank" not in before[1]
+
+
+@given(st.text(st.characters(exclude_characters="…"), max_size=60), st.integers(3, 40))
+def test_a_shortened_text_is_short(text: str, most: int) -> None:
+    """It is never longer than it may be, is left alone where it fits, and keeps its beginning and its end."""
+    found = shortened(text, most)
+    if len(text) <= most:
+        assert found == text
+    else:
+        assert len(found) == most
+        begin, _, end = found.rpartition("…")
+        assert text.startswith(begin)
+        assert text.endswith(end)

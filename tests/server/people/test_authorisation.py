@@ -1,0 +1,216 @@
+"""Who may do what: every route, for everybody, also with what belongs to others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from inbounds.server.basics import clock
+from inbounds.server.basics.problem import KINDS
+from tests.helpers.page_visitor import page_routes
+from tests.helpers.served_hospital import COUNT, As, Served
+
+PEOPLE = ("nobody", "revoked", "expired", "ana", "eve", "carla", "dora")
+"""Without a key, with ana's old ones, an analyst of visits, one of births, a custodian, an auditor."""
+
+QUESTION = {"sql": COUNT, "epsilon": "0.25"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A request, and what becomes of it for each analyst, the custodian and the auditor: a status or a code."""
+
+    route: str
+    ana: str
+    eve: str
+    carla: str
+    dora: str
+    path: str = ""
+    send: dict[str, Any] = field(default_factory=dict)
+    nobody: str = "not-authenticated"
+
+    @property
+    def method(self) -> str:
+        """What is done."""
+        return self.route.split(" ")[0]
+
+    def sent(self, who: As) -> httpx2.Response:
+        """Send it."""
+        return who.request(self.method, self.path or self.route.split(" ")[1], **self.send)
+
+    def expected(self, person: str) -> tuple[int, str | None]:
+        """Return the status and the code."""
+        said = self.nobody if person in {"nobody", "revoked", "expired"} else getattr(self, person)
+        return (int(said), None) if said.isdigit() else (KINDS[said].status, said)
+
+
+NO, GONE, BAD, UNOWNED = "not-allowed", "not-found", "invalid-request", "not-owned"
+EXPLAIN = {"json": QUESTION}
+OWNED = {"json": {"sql": QUESTION["sql"]}}
+ASK = {"json": QUESTION, "headers": {"Idempotency-Key": "matrix"}}
+GRANT = {"json": {"amount": "0.5", "note": "more"}}
+THEIRS = {"json": {"amount": "0.5", "note": "more", "analyst": "eve"}}
+
+MATRIX = [
+    Entry("GET /healthz", "200", "200", "200", "200", nobody="200"),
+    Entry("GET /readyz", "200", "200", "200", "200", nobody="200"),
+    Entry("GET /v1/openapi.json", "200", "200", "200", "200", nobody="200"),
+    Entry("HEAD /v1/openapi.json", "200", "200", "200", "200", nobody="200"),
+    Entry("GET /metrics", NO, NO, "200", NO),
+    Entry("GET /v1/me", "200", "200", "200", "200"),
+    Entry("GET /v1/datasets", "200", "200", "200", NO),
+    Entry("GET /v1/datasets/{name}", "200", GONE, "200", NO, "/v1/datasets/visits"),
+    Entry("GET /v1/datasets/{name}", GONE, "200", "200", NO, "/v1/datasets/births"),
+    Entry("GET /v1/datasets/{name}", GONE, GONE, GONE, NO, "/v1/datasets/nothing"),
+    Entry("GET /v1/datasets/{name}/budget", "200", GONE, "200", NO, "/v1/datasets/visits/budget"),
+    Entry("GET /v1/datasets/{name}/budget", NO, NO, "200", NO, "/v1/datasets/visits/budget?analyst=ben"),
+    Entry("GET /v1/datasets/{name}/budget", NO, NO, GONE, NO, "/v1/datasets/nothing/budget?analyst=ben"),
+    Entry("GET /v1/datasets/{name}/budget", "200", NO, "200", NO, "/v1/datasets/visits/budget?analyst=ana"),
+    Entry("POST /v1/datasets/{name}/explain", "200", GONE, "200", NO, "/v1/datasets/visits/explain", EXPLAIN),
+    Entry("POST /v1/datasets/{name}/explain", GONE, GONE, GONE, NO, "/v1/datasets/no/explain", EXPLAIN),
+    Entry("POST /v1/datasets/{name}/answers", "200", GONE, NO, NO, "/v1/datasets/visits/answers", ASK),
+    Entry("POST /v1/datasets/{name}/answers", GONE, GONE, NO, NO, "/v1/datasets/nothing/answers", ASK),
+    Entry("POST /v1/datasets/{name}/owned", UNOWNED, GONE, NO, NO, "/v1/datasets/visits/owned", OWNED),
+    Entry("POST /v1/datasets/{name}/owned", GONE, GONE, NO, NO, "/v1/datasets/nothing/owned", OWNED),
+    Entry("GET /v1/answers", "200", "200", NO, NO),
+    Entry("GET /v1/answers/{key}", "200", GONE, NO, NO, "/v1/answers/of-ana"),
+    Entry("GET /v1/answers/{key}", GONE, GONE, NO, NO, "/v1/answers/of-ben"),
+    Entry("GET /v1/answers/{key}", GONE, GONE, NO, NO, "/v1/answers/of-nobody"),
+    Entry("GET /v1/answers/{key}", BAD, BAD, NO, NO, "/v1/answers/of%20ana"),
+    Entry("GET /v1/answers/{key}", GONE, GONE, GONE, GONE, "/v1/answers/ben%2Fof-ben", nobody=GONE),
+    Entry("GET /v1/ledger/head", NO, NO, "200", "200"),
+    Entry("GET /v1/ledger/entries", NO, NO, "200", "200"),
+    Entry("GET /v1/ledger/entries", NO, NO, "200", "200", "/v1/ledger/entries?analyst=ana&dataset=visits"),
+    Entry("GET /v1/ledger/verification", NO, NO, "200", "200"),
+    Entry("POST /v1/datasets/{name}/grants", NO, NO, "201", NO, "/v1/datasets/visits/grants", GRANT),
+    Entry("POST /v1/datasets/{name}/grants", NO, NO, GONE, NO, "/v1/datasets/nothing/grants", GRANT),
+    Entry("POST /v1/datasets/{name}/grants", NO, NO, "invalid-parameter", NO, "/v1/datasets/visits/grants", THEIRS),
+    Entry("GET /v1/keys", NO, NO, "200", NO),
+    Entry("POST /v1/keys", NO, NO, "201", NO, send={"json": {"person": "ben"}}),
+    Entry("DELETE /v1/keys/{prefix}", NO, NO, GONE, NO, "/v1/keys/000000000000"),
+]  # fmt: skip
+
+
+def routes(app: FastAPI) -> Iterator[str]:
+    """Yield every method and path that the application has, documented or not."""
+    for one in app.routes:
+        for route in getattr(getattr(one, "original_router", None), "routes", [one]):
+            yield from (f"{method} {route.path}" for method in route.methods)
+
+
+@pytest.fixture(scope="module")
+def everybody(hospital: Served) -> dict[str, As]:
+    """Return everybody who may come, after ana and ben have asked something."""
+    found = {name: hospital.person(name) for name in ("ana", "ben", "eve", "carla", "dora")}
+    for name in ("ana", "ben"):
+        assert found[name].ask(f"of-{name}").status_code == 200
+    revoked, kept = hospital.ring.issue("ana")
+    hospital.ring.revoke(kept.prefix)
+    with pytest.MonkeyPatch.context() as patch:
+        before = clock.now() - timedelta(days=3)
+        patch.setattr(clock, "now", lambda: before)
+        expired, _ = hospital.ring.issue("ana", 1)
+    return {
+        **found,
+        "nobody": hospital.nobody,
+        "revoked": hospital.bearing(revoked),
+        "expired": hospital.bearing(expired),
+    }
+
+
+def test_every_route_is_in_the_matrix(hospital: Served) -> None:
+    """A route that nobody has decided about does not exist, and the document tells of each; pages have their own."""
+    pages = {f"{method} {path}" for method, path in page_routes(hospital.app)}
+    assert set(routes(hospital.app)) - pages == {entry.route for entry in MATRIX}
+    told = {f"{method.upper()} {path}" for path, ways in hospital.app.openapi()["paths"].items() for method in ways}
+    assert told == {entry.route for entry in MATRIX if "openapi" not in entry.route}
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+@pytest.mark.parametrize("entry", MATRIX, ids=lambda entry: f"{entry.method} {entry.path or entry.route}")
+def test_everybody_gets_what_is_theirs(everybody: dict[str, As], entry: Entry, person: str) -> None:
+    """Each request of each person has exactly the status and the code that the matrix says."""
+    found = entry.sent(everybody[person])
+    status, code = entry.expected(person)
+    assert (found.status_code, found.json()["code"] if code else None) == (status, code), found.text
+
+
+def told(response: httpx2.Response) -> tuple[int, bytes, dict[str, str]]:
+    """Return everything of a response but its number."""
+    headers = {name: value for name, value in response.headers.items() if name != "x-request-number"}
+    return response.status_code, response.content, headers
+
+
+@pytest.mark.parametrize(
+    ("person", "method", "theirs", "nobodys", "send"),
+    [
+        ("eve", "GET", "/v1/datasets/visits", "/v1/datasets/nothing", {}),
+        ("eve", "GET", "/v1/datasets/visits/budget", "/v1/datasets/nothing/budget", {}),
+        ("eve", "GET", "/v1/datasets/visits/budget?analyst=ana", "/v1/datasets/nothing/budget?analyst=ana", {}),
+        ("eve", "POST", "/v1/datasets/visits/explain", "/v1/datasets/nothing/explain", EXPLAIN),
+        ("eve", "POST", "/v1/datasets/visits/answers", "/v1/datasets/nothing/answers", ASK),
+        ("ana", "GET", "/v1/answers/of-ben", "/v1/answers/of-nobody", {}),
+        ("ana", "GET", "/v1/answers/of-ben", "/v1/answers/ana", {}),
+        ("ana", "GET", "/v1/datasets/visits/budget?analyst=ben", "/v1/datasets/visits/budget?analyst=who", {}),
+        ("ana", "DELETE", "/v1/keys/{ben}", "/v1/keys/000000000000", {}),
+        ("nobody", "GET", "/v1/datasets/visits", "/v1/datasets/nothing", {}),
+        ("nobody", "GET", "/v1/answers/of-ben", "/v1/answers/of-nobody", {}),
+    ],
+)
+def test_what_is_not_yours_is_not_there(
+    hospital: Served,
+    everybody: dict[str, As],
+    person: str,
+    method: str,
+    theirs: str,
+    nobodys: str,
+    send: dict[str, Any],
+) -> None:
+    """What belongs to somebody else and what does not exist are refused by the same bytes."""
+    who = everybody[person]
+    theirs = theirs.replace("{ben}", hospital.keys["ben"][4:16])
+    assert told(who.request(method, theirs, **send)) == told(who.request(method, nobodys, **send))
+
+
+def test_wrong_keys_are_refused_alike(hospital: Served, everybody: dict[str, As]) -> None:
+    """No key, one that was never issued, a guessed secret, an expired and a revoked one get the same bytes."""
+    guessed = hospital.keys["ana"][:17] + "A" * 43
+    others = [
+        everybody["revoked"],
+        everybody["expired"],
+        hospital.bearing(guessed),
+        hospital.bearing("inb_"),
+        hospital.bearing(""),
+    ]
+    others += [
+        As(others[0].portal, others[0].client, {"Authorization": one})
+        for one in ("Basic YTpi", "Bearer", "inb", "Bearer é".encode("latin-1"))
+    ]
+    assert {told(one.get("/v1/me"))[1] for one in others} == {told(everybody["nobody"].get("/v1/me"))[1]}
+
+
+def test_everybody_sees_only_their_own_in_lists(everybody: dict[str, As]) -> None:
+    """Lists of datasets and of answers hold what is one's own."""
+    assert [one["name"] for one in everybody["eve"].get("/v1/datasets").json()] == ["births"]
+    assert [one["name"] for one in everybody["carla"].get("/v1/datasets").json()] == ["visits", "births"]
+    assert everybody["eve"].get("/v1/answers").json() == []
+    assert {one["id"] for one in everybody["ben"].get("/v1/answers").json()} == {"of-ben"}
+    assert everybody["ben"].get("/v1/me").json() == {"name": "ben", "role": "analyst", "datasets": ["visits"]}
+
+
+def test_a_header_that_names_somebody_names_nobody(hospital: Served, everybody: dict[str, As]) -> None:
+    """Without a proxy that the custodian named, who asks is what the key says, whatever else a request claims."""
+    for name in ("X-Remote-User", "X-Forwarded-User", "Remote-User", "X-User", "Forwarded"):
+        claim = {name: "carla"}
+        assert everybody["nobody"].get("/v1/me", headers=claim).status_code == 401
+        assert everybody["ana"].get("/v1/me", headers=claim).json()["name"] == "ana"
+    twice = [("Authorization", f"Bearer {hospital.keys[name]}") for name in ("ana", "carla")]
+    who = everybody["nobody"]
+    response = who.portal.call(lambda: who.client.get("/v1/me", headers=twice))
+    assert response.status_code == 401
