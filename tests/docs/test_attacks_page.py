@@ -7,7 +7,6 @@ from pathlib import Path
 
 from tests.helpers.programs import ROOT
 
-FOLDERS = ("server", "pages", "pages/browser")
 PAGE = (ROOT / "docs" / "attacks.md").read_text("utf-8")
 
 
@@ -23,8 +22,8 @@ def named(page: str) -> set[tuple[str, str]]:
 
 
 def _file(module: str) -> Path:
-    (found,) = [path for folder in FOLDERS if (path := ROOT / "tests" / folder / module).exists()]
-    return found
+    (path,) = (ROOT / "tests" / "server").rglob(module)
+    return path
 
 
 def test_every_test_that_is_named_exists() -> None:

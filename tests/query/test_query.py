@@ -400,7 +400,7 @@ def test_an_answer_too_long_to_keep_is_refused_before_it_is_paid_for(
     asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether an answer can be kept does not depend on the noise: it is known, and refused, before the charge."""
-    monkeypatch.setattr("inbounds.query.query.LONGEST_TEXT", 500)
+    monkeypatch.setattr("inbounds.query.ask.steps.LONGEST_TEXT", 500)
     asked.run = lambda: [(place, size, 3) for place in (0, 1) for size in range(101)]
     with pytest.raises(InboundsError):
         asked.dataset.count().by("place", "size").ask(1, analyst="ana")

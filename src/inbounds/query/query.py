@@ -1,46 +1,35 @@
-"""Asking: a question is planned, paid for, run, and answered with noise, in this order."""
+"""A query: what is asked of a dataset, put together step by step, and then explained or asked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from inbounds.display.progress import Patient, Progress, check_progress, reporting
-from inbounds.errors import InvalidParameter, InvalidQuestion, LedgerConflict, UselessQuestion
-from inbounds.exact.rational import as_written, round_up, shown
+from inbounds.display.progress import Progress, check_progress
+from inbounds.errors import InvalidParameter, InvalidQuestion, UselessQuestion
+from inbounds.exact.rational import as_written, shown
 from inbounds.exact.surroundings import sheltered
-from inbounds.ledger.values.names import LONGEST_TEXT
-from inbounds.query.answer import unfinished_table
 from inbounds.query.answer.answer import Answer, columns_of
 from inbounds.query.answer.apply_view import Showing
-from inbounds.query.answer.boundary_remarks import at_the_end
-from inbounds.query.answer.derived_answer import Asked, derived
 from inbounds.query.answer.explanation import Explanation
 from inbounds.query.answer.interval_cover import noise_only
 from inbounds.query.answer.public_part import PublicPart
 from inbounds.query.answer.released.conditions import both
 from inbounds.query.answer.released.expression import Key, OfMeasure, Released, kind_of, kind_of_measure
-from inbounds.query.answer.unfinished_table import Part
 from inbounds.query.answer.view import AS_RELEASED, Order, Shown, ShownColumn
-from inbounds.query.ask.draw import drawn
+from inbounds.query.ask.derive import derive
 from inbounds.query.ask.options import checked_confidence, cost_of, fixed_pooling, whole_number
+from inbounds.query.ask.steps import Asking
 from inbounds.query.columns.condition import Condition
 from inbounds.query.columns.expression import Expression
-from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
-from inbounds.query.methods.plan import Plan
-from inbounds.query.methods.usefulness import INSIST, why_useless
-from inbounds.query.question.clipping_warnings import warnings_of
-from inbounds.query.question.contribution_bound import row_limit
+from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question, binned_call, sql_of
 from inbounds.query.question.shared_measures import Shared
 from inbounds.query.sql.view import read_shown
-from inbounds.sampling.entropy import system
 
 if TYPE_CHECKING:
     from inbounds.ledger import Ledger
@@ -220,16 +209,6 @@ class Query:
         self._parts(weights)  # which refuses others
         return [weight for weight, one in zip(weights, self.asked, strict=True) if one not in self._public.values]
 
-    def _refuse_useless(self, planned: Sequence[Plan], request_id: str | None) -> None:
-        """Refuse to charge for what would tell nothing; what was charged before is answered all the same."""
-        problem = why_useless(planned)
-        if problem is None:
-            return
-        with suppress(InvalidParameter, LedgerConflict), self.dataset.unchecked_ledger() as ledger:
-            if request_id is not None and ledger.request(request_id) is not None:
-                return
-        raise UselessQuestion(f"{problem}; {INSIST}")
-
     @sheltered()
     def explain(
         self,
@@ -281,112 +260,31 @@ class Query:
         """
         fixed, sure = fixed_pooling(pooling), checked_confidence(confidence)
         check_progress(progress)
-        planned = self.plans(epsilon, pooling=fixed, weights=weights)
-        if self._public:
-            if self._paid is None:
-                if not force and self._public.why_impossible is not None:
-                    raise UselessQuestion(self._public.why_impossible)
-                return self._public.answer()
-            paid = self._paid.ask(
-                epsilon,
-                analyst=analyst,
-                request_id=request_id,
-                pooling=fixed,
-                weights=self._paid_weights(weights),
-                confidence=sure,
-                progress=progress,
-                force=force,
-            )
-            return self._public.beside(paid)
-        if not force:
-            self._refuse_useless(planned, request_id)
-        adds_up = self._adds_up(planned)
-        longest = max(Answer.longest(planned, self.places, adds_up), unfinished_table.longest(planned))
-        if longest > LONGEST_TEXT:
-            raise InvalidQuestion(
-                f"the answer for {len(planned[0].rows)} groups is too long to be kept; ask for fewer groups"
-            )
-        account = self.dataset.ledger
-        receipt = account.charge(
-            self.dataset.name,
-            analyst,
-            cost_of(epsilon),
+        if not self._public:
+            asking = Asking(self, cost_of(epsilon), analyst, request_id, fixed, weights, sure, progress, force)
+            return asking.result()
+        self.plans(epsilon, pooling=fixed, weights=weights)  # which refuses what cannot be asked, also for free
+        if self._paid is None:
+            if not force and self._public.why_impossible is not None:
+                raise UselessQuestion(self._public.why_impossible)
+            return self._public.answer()
+        paid = self._paid.ask(
+            epsilon,
+            analyst=analyst,
             request_id=request_id,
-            fingerprint=self._fingerprint(planned, fixed),
-            note=sql_of(self.questions)[:1000],
-            terms=self.dataset.terms,
-            rho=rho_of(planned) or None,
+            pooling=fixed,
+            weights=self._paid_weights(weights),
+            confidence=sure,
+            progress=progress,
+            force=force,
         )
-        with reporting(progress) as report:
-            patient = Patient(report)
+        return self._public.beside(paid)
 
-            def draw(rows: list[Any]) -> str:
-                return self._drawn(planned, rows, sure, adds_up, patient)
-
-            text = drawn(account, receipt, lambda: self._rows(planned, report), draw)
-            patient.end()
-        if (kept := unfinished_table.load(text)) is None:
-            found = Answer.load(text, cost_of(epsilon), receipt.request_id, row_limit(self.questions))
-        elif receipt.answer is None:
-            raise unfinished_table.unprojected(receipt.request_id)
-        else:
-            found = self._finish(planned, kept, receipt.request_id, sure)
-        remarks = at_the_end(found, self.questions[0], self.asked)
-        return self._shown(replace(found, warnings=warnings_of(self.questions), remarks=remarks))
-
-    def _shown(self, released: Answer) -> Answer:
+    def view(self, released: Answer) -> Answer:
+        """Return what was released as it is shown: columns, rows and their order."""
         bundles = [which for which, _ in self.places]
         released = replace(released, noise_only=noise_only(self.questions, self.places))
         return Showing.of(released, self.questions, self.asked, bundles).shown(self.shown)
-
-    def _confidences(self, sure: float) -> list[float]:
-        """Return the confidence of each question's intervals: higher where several have to hold at once.
-
-        Those of one question hold at once as they are.  An expression over `k` questions has the confidence that is
-        asked for if each misses with at most the `k`-th part of the odds.
-        """
-        where = dict(zip(self.asked, (which for which, _ in self.places), strict=True))
-        needed = [{where[measure] for measure in column.of.measures} for column in self.shown.columns]
-        most = [max((len(one) for one in needed if which in one), default=1) for which in range(len(self.questions))]
-        return [sure if k == 1 else round_up(1 - (1 - Fraction(sure)) / k) for k in most]
-
-    def _rows(self, planned: Sequence[Plan], report: Progress) -> list[Any]:
-        """Return what the statement of each question finds; all of them run before anything is drawn."""
-        found = []
-        for plan in planned:
-            report("running the statement")
-            found.append(self.dataset.engine.run(plan.sql))
-        return found
-
-    def _drawn(self, planned: Sequence[Plan], rows: Sequence[Any], sure: float, adds_up: Any, report: Progress) -> str:
-        """Return what to keep: private answers to all questions; if no table could be made, what was measured."""
-        each = self._confidences(sure)
-        parts = [self._part(*one, report) for one in zip(planned, rows, each, strict=True)]
-        if (answered := unfinished_table.finished(parts)) is None:
-            return unfinished_table.dump(parts)
-        made = Answer.of(planned, self.places, answered, "", sure)
-        raised = tuple(each[which] for which, _ in self.places) if set(each) != {sure} else ()
-        return replace(made, asked=adds_up, confidences=raised).dump()
-
-    def _part(self, planned: Plan, rows: Any, confidence: float, report: Progress) -> Part:
-        """Return the answers of one question; if no table could be made, what was measured for it."""
-        try:
-            return planned.answering.answer_all(planned.totals(rows), confidence, report, system)
-        except Unprojected as failure:
-            return failure.measured
-
-    def _finish(self, planned: Sequence[Plan], parts: Sequence[Part], request_id: str, confidence: float) -> Answer:
-        """Return the answer that is made of what was measured before: the data are not looked at again."""
-        answered = [unfinished_table.again(plan, part, confidence) for plan, part in zip(planned, parts, strict=True)]
-        if (finished := unfinished_table.finished(answered)) is None:
-            raise unfinished_table.unprojected(request_id)
-        return Answer.of(planned, self.places, finished, request_id, confidence)
-
-    def _adds_up(self, planned: Sequence[Plan]) -> dict[str, Any] | None:
-        """Return what is asked if the answer is one table that adds up, so that its sums and parts are free later."""
-        if len(planned) > 1 or not isinstance(planned[0].answering, JointTable):
-            return None
-        return Asked.of(self.dataset.identity, planned[0].question).data()
 
     @sheltered()
     def owned(
@@ -402,23 +300,7 @@ class Query:
                 return None if self._public.why_impossible is not None else self._public.answer()
             rest = self._paid.owned(analyst, ledger, hidden)
             return None if rest is None else self._public.beside(rest)
-        if len(self.questions) > 1:
-            return None
-        try:
-            with self.dataset.unchecked_ledger() if ledger is None else nullcontext(ledger) as opened:
-                entries = opened.statement(self.dataset.name, analyst).entries
-        except (InvalidParameter, LedgerConflict):  # there is no ledger yet, or it does not know the dataset
-            return None
-        kept = [(entry.request_id, entry.text) for entry in entries if entry.kind == "answer"]
-        if hidden is not None:
-            kept = [(request, text) for request, text in kept if not hidden(request)]
-        found = derived(self.dataset.identity, self.questions[0], kept)
-        if found is None:
-            return None
-        names = columns_of(self.questions, self.places)
-        limit = row_limit(self.questions)
-        facts = (found.noise, Fraction(0), found.request_id, limit, found.intervals, found.confidence)
-        return self._shown(Answer(names, found.rows, *facts, note=found.note))
+        return derive(self, analyst, ledger, hidden)
 
     def __str__(self) -> str:
         """Return what is asked, and how it is shown, in SQL: equal questions give equal texts."""
@@ -429,15 +311,3 @@ class Query:
             for one in self.shown.columns
         ]
         return " ".join([sql_of(self.questions, columns, self.shown.keys), *self.shown.clauses])
-
-    def _fingerprint(self, planned: Sequence[Plan], pooling: Any) -> str:
-        """Tell questions apart: the same one has the same contract, text, cost and pooling, however it is shown."""
-        told = [self.dataset.identity, sql_of(self.questions), *(str(plan.epsilon) for plan in planned), str(pooling)]
-        if self.questions[0].alone:
-            told.append("each cell alone")
-        return sha256("\0".join(told).encode()).hexdigest()
-
-
-def rho_of(planned: Sequence[Plan]) -> Fraction:
-    """Return at least what all parts together count in rho."""
-    return sum((plan.rho for plan in planned), Fraction(0))

@@ -20,6 +20,7 @@ from inbounds.query.answer import unfinished_table
 from inbounds.query.ask import draw
 from inbounds.query.ask.discovery import _kept, _key
 from inbounds.query.ask.key_selection import KeySelection
+from inbounds.query.ask.steps import longest_text
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
 from inbounds.query.methods.method import OneNumber
 from tests.helpers.audit_tables import Playground, contract
@@ -53,7 +54,7 @@ class Counted:
             return draw(*given)
 
         monkeypatch.setattr(dataset.engine, "run", running)
-        monkeypatch.setattr(OneNumber, "answer_all", draw)
+        monkeypatch.setattr(OneNumber, "answer_all", drawing)
 
 
 def raising(error: BaseException) -> Callable[..., Any]:
@@ -224,7 +225,7 @@ def test_no_answer_is_longer_than_was_foreseen(wide: Playground, sql: str) -> No
         if "real" in sql:
             pytest.skip("this needs a step")
         raise
-    most = max(Answer.longest(plans, query.places, query._adds_up(plans)), unfinished_table.longest(plans))
+    most = longest_text(query, plans)
     for epsilon in ("0.0001", 1, 900):
         query.ask(epsilon, analyst="ana")
     texts = [entry.text for entry in wide.dataset.ledger.statement("visits").entries if entry.kind == "answer"]
@@ -330,11 +331,11 @@ def test_a_draw_waits_for_its_own_charge(place: Playground, monkeypatch: pytest.
     receipt = Receipt(7, "one", Fraction(1), "2026-01-01T00:00:00Z")
     monkeypatch.setattr(ledger, "answered", raising(LedgerUnavailable("full")))
     with pytest.raises(LedgerUnavailable):
-        draw.drawn(ledger, receipt, list, lambda _: "first")
+        draw.draw_once(ledger, receipt, list, lambda _: "first")
     monkeypatch.setattr(ledger, "answered", lambda _, text: text)
     for other in (replace(receipt, seq=6), replace(receipt, time="2026-01-02T00:00:00Z")):
-        assert draw.drawn(ledger, other, list, lambda _: "second") == "second"
-    assert draw.drawn(ledger, receipt, list, lambda _: "second") == "first"
+        assert draw.draw_once(ledger, other, list, lambda _: "second") == "second"
+    assert draw.draw_once(ledger, receipt, list, lambda _: "second") == "first"
 
 
 def test_few_draws_wait_for_a_ledger(place: Playground, monkeypatch: pytest.MonkeyPatch) -> None:

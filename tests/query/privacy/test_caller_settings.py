@@ -13,7 +13,7 @@ import pytest
 from inbounds.display.progress import silent
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset, Query
-from inbounds.query import query as asking
+from inbounds.query.ask import steps
 from inbounds.query.ask.discovery import Discovered, discover
 from tests.helpers.audit_tables import Playground, contract
 from tests.helpers.caller_settings import SURROUNDINGS
@@ -64,7 +64,7 @@ def answered(place: InParquet, name: str) -> list[dict[str, Any]]:
             pooling = quickest(query)
             query.explain(500, pooling=pooling)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(asking, "system", Script(seed=number))
+                patch.setattr(steps, "system", Script(seed=number))
                 str(query.ask(500, analyst="ana", pooling=pooling, force=True))
         return kept(dataset)
 

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Query
-from inbounds.query import query as asking
+from inbounds.query.ask import steps
 from inbounds.query.ask.draw import is_failed
 from inbounds.query.methods.cdf import CumulativeShares
 from inbounds.query.methods.joint.joint_table import JointTable
@@ -134,7 +134,7 @@ def answers(case: Case, setting: str = "") -> list[str]:
         with pytest.MonkeyPatch.context() as patch, SURROUNDINGS[setting]() if setting else nullcontext():
             run = partial(case.place.run, schema=f"{side}{case.pairs[0]}")
             patch.setattr(dataset.engine, "run", run)
-            patch.setattr(asking, "system", Script(seed=7))
+            patch.setattr(steps, "system", Script(seed=7))
             answer = case.query.ask(HUNDREDS, analyst="ana", pooling=pooling, force=True)
         kept = dataset.ledger.request(answer.request_id)
         assert kept is not None

@@ -18,7 +18,7 @@ from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.exact.surroundings import sheltered
 from inbounds.ledger.values.names import LONGEST_TEXT
-from inbounds.query.ask.draw import drawn
+from inbounds.query.ask.draw import draw_once
 from inbounds.query.ask.key_selection import KeySelection
 from inbounds.query.contract.contract import Contract
 from inbounds.query.engines.engine import Engine, Kind
@@ -100,7 +100,7 @@ def discover(  # noqa: PLR0913  what is asked, at which cost, by whom
             note=f"keys of {name}"[:1000],
             terms=dataset.terms,
         )
-        text = drawn(
+        text = draw_once(
             ledger, receipt, lambda: engine.run(statement), lambda rows: _kept(_published(rows, selection, entropy))
         )
     finally:

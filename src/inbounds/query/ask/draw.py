@@ -42,7 +42,7 @@ def is_failed(text: str) -> bool:
 
 
 @sheltered()
-def drawn(ledger: Ledger, receipt: Receipt, run: Callable[[], Rows], draw: Callable[[Rows], str]) -> str:
+def draw_once(ledger: Ledger, receipt: Receipt, run: Callable[[], Rows], draw: Callable[[Rows], str]) -> str:
     """Return what is kept for a charge: what was kept before, or what is drawn now from what `run` reads.
 
     `draw` returns the text to be kept.  Whatever it raises is kept as a failure, and told as `AnswerFailed`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -68,3 +69,8 @@ class Plan:
         else:
             for i, number in enumerate(numbers):
                 totals[i] += number
+
+
+def rho_of(plans: Iterable[Plan]) -> Fraction:
+    """Return at least what some plans together count in rho."""
+    return sum((plan.rho for plan in plans), Fraction(0))

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from inbounds.query.query import rho_of
+from inbounds.query.methods.plan import rho_of
 from inbounds.server.basics.person import Person, Role
 from inbounds.server.service.amounts import Amount, text
 from inbounds.server.service.service import Service
