@@ -8,6 +8,7 @@ from fractions import Fraction
 from textwrap import fill
 from typing import Any
 
+from inbounds.accuracy.confidence import percent
 from inbounds.accuracy.prior import PriorLike
 from inbounds.accuracy.window import Window, indices_of, stated_window, written_end
 from inbounds.bounds import Bounds
@@ -286,7 +287,7 @@ def _price(best: Trial) -> str:
         return ""
     leans = " and lean towards the middle of what is believed" if best.mechanism.leans else ""
     width = f"{best.mechanism.expected_width():.3g}"
-    return f". Releases are one of {values} values{leans}; their 95 % intervals are {width} wide on average"
+    return f". Releases are one of {values} values{leans}; their {percent()} intervals are {width} wide on average"
 
 
 def _shown(window: Window) -> str:

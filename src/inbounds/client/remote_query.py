@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display.facts import Facts
 from inbounds.errors import InvalidParameter, ServerRefused
 from inbounds.exact.decimals import typed_decimal
@@ -71,7 +72,7 @@ class RemoteQuery:
         request_id: str | None = None,
         pooling: Any = None,
         weights: Sequence[Any] | None = None,
-        confidence: float = 0.95,
+        confidence: float = CONFIDENCE,
         force: bool = False,
     ) -> Answer:
         """Return private answers; you are charged for them first.  What is public already is free.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display import frame_export
 from inbounds.display.table import Table
 from inbounds.errors import InvalidParameter
@@ -123,7 +124,7 @@ class JointRelease:
         return self.source.plan.error(self.layout.grouping(axes))
 
     @sheltered()
-    def interval(self, axes: Names, confidence: float = 0.95) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def interval(self, axes: Names, confidence: float = CONFIDENCE) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ends of an interval for each group of a grouping; each holds its truth with this confidence.
 
         Made of the raw measurement of the group, or of a sum of finer ones, whichever is narrower; the plan decides
@@ -182,15 +183,15 @@ class JointRelease:
     def _repr_html_(self) -> str:
         return self._table().html()
 
-    def to_pandas(self, axes: Names | None = None, confidence: float = 0.95) -> Any:
+    def to_pandas(self, axes: Names | None = None, confidence: float = CONFIDENCE) -> Any:
         """Return a grouping, the cells unless another is named, as a pandas DataFrame with intervals."""
         return frame_export.to_pandas(self._columns(axes, confidence))
 
-    def to_polars(self, axes: Names | None = None, confidence: float = 0.95) -> Any:
+    def to_polars(self, axes: Names | None = None, confidence: float = CONFIDENCE) -> Any:
         """Return a grouping, the cells unless another is named, as a polars DataFrame with intervals."""
         return frame_export.to_polars(self._columns(axes, confidence))
 
-    def to_arrow(self, axes: Names | None = None, confidence: float = 0.95) -> Any:
+    def to_arrow(self, axes: Names | None = None, confidence: float = CONFIDENCE) -> Any:
         """Return a grouping, the cells unless another is named, as an Arrow table with intervals."""
         return frame_export.to_arrow(self._columns(axes, confidence))
 

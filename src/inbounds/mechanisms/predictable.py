@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.accuracy.distribution import Distribution
 from inbounds.accuracy.interval import Intervals
 from inbounds.accuracy.prior import Prior, PriorLike
@@ -180,7 +181,7 @@ class Predictable(Described):
     @overload
     def interval(self, released: Many, confidence: float = ...) -> tuple[Array, Array]: ...
     @np.errstate(all="ignore")  # whatever the caller has set
-    def interval(self, released: Any, confidence: float = 0.95) -> tuple[Any, Any]:
+    def interval(self, released: Any, confidence: float = CONFIDENCE) -> tuple[Any, Any]:
         """Return the ends of an interval that holds the true answer with at least this confidence.
 
         Whatever the true answer is, intervals computed from its releases hold it this often; an answer that is not
@@ -224,7 +225,7 @@ class Predictable(Described):
         return self._length(mean(self._looked_at(window), self._distribution.errors))
 
     @np.errstate(all="ignore")
-    def expected_width(self, confidence: float = 0.95, window: Window | None = None) -> float:
+    def expected_width(self, confidence: float = CONFIDENCE, window: Window | None = None) -> float:
         """Return how wide intervals are on average over releases and true answers: how little a release tells.
 
         True answers count as for `mean_error`.  Every release is looked at where there are few possible answers;
@@ -271,4 +272,4 @@ class Predictable(Described):
 
 def _check_probability(value: Any, name: str) -> None:
     if not 0 < as_written(value, name, InvalidParameter) < 1:
-        raise InvalidParameter(f"{name} must be above 0 and below 1, got {shown(value)}; give for example 0.95")
+        raise InvalidParameter(f"{name} must be above 0 and below 1, got {shown(value)}; give for example {CONFIDENCE}")

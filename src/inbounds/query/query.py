@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display.progress import Progress, check_progress
 from inbounds.errors import InvalidParameter, InvalidQuestion, UselessQuestion
 from inbounds.exact.rational import as_written, shown
@@ -245,7 +246,7 @@ class Query:
         request_id: str | None = None,
         pooling: Any = None,
         weights: Sequence[Any] | None = None,
-        confidence: float = 0.95,
+        confidence: float = CONFIDENCE,
         progress: Progress | None = None,
         force: bool = False,
     ) -> Answer:

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import typer
 
+from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.cli.shell.extras import open_dataset
 from inbounds.cli.shell.new_ledger import tell_of_new
 from inbounds.cli.shell.options import (
@@ -58,7 +59,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     pooling: Pooling = None,
     alone: Alone = False,
     weights: Weights = None,
-    confidence: Confidence = "0.95",
+    confidence: Confidence = str(CONFIDENCE),
     force: Force = False,
     ledger: LedgerPlace = None,
     server: Server = None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
 from inbounds.joint.measured.measurements import Measured
@@ -59,7 +60,7 @@ def _checked(confidence: float) -> float:
     given: object = confidence
     if isinstance(given, int | float) and not isinstance(given, bool) and 0 < given < 1:
         return float(given)
-    raise InvalidParameter(f"confidence must be above 0 and below 1, got {shown(given)}; 0.95 is usual")
+    raise InvalidParameter(f"confidence must be above 0 and below 1, got {shown(given)}; {CONFIDENCE} is usual")
 
 
 def _sources(plan: JointPlan, grouping: Grouping) -> list[Grouping]:

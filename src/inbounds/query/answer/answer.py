@@ -9,6 +9,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display import frame_export
 from inbounds.display.table import Column, Table
 from inbounds.query.answer.interval_cover import CAVEAT, end_name, interval_name
@@ -22,6 +23,9 @@ ALL = "(all)"
 
 MOST_WITH_INTERVALS = 2
 """A table of text has room for the intervals of so many measures; frames and JSON have them all."""
+
+FIRST_CONFIDENCE = 0.95
+"""The confidence of answers that were kept before it was stored with them; it never changes."""
 
 Interval = tuple[Any, Any]
 
@@ -46,7 +50,7 @@ class Answer:
     intervals: tuple[tuple[Interval | None, ...], ...] = ()
     """Where each answer without noise lies, with `confidence`, judged by what was released; None for quantiles.  Which
     of them are about the noise only, `intervals_noise_only` says."""
-    confidence: float = 0.95
+    confidence: float = CONFIDENCE
     warnings: tuple[str, ...] = ()
     """What the question compares with that no value can be."""
     asked: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
@@ -201,7 +205,7 @@ class Answer:
             tuple(None if one is None else (read_plain(one[0]), read_plain(one[1])) for one in row)
             for row in kept.get("intervals", [])
         )
-        columns, confidence = tuple(kept["columns"]), kept.get("confidence", 0.95)
+        columns, confidence = tuple(kept["columns"]), kept.get("confidence", FIRST_CONFIDENCE)
         sure, asked = tuple(kept.get("confidences", ())), kept.get("asked")
         told = (rows, noise, epsilon, request_id, row_limit, intervals, confidence)
         return cls(columns, *told, asked=asked, confidences=sure)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inbounds.accuracy.confidence import percent
 from inbounds.query.question.contribution_bound import counts_everything
 from inbounds.query.question.question import Question
 from inbounds.query.tables.relation import is_clipped_by_limit
@@ -32,7 +33,7 @@ def noise_only(questions: Sequence[Question], places: Sequence[tuple[int, int]])
 
 def interval_name(confidence: float, *, rider: bool) -> str:
     """Return what people read above or beside an interval, with or without the rider."""
-    plain = f"{confidence * 100:.12g} % interval"
+    plain = f"{percent(confidence)} interval"
     return f"{plain} ({NOISE_ONLY})" if rider else plain
 
 

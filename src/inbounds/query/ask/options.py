@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.ledger.values.amount import fraction, units
@@ -42,6 +43,6 @@ def checked_confidence(given: Any) -> float:
     found = as_written(given, "confidence", InvalidParameter)
     if not LEAST_ODDS <= found <= 1 - LEAST_ODDS:
         raise InvalidParameter(
-            f"confidence must be above 0 and below 1, by 1e-9 or more, got {shown(given)}; give one such as 0.95"
+            f"confidence must be above 0 and below 1, by 1e-9 or more, got {shown(given)}; give one like {CONFIDENCE}"
         )
     return float(found)

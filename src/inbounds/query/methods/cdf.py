@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from inbounds.accuracy.confidence import CONFIDENCE, percent
 from inbounds.bounds import Bounds
 from inbounds.display.progress import Progress
 from inbounds.joint.joint_release import JointRelease
@@ -122,10 +123,10 @@ class CumulativeShares(Answering):
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
-        return f"with 95 % probability at most {self._farthest:.4g} rows off in the number up to a value"
+        return f"with {percent()} probability at most {self._farthest:.4g} rows off in the number up to a value"
 
     def foreseen(self) -> Foreseen:
-        """Return by which part of all rows a share is off, in per cent and with 95 % probability."""
+        """Return by which part of all rows a share is off, in per cent and with the usual confidence."""
         most = self._farthest
         return {RANKS: at_rows(lambda rows: min(100.0, 100 * most / rows))}
 
@@ -136,8 +137,8 @@ class CumulativeShares(Answering):
     def _reach(self, last: int) -> float:
         levels = stretch((0, last + 1), self.branching, len(self.plan.measured))
         used = [level for level, groups in enumerate(levels) if groups]
-        odds = 0.05 / max(len(used), 1)
-        far = sum(reach(len(levels[level]), self.plan.rate(self._grouping(level)), 1 - odds) for level in used)
+        miss = (1 - CONFIDENCE) / max(len(used), 1)
+        far = sum(reach(len(levels[level]), self.plan.rate(self._grouping(level)), 1 - miss) for level in used)
         return far * float(self.plan.grain)
 
 

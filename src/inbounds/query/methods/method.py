@@ -16,6 +16,7 @@ from math import ceil, floor, inf
 
 import numpy as np
 
+from inbounds.accuracy.confidence import percent
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.display.progress import Progress
@@ -30,7 +31,7 @@ REPORTED = 1000
 SHOWN_ROWS = (100, 1000, 10_000)
 """What depends on how many rows there are is foreseen for so many."""
 
-RANKS = "in rank, per cent of rows (95 % sure)"
+RANKS = f"in rank, per cent of rows ({percent()} sure)"
 
 FARTHEST = 2**160
 """No answer is more steps away from 0: what is beyond is brought there, which costs nothing after noise is on it.

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.query import Answer
 from inbounds.server.service.amounts import Part, plain, text
 from inbounds.server.service.explaining import Asking, PartOut
@@ -16,7 +17,7 @@ from inbounds.server.service.explaining import Asking, PartOut
 class Question(Asking):
     """A question to be answered."""
 
-    confidence: Part = Field(default=0.95, gt=0, lt=1, description="Of the intervals.")
+    confidence: Part = Field(default=CONFIDENCE, gt=0, lt=1, description="Of the intervals.")
     force: bool = Field(default=False, description="Charge also for an answer that would tell nothing.")
 
 

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb, fmpz
 
+from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.balls import ball
 from inbounds.privacy.rho import bounded_range
@@ -103,7 +104,7 @@ class OrderedQuantiles:
         left, right = (self._numbers(half, entropy) if half.branch.levels else [] for half in halves)
         return [*left, whole.first + number, *right]
 
-    def rank_error(self, confidence: float = 0.95, tied: float | None = None) -> tuple[float, ...]:
+    def rank_error(self, confidence: float = CONFIDENCE, tied: float | None = None) -> tuple[float, ...]:
         """Return so many rows for each level that, with this probability, no value is farther off in rank.
 
         That holds if no bucket has more rows than `tied`, as many as places unless it is given, and if rows have

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import log
 
+from inbounds.accuracy.confidence import CONFIDENCE, percent
 from inbounds.bounds import Bounds
 from inbounds.display.progress import Progress
 from inbounds.privacy.guarantee import GuaranteeName
@@ -78,14 +79,14 @@ class QuantileByRank(Answering):
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
-        return f"with 95 % probability at most {self._rank_error:.4g} rows off in rank{told_apart(self.buckets)}"
+        return f"with {percent()} probability at most {self._rank_error:.4g} rows off in rank{told_apart(self.buckets)}"
 
     @property
     def _rank_error(self) -> float:
-        return 2 * float(self.sensitivity) / float(self.epsilon) * log(20 * self.column.points)
+        return 2 * float(self.sensitivity) / float(self.epsilon) * log(self.column.points / (1 - CONFIDENCE))
 
     def foreseen(self) -> Foreseen:
-        """Return by which part of all ranks it is off, in per cent and with 95 % probability, at numbers of rows."""
+        """Return by which part of all ranks it is off, in per cent with the usual confidence, at numbers of rows."""
         return {RANKS: at_rows(lambda rows: min(100.0, 100 * self._rank_error / rows))}
 
     def is_guess(self, rows: int | None) -> bool:
@@ -141,15 +142,15 @@ class QuantilesInOrder(Answering):
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
-        rows = max(self.law.rank_error(0.95))
+        rows = max(self.law.rank_error())
         return (
-            f"with 95 % probability all of them are at most {rows:.4g} rows off in rank, if no value has more than "
-            f"{2**self.law.halvings:,} rows{told_apart(self.law.buckets)}; usually far less"
+            f"with {percent()} probability all of them are at most {rows:.4g} rows off in rank, if no value has more "
+            f"than {2**self.law.halvings:,} rows{told_apart(self.law.buckets)}; usually far less"
         )
 
     def foreseen(self) -> Foreseen:
-        """Return by which part of all ranks they are off, in per cent and with 95 % probability, at numbers of rows."""
-        most = max(self.law.rank_error(0.95))
+        """Return by which part of all ranks they are off, in per cent with the usual confidence, at numbers of rows."""
+        most = max(self.law.rank_error())
         return {RANKS: at_rows(lambda rows: min(100.0, 100 * most / rows))}
 
 

@@ -1,0 +1,11 @@
+"""How sure intervals are, unless something else is asked for."""
+
+from __future__ import annotations
+
+CONFIDENCE = 0.95
+"""The probability with which an interval holds what it is for; another default is this one line."""
+
+
+def percent(confidence: float = CONFIDENCE) -> str:
+    """Return a confidence as people write it: `95 %`."""
+    return f"{confidence * 100:.12g} %"
