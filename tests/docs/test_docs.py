@@ -420,9 +420,10 @@ def test_the_map_is_the_tree() -> None:
     assert [rank[name] for name in listed] == sorted(rank[name] for name in listed)
 
 
-def test_the_recipes_name_files_that_exist() -> None:
-    """Every file and folder that CONTRIBUTING.md names is there, from the top or from the package."""
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_recipes_and_walks_name_files_that_exist(document: str) -> None:
+    """Every file and folder that they name is there, from the top or from the package."""
+    text = (ROOT / document).read_text("utf-8")
     named = set(re.findall(r"`([\w./-]+(?:/|\.(?:py|md|toml)))`", text)) - {"docs/decisions/NNNN-name.md", "site/"}
     tops = (ROOT, ROOT / "src" / "inbounds")
     assert len(named) > 30
