@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -13,7 +14,10 @@ from threading import Thread
 
 import pytest
 
+from inbounds.cli.main import main
 from inbounds.server.basics import clock
+from inbounds.server.run.process import listening
+from inbounds.server.service.service import beside
 from inbounds.server.state.claims import Claims, running
 from inbounds.server.state.rates import Rates
 from tests.helpers import served_claimant
@@ -175,12 +179,60 @@ def test_rates_are_their_owners(tmp_path: Path) -> None:
     assert {path.stat().st_mode & 0o077 for path in tmp_path.iterdir()} == {0}
 
 
-def test_rates_that_cannot_be_written_let_everybody_in(tmp_path: Path) -> None:
-    """A limit that is out of order stops nobody."""
-    assert Rates(tmp_path / "not" / "there", 1).take("ana")
-    (tmp_path / "rates").write_bytes(b"something else" * 1000)
-    rates = Rates(tmp_path / "rates", 1)
-    assert [rates.take("ana") for _ in range(3)] == [True] * 3
+@pytest.mark.parametrize("what", ["no folder", "no database", "locked"])
+def test_rates_that_cannot_be_used_are_counted_by_each_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], what: str
+) -> None:
+    """A limit whose file is out of order holds in each process by itself, for all threads; the log has a line."""
+    monkeypatch.setattr(clock, "seconds", lambda: 1000.0)
+    path = tmp_path / "not" / "there" if what == "no folder" else tmp_path / "rates"
+    if what == "no database":
+        path.write_bytes(b"something else" * 1000)
+    rates = Rates(path, 2)
+    with ExitStack() as held:
+        if what == "locked":
+            Rates.begin(path)
+            held.enter_context(closing(sqlite3.connect(path))).execute("BEGIN IMMEDIATE")
+        found = [rates.take("ana") for _ in range(2)]
+        thread = Thread(target=lambda: found.append(rates.take("ana")))
+        thread.start()
+        thread.join()
+        assert found == [True, True, False]
+        assert rates.take("ben")
+    assert [json.loads(line)["event"] for line in capfd.readouterr().err.splitlines()] == ["rates"]
+
+
+def test_rates_whose_file_is_replaced_are_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever takes the file away while a server runs begins the buckets anew, and does not end the limit."""
+    monkeypatch.setattr(clock, "seconds", lambda: 1000.0)
+    rates = Rates(tmp_path / "rates", 2)
+    assert [rates.take("ana") for _ in range(3)] == [True, True, False]
+    (tmp_path / "rates").unlink()
+    Rates(tmp_path / "rates", 2).take("ben")
+    assert sum(rates.take("ana") for _ in range(10)) <= 2
+
+
+def test_rates_of_another_run_of_the_machine_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its clock has begun anew: buckets of a later time would never fill up; those of this run stay."""
+    now = 1000.0
+    monkeypatch.setattr(clock, "seconds", lambda: now)
+    path = tmp_path / "rates"
+    rates = Rates(path, 1)
+    assert rates.take("ana")
+    now = 500.0
+    assert rates.take("ben")
+    Rates.begin(path)
+    assert (rates.take("ana"), rates.take("ben")) == (True, False)
+
+
+def test_damaged_rates_are_begun_anew(tmp_path: Path) -> None:
+    """A server that starts removes what is no database, with all that belongs to it, and shares rates again."""
+    path = tmp_path / "rates"
+    path.write_bytes(b"something else" * 1000)
+    (tmp_path / "rates-wal").write_bytes(b"and a log")
+    Rates.begin(path)
+    assert Rates(path, 1).take("ana")
+    assert not Rates(path, 1).take("ana")
 
 
 @pytest.fixture
@@ -213,3 +265,18 @@ def test_wrong_keys_are_limited_for_an_address(strict: Served, monkeypatch: pyte
     assert strict.person("ana").get("/v1/me").status_code == 200
     unreadable = strict.nobody.post("/v1/keys", content=b"{", headers={"Content-Type": "application/json"})
     assert unreadable.status_code == 429
+
+
+def test_a_server_that_is_refused_leaves_the_limits_of_another(
+    strict: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second server finds the address in use and ends; whoever came too often is still refused, by any process."""
+    monkeypatch.setattr(clock, "seconds", lambda: 1000.0)
+    monkeypatch.setattr("inbounds.server.run.process.PATIENCE", 0.0)
+    ana = strict.person("ana")
+    assert [ana.get("/v1/me").status_code for _ in range(6)] == [200] * 5 + [429]
+    with listening(strict.file):
+        assert main(["serve", str(strict.path)]) == 2
+    assert "cannot listen" in capsys.readouterr().err
+    assert not Rates(beside(strict.file.state, "rates"), 5).take("person ana")  # as a worker that comes later does
+    assert [ana.get("/v1/me").status_code for _ in range(3)] == [429] * 3

@@ -24,7 +24,19 @@ class ThreadConnections:
             with suppress(OSError):  # which connecting would find as well
                 self._path.touch(mode=0o600, exist_ok=True)  # people are named in it
             found = sqlite3.connect(self._path, timeout=self._seconds, isolation_level=None)
-            for statement in ("PRAGMA journal_mode = WAL", *self._ready):
-                found.execute(statement)
+            try:
+                for statement in ("PRAGMA journal_mode = WAL", *self._ready):
+                    found.execute(statement)
+            except BaseException:
+                found.close()
+                raise
             self._own.connection = found
         return found
+
+    def close_own(self) -> None:
+        """Let go of this thread's connection; the next one is made anew."""
+        found: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        self._own.connection = None
+        if found is not None:
+            with suppress(sqlite3.Error):
+                found.close()

@@ -24,6 +24,7 @@ from inbounds.server.run.workers import Worker, Workers
 from inbounds.server.service.service import Service, beside
 from inbounds.server.state.custodian_file import CustodianFile
 from inbounds.server.state.ledger_presence import check_presence
+from inbounds.server.state.rates import Rates
 
 PATIENCE = 2.0
 PAUSE = 0.05
@@ -50,7 +51,6 @@ def check(file: CustodianFile, *, new_ledger: bool = False) -> None:
     _check_workers(file)
     _take_files(file)
     _check_certificate(file)
-    beside(file.state, "rates").unlink(missing_ok=True)  # its clock began with the machine
     service = Service.open(file, create=new_ledger)
     try:
         check_presence(file.ledger, service.holdings.heads, new=new_ledger)
@@ -141,6 +141,7 @@ def _listener(file: CustodianFile) -> socket.socket:
 def run(path: Path, file: CustodianFile, listener: socket.socket) -> None:
     """Answer on a socket, until a signal says to stop."""
     with listener:
+        Rates.begin(beside(file.state, "rates"))
         if file.workers == 1:
             answer(file, listener)
             return
