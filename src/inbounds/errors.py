@@ -224,14 +224,18 @@ class LedgerMissing(LedgerError, InvalidParameter):
 
 
 class LedgerUnavailable(LedgerError):
-    """A ledger could not be read or written; if `uncertain`, a charge was kept, or may have been."""
+    """A ledger could not be read or written; if `uncertain`, a charge was kept, or may have been.
 
-    def __init__(self, message: str, uncertain: bool = False) -> None:
+    If `lasting`, it stays so until somebody mends it: a damaged file, say, and not a server that is away.
+    """
+
+    def __init__(self, message: str, uncertain: bool = False, *, lasting: bool = False) -> None:
         super().__init__(message)
         self.uncertain = uncertain
+        self.lasting = lasting
 
-    def __reduce__(self) -> tuple[type[LedgerUnavailable], tuple[str, bool]]:
-        return LedgerUnavailable, (str(self), self.uncertain)
+    def __reduce__(self) -> tuple[partial[LedgerUnavailable], tuple[str, bool]]:
+        return partial(LedgerUnavailable, lasting=self.lasting), (str(self), self.uncertain)
 
 
 class LedgerBroken(LedgerError):

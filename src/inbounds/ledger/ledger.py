@@ -63,7 +63,8 @@ class Ledger:
             return cls(open_store(where, create and not known), witness)
         except Failure as failure:
             shown_place = "in PostgreSQL" if is_server(where) else without_secrets(fspath(where))
-            raise LedgerUnavailable(f"the ledger {shown_place} cannot be opened: {failure}") from None
+            message = f"the ledger {shown_place} cannot be opened: {failure}"
+            raise LedgerUnavailable(message, lasting=failure.lasting) from None
 
     def close(self) -> None:
         """Let go of the file or the server; closing twice does nothing."""
@@ -430,7 +431,7 @@ class Ledger:
         except Failure as failure:
             outcome = unsure if failure.in_commit else nothing
             message = f"the ledger {self._store.where} cannot be written: {failure}; {outcome}"
-            raise LedgerUnavailable(message, failure.in_commit) from None
+            raise LedgerUnavailable(message, failure.in_commit, lasting=failure.lasting) from None
 
     @contextmanager
     def _reading(self, *, spent: bool = False) -> Iterator[None]:
@@ -445,7 +446,8 @@ class Ledger:
                 due = self._book.due
             self._keep(due)
         except Failure as failure:
-            raise LedgerUnavailable(f"the ledger {self._store.where} cannot be read: {failure}") from None
+            message = f"the ledger {self._store.where} cannot be read: {failure}"
+            raise LedgerUnavailable(message, lasting=failure.lasting) from None
 
     def _known(self) -> Collection[Head]:
         """Return what the witness knows: before a transaction begins, so that it has to see all of that."""
@@ -466,7 +468,7 @@ class Ledger:
             self._witness.keep(due)
         except Failure as failure:
             self._owed = max(self._owed, due, key=lambda head: head.seq)
-            raise Failure(str(failure), in_commit=True) from None
+            raise Failure(str(failure), in_commit=True, lasting=failure.lasting) from None
 
     def _settle(self) -> None:
         """Let the witness have what it could not keep before; while it cannot, nothing more is charged."""

@@ -92,6 +92,23 @@ def test_a_file_that_may_not_grow_is_told(tmp_path: Path) -> None:
         assert ledger.balance("clinic").spent == Fraction(told["receipts"], 1000)
 
 
+def test_what_lasts_is_told_from_what_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file with two names stays refused until somebody removes one; a lock may be gone by the next time."""
+    path = tmp_path / "budget.db"
+    Ledger.open(path).close()
+    (tmp_path / "link").hardlink_to(path)
+    with pytest.raises(LedgerUnavailable, match="another name too") as lasting:
+        Ledger.open(path)
+    (tmp_path / "link").unlink()
+    monkeypatch.setattr(sqlite_connection, "ATTEMPTS", 3)
+    with Ledger.open(path) as ledger, closing(sqlite3.connect(path)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerUnavailable, match="kept it locked") as passing:
+            ledger.open_dataset("clinic", 1)
+    assert pickle.loads(pickle.dumps(lasting.value)).lasting
+    assert not pickle.loads(pickle.dumps(passing.value)).lasting
+
+
 def test_a_lost_commit_is_told_honestly(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it cannot be known whether the charge was kept, the message says so, and the same id settles it."""
     commit = ledger._store._commit

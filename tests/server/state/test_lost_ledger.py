@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,6 +18,7 @@ import httpx2
 import pytest
 from benchmarks.server_kills import workers
 
+from inbounds.cli.main import main
 from inbounds.errors import InvalidParameter, LedgerConflict, LedgerMissing, LedgerReplaced
 from inbounds.ledger import Head, Ledger
 from inbounds.ledger.stores.store import Failure
@@ -311,12 +312,111 @@ def _failing(_: Database) -> Any:
     raise Problem("server-unavailable", "the disk is full")
 
 
+# What the command ends with: 2 where somebody has to mend something, and a unit does not start the server again.
+
+
+def lose(served: Served) -> None:
+    """Let the file be gone."""
+    Path(served.file.ledger).unlink()
+
+
+def damage(served: Served) -> None:
+    """Let the file be something else from its beginning on."""
+    Path(served.file.ledger).write_bytes(b"junk" * 4096)
+
+
+def damage_within(served: Served) -> None:
+    """Let the file begin as a ledger does, and go on otherwise."""
+    path = Path(served.file.ledger)
+    content = path.read_bytes()
+    path.write_bytes(content[:200] + b"\xff" * (len(content) - 200))
+
+
+def cut_off(served: Served) -> None:
+    """Let the end of the file be missing."""
+    path = Path(served.file.ledger)
+    path.write_bytes(path.read_bytes()[:8192])
+
+
+def put_older(served: Served) -> None:
+    """Put an older copy in its place."""
+    take_back(served, 4)
+
+
+def put_other(served: Served) -> None:
+    """Put another ledger in its place."""
+    lose(served)
+    Ledger.open(served.file.ledger).close()
+
+
+def link(served: Served) -> None:
+    """Give the file a second name."""
+    Path(f"{served.file.ledger}.copy").hardlink_to(served.file.ledger)
+
+
+def lose_state(served: Served) -> None:
+    """Let the server's own file be gone."""
+    served.file.state.unlink()
+
+
+def fill_state(served: Served) -> None:
+    """Let nothing more fit into the server's own file."""
+    with closing(sqlite3.connect(served.file.state)) as file:
+        file.execute("CREATE TRIGGER full BEFORE INSERT ON ledger_heads BEGIN SELECT RAISE(ABORT, 'full'); END")
+        file.execute("CREATE TRIGGER full_too BEFORE UPDATE ON ledger_heads BEGIN SELECT RAISE(ABORT, 'full'); END")
+    with Ledger.open(served.file.ledger) as ledger:
+        ledger.grant("visits", 1)
+
+
+def be_away(served: Served) -> None:
+    """Have the ledger on a server where nobody listens."""
+    text = served.path.read_text().replace('"budget.db"', '"postgresql://somebody@127.0.0.1:1/nowhere"')
+    served.path.write_text(text)
+
+
+ROWS: dict[str, tuple[Callable[[Served], None], tuple[str, ...], int, str]] = {
+    "the file is gone": (lose, (), 2, "there is no ledger at"),
+    "it is damaged": (damage, (), 2, "is a file but not a ledger"),
+    "it is damaged within": (damage_within, (), 2, "the file is damaged"),
+    "it is cut off": (cut_off, (), 2, "the file is damaged"),
+    "an older copy is in its place": (put_older, (), 2, "is an older copy or another ledger"),
+    "another ledger is in its place": (put_other, (), 2, "is an older copy or another ledger"),
+    "it is lost for good": (lose, ("--new-ledger",), 2, "there is no ledger at"),
+    "the disk of the server's file is full": (fill_state, (), 0, "serving on"),
+    "the server's file is gone": (lose_state, (), 0, "serving on"),
+    "it has two names": (link, (), 2, "the file has another name too"),
+    "PostgreSQL is away": (be_away, (), 1, "the server cannot be reached"),
+}
+"""The rows of "A lost ledger" in docs/ledger.md, and two more: what happened, options, exit code, what is said."""
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_somebody_has_to_mend_is_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], row: str
+) -> None:
+    """The command ends with 2 where it would fail again and again, with 1 where that may pass, or it serves."""
+    happen, options, code, said = ROWS[row]
+    served = started(build(tmp_path / "hospital"))
+    happen(served)
+    monkeypatch.setattr("inbounds.server.run.process.run", lambda *_: None)
+    assert main(["serve", str(served.path), *options]) == code
+    found = capsys.readouterr().err
+    assert said in found
+    assert found.count("\n") == 1
+
+
+def test_the_unit_waits_for_what_somebody_has_to_mend() -> None:
+    """A service that ended with 2 is not started again, and one that ended with 1 is."""
+    unit = (ROOT / "deploy" / "inbounds.service").read_text("utf-8").splitlines()
+    assert {"Restart=on-failure", "RestartPreventExitStatus=2"} <= set(unit)
+
+
 # Processes.
 
 
 @pytest.mark.slow
 def test_the_command_refuses_and_says_what_to_do(tmp_path: Path) -> None:
-    """One line and the exit code of bad input, or of a ledger that is another one; nothing listens."""
+    """One line and the exit code of what somebody has to mend; nothing listens."""
     served = build(tmp_path / "hospital")
     ledger, copy = served.folder / "budget.db", tmp_path / "copy.db"
     with running(served) as found, found.client(served.keys["ana"]) as client:
@@ -332,7 +432,7 @@ def test_the_command_refuses_and_says_what_to_do(tmp_path: Path) -> None:
     assert not ledger.exists()
     shutil.copy(copy, ledger)
     code, said = _served(served)
-    assert code == 1
+    assert code == 2
     assert "is an older copy or another ledger" in said
     assert "inbounds budget accept-restore" in said
     ledger.unlink()

@@ -12,7 +12,7 @@ import typer
 from inbounds.cli.clinic.clinic import build
 from inbounds.cli.shell.extras import import_server
 from inbounds.cli.shell.options import whole
-from inbounds.errors import InvalidParameter
+from inbounds.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 
 if TYPE_CHECKING:
     from inbounds.server.state.custodian_file import CustodianFile
@@ -68,15 +68,29 @@ def command(file: CustodianPath = None, new_ledger: NewLedger = False, demo: Dem
 
 
 def _serve(path: Path, *, demo: bool, new_ledger: bool) -> None:
-    from inbounds.server.run.process import check, listening, run  # noqa: PLC0415
+    from inbounds.server.run.process import listening, run  # noqa: PLC0415
     from inbounds.server.state.custodian_file import CustodianFile  # noqa: PLC0415  what only this command needs
 
     found = CustodianFile.load(path)
-    check(found, new_ledger=new_ledger)
+    _check(found, new_ledger=new_ledger)
     with listening(found) as listener:
         found = replace(found, port=listener.getsockname()[1])  # for 0 the system has chosen one
         typer.echo(_demo(found) if demo else f"serving on {found.url}; Ctrl-C stops it", err=not demo)
         run(path, found, listener)
+
+
+def _check(file: CustodianFile, *, new_ledger: bool) -> None:
+    """Refuse a ledger that somebody has to mend as bad input is refused: by that a unit knows not to try again."""
+    from inbounds.server.run.process import check  # noqa: PLC0415
+
+    try:
+        check(file, new_ledger=new_ledger)
+    except LedgerBroken as problem:
+        raise InvalidParameter(str(problem)) from None
+    except LedgerUnavailable as problem:
+        if not problem.lasting:
+            raise
+        raise InvalidParameter(str(problem)) from None
 
 
 def _demo(file: CustodianFile) -> str:

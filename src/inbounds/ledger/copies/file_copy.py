@@ -13,8 +13,7 @@ from uuid import uuid4
 from inbounds.errors import InvalidParameter
 from inbounds.ledger.stores.log_place import LogPlace
 from inbounds.ledger.stores.sqlite_connection import connect
-from inbounds.ledger.stores.sqlite_reason import reason
-from inbounds.ledger.stores.store import Failure
+from inbounds.ledger.stores.sqlite_reason import failure
 
 
 def refuse_taken(target: Path) -> None:
@@ -49,7 +48,7 @@ def make_whole(copy: Path) -> None:
             if LogPlace.has_table(connection):
                 LogPlace.replace(connection, None)
     except sqlite3.Error as error:
-        raise Failure(reason(error)) from None
+        raise failure(error) from None
     _flush(copy)
 
 

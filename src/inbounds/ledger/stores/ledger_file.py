@@ -62,7 +62,7 @@ class LedgerFile:
         if (status.st_dev, status.st_ino) != self._identity:
             raise Failure("the file was replaced while it was open; open it again if that was meant")
         if status.st_nlink > 1:
-            raise Failure(LINKED)
+            raise Failure(LINKED, lasting=True)
 
     def refuse_two_names(self) -> None:
         """Refuse a file that others may find under another name, before it is opened."""
@@ -71,9 +71,9 @@ class LedgerFile:
         except OSError:
             raise Failure(REMOVED_MEANWHILE) from None
         if mounted_alone:
-            raise Failure(MOUNTED_ALONE)
+            raise Failure(MOUNTED_ALONE, lasting=True)
         if self._status().st_nlink > 1:
-            raise Failure(LINKED)
+            raise Failure(LINKED, lasting=True)
 
     def may_be_written(self) -> bool:
         """Return whether the rights suffice to write the file, and its log beside it."""
@@ -100,7 +100,7 @@ class LedgerFile:
             if log.exists() or not index.exists():
                 return
             _NEVER.wait(PAUSE)  # whoever closes it last removes the one shortly after the other
-        raise Failure(LOST_LOG.format(log=log.name, index=index.name))
+        raise Failure(LOST_LOG.format(log=log.name, index=index.name), lasting=True)
 
     def beside(self, ending: str) -> Path:
         """Return the path of a companion."""

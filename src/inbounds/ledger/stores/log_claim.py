@@ -20,7 +20,7 @@ from inbounds.ledger.stores.store import Failure
 class LogClaim:
     """The note about the log of one file."""
 
-    def __init__(self, file: LedgerFile, why: Callable[[sqlite3.Error], str]) -> None:
+    def __init__(self, file: LedgerFile, why: Callable[[sqlite3.Error], Failure]) -> None:
         self._file = file
         self._why = why
         self._seen: str | None = None  # the claim that this process saw in the file itself
@@ -65,7 +65,7 @@ class LogClaim:
                 self._claim(connection, stored)
             except sqlite3.Error as error:
                 if not is_busy(error):
-                    raise Failure(self._why(error)) from None
+                    raise self._why(error) from None
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
@@ -145,7 +145,8 @@ class LogClaim:
         if in_log < in_file:
             raise Failure(
                 f"the log beside it, {self._file.beside('-wal').name}, is older than the file, which was used "
-                "elsewhere meanwhile; move that log away"
+                "elsewhere meanwhile; move that log away",
+                lasting=True,
             )
 
     @contextmanager
@@ -177,7 +178,7 @@ class LogClaim:
                 return LogPlace.stored(connection)
             except sqlite3.Error as error:
                 if not is_busy(error):
-                    raise Failure(self._why(error)) from None
+                    raise self._why(error) from None
         raise Failure(REASONS[sqlite3.SQLITE_BUSY])
 
     def _refuse_elsewhere(self, stored: LogPlace | None) -> None:
@@ -189,7 +190,8 @@ class LogClaim:
         raise Failure(
             f"it is in use as {stored}, or was moved or copied from there without its log, {stored.log.name}; use "
             'that name, or put it back, open it there and close it; if that is not possible any more, see "One file, '
-            'one name" in docs/ledger.md'
+            'one name" in docs/ledger.md',
+            lasting=True,
         )
 
 

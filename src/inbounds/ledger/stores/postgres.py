@@ -139,7 +139,8 @@ class PostgresStore(Store):
             for setting in _SETTINGS:
                 connection.execute(setting)
         except psycopg.ProgrammingError:
-            raise Failure("its URL cannot be read; write postgresql://user:password@host:port/database") from None
+            why = "its URL cannot be read; write postgresql://user:password@host:port/database"
+            raise Failure(why, lasting=True) from None
         except psycopg.Error:
             raise Failure("the server cannot be reached or refuses the user; check the URL and the server") from None
         return connection

@@ -16,7 +16,7 @@ from inbounds.ledger.stores.log_claim import LogClaim
 from inbounds.ledger.stores.log_place import TABLE
 from inbounds.ledger.stores.schema import ACCOUNTS, ENTRIES, INDEXES, TABLES
 from inbounds.ledger.stores.sqlite_connection import connect, patiently
-from inbounds.ledger.stores.sqlite_reason import REASONS, primary_code, reason
+from inbounds.ledger.stores.sqlite_reason import REASONS, failure, primary_code
 from inbounds.ledger.stores.store import Failure, Row, Store
 from inbounds.ledger.values.address import without_secrets
 from inbounds.ledger.values.entry import FIRST_FIELDS
@@ -83,14 +83,14 @@ class SQLiteStore(Store):
         try:
             yield from self._connected().execute(sql, parameters)
         except sqlite3.Error as error:
-            raise Failure(self._why(error)) from None
+            raise self._why(error) from None
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Run a statement, with ? for each parameter, and return how many rows it changed."""
         try:
             return self._connected().execute(sql, parameters).rowcount
         except sqlite3.Error as error:
-            raise Failure(reason(error)) from None
+            raise failure(error) from None
 
     def copy_to(self, target: Path) -> None:
         """Copy what is in the ledger now to an empty file, whatever others write meanwhile."""
@@ -99,7 +99,7 @@ class SQLiteStore(Store):
             try:
                 self._connected().backup(made)
             except sqlite3.Error as error:
-                raise Failure(self._why(error)) from None
+                raise self._why(error) from None
             finally:
                 made.close()
 
@@ -121,9 +121,10 @@ class SQLiteStore(Store):
         except OSError as error:
             if not self._create and isinstance(error, FileNotFoundError | NotADirectoryError):
                 raise self.no_ledger() from None
-            raise Failure(f"{os.strerror(error.errno or 0)}; check its folder, and the rights to it") from None
+            why = os.strerror(error.errno or 0)
+            raise Failure(f"{why}; check its folder, and the rights to it", lasting=True) from None
         if not path.is_file():
-            raise Failure("it is a folder or a device; give the path of a file")
+            raise Failure("it is a folder or a device; give the path of a file", lasting=True)
         if empty and not self._create:
             raise self.no_ledger()
         self._file.refuse_two_names()
@@ -173,7 +174,7 @@ class SQLiteStore(Store):
             if patiently(connection, "PRAGMA application_id").fetchone() != (_APPLICATION,):
                 raise self._not_a_ledger()
         except sqlite3.Error as error:
-            raise Failure(reason(error)) from None
+            raise failure(error) from None
 
     def _connected(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -202,7 +203,7 @@ class SQLiteStore(Store):
         """
         logged = self._file.logged() > 0
         if logged and not self._file.beside("-shm").exists():  # SQLite would create it
-            raise Failure(_IN_THE_LOG)
+            raise Failure(_IN_THE_LOG, lasting=True)
         self._without_locks = None if logged else self._file.state()
         connection = connect(self._file.path, "mode=ro" if logged else "mode=ro&immutable=1")
         try:
@@ -216,7 +217,7 @@ class SQLiteStore(Store):
     def _begin(self, write: bool) -> None:
         if self._read_only:
             if write:
-                raise Failure(REASONS[sqlite3.SQLITE_READONLY])
+                raise Failure(REASONS[sqlite3.SQLITE_READONLY], lasting=True)
             self._disconnect()  # what was read before without locks may have been changed since
         connection = self._connected()
         self._file.refuse_replaced()
@@ -238,12 +239,12 @@ class SQLiteStore(Store):
         try:
             connection.execute("COMMIT")
         except sqlite3.Error as error:
-            raise Failure(reason(error), in_commit=True) from None
+            raise failure(error, in_commit=True) from None
         if changed:
             try:
                 self._claim.settle(connection)
-            except Failure as failure:
-                raise Failure(str(failure), in_commit=True) from None
+            except Failure as late:
+                raise Failure(str(late), in_commit=True, lasting=late.lasting) from None
         if self._was_written():
             raise Failure(WRITTEN_MEANWHILE)
 
@@ -265,9 +266,9 @@ class SQLiteStore(Store):
         self._claim.forget()
         return super()._forget()
 
-    def _why(self, error: sqlite3.Error) -> str:
+    def _why(self, error: sqlite3.Error) -> Failure:
         """Return why something failed; a file that is written while it is read without locks only looks damaged."""
-        return WRITTEN_MEANWHILE if self._was_written() else reason(error)
+        return Failure(WRITTEN_MEANWHILE) if self._was_written() else failure(error)
 
     def _was_written(self) -> bool:
         """Return whether a file that is read without locks was written since it was opened."""
@@ -282,5 +283,5 @@ def _use_log(connection: sqlite3.Connection) -> None:
     """Let every commit go to a log, and wait until it is on the disk."""
     (mode,) = patiently(connection, "PRAGMA journal_mode = WAL").fetchone()
     if mode != "wal":
-        raise Failure("its file system has no shared memory for SQLite's WAL mode; use a local disk")
+        raise Failure("its file system has no shared memory for SQLite's WAL mode; use a local disk", lasting=True)
     patiently(connection, "PRAGMA synchronous = FULL")

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from inbounds.ledger.stores.sqlite_reason import REASONS, is_busy, reason
+from inbounds.ledger.stores.sqlite_reason import REASONS, failure, is_busy
 from inbounds.ledger.stores.store import Failure
 
 PAUSE = 0.001
@@ -24,20 +24,22 @@ def connect(path: Path, options: str = "mode=rw") -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:
-        raise Failure(reason(error)) from None
+        raise failure(error) from None
     # Whatever bytes were put into a tampered file, they are read, and fail to match their digest.
     connection.text_factory = _lenient
     return connection
 
 
-def patiently(connection: sqlite3.Connection, sql: str, why: Callable[[sqlite3.Error], str] = reason) -> sqlite3.Cursor:
+def patiently(
+    connection: sqlite3.Connection, sql: str, why: Callable[[sqlite3.Error], Failure] = failure
+) -> sqlite3.Cursor:
     """Run a statement as soon as no other connection is in its way."""
     for _ in attempts():
         try:
             return connection.execute(sql)
         except sqlite3.Error as error:
             if not is_busy(error):
-                raise Failure(why(error)) from None
+                raise why(error) from None
     raise Failure(REASONS[sqlite3.SQLITE_BUSY])
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
+from inbounds.ledger.stores.store import Failure
+
 REASONS = {
     sqlite3.SQLITE_BUSY: "another process kept it locked for too long; end that process or try again",
     sqlite3.SQLITE_FULL: "the disk is full; make room",
@@ -14,6 +16,17 @@ REASONS = {
     sqlite3.SQLITE_NOTADB: "the file is damaged; restore a copy and verify it against a saved head",
     sqlite3.SQLITE_CONSTRAINT: "its records contradict each other; verify it",
 }
+
+PASSING = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_PROTOCOL,
+)
+"""What may be over by the next time without a change to the file."""
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -29,6 +42,11 @@ def is_damage(error: sqlite3.Error) -> bool:
 def primary_code(error: sqlite3.Error) -> int:
     """Return the primary error code; the finer ones share its lowest byte."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+
+
+def failure(error: sqlite3.Error, *, in_commit: bool = False) -> Failure:
+    """Return what failed, for whoever uses a store."""
+    return Failure(reason(error), in_commit, lasting=primary_code(error) not in PASSING)
 
 
 def reason(error: sqlite3.Error) -> str:

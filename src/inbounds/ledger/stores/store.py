@@ -21,12 +21,14 @@ Row: TypeAlias = "tuple[Any, ...]"
 class Failure(Exception):
     """A store could not do what it was asked to; the message is a reason in plain words, never the driver's.
 
-    With `in_commit` it is not known whether the transaction was kept; without, it was not.
+    With `in_commit` it is not known whether the transaction was kept; without, it was not.  A failure that is `lasting`
+    stays until somebody mends it, however long one waits.
     """
 
-    def __init__(self, reason: str, in_commit: bool = False) -> None:
+    def __init__(self, reason: str, in_commit: bool = False, *, lasting: bool = False) -> None:
         super().__init__(reason)
         self.in_commit = in_commit
+        self.lasting = lasting
 
 
 class Store(ABC):

@@ -82,4 +82,4 @@ class LedgerHeads:
 def _refuse_other(known: Mapping[str, Head], head: Head) -> None:
     """Refuse a head that has the number of one that is known, and is not that one."""
     if any(one.seq == head.seq and one != head for one in known.values()):
-        raise Failure(OTHER.format(seq=head.seq))
+        raise Failure(OTHER.format(seq=head.seq), lasting=True)
