@@ -31,7 +31,7 @@ from inbounds.ledger.values.cost import Cost, pure_rho
 from inbounds.ledger.values.entry import START, Entry, Head
 from inbounds.ledger.values.names import check_name, check_text
 from inbounds.ledger.values.receipt import Balance, Receipt, Repeats
-from inbounds.ledger.values.restore_record import RestoreRecord
+from inbounds.ledger.values.restore_record import RestoreRecord, check_restore_reason
 from inbounds.ledger.values.terms import Terms
 
 
@@ -183,8 +183,7 @@ class Ledger:
 
         `lost` has the head that was known last, None if none was; `by` is who accepts that.  Return the new head.
         """
-        if not check_text(reason, "reason").strip():
-            raise InvalidParameter("a restored ledger needs a reason, got none; say why, for the record")
+        check_restore_reason(reason)
         check_name(by, "the name of whoever accepts")
         for dataset in lost:
             check_name(dataset, "a dataset")

@@ -17,7 +17,8 @@ from inbounds.ledger.stores.sqlite_connection import connect
 from inbounds.ledger.stores.sqlite_reason import is_damage
 from inbounds.ledger.stores.store import Failure
 from inbounds.ledger.values.address import path_of
-from inbounds.ledger.values.entry import Head
+from inbounds.ledger.values.entry import START, Head
+from inbounds.ledger.values.restore_record import check_restore_reason
 
 UNREADABLE = (
     "what is there is damaged, or no ledger at all, and cannot be read, so that nobody can tell what the backup lacks; "
@@ -52,6 +53,8 @@ def restore(
     that datasets are known to have had.  If the backup lacks one of them, or entries of the ledger that is there, or if
     nobody can tell, `why` is needed, and goes into the chain with the heads and `by`.
     """
+    if why is not None:
+        check_restore_reason(why)
     target = _target(where)
     if target.exists() and backup.exists() and target.samefile(backup):
         raise InvalidParameter("the backup is the ledger itself; name a file that backup has made")
@@ -121,7 +124,8 @@ def _lost(made: Ledger, known: Mapping[str, Head], current: Head | None) -> dict
     """Return the datasets of which the backup lacks entries, or may lack some, with the head that is known of them."""
     lost: dict[str, Head | None] = {}
     for dataset in sorted({*made.datasets(), *known}):
-        heads = [head for head in (known.get(dataset), current) if head is not None]
+        # A ledger without entries, which may have been begun in the place of a lost one, knows nothing.
+        heads = [head for head in (known.get(dataset), current) if head not in (None, START)]
         missing = [head for head in heads if not made.goes_through(head)]
         if missing or not heads:
             lost[dataset] = max(missing, key=lambda head: head.seq, default=None)

@@ -173,6 +173,39 @@ def test_a_ledger_that_is_lost_for_good_is_begun_on_the_record(typed: Type, clin
     assert [record.lost.seq for record in records(file.ledger)] == [2]
 
 
+def test_a_reason_is_read_before_a_ledger_is_begun(typed: Type, clinic: Path) -> None:
+    """One that says nothing is refused, and no ledger is there afterwards; the same words with a reason work."""
+    file = started(clinic)
+    Path(file.ledger).unlink()
+    refused = typed("budget", "accept-restore", *SERVER, "--reason", " ", "--new-ledger")
+    assert (refused.code, refused.out) == (2, "")
+    assert "a restored ledger needs a reason" in refused.err
+    assert not Path(file.ledger).exists()
+    assert typed("budget", "accept-restore", *SERVER, *WHY, "--new-ledger").code == 0
+
+
+def test_a_ledger_that_the_server_refuses_is_not_saved(typed: Type, clinic: Path) -> None:
+    """An older copy would take the place of the right one among the backups; without the server nobody knows."""
+    file = started(clinic)
+    assert typed("budget", "backup", "copy.db", *SERVER).code == 0
+    charge(file)
+    assert typed("budget", "backup", "later.db", *SERVER).code == 0
+    Path(file.ledger).unlink()
+    shutil.copy("copy.db", file.ledger)
+    refused = typed("budget", "backup", "older.db", *SERVER)
+    assert (refused.code, refused.out) == (1, "")
+    assert "is an older copy or another ledger" in refused.err
+    assert not list(clinic.glob("older*"))
+
+
+def test_saving_a_ledger_makes_no_file_of_the_server(typed: Type, clinic: Path) -> None:
+    """Where the server has never been started, its ledger is saved, and nothing else is written."""
+    file = started(clinic)
+    file.state.unlink()
+    assert typed("budget", "backup", "copy.db", *SERVER).code == 0
+    assert not file.state.exists()
+
+
 def test_an_altered_ledger_is_not_accepted(typed: Type, clinic: Path) -> None:
     """One that does not verify is no older one, but a broken one."""
     file = started(clinic)

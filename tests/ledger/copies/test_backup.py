@@ -104,6 +104,29 @@ def test_a_backup_replaces_nothing(ledger: Ledger, tmp_path: Path) -> None:
     assert not (tmp_path / "other.db").exists()
 
 
+def test_an_empty_ledger_knows_nothing_of_what_was_lost(ledger: Ledger, tmp_path: Path) -> None:
+    """In the place of one that is gone it proves nothing: a reason is needed as if no ledger were there."""
+    ledger.backup(tmp_path / "copy.db")
+    ledger.charge("clinic", "ada", 1, "two")
+    ledger.close()
+    (tmp_path / "budget.db").unlink()
+    Ledger.open(tmp_path / "budget.db").close()
+    with pytest.raises(InvalidParameter, match="nobody can tell whether it does; give a --reason"):
+        restore(tmp_path / "copy.db", str(tmp_path / "budget.db"), by="carla")
+    assert restore(tmp_path / "copy.db", str(tmp_path / "budget.db"), by="carla", why=WHY).lost == {"clinic": None}
+
+
+@pytest.mark.parametrize("why", ["", " ", "\n"])
+def test_a_reason_says_something(ledger: Ledger, tmp_path: Path, why: str) -> None:
+    """Blanks are none, whether or not one is needed; nothing is changed."""
+    ledger.backup(tmp_path / "copy.db")
+    ledger.close()
+    before = names(tmp_path)
+    with pytest.raises(InvalidParameter, match="a restored ledger needs a reason, got none"):
+        restore(tmp_path / "copy.db", str(tmp_path / "budget.db"), by="carla", why=why)
+    assert names(tmp_path) == before
+
+
 def test_an_altered_ledger_is_not_saved(ledger: Ledger, tmp_path: Path) -> None:
     """What does not verify would take the place of a copy that does."""
     with closing(sqlite3.connect(tmp_path / "budget.db")) as file:

@@ -19,6 +19,7 @@ from inbounds.ledger import Head, Ledger
 from inbounds.ledger.recovery import restore as put_back
 from inbounds.ledger.stores.store import Failure
 from inbounds.ledger.values.address import without_secrets
+from inbounds.ledger.values.restore_record import check_restore_reason
 
 if TYPE_CHECKING:
     from inbounds.server.state.custodian_file import CustodianFile
@@ -59,7 +60,7 @@ def backup(
       inbounds budget backup budget-copy.db --dataset clinic.toml
     """
     target = Path(file)
-    with Ledger.open(_place(dataset, custodian, ledger), create=False) as source:
+    with Ledger.open(_place(dataset, custodian, ledger), create=False, witness=_witness(custodian)) as source:
         head = source.backup(target)
     told = [("backup", target), ("entries", head.seq), ("head", head)]
     show({"backup": str(target), "entries": head.seq, "head": str(head)}, pairs(told), as_json=as_json)
@@ -116,6 +117,7 @@ def accept_restore(custodian: ServerFile, reason: Why, new_ledger: NewLedger = F
       inbounds budget accept-restore --custodian custodian.toml \\
           --reason "the disk failed"
     """
+    check_restore_reason(reason)  # before a ledger is begun
     file = _loaded(custodian)
     heads = _heads(file)
     with _telling():
@@ -170,6 +172,14 @@ def _loaded(custodian: str) -> CustodianFile:
     from inbounds.server.state.custodian_file import CustodianFile  # noqa: PLC0415  what only a server needs
 
     return CustodianFile.load(custodian)
+
+
+def _witness(custodian: str | None) -> LedgerHeads | None:
+    """Return what a server knows of the ledger that it uses, None if there is no server or it has no file yet."""
+    if custodian is None:
+        return None
+    file = _loaded(custodian)
+    return _heads(file) if file.state.exists() else None
 
 
 def _heads(file: CustodianFile) -> LedgerHeads:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from inbounds.errors import InvalidParameter
 from inbounds.ledger.values.entry import Head
+from inbounds.ledger.values.names import check_text
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,13 @@ class RestoreRecord:
     def __str__(self) -> str:
         before = "how many entries there were before is not known" if self.lost is None else _entries(self.lost)
         return f"{before}, and a ledger that ended at entry {self.found.seq} was accepted by {self.by}: {self.reason}"
+
+
+def check_restore_reason(reason: object) -> str:
+    """Return why a ledger takes the place of another, if that says something."""
+    if not check_text(reason, "reason").strip():
+        raise InvalidParameter("a restored ledger needs a reason, got none; say why, for the record")
+    return str(reason)
 
 
 def _entries(lost: Head) -> str:
