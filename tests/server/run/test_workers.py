@@ -149,20 +149,21 @@ def test_workers_that_cannot_start_end_the_server() -> None:
     assert started.all_ended()
 
 
-def test_a_custodians_file_that_was_broken_later_ends_the_server(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("broken", ["custodian.toml", "visits.toml"])
+def test_a_file_that_was_broken_later_ends_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], broken: str
 ) -> None:
     """Workers that cannot read it say so in a line each, none is started in their place, and the server ends badly."""
     served = build(tmp_path, workers=2)
     monkeypatch.setenv(FOLDER, "")  # to be as before afterwards
     with listening(served.file) as listener:
         file = served.file
-        served.path.write_text("[server\n", encoding="utf-8")
+        (tmp_path / broken).write_text("[server\n", encoding="utf-8")
         with pytest.raises(InvalidParameter, match="a worker cannot start; mend what it says, and start the server"):
             run(served.path, file, listener)
     lines = capfd.readouterr().err.splitlines()
     assert 1 <= len(lines) <= 2
-    assert all(line.startswith("inbounds: a worker cannot start: ") and "custodian.toml" in line for line in lines)
+    assert all(line.startswith("inbounds: a worker cannot start: ") and broken in line for line in lines)
 
 
 def test_other_signals_change_nothing() -> None:

@@ -9,12 +9,8 @@ import os
 import signal
 import socket
 import sys
-from typing import TYPE_CHECKING
 
 from inbounds.server.run.parent import end_with
-
-if TYPE_CHECKING:
-    from inbounds.server.state.custodian_file import CustodianFile
 
 
 def main() -> None:
@@ -25,22 +21,17 @@ def main() -> None:
         os.set_inheritable(inherited, False)  # what this process starts holds neither the address nor the line
     end_with(parent, socket.socket(fileno=line))
     # To import this takes a second, in which the parent may end.
-    from inbounds.server.run.process import answer  # noqa: PLC0415
-
-    file = _file(path)
-    answer(file, socket.socket(fileno=listener))
-
-
-def _file(path: str) -> CustodianFile:
-    """Return the custodian's file, which may have been changed since the server began; no worker starts without it."""
     from inbounds.errors import InboundsError  # noqa: PLC0415
+    from inbounds.server.run.process import answer  # noqa: PLC0415
     from inbounds.server.run.workers import CANNOT_START  # noqa: PLC0415
     from inbounds.server.state.custodian_file import CustodianFile  # noqa: PLC0415
 
+    # The custodian's file and the contracts may have been changed since the server began.
     try:
-        return CustodianFile.load(path)
+        answer(CustodianFile.load(path), socket.socket(fileno=listener))
     except InboundsError as problem:
-        sys.stderr.write(f"inbounds: a worker cannot start: {problem}\n")
+        told = " ".join(str(problem).split())
+        sys.stderr.write(f"inbounds: a worker cannot start: {told}\n")
         sys.exit(CANNOT_START)
 
 
