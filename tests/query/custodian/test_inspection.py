@@ -390,3 +390,18 @@ def test_every_private_table_is_looked_at(tmp_path: Path) -> None:
     assert [(one.column, one.made_of, one.missing) for one in drugs.made] == [("half", "dose / 2", 0)]
     assert drugs.seconds is not None
     assert found.data()["others"][0]["table"] == "drugs"
+
+
+def test_ids_that_a_file_lost_are_shouted_about(tmp_path: Path) -> None:
+    """Ids of twenty digits in decimals of more than 38 are read as floats, and so not at all: check says so."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    ids = [Decimal(12345678901234567890 + one) for one in range(9)]
+    parquet.write_table(pyarrow.table({"who": [*ids, Decimal(10**40)], "age": [1] * 10}), tmp_path / "visits.parquet")
+    text = (
+        f"[dataset]\nname = 'visits'\nsource = '{tmp_path / 'visits.parquet'}'\nunit = 'who'\nmax_rows_per_unit = 1\n"
+        "[columns.age]\nbounds = '[0, 9] step 1'\n[budget]\ntotal = 1\n"
+    )
+    with Dataset.parse(text) as dataset:
+        found = Inspection.of(dataset)
+    assert [(one.column, one.unread, one.values) for one in found.hardly_read] == [("who", 10, 10)]
+    assert not found.is_readable

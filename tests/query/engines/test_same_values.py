@@ -39,7 +39,7 @@ total = 1
 """
 WHOLE_KEYS, TEXT_KEYS, TRUTHS = (
     "keys = [-1, 0, 7, 300]",
-    'keys = ["-1", "0", "7", "1.5", "true"]',
+    'keys = ["-1", "0", "7", "1.5", "0.5", "true", "2026-01-05"]',
     "keys = [true, false]",
 )
 WHOLE, SMOOTH, STEPS = 'bounds = "[-2, 9] step 1"', 'bounds = "[-2, 9]"', 'bounds = "[0, 8] step 0.25"'
@@ -96,6 +96,7 @@ DECIMALS: dict[str, Form] = {
         f"arrow {kind}": lambda values, kind=kind: arrow_form(kind)([_decimal(one) for one in values])  # type: ignore[misc]
         for kind in (pyarrow.decimal128(9, 2), pyarrow.decimal128(38, 9), pyarrow.decimal256(60, 9))
     },
+    "arrow decimal, inferred": lambda values: pyarrow.table({"x": [_decimal(one) for one in values]}),
     "polars Decimal": lambda values: polars_form(polars.Decimal(38, 4))([_decimal(one) for one in values]),
     "pandas Decimal objects": lambda values: pandas_form(object)([_decimal(one) for one in values]),
 }
@@ -109,6 +110,12 @@ TEXTS: dict[str, Form] = {
     **{f"pandas {kind}": pandas_form(kind) for kind in ("object", "str", "string[python]", "large_string[pyarrow]")},
     **{f"arrow {kind}": arrow_form(kind) for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view())},
     "arrow dictionary": dictionary,
+    **{
+        f"arrow {kind}, of bytes": lambda values, kind=kind: arrow_form(kind)(_bytes(values))  # type: ignore[misc]
+        for kind in (pyarrow.binary(), pyarrow.large_binary(), pyarrow.dictionary(pyarrow.int8(), pyarrow.binary()))
+    },
+    "pandas bytes": lambda values: pandas_form("object")(_bytes(values)),
+    "polars Binary": lambda values: polars_form(polars.Binary)(_bytes(values)),
     "polars String": polars_form(polars.String),
     "polars Categorical": polars_form(polars.Categorical),
     "pandas category": category,
@@ -138,12 +145,19 @@ DAY_FORMS: dict[str, Form] = {
     ),
     "texts": lambda values: pandas_form("str")([one and one.isoformat() for one in values]),
 }
+MIDNIGHTS = {
+    name: form for name, form in DAY_FORMS.items() if name not in ("arrow zone", "pandas datetimes of several zones")
+}
 NOTHING: dict[str, Form] = {
     "arrow null": arrow_form(pyarrow.null()),
     "polars Null": polars_form(polars.Null),
     "pandas null": pandas_form(pandas.ArrowDtype(pyarrow.null())),
     "pandas all NaN": lambda values: pandas.DataFrame({"x": [math.nan] * len(values)}),
 }
+
+
+def _bytes(values: Values) -> Values:
+    return [one.encode() if isinstance(one, str) else one for one in values]
 
 
 def _half(value: float) -> Any:
@@ -215,8 +229,9 @@ CASES: dict[str, tuple[str, Any, dict[str, Form], Callable[[Any], Any]]] = {
                                     lambda one: int(one) if one == int(one) else None),
     "text keys": (TEXT_KEYS, st.sampled_from(["7", "07", "true", "", "x", "1.5", "1.50"]), TEXTS, same),
     "numbers as text keys": (TEXT_KEYS, SMALL, WRITTEN, str),
-    "fractions as text keys": (TEXT_KEYS, st.sampled_from([1.5, 7.0, -0.0, 2.5]), ALL_FLOATS | DECIMALS,
+    "fractions as text keys": (TEXT_KEYS, st.sampled_from([1.5, 7.0, -0.0, 2.5, 0.5]), ALL_FLOATS | DECIMALS,
                                lambda one: str(int(one)) if one == int(one) else str(one)),
+    "days as text keys": (TEXT_KEYS, st.dates(date(2026, 1, 4), date(2026, 1, 6)), MIDNIGHTS | OBJECTS, str),
     "truths": (TRUTHS, st.booleans(), TRUTH_FORMS | OBJECTS, same),
     "whole numbers": (WHOLE, SMALL, WRITTEN, same),
     "halves to whole numbers": (WHOLE, HALVES, ALL_FLOATS | DECIMALS, same),

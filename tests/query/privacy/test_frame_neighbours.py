@@ -6,7 +6,10 @@ frame, and run over all others: so it cannot depend on the types that rows have 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,9 @@ from inbounds.query import Dataset
 from inbounds.query.engines import by_contract
 from inbounds.query.engines.duckdb import DuckDB
 from inbounds.query.methods.plan import Plan
+from inbounds.query.statement.row_weights import RowWeights
 from inbounds.query.tables.source import _wanted
+from tests.helpers.engine_places import totals_of
 from tests.helpers.random_contracts import Row
 from tests.helpers.random_places import RandomPlace
 from tests.helpers.random_questions import Questions
@@ -26,6 +31,7 @@ from tests.helpers.unit_changes import part_of_sensitivity, quick_plan
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 QUESTIONS, PAIRS = 6, 2
 Columns = dict[str, list[Any]]
@@ -127,3 +133,69 @@ def test_a_day_that_is_read_wrongly_is_caught(tmp_path: Path, monkeypatch: pytes
         tuple(later if one == by_contract.DAY else one for one in by_contract.MACROS),
     )
     assert differences(tmp_path, range(6))[1]
+
+
+def loose(columns: Columns) -> Any:
+    """Return a polars frame whose columns have the type that all their values can be turned into."""
+    return polars.DataFrame(columns, strict=False, infer_schema_length=None)
+
+
+D = Decimal
+DAYS, TIME = [date(2026, 1, 1), date(2026, 1, 2)], datetime(2026, 1, 3, 4)
+ODD: dict[str, tuple[list[Any], Any, list[str]]] = {
+    "decimals below one": ([D("0.5"), D("0.0"), D("-0.25")], D("1.5"), ["arrow", "objects"]),
+    "decimals with one of many digits": ([D("0.5"), D(3)], D(f"{10**40}.5"), ["arrow", "objects"]),
+    "texts with bytes": (["K\u00f6ln", "a'b", "back\\slash"], b"\xff", ["arrow", "objects"]),
+    "texts of numbers with bytes": (["7", "8"], b"\xff", ["arrow", "objects"]),
+    "days with a time": (DAYS, TIME, ["polars", "objects"]),
+    "whole numbers with a fraction": ([1, 2], 2.5, ["arrow", "polars", "objects"]),
+}
+"""Values, one that makes another type of their column, and where it does."""
+WAYS: dict[str, Callable[[Columns], Any]] = {"arrow": pyarrow.table, "objects": objects, "polars": loose}
+CASES = [(case, way) for case, (_, _, ways) in ODD.items() for way in ways]
+SAID = '[dataset]\nname = "n"\nPLACE\n[columns]\nx.keys = KEYS\ny.keys = ["z"]\n[budget]\ntotal = 1\n'
+
+
+def found(text: str, values: list[Any], way: str, file: Path | None) -> list[int]:
+    """Return how many rows have each key, or how many units there are, in a frame or in a file that is made of it."""
+    frame = WAYS[way]({"x": values, "y": ["z"] * len(values)})
+    if hasattr(frame, "write_parquet") and file is not None:
+        frame.write_parquet(file)
+    elif file is not None:
+        parquet.write_table(frame, file) if way == "arrow" else frame.to_parquet(file)
+    text = text.replace("PLACE", "" if file is None else f"source = '{file}'")
+    with Dataset.parse(text, frame=frame if file is None else None) as dataset:
+        if "x.keys" in text:
+            return [count for (count,) in totals_of(dataset.count().by("x"))]
+        ((weight,),) = totals_of(dataset.count_units())
+        return [weight // RowWeights.of(1, 1).one]
+
+
+@pytest.mark.parametrize("as_file", [False, True], ids=["frame", "file"])
+@pytest.mark.parametrize(("case", "way"), CASES)
+def test_one_odd_value_changes_no_other_key(tmp_path: Path, case: str, way: str, as_file: bool) -> None:
+    """A value that makes another type of its whole column leaves the keys of the others as they were."""
+    values, odd, _ = ODD[case]
+    file = tmp_path / "x.parquet" if as_file else None
+    written = [str(one) if one else "0" for one in values]
+    text = SAID.replace("[columns]", 'unit = "row"\n[columns]').replace("KEYS", json.dumps(written))
+    for rows in (values * 3, [*values * 3, odd]):
+        assert found(text, rows, way, file) == [3] * len(values), rows
+
+
+@pytest.mark.parametrize("as_file", [False, True], ids=["frame", "file"])
+@pytest.mark.parametrize(("case", "way"), CASES)
+def test_one_odd_value_changes_no_other_unit(tmp_path: Path, case: str, way: str, as_file: bool) -> None:
+    """A value that makes another type of its whole column leaves the units of the others as they were."""
+    values, odd, _ = ODD[case]
+    file = tmp_path / "x.parquet" if as_file else None
+    text = SAID.replace("[columns]", 'unit = "x"\nmax_rows_per_unit = 1\n[columns]').replace("x.keys = KEYS\n", "")
+    assert found(text, values * 3, way, file) == [len(values)]
+    assert found(text, [*values * 3, odd], way, file)[0] in (len(values), len(values) + 1)
+
+
+def test_texts_that_look_like_bytes_stay_apart_from_them() -> None:
+    """Bytes that are no text, and a text that looks like what they are written as, are two units."""
+    text = SAID.replace("[columns]", 'unit = "x"\nmax_rows_per_unit = 1\n[columns]').replace("x.keys = KEYS\n", "")
+    for way in ("arrow", "objects"):
+        assert found(text, [b"\xff", b"\\xFF", b"\xff"], way, None) == [2]

@@ -27,7 +27,20 @@ WIDE = "('UBIGINT', 'HUGEINT', 'UHUGEINT')"
 FLOATS = "('FLOAT', 'DOUBLE')"
 TEXTS = "(typeof(x) IN ('VARCHAR', 'UUID', 'BLOB', 'DATE') OR typeof(x) LIKE 'ENUM(%')"
 
+ESCAPED = "\\\\x[0-9A-F]{2}"
+"""What every text has in which DuckDB writes bytes that are none."""
+
+WRITTEN = f"""{PREFIX}WRITTEN(x) AS CASE
+  WHEN typeof(x) = 'BLOB' AND NOT regexp_matches(TRY(decode(TRY_CAST(x AS BLOB))), '{ESCAPED}')
+    THEN TRY(decode(TRY_CAST(x AS BLOB)))
+  ELSE TRY_CAST(x AS VARCHAR) END"""
+"""What is written: of bytes the text that they are, for one value of bytes makes bytes of a column of texts.
+
+Bytes that are no text are written as escapes, and so is a text that looks like escapes: two values never become one.
+"""
+
 NUMBER = f"""{PREFIX}NUMBER(x) AS CASE
+  WHEN typeof(x) = 'BLOB' THEN TRY_CAST({PREFIX}WRITTEN(x) AS DOUBLE)
   WHEN regexp_matches(typeof(x), '^DECIMAL\\((1[6-9]|[23][0-9]),') THEN TRY_CAST(TRY_CAST(x AS VARCHAR) AS DOUBLE)
   ELSE TRY_CAST(x AS DOUBLE) END"""
 """A number, NULL for what is none; a wide decimal by way of text, so that it is rounded once."""
@@ -42,7 +55,7 @@ WHOLE = f"""{PREFIX}WHOLE(x, low, high) AS CASE
 DIGITS = "'^\\s*([+-]?[0-9]+)(\\.0*)?\\s*$'"
 
 WHOLE_KEY = f"""{PREFIX}WHOLE_KEY(x) AS CASE
-  WHEN typeof(x) = 'VARCHAR' THEN TRY_CAST(regexp_extract(TRY_CAST(x AS VARCHAR), {DIGITS}, 1) AS BIGINT)
+  WHEN typeof(x) IN ('VARCHAR', 'BLOB') THEN TRY_CAST(regexp_extract({PREFIX}WRITTEN(x), {DIGITS}, 1) AS BIGINT)
   WHEN typeof(x) IN {INTEGERS} OR typeof(x) IN {WIDE} OR typeof(x) LIKE 'DECIMAL(%' OR typeof(x) IN {FLOATS}
       OR typeof(x) = 'BOOLEAN' THEN CASE
     WHEN TRY_CAST(x AS BIGINT) BETWEEN -{LARGEST} AND {LARGEST}
@@ -57,37 +70,55 @@ FLOAT_TEXT = f"""{PREFIX}FLOAT_TEXT(x) AS CASE
   END"""
 """A double as people write it, a whole one without a point; NULL where writing it takes an exponent."""
 
+DECIMAL_TEXT = f"""{PREFIX}DECIMAL_TEXT(x) AS CASE
+  WHEN typeof(x) LIKE 'DECIMAL(%,0)' THEN TRY_CAST(x AS VARCHAR)
+  ELSE rtrim(rtrim(regexp_replace(TRY_CAST(x AS VARCHAR), '^(-?)\\.', '\\10.'), '0'), '.') END"""
+"""A decimal without zeros behind the last digit; a type with no digit before the point is written without any."""
+
+MOMENT = f"""{PREFIX}MOMENT(x) AS CASE
+  WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' THEN timezone('UTC', TRY_CAST(x AS TIMESTAMPTZ))
+  WHEN typeof(x) LIKE 'TIMESTAMP%' THEN TRY_CAST(x AS TIMESTAMP) END"""
+"""A time; one in a zone, of which a file keeps no more than the moment, in UTC."""
+
+DAY = f"""{PREFIX}DAY(x) AS CASE
+  WHEN typeof(x) LIKE 'TIMESTAMP%' THEN TRY_CAST({PREFIX}MOMENT(x) AS DATE)
+  WHEN typeof(x) IN ('DATE', 'VARCHAR') THEN TRY_CAST(x AS DATE)
+  WHEN typeof(x) = 'BLOB' THEN TRY_CAST({PREFIX}WRITTEN(x) AS DATE) END"""
+"""A day, of a time the day that it is on."""
+
 TEXT = f"""{PREFIX}TEXT(x) AS CASE
-  WHEN {TEXTS} OR typeof(x) = 'BOOLEAN' OR typeof(x) IN {INTEGERS} OR typeof(x) IN {WIDE} THEN TRY_CAST(x AS VARCHAR)
+  WHEN {TEXTS} OR typeof(x) = 'BOOLEAN' OR typeof(x) IN {INTEGERS} OR typeof(x) IN {WIDE} THEN {PREFIX}WRITTEN(x)
   WHEN typeof(x) = 'FLOAT' AND TRY_CAST(x AS DOUBLE) <> FLOOR(TRY_CAST(x AS DOUBLE)) THEN TRY_CAST(x AS VARCHAR)
   WHEN typeof(x) IN {FLOATS} THEN {PREFIX}FLOAT_TEXT(TRY_CAST(x AS DOUBLE))
-  WHEN typeof(x) LIKE 'DECIMAL(%,0)' THEN TRY_CAST(x AS VARCHAR)
-  WHEN typeof(x) LIKE 'DECIMAL(%' THEN rtrim(rtrim(TRY_CAST(x AS VARCHAR), '0'), '.') END"""
-"""A text, or what a number, a truth value or a day is written as; NULL for what has no one way of being written."""
+  WHEN typeof(x) LIKE 'DECIMAL(%' THEN {PREFIX}DECIMAL_TEXT(x)
+  WHEN {PREFIX}MOMENT(x) = TRY_CAST({PREFIX}DAY(x) AS TIMESTAMP) THEN TRY_CAST({PREFIX}DAY(x) AS VARCHAR) END"""
+"""A text, or what a number, a truth value or a day is written as; NULL for what has no one way of being written.
+
+A time that is the beginning of a day is that day: one time makes times of a column of days.
+"""
 
 TEXT_KEY = f"""{PREFIX}TEXT_KEY(x) AS CASE
-  WHEN typeof(x) IN {INTEGERS} OR typeof(x) IN {WIDE} OR typeof(x) LIKE 'DECIMAL(%' THEN CASE
+  WHEN typeof(x) LIKE 'DECIMAL(%' THEN {PREFIX}FLOAT_TEXT({PREFIX}NUMBER(x))
+  WHEN typeof(x) IN {INTEGERS} OR typeof(x) IN {WIDE} THEN CASE
     WHEN {PREFIX}NUMBER(x) BETWEEN -{LARGEST} AND {LARGEST} THEN {PREFIX}TEXT(x) END
   ELSE {PREFIX}TEXT(x) END"""
+"""A text; of a decimal that of the nearest double, for a decimal of many digits makes doubles of a whole column."""
 
 TRUTH = f"""{PREFIX}TRUTH(x) AS CASE
   WHEN typeof(x) IN ('BOOLEAN', 'VARCHAR') THEN TRY_CAST(x AS BOOLEAN)
+  WHEN typeof(x) = 'BLOB' THEN TRY_CAST({PREFIX}WRITTEN(x) AS BOOLEAN)
   WHEN {PREFIX}NUMBER(x) = 1 THEN TRUE
   WHEN {PREFIX}NUMBER(x) = 0 THEN FALSE END"""
 
-DAY = f"""{PREFIX}DAY(x) AS CASE
-  WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' THEN TRY_CAST(timezone('UTC', TRY_CAST(x AS TIMESTAMPTZ)) AS DATE)
-  WHEN typeof(x) LIKE 'TIMESTAMP%' THEN TRY_CAST(TRY_CAST(x AS TIMESTAMP) AS DATE)
-  WHEN typeof(x) IN ('DATE', 'VARCHAR') THEN TRY_CAST(x AS DATE) END"""
-"""A day, of a time the day that it is on; a time in a zone, of which a file keeps no more than the moment, in UTC."""
-
 THERE = f"""{PREFIX}THERE(x) AS CASE
   WHEN typeof(x) IN {FLOATS} THEN TRY_CAST(x AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
-  WHEN typeof(x) = 'VARCHAR' THEN TRY_CAST(x AS VARCHAR) <> ''
+  WHEN typeof(x) IN ('VARCHAR', 'BLOB') THEN {PREFIX}WRITTEN(x) <> ''
   ELSE x IS NOT NULL END"""
 """Whether there is a value, whatever it is; for the custodian, who wants to know how many are not read."""
 
-MACROS = (NUMBER, WHOLE, WHOLE_KEY, FLOAT_TEXT, TEXT, TEXT_KEY, TRUTH, DAY, THERE)
+MACROS = (
+    WRITTEN, NUMBER, WHOLE, WHOLE_KEY, FLOAT_TEXT, DECIMAL_TEXT, MOMENT, DAY, TEXT, TEXT_KEY, TRUTH, THERE
+)  # fmt: skip
 """Each is made of those before it."""
 
 

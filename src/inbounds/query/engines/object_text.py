@@ -5,14 +5,15 @@ Nothing here can fail on any object: what has no such text is missing.
 
 from __future__ import annotations
 
-from datetime import date, datetime
+import re
+from datetime import date, datetime, time
 from decimal import Decimal
 from uuid import UUID
 
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.engines.by_contract import LARGEST
+from inbounds.query.engines.by_contract import ESCAPED, LARGEST
 
 MOST_DIGITS = 40
 """A decimal of more digits before or behind the point is not written out."""
@@ -27,10 +28,22 @@ def object_text(value: object, column: Column | None) -> str | None:
 
 
 def _plain(value: object) -> object:
-    """Return a scalar of NumPy as one of Python."""
+    """Return a scalar of NumPy as one of Python, and bytes as a text."""
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()
-    return value.item() if isinstance(value, np.generic) else value
+    plain = value.item() if isinstance(value, np.generic) else value
+    return _written(bytes(plain)) if isinstance(plain, bytes | bytearray) else plain
+
+
+def _written(value: bytes) -> str:
+    """Return bytes as the text that they are, or as DuckDB writes bytes that are none."""
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        text = None
+    if text is not None and not re.search(ESCAPED, text):
+        return text
+    return "".join(chr(one) if 32 <= one < 127 and one not in b"\\'\"" else f"\\x{one:02X}" for one in value)
 
 
 def _text(value: object, column: Column | None) -> str | None:  # noqa: PLR0911  one for each kind
@@ -48,12 +61,10 @@ def _text(value: object, column: Column | None) -> str | None:  # noqa: PLR0911 
         return str(int(value)) if is_number else str(value).lower()
     if isinstance(value, int | float | Decimal):
         return _number(value, column)
-    if not is_text or isinstance(value, datetime):
+    if not is_text or (isinstance(value, datetime) and value.time() != time()):
         return None
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return "".join(chr(one) if 32 <= one < 127 and one != 92 else f"\\x{one:02X}" for one in value)
+    if isinstance(value, date):  # or the time at which it begins
+        return date(value.year, value.month, value.day).isoformat()
     return str(value) if isinstance(value, UUID) else None
 
 
@@ -64,7 +75,7 @@ def _number(value: float | Decimal, column: Column | None) -> str | None:
     if not -LARGEST <= value <= LARGEST and (column is not None or isinstance(value, float)):
         return None
     if isinstance(value, Decimal):
-        return _decimal(value)
+        return _decimal(value) if column is None else _number(float(value), column)
     if value == int(value):
         return str(int(value))
     return repr(float(value)) if abs(value) > 1e-4 else None
