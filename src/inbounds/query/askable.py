@@ -28,10 +28,8 @@ from inbounds.query.question.measure import (
     Extreme,
     Mean,
     Measure,
-    Moment,
     Proportion,
     Quantile,
-    Quantiles,
     Sum,
     Variance,
     refuse_level,
@@ -168,7 +166,7 @@ class Questions(ABC):
 
     def _selected(self, read: Selected) -> Query:
         """Ask what was read from SQL."""
-        measures = tuple(_fitted(self.table, one) for one in read.measures)
+        measures = tuple(one.fitted(self.table) for one in read.measures)
         query = self._asked(*measures) if read.histogram is None else self._binned(measures[0], read)
         if read.condition is not None:
             query = query.where(read.condition)
@@ -182,26 +180,11 @@ class Questions(ABC):
     def _binned(self, measure: Measure, read: Selected) -> Query:
         """Return the histogram or the cumulative distribution that was read from SQL."""
         assert read.histogram is not None
-        if not isinstance(measure, Cdf):
+        if not measure.names_groups_by_top:
             return self.histogram(*read.histogram)
         if read.grouped.keys:
             raise InvalidQuestion("CDF is of all rows at once; leave GROUP BY out, and name the group in WHERE")
         return self.cdf(*read.histogram)
-
-
-def _fitted(table: Table, measure: Measure) -> Measure:
-    """Return a measure that was read from SQL, if it fits the columns."""
-    if isinstance(measure, CountUnits) and table.relation is not None and table.rows_are_units:
-        return Count()
-    if isinstance(measure, Proportion):
-        return Proportion(checked(table, measure.condition))
-    if isinstance(measure, CountKeys):
-        by_key(table.column(measure.column))
-    if isinstance(measure, Sum | Mean | Quantile | Quantiles | Moment):
-        table.addends(measure.column) if isinstance(measure, Sum) else table.numbers(measure.column)
-    if isinstance(measure, Covariance | Correlation):
-        table.numbers(measure.other)
-    return measure
 
 
 def _alone(query: Query) -> tuple[Measure, ...]:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from inbounds.query.answer.answer import Answer
-from inbounds.query.columns.column import as_value
-from inbounds.query.question.measure import Correlation, Deviation, Mean, Measure, Proportion, Variance
+from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
 
 MOST_NAMED = 3
@@ -31,22 +30,11 @@ def at_the_end(answer: Answer, question: Question, measures: Sequence[Measure]) 
 
 def _is_pushed(question: Question, measure: Measure, value: Any, noise: float | None) -> bool:
     """Return whether a released number is at an end that only noise, or hardly anything else, can bring it to."""
-    if isinstance(measure, Variance | Deviation):
-        return bool(value == 0)
-    if isinstance(measure, Correlation):
-        return value in (-1, 1)
-    if value is None or noise is None or not isinstance(measure, Mean | Proportion):
+    ends = measure.ends(question.table)
+    if value is None or value not in ends:
         return False
-    low, high = _ends(question, measure)
-    spread = high - low
-    return value in (low, high) and noise >= float(getattr(spread, "days", spread)) / 4
-
-
-def _ends(question: Question, measure: Mean | Proportion) -> tuple[Any, Any]:
-    if isinstance(measure, Proportion):
-        return 0, 1
-    column = question.table.numbers(measure.column)
-    return as_value(column, column.low), as_value(column, column.high)
+    spread = ends[-1] - ends[0]
+    return measure.is_seldom_at_ends or (noise is not None and noise >= float(getattr(spread, "days", spread)) / 4)
 
 
 def _told(measure: Measure, cells: Sequence[tuple[tuple[Any, ...], Any]], groups: int) -> str:

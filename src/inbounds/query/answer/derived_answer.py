@@ -17,7 +17,6 @@ from inbounds.query.answer.answer import Answer
 from inbounds.query.columns.column import Keys
 from inbounds.query.columns.condition import And, Compare, Condition, In
 from inbounds.query.contract.hierarchy import ancestors
-from inbounds.query.question.measure import CountUnits
 from inbounds.query.question.question import Question
 
 Row = Mapping[str, Any]
@@ -71,7 +70,7 @@ class Derived:
 
 def derived(contract: str, question: Question, kept: Iterable[tuple[str, str]]) -> Derived | None:
     """Return the answer to a question that follows from the last of some kept texts; None if it follows from none."""
-    if isinstance(question.measure, CountUnits):  # which counts a unit by the groups that it is in
+    if not question.measure.adds_up:  # units do not: each counts by the groups that it is in
         return None
     wanted = Asked.of(contract, question)
     for request_id, text in reversed(list(kept)):

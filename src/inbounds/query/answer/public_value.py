@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from inbounds.query.answer.released.expression import Ends, Exact, Kind, Released, ReleasedRow, exactly
-from inbounds.query.question.measure import Extreme, Measure
+from inbounds.query.question.measure import Measure
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,8 @@ class PublicValue(Released):
 
     @property
     def name(self) -> str:
-        """What its column is called: nothing stands in for a MAX or a MIN that is public."""
-        measure = self.measure
-        return f"{measure.asked.lower()}_{measure.column}" if isinstance(measure, Extreme) else measure.answer_name
+        """What its column is called."""
+        return self.measure.public_name
 
     def evaluate(self, row: ReleasedRow) -> Exact:
         """Return the value."""

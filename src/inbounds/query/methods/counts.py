@@ -13,18 +13,18 @@ from inbounds.query.methods.category_count import KeysPresent
 from inbounds.query.methods.cdf import CumulativeShares
 from inbounds.query.methods.planner import WHOLE_ROWS, Planned, Planner
 from inbounds.query.question.group import by_key
-from inbounds.query.question.measure import CountKeys
+from inbounds.query.question.measure import Cdf, Count, CountKeys, CountUnits
 from inbounds.query.question.question import check_size
 
 
-def plan_count(planner: Planner) -> Planned:
+def plan_count(planner: Planner, _: Count) -> Planned:
     """Count rows."""
     request = planner.request((WHOLE_ROWS,), 1)
     limit = planner.question.table.limit
     return planner.number_or_table(request, planner.counts(limit), Fraction(1), Fraction(limit))
 
 
-def plan_units(planner: Planner) -> Planned:
+def plan_units(planner: Planner, _: CountUnits) -> Planned:
     """Count units; in a table with totals each of them counts once in all, shared over its groups."""
     once = planner.one_group or planner.question.sets is not None
     limit = 1 if once else min(planner.question.table.limit, planner.question.cells)
@@ -53,7 +53,7 @@ def plan_keys(planner: Planner, measure: CountKeys) -> Planned:
     return answering, replace(request, groups=groups)
 
 
-def plan_shares(planner: Planner) -> Planned:
+def plan_shares(planner: Planner, _: Cdf) -> Planned:
     """Answer with the rows of all bins, added up from the least value on."""
     if planner.pooling is not None:
         raise InvalidQuestion("pooling does not apply to a cumulative distribution; leave it out")

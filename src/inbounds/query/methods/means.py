@@ -40,10 +40,9 @@ def plan_mean(planner: Planner, measure: Mean) -> Planned:
 
 def plan_totals(planner: Planner, measure: Totals) -> Planned:
     """Answer with the two sums behind a mean, which tell the count and the sum as well."""
-    dates = any(isinstance(one, Sum) for one in measure.of)
-    column = planner.no_dates(measure.column, "sum") if dates else planner.question.table.numbers(measure.column)
-    if dates:
-        planner.grain(column)
+    column = planner.question.table.numbers(measure.column)
+    if any(one.adds_values for one in measure.of):
+        planner.grain(planner.no_dates(measure.column, "sum"))
     request = planner.request((Total(0, 1), Total(column.steps, -1)), column.steps, value=column)
     ratio = _ratio(planner, request, column.step, column.low, column.high, hull(column))
     counts = planner.counts(planner.question.table.limit)

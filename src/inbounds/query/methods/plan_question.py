@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.privacy.claim import checked_epsilon
@@ -12,7 +13,7 @@ from inbounds.query.methods.counts import plan_count, plan_keys, plan_shares, pl
 from inbounds.query.methods.means import plan_mean, plan_proportion, plan_sum, plan_totals
 from inbounds.query.methods.moments.planning import plan_moments
 from inbounds.query.methods.plan import Plan
-from inbounds.query.methods.planner import Planner
+from inbounds.query.methods.planner import Planned, Planner
 from inbounds.query.methods.quantiles.planning import plan_quantile, plan_quantiles
 from inbounds.query.question.clipping_warnings import warnings_of
 from inbounds.query.question.measure import (
@@ -23,7 +24,9 @@ from inbounds.query.question.measure import (
     CountUnits,
     Covariance,
     Deviation,
+    Extreme,
     Mean,
+    Measure,
     Moments,
     Proportion,
     Quantile,
@@ -35,6 +38,26 @@ from inbounds.query.question.measure import (
 from inbounds.query.question.question import Question
 from inbounds.query.statement.builder import statement
 from inbounds.query.statement.relations import Reading
+
+METHODS: dict[type[Measure], Callable[[Planner, Any], Planned]] = {
+    Count: plan_count,
+    CountUnits: plan_units,
+    CountKeys: plan_keys,
+    Cdf: plan_shares,
+    Sum: plan_sum,
+    Mean: plan_mean,
+    Totals: plan_totals,
+    Proportion: plan_proportion,
+    Variance: plan_moments,
+    Deviation: plan_moments,
+    Covariance: plan_moments,
+    Correlation: plan_moments,
+    Moments: plan_moments,
+    Quantile: plan_quantile,
+    Extreme: plan_quantile,
+    Quantiles: plan_quantiles,
+}
+"""How each measure is planned."""
 
 
 def plan(
@@ -55,29 +78,8 @@ def plan(
 def _planned(planner: Planner) -> Plan:
     checked_epsilon(planner.epsilon)
     _refuse(planner.question)
-    match planner.question.measure:
-        case Count():
-            answering, request = plan_count(planner)
-        case Cdf():
-            answering, request = plan_shares(planner)
-        case CountUnits():
-            answering, request = plan_units(planner)
-        case Sum() as measure:
-            answering, request = plan_sum(planner, measure)
-        case Mean() as measure:
-            answering, request = plan_mean(planner, measure)
-        case Totals() as measure:
-            answering, request = plan_totals(planner, measure)
-        case CountKeys() as measure:
-            answering, request = plan_keys(planner, measure)
-        case Moments() | Variance() | Deviation() | Covariance() | Correlation() as measure:
-            answering, request = plan_moments(planner, Moments.of_one(measure))
-        case Proportion() as measure:
-            answering, request = plan_proportion(planner, measure)
-        case Quantile() as measure:
-            answering, request = plan_quantile(planner, measure)
-        case Quantiles() as measure:
-            answering, request = plan_quantiles(planner, measure)
+    measure = planner.question.measure
+    answering, request = METHODS[type(measure)](planner, measure)
     dialect = planner.reading.dialect
     relation = planner.reading.relation(planner.question.table, request.needed, request.must_be_there.values())
     rendered = dialect.render(statement(request, relation, dialect))
@@ -86,7 +88,7 @@ def _planned(planner: Planner) -> Plan:
 
 def _refuse(question: Question) -> None:
     """Refuse what no way of planning can answer, before anything is charged."""
-    if question.sets is not None and not isinstance(question.measure, Count | CountUnits | Sum):
+    if question.sets is not None and not question.measure.has_totals:
         raise InvalidQuestion(
             f"totals are made of counts and sums, and a {question.measure.title} has none; ask for COUNT(*) "
             "and SUM(column), or group by columns alone"

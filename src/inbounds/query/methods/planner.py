@@ -14,7 +14,6 @@ from inbounds.query.columns.condition import Condition
 from inbounds.query.methods.joint.planning import finest_groups, joint_table
 from inbounds.query.methods.mechanism_choice import choose
 from inbounds.query.methods.method import Answering, OneNumber
-from inbounds.query.question.measure import Count, Sum
 from inbounds.query.question.question import Question
 from inbounds.query.statement.relations import Reading
 from inbounds.query.statement.request import Parts, Request, Total
@@ -81,10 +80,8 @@ class Planner:
     def is_table(self) -> bool:
         """Whether the answer is a table that adds up: with groups to count or add up it is, unless asked not to be."""
         question = self.question
-        if not isinstance(question.measure, Count | Sum):
-            return question.sets is not None
         together = bool(question.groups) and not question.alone and self.pooling is None
-        return together or question.sets is not None
+        return (together and question.measure.adds_up) or question.sets is not None
 
     @property
     def one_group(self) -> bool:

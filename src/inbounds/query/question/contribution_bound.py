@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inbounds.query.question.group import by_key
 from inbounds.query.question.measure import CountKeys
 from inbounds.query.question.question import Question
 
@@ -50,10 +49,10 @@ def counts_everything(question: Question) -> bool:
 
 
 def _takes_nothing(question: Question) -> bool:
-    if isinstance(question.measure, CountKeys):
-        keys = by_key(question.table.column(question.measure.column)).size
-        return question.cells * keys <= question.table.limit
-    return question.measure.counts_units and (question.sets is not None or question.cells <= question.table.limit)
+    measure, table = question.measure, question.table
+    if question.sets is not None and measure.has_totals:
+        return measure.counts_units
+    return measure.counts_units and question.cells * measure.parts(table) <= table.limit
 
 
 def _nothing_cut(question: Question) -> str:

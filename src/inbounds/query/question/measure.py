@@ -1,12 +1,21 @@
-"""What a question asks of the rows that it is about: small nodes that say it, and nothing else."""
+"""What a question asks of the rows that it is about: small nodes that know themselves."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Literal
 
 from inbounds.exact.rational import cut
+from inbounds.query.columns.column import as_value
 from inbounds.query.columns.condition import Condition, literal, quoted
+from inbounds.query.columns.condition_check import checked
+from inbounds.query.question.group import Group, by_key
+from inbounds.query.tables.table import Table
+
+Shared = Literal["totals", "moments", "quantiles"]
+"""What several measures can be answered from: two sums, more sums, or draws by rank."""
 
 WEIGHED_MOMENTS = "So these are statistics of weighed rows, in which those with more rows count for less."
 """What the row limit does to variances and the like."""
@@ -21,21 +30,54 @@ EXTREMES = {"MIN": Fraction(1, 100), "MAX": Fraction(99, 100)}
 """The levels of the quantiles that stand in for the least and the greatest value, each of which is one row's."""
 
 
-class _OfRows:
-    """What measures share, unless they say otherwise; each has a title, which its answers are called by."""
+class Measure:
+    """What a question asks of the rows that it is about.  Each kind says here what others need to know of it."""
 
-    title = ""
     counts_units = False
     """Whether a unit counts once, however many rows it has."""
     has_noise = True
     """Whether its answers come with the noise that is expected of them."""
-    remarks: tuple[str, ...] = ()
-    """What else there is to say about its answers."""
+    has_totals = False
+    """Whether there are totals of it over groups."""
+    adds_up = False
+    """Whether the numbers of all groups are one table that adds up."""
+    adds_values = False
+    """Whether values of its columns are added up, as days cannot be."""
+    is_value = False
+    """Whether its answer is a value of its column, or between two of them: a day, if that holds days."""
+    needs_squares = False
+    """Whether it follows from squares of values."""
+    is_seldom_at_ends = False
+    """Whether hardly anything but noise brings it to one of its ends, however small the noise is."""
+    names_groups_by_top = False
+    """Whether each bin is called by its greatest value."""
+    shared: Shared | None = None
+    """What it is answered from, if others can be answered from the same."""
+
+    @property
+    def title(self) -> str:
+        """What its answers are called."""
+        raise NotImplementedError
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns that it is about."""
+        return ()
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions that it is about."""
+        return ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What else there is to say about its answers."""
+        return ()
 
     @property
     def answer_name(self) -> str:
         """What the column of its answers is called."""
-        return self.title
+        return "_".join((self.title, *self.column_names))
 
     @property
     def answer_names(self) -> tuple[str, ...]:
@@ -43,41 +85,108 @@ class _OfRows:
         return (self.answer_name,)
 
     @property
+    def public_name(self) -> str:
+        """What the column of its answers is called where they are public."""
+        return self.answer_name
+
+    @property
+    def in_expression(self) -> str:
+        """What an expression of released numbers calls it."""
+        return str(self)
+
+    @property
     def under_limit(self) -> str:
         """What becomes of it where units with too many rows are weighed down."""
         return f"So those with more rows count for less here than in a {self.title} over all rows."
 
+    def fitted(self, table: Table) -> Measure:
+        """Return what is asked of a table; columns and conditions that do not fit it are refused."""
+        for name in self.column_names:
+            table.numbers(name)
+        return self
 
-class _OfColumn(_OfRows):
+    def parts(self, table: Table) -> int:
+        """Return in how many parts of a group a unit can count."""
+        return 1
+
+    def ends(self, table: Table) -> tuple[Any, ...]:
+        """Return the ends of its answers that noise pushes them to."""
+        return ()
+
+    def binned(self, group: Group) -> str | None:
+        """Return the call in SQL that asks for it by these bins, if there is one."""
+        return None
+
+    def place(self, asked: Measure) -> int:
+        """Return which of its answers is that to a measure that shares it."""
+        return 0
+
+
+class _OfColumn(Measure):
     """What measures of one column share."""
 
     column: str
 
     @property
-    def answer_name(self) -> str:
-        """What the column of its answers is called."""
-        return f"{self.title}_{self.column}"
+    def column_names(self) -> tuple[str, ...]:
+        """The column that it is about."""
+        return (self.column,)
+
+    def __str__(self) -> str:
+        return f"{self.title.upper()}({quoted(self.column)})"
+
+
+class _OfSeveral(Measure):
+    """What measures share that are several, answered from the same: they never contradict each other."""
+
+    of: tuple[Any, ...]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns that they are about."""
+        return tuple(dict.fromkeys(name for one in self.of for name in one.column_names))
+
+    @property
+    def answer_names(self) -> tuple[str, ...]:
+        """What the columns of its answers are called."""
+        return tuple(one.answer_name for one in self.of)
+
+    def place(self, asked: Measure) -> int:
+        """Return which of its answers is that to a measure that shares it."""
+        return self.of.index(asked)
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.of))
 
 
 @dataclass(frozen=True)
-class Count(_OfRows):
+class Count(Measure):
     """How many rows."""
 
     title = "count"
+    has_totals = adds_up = True
     under_limit = "So this is a count of weighed rows, which can be far below the number of rows."
+
+    def binned(self, group: Group) -> str | None:
+        """Return a histogram, which counts."""
+        return str(group) if group.has_bins else None
 
     def __str__(self) -> str:
         return "COUNT(*)"
 
 
 @dataclass(frozen=True)
-class CountUnits(_OfRows):
+class CountUnits(Measure):
     """How many units have a row."""
 
     unit: str
     title = "units"
-    counts_units = True
+    counts_units = has_totals = True
     under_limit = "So these counts can be below the true ones."
+
+    def fitted(self, table: Table) -> Measure:
+        """Return what is asked of a table: its rows, where it is made of one for each unit."""
+        return Count() if table.relation is not None and table.rows_are_units else self
 
     def __str__(self) -> str:
         return f"COUNT(DISTINCT {quoted(self.unit)})"
@@ -92,6 +201,15 @@ class CountKeys(_OfColumn):
     counts_units = True
     under_limit = "So a key that only such units have a row in can count as a part of one."
 
+    def fitted(self, table: Table) -> Measure:
+        """Return what is asked of a table; a column without keys is refused."""
+        by_key(table.column(self.column))
+        return self
+
+    def parts(self, table: Table) -> int:
+        """Return the number of keys, in each of which a unit can count."""
+        return by_key(table.column(self.column)).size
+
     def __str__(self) -> str:
         return f"COUNT(DISTINCT {quoted(self.column)})"
 
@@ -102,10 +220,14 @@ class Sum(_OfColumn):
 
     column: str
     title = "sum"
+    has_totals = adds_up = adds_values = True
+    shared = "totals"
     under_limit = "So this is a sum over weighed rows, which can be far from the sum over all rows."
 
-    def __str__(self) -> str:
-        return f"SUM({quoted(self.column)})"
+    def fitted(self, table: Table) -> Measure:
+        """Return what is asked of a table; a column that cannot be added up is refused."""
+        table.addends(self.column)
+        return self
 
 
 @dataclass(frozen=True)
@@ -114,13 +236,20 @@ class Mean(_OfColumn):
 
     column: str
     title = "mean"
+    is_value = True
+    shared = "totals"
+
+    def ends(self, table: Table) -> tuple[Any, ...]:
+        """Return the least and the greatest value."""
+        column = table.numbers(self.column)
+        return as_value(column, column.low), as_value(column, column.high)
 
     def __str__(self) -> str:
         return f"AVG({quoted(self.column)})"
 
 
 @dataclass(frozen=True)
-class Totals(_OfColumn):
+class Totals(_OfSeveral):
     """Rows, sum and mean of a column, two or three of them, from the same two sums: they never contradict each other.
 
     All of them are about the rows in which the column is not missing.
@@ -131,78 +260,84 @@ class Totals(_OfColumn):
     title = "total"
     under_limit = "So these are counts, sums and means of weighed rows, which can be far from those of all rows."
 
-    @property
-    def answer_names(self) -> tuple[str, ...]:
-        """What the columns of its answers are called."""
-        return tuple(one.answer_name for one in self.of)
+    @classmethod
+    def joining(cls, measures: Sequence[Any]) -> Totals:
+        """Return what answers measures of one column."""
+        return cls(_columns(measures)[0], tuple(measures))
 
-    def __str__(self) -> str:
-        return ", ".join(map(str, self.of))
+
+class Moment(Measure):
+    """What variances, covariances and the like share."""
+
+    under_limit = WEIGHED_MOMENTS
+    shared = "moments"
+    sample = False
+    """Whether it is a statistic of a sample, and not of the rows themselves."""
+
+
+class _OfSample(Moment):
+    """What moments share that are of a sample, or of the rows themselves."""
+
+    stem: str
+    sample: bool
+
+    @property
+    def title(self) -> str:
+        """What its answers are called."""
+        return f"{self.stem}_{'samp' if self.sample else 'pop'}"
+
+
+class _OfSpread(_OfSample, _OfColumn):
+    """What the spread of a column is told by."""
+
+    needs_squares = is_seldom_at_ends = True
+
+    def ends(self, table: Table) -> tuple[Any, ...]:
+        """Return 0: then all values would be the same."""
+        return (0,)
 
 
 @dataclass(frozen=True)
-class Variance(_OfColumn):
+class Variance(_OfSpread):
     """The variance of a column: of a sample, or of the rows themselves."""
 
     column: str
     sample: bool = True
-    under_limit = WEIGHED_MOMENTS
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """What its answers are called."""
-        return "var_samp" if self.sample else "var_pop"
-
-    def __str__(self) -> str:
-        return f"{self.title.upper()}({quoted(self.column)})"
+    stem = "var"
 
 
 @dataclass(frozen=True)
-class Deviation(_OfColumn):
+class Deviation(_OfSpread):
     """The standard deviation of a column: the root of its variance."""
 
     column: str
     sample: bool = True
-    under_limit = WEIGHED_MOMENTS
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """What its answers are called."""
-        return "stddev_samp" if self.sample else "stddev_pop"
-
-    def __str__(self) -> str:
-        return f"{self.title.upper()}({quoted(self.column)})"
+    stem = "stddev"
 
 
-class _OfTwoColumns(_OfRows):
+class _OfTwoColumns(Moment):
     """What measures of two columns share."""
 
     column: str
     other: str
-    under_limit = WEIGHED_MOMENTS
 
     @property
-    def answer_name(self) -> str:
-        """What the column of its answers is called."""
-        return f"{self.title}_{self.column}_{self.other}"
+    def column_names(self) -> tuple[str, ...]:
+        """The columns that it is about."""
+        return self.column, self.other
 
     def __str__(self) -> str:
         return f"{self.title.upper()}({quoted(self.column)}, {quoted(self.other)})"
 
 
 @dataclass(frozen=True)
-class Covariance(_OfTwoColumns):
+class Covariance(_OfSample, _OfTwoColumns):
     """The covariance of two columns: of a sample, or of the rows themselves."""
 
     column: str
     other: str
     sample: bool = True
-    __str__ = _OfTwoColumns.__str__
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """What its answers are called."""
-        return "covar_samp" if self.sample else "covar_pop"
+    stem = "covar"
 
 
 @dataclass(frozen=True)
@@ -212,14 +347,15 @@ class Correlation(_OfTwoColumns):
     column: str
     other: str
     title = "corr"
-    __str__ = _OfTwoColumns.__str__
+    needs_squares = is_seldom_at_ends = True
 
-
-Moment = Variance | Deviation | Covariance | Correlation
+    def ends(self, table: Table) -> tuple[Any, ...]:
+        """Return -1 and 1: then one column would follow from the other."""
+        return -1, 1
 
 
 @dataclass(frozen=True)
-class Moments(_OfRows):
+class Moments(_OfSeveral):
     """Rows, sums, means, variances and covariances of one or two columns, from the same sums: they never contradict
     each other.
 
@@ -232,33 +368,30 @@ class Moments(_OfRows):
     under_limit = WEIGHED_MOMENTS
 
     @classmethod
-    def of_one(cls, measure: Moments | Moment) -> Moments:
-        """Return a measure by itself as moments."""
-        if isinstance(measure, Moments):
-            return measure
-        pair = (measure.column, measure.other) if isinstance(measure, Covariance | Correlation) else (measure.column,)
-        return cls(pair, (measure,))
-
-    @property
-    def answer_names(self) -> tuple[str, ...]:
-        """What the columns of its answers are called."""
-        return tuple(one.answer_name for one in self.of)
-
-    @property
-    def has_squares(self) -> bool:
-        """Whether squares are needed, and not only products of two columns."""
-        return any(isinstance(one, Variance | Deviation | Correlation) for one in self.of)
-
-    def __str__(self) -> str:
-        return ", ".join(map(str, self.of))
+    def joining(cls, measures: Sequence[Any]) -> Moments:
+        """Return what answers measures of one or two columns; they are in the order of the first that has all."""
+        return cls(_columns(measures), tuple(measures))
 
 
 @dataclass(frozen=True)
-class Proportion(_OfRows):
+class Proportion(Measure):
     """For which part of the rows a condition is true."""
 
     condition: Condition
     title = "proportion"
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The condition."""
+        return (self.condition,)
+
+    def fitted(self, table: Table) -> Measure:
+        """Return what is asked of a table, with its constants written in one way."""
+        return Proportion(checked(table, self.condition))
+
+    def ends(self, table: Table) -> tuple[Any, ...]:
+        """Return none and all."""
+        return 0, 1
 
     def __str__(self) -> str:
         return f"AVG(CASE WHEN {self.condition} THEN 1 ELSE 0 END)"
@@ -271,9 +404,11 @@ class Quantile(_OfColumn):
     column: str
     level: Fraction
     has_noise = False
+    is_value = True
+    shared = "quantiles"
 
     @property
-    def title(self) -> str:  # type: ignore[override]
+    def title(self) -> str:
         """What its answers are called."""
         return "median" if self.level == Fraction(1, 2) else "quantile"
 
@@ -300,7 +435,12 @@ class Extreme(Quantile):
         return f"quantile_{as_decimal_text(self.level)}_{self.column}"
 
     @property
-    def remarks(self) -> tuple[str, ...]:  # type: ignore[override]
+    def public_name(self) -> str:
+        """What the column of its answers is called where they are public: nothing stands in for those."""
+        return f"{self.asked.lower()}_{self.column}"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
         """Say that this is no value of one row."""
         return (instead_of(self.asked, self.column),)
 
@@ -319,8 +459,14 @@ class Quantiles(_OfColumn):
     title = "quantile"
     has_noise = False
 
+    @classmethod
+    def joining(cls, measures: Sequence[Any]) -> Quantiles:
+        """Return what answers quantiles of one column."""
+        extremes = sorted({one.asked for one in measures if isinstance(one, Extreme)}, reverse=True)
+        return cls(measures[0].column, tuple(sorted({one.level for one in measures})), tuple(extremes))
+
     @property
-    def remarks(self) -> tuple[str, ...]:  # type: ignore[override]
+    def remarks(self) -> tuple[str, ...]:
         """Say which of them stand in for what."""
         return tuple(instead_of(one, self.column) for one in self.extremes)
 
@@ -328,6 +474,11 @@ class Quantiles(_OfColumn):
     def answer_names(self) -> tuple[str, ...]:
         """What the columns of its answers are called: by their levels."""
         return tuple(f"quantile_{as_decimal_text(level)}_{self.column}" for level in self.levels)
+
+    def place(self, asked: Measure) -> int:
+        """Return which of its answers is that to one quantile."""
+        assert isinstance(asked, Quantile)
+        return self.levels.index(asked.level)
 
     def __str__(self) -> str:
         extreme = {EXTREMES[one]: f"{one}({quoted(self.column)})" for one in self.extremes}
@@ -337,11 +488,16 @@ class Quantiles(_OfColumn):
 
 
 @dataclass(frozen=True)
-class Cdf(_OfRows):
+class Cdf(Measure):
     """Which part of the rows is at or below each value of a column, bin by bin."""
 
-    title = "share"
+    title = in_expression = "share"
     has_noise = False
+    names_groups_by_top = True
+
+    def binned(self, group: Group) -> str | None:
+        """Return the call."""
+        return group.call("CDF")
 
     def __str__(self) -> str:
         return "CDF"
@@ -371,6 +527,6 @@ def refuse_level(level: Fraction) -> str | None:
     )
 
 
-Measure = (
-    Count | CountUnits | CountKeys | Sum | Mean | Totals | Moment | Moments | Proportion | Quantile | Quantiles | Cdf
-)
+def _columns(measures: Sequence[Measure]) -> tuple[str, ...]:
+    """Return the columns of several measures, which are all in the one of them that has most."""
+    return max((one.column_names for one in measures), key=len)

@@ -17,7 +17,7 @@ from inbounds.query.columns.expression import Expression
 from inbounds.query.grammar.conditions import read_condition
 from inbounds.query.question.cells import finest, possible_cells, possible_finest, projected
 from inbounds.query.question.group import MOST_CELLS, MOST_SETS, Group, by_key
-from inbounds.query.question.measure import Cdf, Count, Measure, Moments, Proportion
+from inbounds.query.question.measure import Measure
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,7 +144,7 @@ class Question:
     @property
     def labels(self) -> list[list[Any]]:
         """What the groups of each column are called; in a cumulative distribution, by their greatest value."""
-        return [group.tops if isinstance(self.measure, Cdf) else group.labels for group in self.groups]
+        return [group.tops if self.measure.names_groups_by_top else group.labels for group in self.groups]
 
     def __str__(self) -> str:
         """Return the question in SQL: equal questions give equal texts."""
@@ -156,11 +156,10 @@ def made_columns(questions: Sequence[Question]) -> dict[str, Made | MadeKeys]:
     names: list[str] = []
     for one in questions:
         names += [group.column.name for group in one.groups]
-        measures = one.measure.of if isinstance(one.measure, Moments) else (one.measure,)
-        found = (getattr(measure, part, None) for measure in measures for part in ("column", "other"))
-        names += [name for name in found if name is not None]
-        conditions = [one.condition, one.measure.condition if isinstance(one.measure, Proportion) else None]
-        names += [name for test in conditions if test is not None for name in test.columns()]
+        names += one.measure.column_names
+        names += [
+            name for test in (one.condition, *one.measure.conditions) if test is not None for name in test.columns()
+        ]
     columns = {name: questions[0].table.column(name) for name in names}
     return {str(name): column for name, column in columns.items() if isinstance(column, Made | MadeKeys)}
 
@@ -192,12 +191,7 @@ def sql_of(questions: Sequence[Question], selected: Sequence[str] = (), named: S
 
 def binned_call(question: Question) -> str | None:
     """Return the call of a histogram or a cumulative distribution in SQL; None if the question is neither."""
-    groups = question.groups
-    if isinstance(question.measure, Cdf):
-        return groups[0].call("CDF")
-    if groups and groups[0].has_bins and isinstance(question.measure, Count):  # a histogram counts
-        return str(groups[0])
-    return None
+    return question.measure.binned(question.groups[0]) if question.groups else None
 
 
 def _names(given: object) -> tuple[str | Expression, ...]:

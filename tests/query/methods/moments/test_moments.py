@@ -103,8 +103,8 @@ def test_no_totals_contradict_the_answers(playground: Playground) -> None:
         count, total, mean, pop, samp, pop_root, samp_root, other_mean, other, other_root, *pair = values
         covar, covar_samp, corr = pair
         each: Any
-        for each, of in zip(found, answering.of, strict=True):
-            low, high = answering._hull(of)
+        for each, of in zip(found, answering.statistics, strict=True):
+            low, high = of.hull
             assert each.value is None or low <= each.value <= high
             assert each.interval is not None
             assert low <= each.interval[0] <= each.interval[1] <= high

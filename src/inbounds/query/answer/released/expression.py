@@ -21,7 +21,7 @@ from inbounds.exact.rational import round_nearest
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.condition import Formula, literal, quoted
 from inbounds.query.columns.derived_column import made
-from inbounds.query.question.measure import Cdf, Mean, Measure, Quantile
+from inbounds.query.question.measure import Measure
 
 Kind = Literal["number", "day", "text", "truth", "bin", "nothing"]
 """What an expression is: a bin can be put in order, and nothing else; `NULL` is nothing, and goes with everything."""
@@ -140,7 +140,7 @@ class OfMeasure(Released):
         return {self.measure: Fraction(1)}
 
     def __str__(self) -> str:
-        return self.measure.answer_name if isinstance(self.measure, Cdf) else str(self.measure)
+        return self.measure.in_expression
 
 
 @dataclass(frozen=True)
@@ -306,8 +306,8 @@ def kind_of(column: Column | None) -> Kind:
 
 def kind_of_measure(columns: Mapping[str, Column], measure: Measure) -> Kind:
     """Return what is released of a measure: days for the mean and the quantiles of days, else numbers."""
-    days = kind_of(column_of(columns, getattr(measure, "column", ""))) == "day"
-    return "day" if days and isinstance(measure, Mean | Quantile) else "number"
+    days = measure.is_value and kind_of(column_of(columns, measure.column_names[0])) == "day"
+    return "day" if days else "number"
 
 
 def exactly(value: Any) -> Exact:

@@ -9,10 +9,11 @@ from inbounds.bounds import Bounds
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.columns.column import Numbers
 from inbounds.query.methods.mechanism_choice import choose
-from inbounds.query.methods.moments.moments import MomentColumn, MomentsOfColumns
+from inbounds.query.methods.moments.moments import MomentsOfColumns
+from inbounds.query.methods.moments.statistics import MomentColumn
 from inbounds.query.methods.planner import Planned, Planner, hull
 from inbounds.query.methods.ratio_noise import RatioNoise
-from inbounds.query.question.measure import Moments, Sum
+from inbounds.query.question.measure import Moment, Moments
 from inbounds.query.statement.request import Parts
 
 MOST_UNITS = 2**30
@@ -23,13 +24,14 @@ MOST_WHOLE = {1: 2**35, 2: 2**17}
 below 2**35, and times `MOST_ROWS` below 2**63."""
 
 
-def plan_moments(planner: Planner, measure: Moments) -> Planned:
+def plan_moments(planner: Planner, asked: Moments | Moment) -> Planned:
     """Answer with the sums of all parts of rows, which a row of any value moves by its weight together."""
+    measure = Moments.joining([asked]) if isinstance(asked, Moment) else asked
     columns = [planner.question.table.numbers(name) for name in measure.columns]
-    for one in measure.of:
-        if isinstance(one, Sum):
-            planner.grain(planner.no_dates(one.column, "sum"))
-    parts = tuple(parts_of(one, squares=measure.has_squares, columns=len(columns)) for one in columns)
+    for name in (name for one in measure.of if one.adds_values for name in one.column_names):
+        planner.grain(planner.no_dates(name, "sum"))
+    squares = any(one.needs_squares for one in measure.of)
+    parts = tuple(parts_of(one, squares=squares, columns=len(columns)) for one in columns)
     whole = prod(one.whole for one in parts)
     request = planner.request((), whole, parts=parts)
     one_of_all = planner.question.table.rows_are_units and whole == 1
