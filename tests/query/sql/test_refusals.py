@@ -11,6 +11,7 @@ import pytest
 
 from inbounds.errors import InboundsError
 from inbounds.query import Dataset, LedgerConflict
+from inbounds.query.sql.measures import MEASURES, PERCENTILES
 from tests.helpers.engine_places import InDuckDB, InParquet
 
 CONTRACT = """
@@ -25,6 +26,8 @@ day.bounds = "[2026-01-01, 2026-12-31]"
 total = 10
 """
 TYPES = {"patient": "int", "age": "int", "day": "date"}
+
+BY_RANK = "0.5) WITHIN GROUP (ORDER BY age)"
 
 UNIT = r"patient is the unit; it can only be counted: COUNT\(DISTINCT patient\)"
 
@@ -55,6 +58,16 @@ def test_a_refusal_says_what_helps(visits: Dataset, ask: Callable[[Dataset], Any
     """The rule that was broken, what was received, and what to write instead."""
     with pytest.raises(InboundsError, match=told):
         ask(visits)
+
+
+@pytest.mark.parametrize(
+    "call", [*(f"{name}(age)" for name in MEASURES), *(f"{name}({BY_RANK}" for name in PERCENTILES)]
+)
+def test_no_measure_stands_in_a_condition_on_rows(visits: Dataset, call: str) -> None:
+    """Whichever measure is compared after WHERE, it is told to be of many rows, and where to put it."""
+    for condition in (f"{call} > 3", f"3 > {call}", f"age = {call}"):
+        with pytest.raises(InboundsError, match="is of many rows, and one is needed here; put a condition on it after"):
+            visits.sql(f"SELECT COUNT(*) FROM visits WHERE {condition}")
 
 
 def test_bounds_on_text_are_told_in_one_word(tmp_path: Path) -> None:

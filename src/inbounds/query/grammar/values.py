@@ -51,8 +51,9 @@ def read_column(text: SqlText, node: exp.Expr | None) -> str:
 
 def no_value(node: exp.Expr | None) -> str | None:
     """Say what is wrong with what many would take for a value, None if that is not known."""
-    if isinstance(node, exp.Anonymous):
-        return refuse_function(node.name.upper())
+    call = node.this if isinstance(node, exp.WithinGroup) else node
+    if isinstance(call, exp.Anonymous):
+        return refuse_function(call.name.upper())
     if isinstance(node, exp.Cast):
         return "CAST is not supported, for a row could make it fail; leave it out, columns are what the contract says"
     if isinstance(node, exp.Null):

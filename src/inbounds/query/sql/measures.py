@@ -1,6 +1,6 @@
 """What a SELECT measures: one function of the table below, with exactly its arguments.
 
-To add a measure, write a reader of its call and enter it in `MEASURES`.
+To add a measure, enter what reads its call in `MEASURES`.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from sqlglot import exp
 
 from inbounds.query.columns.column import Keys, Numbers
 from inbounds.query.columns.condition import Condition, Missing, Not
-from inbounds.query.columns.expression import indicated
+from inbounds.query.columns.expression import OF_MANY_ROWS, indicated
 from inbounds.query.grammar.conditions import condition, read_name, read_name_or_unit
 from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.grammar.values import is_number, read_constant
@@ -36,6 +37,7 @@ from inbounds.query.question.measure import (
     Variance,
     refuse_level,
 )
+from inbounds.query.tables.table import Table
 
 INDICATOR = "PROPORTION(age > 60), or AVG(CASE WHEN age > 60 THEN 1 ELSE 0 END)"
 
@@ -49,6 +51,10 @@ class Measured:
     histogram: tuple[str, int | None] | None = None
     others: tuple[Measure, ...] = ()
     """What the same call asks for besides: the other quantiles of a list."""
+
+
+Reader = Callable[[SqlText, exp.Expr], Measured]
+"""Reads the call of a measure."""
 
 
 def read_measure(text: SqlText, node: exp.Expr) -> Measured:
@@ -105,22 +111,34 @@ def _count(text: SqlText, call: exp.Expr) -> Measured:
     return Measured(Count(), (Not(Missing(read_name(text, this))),))
 
 
-def _sum(text: SqlText, call: exp.Expr) -> Measured:
-    (this,) = text.arguments(call, 1, "SUM(age)")
-    name = _column(text, call, this)
-    text.fit(this, lambda table: table.addends(name))
-    return Measured(Sum(name))
+def _of_column(make: Callable[[str], Measure], fits: Callable[[Table, str], object] = Table.numbers) -> Reader:
+    """Return what reads a call with one column, which has to fit."""
+
+    def read(text: SqlText, call: exp.Expr) -> Measured:
+        (this,) = text.arguments(call, 1, f"{call.name.upper()}(age)")
+        name = _column(text, call, this)
+        text.fit(this, lambda table: fits(table, name))
+        return Measured(make(name))
+
+    return read
 
 
-def _average(text: SqlText, call: exp.Expr) -> Measured:
-    (this,) = text.arguments(call, 1, "AVG(age)")
-    name = _column(text, call, this)
-    return Measured(Mean(name) if (of := indicated(name)) is None else Proportion(of))
+def _of_two_columns(make: Callable[[str, str], Measure]) -> Reader:
+    """Return what reads a call with two columns."""
+
+    def read(text: SqlText, call: exp.Expr) -> Measured:
+        name = call.name.upper()
+        like = f"{name}(age, weight)"
+        columns = [_column(text, call, one) for one in text.arguments(call, 2, like)]
+        if len(set(columns)) != 2:
+            text.refuse(call, f"{name} takes two different columns; write it like {like}")
+        return Measured(make(*columns))
+
+    return read
 
 
-def _median(text: SqlText, call: exp.Expr) -> Measured:
-    (this,) = text.arguments(call, 1, "MEDIAN(age)")
-    return Measured(Quantile(_column(text, call, this), Fraction(1, 2)))
+def _mean(name: str) -> Measure:
+    return Mean(name) if (of := indicated(name)) is None else Proportion(of)
 
 
 def _quantile(text: SqlText, call: exp.Expr) -> Measured:
@@ -138,45 +156,6 @@ def _quantiles(text: SqlText, call: exp.Expr) -> Measured:
         text.refuse(call, "QUANTILES takes a column and levels; write it like QUANTILES(age, 0.25, 0.5, 0.75)")
     first, *others = (Quantile(column, _level(text, level)) for level in levels)
     return Measured(first, others=tuple(others))
-
-
-def _extreme(text: SqlText, call: exp.Expr) -> Measured:
-    """Read MIN or MAX as the quantile that stands in for it."""
-    asked = call.name.upper()
-    (this,) = text.arguments(call, 1, f"{asked}(age)")
-    return Measured(Extreme.of(asked, _column(text, call, this)))
-
-
-def _variance(text: SqlText, call: exp.Expr) -> Measured:
-    (this,) = text.arguments(call, 1, f"{call.name.upper()}(age)")
-    return Measured(Variance(_column(text, call, this), sample=_is_of_sample(call)))
-
-
-def _deviation(text: SqlText, call: exp.Expr) -> Measured:
-    (this,) = text.arguments(call, 1, f"{call.name.upper()}(age)")
-    return Measured(Deviation(_column(text, call, this), sample=_is_of_sample(call)))
-
-
-def _covariance(text: SqlText, call: exp.Expr) -> Measured:
-    return Measured(Covariance(*_two_columns(text, call), sample=_is_of_sample(call)))
-
-
-def _correlation(text: SqlText, call: exp.Expr) -> Measured:
-    return Measured(Correlation(*_two_columns(text, call)))
-
-
-def _is_of_sample(call: exp.Expr) -> bool:
-    """Return whether a name means a statistic of a sample, as it does where nothing is said."""
-    return not str(call.name).upper().endswith("_POP")
-
-
-def _two_columns(text: SqlText, call: exp.Expr) -> tuple[str, str]:
-    like = f"{call.name.upper()}(age, weight)"
-    found = text.arguments(call, 2, like)
-    columns = [_column(text, call, one) for one in found]
-    if len(set(columns)) != 2:
-        text.refuse(call, f"{call.name.upper()} takes two different columns; write it like {like}")
-    return columns[0], columns[1]
 
 
 def _percentile(text: SqlText, node: exp.WithinGroup) -> Measured:
@@ -248,27 +227,29 @@ def has_measure(node: exp.Expr) -> bool:
     return any(name in MEASURES or name in PERCENTILES for name in calls)
 
 
-MEASURES: dict[str, Callable[[SqlText, exp.Expr], Measured]] = {
+MEASURES: dict[str, Reader] = {
     "COUNT": _count,
-    "SUM": _sum,
-    "AVG": _average,
-    "MEDIAN": _median,
+    "SUM": _of_column(Sum, Table.addends),
+    "AVG": _of_column(_mean),
+    "MEDIAN": _of_column(partial(Quantile, level=Fraction(1, 2))),
     "QUANTILE": _quantile,
     "QUANTILES": _quantiles,
-    "MIN": _extreme,
-    "MAX": _extreme,
-    "VARIANCE": _variance,
-    "VAR_SAMP": _variance,
-    "VAR_POP": _variance,
-    "STDDEV": _deviation,
-    "STDDEV_SAMP": _deviation,
-    "STDDEV_POP": _deviation,
-    "COVAR_SAMP": _covariance,
-    "COVAR_POP": _covariance,
-    "CORR": _correlation,
+    "MIN": _of_column(partial(Extreme.of, "MIN")),
+    "MAX": _of_column(partial(Extreme.of, "MAX")),
+    "VARIANCE": _of_column(Variance),
+    "VAR_SAMP": _of_column(Variance),
+    "VAR_POP": _of_column(partial(Variance, sample=False)),
+    "STDDEV": _of_column(Deviation),
+    "STDDEV_SAMP": _of_column(Deviation),
+    "STDDEV_POP": _of_column(partial(Deviation, sample=False)),
+    "COVAR_SAMP": _of_two_columns(Covariance),
+    "COVAR_POP": _of_two_columns(partial(Covariance, sample=False)),
+    "CORR": _of_two_columns(Correlation),
     "PROPORTION": _proportion,
     "HISTOGRAM": _histogram,
     "CDF": _cdf,
 }
 
 PERCENTILES = ("PERCENTILE_CONT", "PERCENTILE_DISC")
+
+OF_MANY_ROWS.update(MEASURES, PERCENTILES)
