@@ -19,7 +19,7 @@ SPARK := $(VENV)/.spark
 PEERS_READY := $(PEERS)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test quick lint package check engines format docs audit bench clean
+.PHONY: help demo serve test quick thorough lint package check engines format docs audit bench clean
 
 # Ends with a remedy when $(PYTHON) cannot make an environment.
 define CHECK_PYTHON
@@ -43,11 +43,14 @@ demo: $(RUNTIME) ## ask a made-up clinic ten questions: with plain noise, and in
 serve: $(SERVE) ## serve a made-up clinic on this machine, with keys for everybody
 	@$(BIN)/inbounds serve --demo
 
-test: $(DEV) ## run all tests, on every core
-	@$(PYTEST) --numprocesses auto
+test: $(DEV) ## test every law, on every core, in a few minutes; no Java, no browser, no PostgreSQL
+	@$(PYTEST) --numprocesses auto -m "not thorough"
 
 quick: $(DEV) ## run the tests that are quick, in under a minute: for the loop while working
-	@$(PYTEST) --numprocesses auto --hypothesis-profile quick -m "not slow"
+	@$(PYTEST) --numprocesses auto --hypothesis-profile quick -m "not slow and not thorough"
+
+thorough: $(DEV) ## run what `make test` leaves out: long runs, and the engines and the browser that are asked for
+	@$(PYTEST) --numprocesses auto -m thorough
 
 lint: $(DEV) ## run the linter, the formatter's check, the type checker and the import contracts
 	@$(BIN)/python -m ruff check
@@ -59,7 +62,7 @@ package: ## build the wheel and the sdist into dist/, and try both in empty envi
 	$(CHECK_PYTHON)
 	@scripts/package "$(PYTHON)"
 
-check: ## run what CI runs: lint, the packages, then the tests on every engine
+check: ## run what CI runs: lint, the packages, then all tests, on every engine and in a browser
 	@.ci/run
 
 engines: $(SPARK) ## install what the tests on Spark need, and find or install Java

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 
 from tests.helpers.browser import Looker, launched, looking
+from tests.helpers.programs import ROOT
 from tests.helpers.served_hospital import Served, build, running
 
 from benchmarks.peer_process import PeerProcess
@@ -38,12 +40,17 @@ PAGES = {
 }
 
 
+def chromium() -> str:
+    """Return the path of a browser."""
+    return subprocess.run([ROOT / "scripts" / "chromium"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
 def run(peers: PeerProcess | None = None, *, quick: bool) -> Report:
     """Open each page many times, and type a question letter by letter."""
     rounds = 5 if quick else 40
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         served = build(Path(folder) / "hospital")
-        with launched() as browser, running(served) as server, looking(browser, server) as who:
+        with launched(chromium()) as browser, running(served) as server, looking(browser, server) as who:
             new = [f"/plan?bounds=[0,{100 + at}]&sensitivity=2&epsilon=0.5" for at in range(min(rounds, NEW_PLANS))]
             figures = {"first paint, a new plan": [paint(who, path) for path in new]}
             figures |= {f"first paint, {name}": painted(served, who, name, rounds) for name in PAGES}

@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tests.helpers.engine_places import absent, is_demanded
-from tests.helpers.programs import ROOT
+from tests.helpers.engine_places import absent
 from tests.helpers.served_hospital import Running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, Response
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 """Containers have no sandbox for it and little shared memory; it looks at our own pages only."""
 
 
-def find() -> str:
-    """Return the path of a browser; the test is skipped where there is none."""
-    found = os.environ.get("INBOUNDS_TEST_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None and is_demanded():
-        run = subprocess.run([ROOT / "scripts" / "chromium"], capture_output=True, text=True, check=False)
-        found = run.stdout.strip() or None
-    if found is None:
-        absent("no Chromium: set INBOUNDS_TEST_BROWSER, or run scripts/chromium")
+def asked_for() -> str:
+    """Return the path of the browser; the test is skipped where none was asked for."""
+    found = os.environ.get("INBOUNDS_TEST_BROWSER")
+    if not found:
+        absent("no browser asked for: set INBOUNDS_TEST_BROWSER to its path, which scripts/chromium prints")
     return found or ""
 
 
 @contextmanager
-def launched() -> Iterator[Browser]:
-    """Start the browser for the time of the block."""
-    path = find()
+def launched(path: str | None = None) -> Iterator[Browser]:
+    """Start a browser, or the one that was asked for, for the time of the block."""
+    path = path or asked_for()
     try:
         from playwright.sync_api import sync_playwright  # noqa: PLC0415  only where there is a browser
     except ImportError:

@@ -15,6 +15,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from tests.helpers.engine_places import absent
+
 SERVER = os.environ.get("INBOUNDS_TEST_POSTGRES", "")
 
 _UNLOCK = {
@@ -55,7 +57,7 @@ class Place:
                 self.raw(f"ALTER TABLE IF EXISTS {table} DROP CONSTRAINT IF EXISTS {constraint}")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.thorough)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """Yield an empty place in each kind of store."""
     if request.param == "sqlite":
@@ -67,7 +69,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 def postgres_place() -> Iterator[Place]:
     """Yield a schema of its own, and remove it afterwards."""
     if not SERVER:
-        pytest.skip("INBOUNDS_TEST_POSTGRES holds no URL of a server to test with")
+        absent("no PostgreSQL asked for: run the tests by `scripts/postgres run …`, which sets INBOUNDS_TEST_POSTGRES")
     schema = f"ledger_{uuid4().hex}"
     with psycopg.connect(SERVER, autocommit=True) as server:
         server.execute(f"CREATE SCHEMA {schema}".encode())

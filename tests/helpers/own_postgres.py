@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.engine_places import absent
 from tests.helpers.programs import ROOT
 
 
@@ -70,7 +71,8 @@ def _program(name: str) -> str:
     folders = [str(one) for one in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
     found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *folders]))
     if found is None:
-        pytest.skip("this machine has no PostgreSQL server")
+        absent("this machine has no PostgreSQL server")
+    assert found is not None
     return found
 
 
@@ -78,7 +80,7 @@ def _program(name: str) -> str:
 def postgres() -> Iterator[Postgres]:
     """A PostgreSQL server of the test's own, where the others have one."""
     if not os.environ.get("INBOUNDS_TEST_POSTGRES"):
-        pytest.skip("INBOUNDS_TEST_POSTGRES holds no URL of a server to test with")
+        absent("no PostgreSQL asked for: run the tests by `scripts/postgres run …`, which sets INBOUNDS_TEST_POSTGRES")
     _program("pg_ctl")
     script = str(ROOT / "scripts" / "postgres")
     started = subprocess.run([script, "start"], check=True, capture_output=True, text=True, timeout=120)

@@ -32,8 +32,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 LEAKS = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 """What PySpark leaves to the collector of garbage."""
 
+SERVERS = [
+    pytest.param("postgres", marks=pytest.mark.thorough),
+    pytest.param("spark", marks=[pytest.mark.thorough, LEAKS]),
+]
 
-@pytest.fixture(params=["duckdb", "postgres", pytest.param("spark", marks=LEAKS)])
+
+@pytest.fixture(params=["duckdb", *SERVERS])
 def engine_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A place for tables on each engine; what was put there is removed afterwards."""
     place: Place

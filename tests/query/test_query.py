@@ -161,7 +161,7 @@ def _full() -> None:
     raise Failure("the disk is full; make room")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.thorough)])
 def ledger_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Where]:
     """An empty place for a ledger, of each kind."""
     if request.param == "sqlite":

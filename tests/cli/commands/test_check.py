@@ -202,6 +202,7 @@ def test_a_draft_is_refused_by_its_line(typed: Type, clinic: Path) -> None:
 
 
 @pytest.mark.usefixtures("at_terminal")
+@pytest.mark.thorough
 def test_a_table_in_postgresql_is_checked(typed: Type, tmp_path: Path) -> None:
     """The figures of a table in PostgreSQL are shown likewise."""
     place = InPostgres(tmp_path, postgres_url())

@@ -167,6 +167,7 @@ def test_backups_are_whole_while_others_charge(tmp_path: Path) -> None:
             assert copy.head() == head
 
 
+@pytest.mark.thorough
 def test_postgresql_has_its_own_tools(on_server: Place, tmp_path: Path) -> None:
     """The refusal names them; nothing is written."""
     with Ledger.open(on_server.where) as ledger, pytest.raises(InvalidParameter, match="use pg_dump and pg_restore"):

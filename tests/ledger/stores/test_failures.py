@@ -169,6 +169,7 @@ def test_who_waits_too_long_for_a_file_is_told(tmp_path: Path, monkeypatch: pyte
         assert ledger.charge("clinic", "ada", 1).fresh
 
 
+@pytest.mark.thorough
 def test_who_waits_too_long_for_a_server_is_told(server: Place) -> None:
     """The same in PostgreSQL, where it is the head that is locked."""
     with Ledger.open(server.where) as ledger:
@@ -197,6 +198,7 @@ def end_connection(ledger: Ledger, server: Place) -> None:
     server.raw("SELECT pg_terminate_backend(?)", (connection(ledger).info.backend_pid,))
 
 
+@pytest.mark.thorough
 def test_a_connection_that_was_lost_is_made_again(server: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between charges nobody notices; within one nothing is charged; within its commit, it is not known."""
     with Ledger.open(server.where) as ledger:
@@ -382,6 +384,7 @@ def test_every_commit_waits_for_the_disk(ledger: Ledger, place: Place) -> None:
         assert connection(ledger).execute("SHOW synchronous_commit").fetchone() == ("on",)
 
 
+@pytest.mark.thorough
 def test_a_server_that_does_not_wait_for_its_disk_is_told_to(server: Place) -> None:
     """Whatever the default of the server or of the URL, a charge is durable when it returns."""
     with Ledger.open(f"{server.where}%20-csynchronous_commit%3Doff") as ledger:

@@ -20,7 +20,7 @@ from tests.helpers.own_postgres import Postgres
 postgres = own_postgres.postgres
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.thorough,
     pytest.mark.skipif(sys.platform != "linux", reason="this system tells nothing of other processes in /proc"),
 ]
 

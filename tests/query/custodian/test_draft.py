@@ -178,6 +178,7 @@ def test_a_duckdb_file_is_read_by_its_table(tmp_path: Path) -> None:
         Schema.read(str(path))
 
 
+@pytest.mark.thorough
 def test_a_table_in_postgresql(tmp_path: Path) -> None:
     """PostgreSQL is read likewise; a password does not enter the draft, for contracts are public."""
     place = InPostgres(tmp_path, postgres_url())

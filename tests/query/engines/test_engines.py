@@ -412,6 +412,7 @@ def test_a_table_that_is_not_there_is_told(tmp_path: Path) -> None:
         Dataset.parse(text).count().plan(1)
 
 
+@pytest.mark.thorough
 def test_a_table_that_is_not_in_postgres_is_told(tmp_path: Path) -> None:
     """A table that PostgreSQL does not have, or a server that is not there, is refused."""
     url = postgres_url()
@@ -426,6 +427,7 @@ def test_a_table_that_is_not_in_postgres_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+@pytest.mark.thorough
 def test_a_table_that_is_not_in_spark_is_told(tmp_path: Path, spark: Any) -> None:
     """A table that Spark does not have is refused."""
     place = InSpark(tmp_path, spark)
@@ -435,6 +437,7 @@ def test_a_table_that_is_not_in_spark_is_told(tmp_path: Path, spark: Any) -> Non
     place.close()
 
 
+@pytest.mark.thorough
 def test_a_spark_session_that_is_gone_is_a_failure_without_words(spark: Any) -> None:
     """What the bridge to Spark raises by itself is a failure of the engine too, and its message is not repeated."""
     from py4j.protocol import Py4JError  # noqa: PLC0415  only where there is Spark

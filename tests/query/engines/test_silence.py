@@ -19,7 +19,7 @@ from tests.helpers.served_hospital import wait_for
 postgres = own_postgres.postgres
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.thorough,
     pytest.mark.skipif(sys.platform != "linux", reason="this system tells nothing of other processes in /proc"),
 ]
 

@@ -198,6 +198,7 @@ def test_a_full_disk_refuses_and_loses_nothing(served: Served) -> None:
 
 @linux
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_ledger_that_is_stopped_is_waited_for(tmp_path: Path, postgres: Postgres) -> None:
     """While PostgreSQL is away there is 503 and nothing else; once it is back the same requests go on, paid once."""
     served = build(tmp_path / "hospital")
@@ -224,6 +225,7 @@ def test_a_ledger_that_is_stopped_is_waited_for(tmp_path: Path, postgres: Postgr
 
 @linux
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_source_that_is_frozen_is_given_up(tmp_path: Path, postgres: Postgres) -> None:
     """Its questions are stopped when their time is over, charged once, and answered for that when it goes on."""
     served = build(tmp_path / "hospital", limits="statement_seconds = 1")

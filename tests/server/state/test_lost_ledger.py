@@ -37,7 +37,7 @@ WHY = "the disk failed"
 COMMAND = (sys.executable, "-m", "inbounds.cli", "serve")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.thorough)])
 def served(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
     """A server that has answered once, with a ledger in a file or in PostgreSQL, and is stopped."""
     found = build(tmp_path / "hospital")

@@ -12,7 +12,7 @@ from tests.helpers.served_hospital import Running, Served
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 OLD, LATE = ("CASE WHEN age >= 50 THEN 'old' ELSE 'young' END", "CASE WHEN age >= 80 THEN 'late' ELSE 'soon' END")
 QUESTIONS = {

@@ -14,7 +14,7 @@ from tests.server.pages.browser.conftest import CROSSED, Variant
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 SAVED = "A head that you saved: the line in that file"
 SQL = "SELECT clinic, COUNT(*) FROM visits GROUP BY ROLLUP(clinic)"

@@ -16,7 +16,7 @@ from tests.helpers.served_hospital import Running, Served, running
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 REFUSALS = frozenset((200, 303, 400, 404, 409))
 SCHEMES = ("light", "dark")

@@ -15,7 +15,7 @@ from tests.helpers.unwieldy_names import COLUMN, DATASET, GROUPS, PERSON, build_
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 WIDTHS = (360, 1280, 1600)
 QUESTIONS = {
