@@ -31,6 +31,7 @@ from inbounds.published import ExplicitFair, Geometric, Laplace, Staircase
 from inbounds.sampling.reference import EXTENSION, WORD
 from inbounds.sampling.tails import LowerTail
 from tests.helpers.mechanisms import ISLANDS, KINDS, mechanism
+from tests.helpers.programs import PATIENCE
 from tests.helpers.scripted_entropy import Script, word
 
 inf, nan = math.inf, math.nan
@@ -257,7 +258,7 @@ def in_forks(work: Callable[[], Any], count: int) -> list[Any]:
     for child in children:
         child.start()
     for child in children:
-        child.join(timeout=60)  # a child that hangs has no exit code
+        child.join(timeout=PATIENCE)  # a child that hangs has no exit code
     assert [child.exitcode for child in children] == [0] * count
     return [results.get() for _ in children]
 
@@ -302,12 +303,12 @@ def test_a_fork_while_another_thread_computes_leaves_the_child_able_to_release()
     def hold() -> None:
         with lock(), workprec(64):
             holding.set()
-            done.wait(60)
+            done.wait(PATIENCE)
 
     thread = threading.Thread(target=hold)
     thread.start()
     try:
-        holding.wait(60)
+        holding.wait(PATIENCE)
         assert in_forks(lambda: made.release(7) in made.bounds, 1) == [True]
     finally:
         done.set()
@@ -571,7 +572,7 @@ def test_an_interrupt_leaves_nothing_behind() -> None:
             except KeyboardInterrupt:
                 interrupted += 1
             with ThreadPoolExecutor(1) as other:
-                assert other.submit(made.release, 0.5).result(timeout=20) in made.bounds
+                assert other.submit(made.release, 0.5).result(timeout=PATIENCE) in made.bounds
             assert ctx.prec == before
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

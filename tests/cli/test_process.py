@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type, sql
+from tests.helpers.programs import PATIENCE
 
 INBOUNDS = (sys.executable, "-m", "inbounds.cli")
 PERCENT = ("--bounds", "[0, 100]", "--sensitivity", "2", "--epsilon", "0.5")
@@ -22,7 +23,12 @@ PERCENT = ("--bounds", "[0, 100]", "--sensitivity", "2", "--epsilon", "0.5")
 def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command as a shell would."""
     return subprocess.run(
-        [*INBOUNDS, *words], capture_output=True, text=True, check=False, env={**os.environ, **environment}, timeout=60
+        [*INBOUNDS, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=PATIENCE,
     )
 
 
@@ -48,7 +54,7 @@ def test_a_closed_pipe_is_quiet(words: tuple[str, ...]) -> None:
     os.close(reading)
     with subprocess.Popen([*INBOUNDS, *words], stdout=writing, stderr=subprocess.PIPE, text=True) as process:
         os.close(writing)
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=PATIENCE)
     assert told.count("\n") == ("--jsn" in words)
     codes = {RELEASE_97: 0, REFUTED: 4, ("release", "97", "--jsn"): 2}
     assert process.returncode == codes.get(words, process.returncode)
@@ -57,7 +63,7 @@ def test_a_closed_pipe_is_quiet(words: tuple[str, ...]) -> None:
 def shell(line: str) -> subprocess.CompletedProcess[str]:
     """Run a line of a shell."""
     command = line.replace("inbounds", f"{sys.executable} -m inbounds.cli")
-    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 RELEASE = 'release 1 --bounds "[0, 2]" --sensitivity 1 --epsilon 1'
@@ -118,13 +124,13 @@ def test_ctrl_c_leaves_nothing_behind(long: Path, tmp_path: Path, sent: tuple[si
     words = ("release", "--file", str(source), "--column", "score", "--to", str(target), *PERCENT)
     with subprocess.Popen([*INBOUNDS, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         started = time.monotonic()
-        while len(list(tmp_path.iterdir())) == 2 and time.monotonic() - started < 40:
+        while len(list(tmp_path.iterdir())) == 2 and time.monotonic() - started < PATIENCE:
             time.sleep(0.02)
         time.sleep(0.2)
         for one in sent:
             process.send_signal(one)
             time.sleep(0.001)
-        said = process.communicate(timeout=60)
+        said = process.communicate(timeout=PATIENCE)
     assert (process.returncode, *said) == (130, "", "")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source.parquet", "target.parquet"]
     assert target.read_text("utf-8") == "old"
@@ -133,7 +139,7 @@ def test_ctrl_c_leaves_nothing_behind(long: Path, tmp_path: Path, sent: tuple[si
 def test_whatever_takes_long_to_import_can_be_interrupted() -> None:
     """Before it answers to Ctrl-C, the command imports nothing that takes time."""
     code = "import sys, inbounds.cli.main; print(*{'numpy', 'flint', 'typer'} & set(sys.modules))"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert found.stdout == "\n"
 
 
@@ -159,7 +165,7 @@ def test_completion_completes() -> None:
 def test_without_typer_the_extra_is_named() -> None:
     """Whoever installed the library only is told what the command needs."""
     code = "import sys; sys.modules['typer'] = None; from inbounds.cli.main import run; run()"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert found.returncode == 1
     assert found.stderr == (
         "inbounds: the command line needs typer, which is not installed: pip install 'inbounds[cli]'\n"

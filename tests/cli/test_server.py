@@ -20,6 +20,7 @@ from inbounds.cli.commands.serve import DEMO
 from inbounds.ledger import Ledger
 from tests.cli.conftest import Type, within_80
 from tests.client.conftest import Clinic, serve_clinic
+from tests.helpers.programs import PATIENCE
 from tests.helpers.served_hospital import free_port, running, wait_for
 
 INBOUNDS = (sys.executable, "-m", "inbounds.cli")
@@ -102,20 +103,20 @@ def test_the_demonstration_can_be_clicked_through(tmp_path: Path, how: signal.Si
         reader = threading.Thread(target=lines.extend, args=(process.stdout,))
         reader.start()
         try:
-            wait_for(lambda: process.poll() is not None or len(lines) == 16, 60)
+            wait_for(lambda: process.poll() is not None or len(lines) == 16)
             told = "".join(lines)
             assert within_80(told)
             assert len(re.findall(r"inb_\w{12}_[\w-]{43}$", told, re.MULTILINE)) == 5
             shell = told.partition("in another terminal:\n")[2].replace(
                 "inbounds query", " ".join((*INBOUNDS, "query"))
             )
-            asked = subprocess.run(shell, shell=True, capture_output=True, text=True, check=False, timeout=60)
+            asked = subprocess.run(shell, shell=True, capture_output=True, text=True, check=False, timeout=PATIENCE)
             assert (asked.returncode, asked.stderr) == (0, "")
             assert asked.stdout.startswith("clinic")
         finally:
             process.send_signal(how)
-            code = process.wait(60)
-            reader.join(20)
+            code = process.wait(PATIENCE)
+            reader.join(PATIENCE)
             assert process.stderr is not None
             complaints = [line for line in process.stderr if not line.startswith("{")]
     assert (code, complaints) == (0, [])
@@ -285,6 +286,7 @@ def test_ctrl_c_tells_the_request_id(open_clinic: Clinic) -> None:
                     f"{open_clinic.running.url}/v1/datasets/visits",
                     headers={"Authorization": f"Bearer {open_clinic.served.keys['ana']}"},
                     trust_env=False,
+                    timeout=PATIENCE,
                 ).content
                 first.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
                 if b"POST" in first.recv(65536):
@@ -306,10 +308,10 @@ def test_ctrl_c_tells_the_request_id(open_clinic: Clinic) -> None:
         with subprocess.Popen(
             [*INBOUNDS, "query", *words], env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as process:
-            assert asked.wait(60)
+            assert asked.wait(PATIENCE)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        thread.join(20)
+            out, err = process.communicate(timeout=PATIENCE)
+        thread.join(PATIENCE)
     assert (process.returncode, out) == (130, "")
     assert re.fullmatch(r"inbounds: if this was charged, ask again for free with --request-id [0-9a-f]{32}\n", err)
 

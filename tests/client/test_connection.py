@@ -21,6 +21,7 @@ from inbounds.client import Connection, waiting
 from inbounds.ledger import Ledger
 from tests.client.conftest import Clinic
 from tests.helpers.cut_connections import Cut, Cutter
+from tests.helpers.programs import PATIENCE
 from tests.helpers.served_hospital import free_port
 
 COUNT = "SELECT COUNT(*) FROM visits"
@@ -140,7 +141,7 @@ class _Elsewhere:
     def close(self) -> None:
         self.server.shutdown()
         self.server.server_close()
-        self.thread.join(20)
+        self.thread.join(PATIENCE)
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -306,7 +307,9 @@ print(repr(found))
 @pytest.mark.slow
 def test_the_client_needs_httpx_and_sqlglot_only() -> None:
     """Without databases, web frameworks and the command line the client is all there."""
-    done = subprocess.run([sys.executable, "-c", _WITHOUT], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT], capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
     assert (done.stdout, done.stderr) == (
         "<Connection http://127.0.0.1:1>\n<RemoteDataset visits on http://127.0.0.1:1>\n",
         "",
@@ -317,7 +320,7 @@ def test_the_client_needs_httpx_and_sqlglot_only() -> None:
 def test_without_httpx_the_extra_is_named() -> None:
     """Who lacks httpx2 is told what to install, and the rest of the package works without it."""
     text = _WITHOUT.replace('"duckdb",', '"httpx2", "duckdb",')
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert (
         done.stderr.splitlines()[-1]
         == "ImportError: asking a server needs httpx2 and sqlglot: pip install 'inbounds[client]'"

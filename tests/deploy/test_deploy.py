@@ -21,7 +21,7 @@ from inbounds.server.basics.person import Role
 from inbounds.server.run.process import GRACE, check
 from inbounds.server.state import custodian_file
 from inbounds.server.state.custodian_file import CustodianFile
-from tests.helpers.programs import ROOT
+from tests.helpers.programs import PATIENCE, ROOT
 
 EXAMPLE = (ROOT / "deploy" / "custodian.example.toml").read_text("utf-8")
 UNIT = (ROOT / "deploy" / "inbounds.service").read_text("utf-8")
@@ -129,7 +129,11 @@ def test_systemd_understands_the_unit(tmp_path: Path, fault: str) -> None:
     here = re.sub(r"^ExecStart=\S+", f"ExecStart={sys.executable}", UNIT, flags=re.MULTILINE)
     path.write_text(here.replace("[Install]", f"{fault}[Install]"), encoding="utf-8")
     found = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", str(path)], capture_output=True, text=True, timeout=60, check=False
+        ["systemd-analyze", "verify", "--man=no", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     told = [line for line in found.stderr.splitlines() if path.name in line]
     assert bool(told) is bool(fault), found.stderr

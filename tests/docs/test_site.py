@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from inbounds import errors
-from tests.helpers.programs import ROOT
+from tests.helpers.programs import PATIENCE, ROOT
 
 DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
@@ -39,7 +39,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert built.returncode == 0, built.stderr

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tests.helpers.engine_places import absent
+from tests.helpers.programs import PATIENCE
 from tests.helpers.served_hospital import Running
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def looking(
     """Open a window of somebody for the time of the block; nothing may have gone wrong in it by then."""
     size = {"width": width, "height": 900}
     with browser.new_context(viewport=size, java_script_enabled=script, **more) as context:  # type: ignore[arg-type]
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(1000 * PATIENCE)
         found = Looker(context, context.new_page(), server.url)
         found.watch()
         yield found

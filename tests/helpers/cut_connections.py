@@ -7,6 +7,8 @@ import threading
 from contextlib import suppress
 from typing import Literal
 
+from tests.helpers.programs import PATIENCE
+
 Cut = Literal["before the request", "after the request", "before the response", "within the response"]
 
 
@@ -33,8 +35,8 @@ class Cutter:
 
     def _serve(self, client: socket.socket) -> None:
         """Hand on the requests of one connection, each whole, and what is answered."""
-        with suppress(OSError), client, socket.create_connection(self._server, 30) as server:
-            client.settimeout(30)
+        with suppress(OSError), client, socket.create_connection(self._server, PATIENCE) as server:
+            client.settimeout(PATIENCE)
             while request := _message(client):
                 cut = self._cut(request)
                 if cut == "before the request":
@@ -61,7 +63,7 @@ class Cutter:
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._thread.join(20)
+        self._thread.join(PATIENCE)
 
 
 def _message(connection: socket.socket) -> bytes:

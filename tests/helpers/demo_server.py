@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 
 import inbounds
 from inbounds.errors import ServerUnreachable
+from tests.helpers.programs import PATIENCE
+from tests.helpers.served_hospital import free_port
 
 ADDRESS = "http://127.0.0.1:8750"
 """Where it is if nothing else is said, and where the documents say that it is."""
@@ -28,15 +29,14 @@ class DemoServer:
 @contextmanager
 def served() -> Iterator[DemoServer]:
     """Run the server while the block does."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     words = [sys.executable, "-m", "inbounds.cli", "serve", "--demo", "--port", str(port)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             yield _started(process, f"http://127.0.0.1:{port}")
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(PATIENCE)
 
 
 def _started(process: subprocess.Popen[str], url: str) -> DemoServer:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.programs import PATIENCE
+
 SIZE = "4m"
 
 
@@ -31,7 +33,7 @@ def small_disk(folder: Path) -> Iterator[Path]:
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={SIZE},mode=0700", "tmpfs", str(folder)]
     try:
-        mounted = subprocess.run(command, check=False, capture_output=True, timeout=60).returncode == 0
+        mounted = subprocess.run(command, check=False, capture_output=True, timeout=PATIENCE).returncode == 0
     except FileNotFoundError:
         mounted = False
     if not mounted:
@@ -39,7 +41,7 @@ def small_disk(folder: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True, timeout=60)
+        subprocess.run(["umount", "--lazy", str(folder)], check=True, timeout=PATIENCE)
 
 
 @contextmanager

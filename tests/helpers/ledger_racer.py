@@ -13,6 +13,7 @@ from typing import Protocol
 
 from inbounds.errors import BudgetExceeded
 from inbounds.ledger import Ledger
+from tests.helpers.programs import PATIENCE
 
 
 class Charger(Protocol):
@@ -30,7 +31,7 @@ class ReadThenWrite:
 
     def charge(self, dataset: str, analyst: str, amount: int) -> object:
         """Charge, or raise BudgetExceeded."""
-        with closing(sqlite3.connect(self._where, isolation_level=None, timeout=60)) as file:
+        with closing(sqlite3.connect(self._where, isolation_level=None, timeout=PATIENCE)) as file:
             ((left,),) = file.execute("SELECT cap - spent FROM accounts WHERE dataset = ?", (dataset,)).fetchall()
             if left < amount:
                 raise BudgetExceeded("", dataset, analyst, left, left, None)
@@ -65,7 +66,7 @@ def _run(open_charger: Callable[[str], Charger], where: str, rounds: int) -> lis
     charger = open_charger(where)
     won = []
     for number in range(rounds):
-        _barriers[0].wait(60)
+        _barriers[0].wait(PATIENCE)
         won.append(_succeeds(charger, number))
     return won
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from inbounds.errors import BudgetExceeded, LedgerUnavailable
 from inbounds.ledger import Ledger
+from tests.helpers.programs import PATIENCE
 
 PROCESSES, CAP, CHARGES = 4, 30, 20
 
@@ -91,7 +92,7 @@ def _run(folder: Path, rounds: int, which: int) -> list[int]:
 
 
 def _charged(folder: Path, number: int, which: int) -> int:
-    _barriers[0].wait(60)
+    _barriers[0].wait(PATIENCE)
     receipts = 0
     where = name(folder, number, which)
     if which:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.engine_places import absent
-from tests.helpers.programs import ROOT
+from tests.helpers.programs import PATIENCE, ROOT
 
 
 class Postgres:
@@ -29,7 +29,7 @@ class Postgres:
 
     def _control(self, *words: str) -> None:
         command = [*self._prefix, self._program, *words, "--pgdata", str(self.data), "--wait", "--silent"]
-        subprocess.run(command, check=True, cwd="/", stdout=subprocess.DEVNULL, timeout=60)
+        subprocess.run(command, check=True, cwd="/", stdout=subprocess.DEVNULL, timeout=PATIENCE)
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
@@ -83,10 +83,10 @@ def postgres() -> Iterator[Postgres]:
         absent("no PostgreSQL asked for: run the tests by `scripts/postgres run …`, which sets INBOUNDS_TEST_POSTGRES")
     _program("pg_ctl")
     script = str(ROOT / "scripts" / "postgres")
-    started = subprocess.run([script, "start"], check=True, capture_output=True, text=True, timeout=120)
+    started = subprocess.run([script, "start"], check=True, capture_output=True, text=True, timeout=PATIENCE)
     url = started.stdout.strip()
     folder = Path(started.stderr.rpartition("started in ")[2].strip())
     try:
         yield Postgres(folder, url)
     finally:
-        subprocess.run([script, "stop", url], check=True, capture_output=True, timeout=60)
+        subprocess.run([script, "stop", url], check=True, capture_output=True, timeout=PATIENCE)

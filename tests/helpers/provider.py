@@ -18,6 +18,7 @@ import httpx2
 from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 
+from tests.helpers.programs import PATIENCE
 from tests.helpers.served_hospital import free_port, wait_for
 
 AUDIENCE = "inbounds"
@@ -49,12 +50,12 @@ def provider_process(port: int | None = None, *, seconds: int = 3600) -> Iterato
     with subprocess.Popen(command, **quiet) as process:
         issuer = f"http://127.0.0.1:{chosen}"
         try:
-            wait_for(lambda: process.poll() is not None or _answers(issuer), 60)
+            wait_for(lambda: process.poll() is not None or _answers(issuer))
             assert process.poll() is None
             yield issuer
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(PATIENCE)
 
 
 def _answers(issuer: str) -> bool:
@@ -66,7 +67,7 @@ def _answers(issuer: str) -> bool:
 
 def signed_in(issuer: str, subject: str, client: str = AUDIENCE) -> str:
     """Sign in by the code flow, as a browser and a client would, and return the token that tells who it was."""
-    with httpx2.Client(trust_env=False) as browser:
+    with httpx2.Client(trust_env=False, timeout=PATIENCE) as browser:
         said = browser.get(f"{issuer}/.well-known/openid-configuration").json()
         asked = {"client_id": client, "redirect_uri": BACK, "response_type": "code", "scope": "openid email"}
         sent_back = browser.post(said["authorization_endpoint"], params=asked, data={"sub": subject})
@@ -127,4 +128,4 @@ class Signer:
         """Publish nothing any more."""
         self._server.shutdown()
         self._server.server_close()
-        self._thread.join(20)
+        self._thread.join(PATIENCE)

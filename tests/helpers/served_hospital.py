@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from inbounds.server.run.app import application
 from inbounds.server.service.service import Service
 from inbounds.server.state.custodian_file import CustodianFile
 from inbounds.server.state.database import Database
-from tests.helpers.programs import ROOT
+from tests.helpers.programs import PATIENCE, ROOT
 
 VISITS = """\
 [dataset]
@@ -221,10 +222,15 @@ def begin_ledger(file: CustodianFile) -> None:
 
 
 def free_port() -> int:
-    """Return a port of loopback that nobody has at the moment."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    """Return a port of loopback that nobody has at the moment.
+
+    It lies below those that systems hand out to whoever connects, so that nobody gets it before it is used.
+    """
+    while True:
+        port = random.SystemRandom().randrange(20000, 32000)
+        with suppress(OSError), socket.socket() as taken:
+            taken.bind(("127.0.0.1", port))
+            return port
 
 
 @dataclass
@@ -244,13 +250,15 @@ class Running:
 
     def client(self, key: str | None = None) -> httpx2.Client:
         """Return what sends requests there; to be closed by whoever asked for it."""
-        return httpx2.Client(base_url=self.url, headers={} if key is None else bearer(key), timeout=30, trust_env=False)
+        return httpx2.Client(
+            base_url=self.url, headers={} if key is None else bearer(key), timeout=PATIENCE, trust_env=False
+        )
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         """Stop it, and return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(how)
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE)
 
 
 @contextmanager
@@ -270,11 +278,11 @@ def running(served: Served, **environment: str) -> Iterator[Running]:
             if process.poll() is None:
                 process.terminate()
                 try:
-                    process.wait(20)
+                    process.wait(60)
                 except subprocess.TimeoutExpired:
                     process.kill()
-            process.wait(20)
-            reader.join(20)
+            process.wait(PATIENCE)
+            reader.join(PATIENCE)
 
 
 def _read(process: subprocess.Popen[bytes], lines: list[str]) -> None:
@@ -282,7 +290,7 @@ def _read(process: subprocess.Popen[bytes], lines: list[str]) -> None:
     lines.extend(line.decode(errors="replace") for line in process.stderr)  # one by one, as they come
 
 
-def wait_until_there(found: Running, seconds: float = 60) -> None:
+def wait_until_there(found: Running, seconds: float = PATIENCE) -> None:
     """Return when a server answers; it must not end before."""
     end = time.monotonic() + seconds
     with found.client() as client:
@@ -296,7 +304,7 @@ def wait_until_there(found: Running, seconds: float = 60) -> None:
                 time.sleep(0.02)
 
 
-def wait_for(condition: Any, seconds: float = 30) -> None:
+def wait_for(condition: Any, seconds: float = PATIENCE) -> None:
     """Return when something has become true."""
     end = time.monotonic() + seconds
     while not condition():

@@ -19,7 +19,7 @@ from inbounds.query.custodian.text import LARGE
 from inbounds.query.engines.duckdb import DuckDB
 from tests.cli.conftest import Type, sql, within_80
 from tests.helpers.engine_places import InPostgres, Row, postgres_url
-from tests.helpers.programs import ROOT
+from tests.helpers.programs import PATIENCE, ROOT
 
 INBOUNDS = (sys.executable, "-m", "inbounds.cli")
 
@@ -39,7 +39,7 @@ def on_terminal(*words: str, cwd: Path) -> tuple[int, str]:
         pass
     finally:
         os.close(master)
-    return process.wait(timeout=60), shown.decode().replace("\r\n", "\n")
+    return process.wait(timeout=PATIENCE), shown.decode().replace("\r\n", "\n")
 
 
 @pytest.fixture
@@ -84,7 +84,9 @@ def test_without_a_terminal_nothing_is_looked_at(typed: Type, clinic: Path, monk
 def test_a_shell_cannot_lead_it_elsewhere(clinic: Path, place: str) -> None:
     """A pipe, a file of everybody's or a closed output gets nothing at all."""
     line = f"{sys.executable} -m inbounds.cli check clinic.toml {place}"
-    found = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, cwd=clinic, timeout=60)
+    found = subprocess.run(
+        ["sh", "-c", line], capture_output=True, text=True, check=False, cwd=clinic, timeout=PATIENCE
+    )
     assert found.stdout == ""
     assert found.stderr.startswith("inbounds: check: true figures must be shown on a terminal")
     assert not (clinic / "figures.txt").exists() or (clinic / "figures.txt").read_text("utf-8") == ""

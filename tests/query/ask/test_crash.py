@@ -42,10 +42,12 @@ def test_every_answer_that_left_was_charged(folder: Path) -> None:
     contract_file = folder / "visits.toml"
     with Dataset.load(contract_file) as dataset:
         assert dataset.ledger.verify().ok
-    told = run_program(killed_askers, str(contract_file), str(KILLS), "0.2", timeout=300)
-    lines = [line.split(" ", 1) for line in told.splitlines()]
-    assert len(lines) >= KILLS / 4  # else nothing was tested
-    assert len({request.split("-")[0] for request, _ in lines}) >= 5
+    lines: list[list[str]] = []
+    longest = 0.1
+    while len(lines) < KILLS / 4 or len({request.split("-")[0] for request, _ in lines}) < 5:  # else nothing is tested
+        longest *= 2  # a machine that is busy answers later
+        told = run_program(killed_askers, str(contract_file), str(KILLS), str(longest))
+        lines += [line.split(" ", 1) for line in told.splitlines()]
     with Dataset.load(folder / "visits.toml") as dataset:
         ledger = dataset.ledger
         assert ledger.verify().ok

@@ -14,6 +14,7 @@ from inbounds.query.engines import postgres as engine
 from inbounds.query.engines.postgres import Postgres as Engine
 from tests.helpers import own_postgres
 from tests.helpers.own_postgres import Postgres
+from tests.helpers.programs import PATIENCE
 from tests.helpers.served_hospital import wait_for
 
 postgres = own_postgres.postgres
@@ -72,7 +73,7 @@ def test_a_server_that_freezes_within_a_statement_is_left(postgres: Postgres) ->
         )
         wait_for(lambda: connection.execute(sleeping).fetchone() == (1,))
     with postgres.frozen():
-        thread.join(60)
+        thread.join(PATIENCE)
     assert [one.stopped for one in refused] == [True]
     assert found.run("SELECT COUNT(*) FROM visits") == [(9,)]
 
