@@ -60,7 +60,7 @@ def restore(
         raise InvalidParameter("the backup is the ledger itself; name a file that backup has made")
     with folder_beside(target) as folder:
         copy = folder / "copy"
-        with Ledger.open(backup, create=False) as source:
+        with _opened(backup) as source:
             for head in (saved, _beside(backup)):
                 source.verify(head).raise_if_broken()
             source.backup(copy)
@@ -87,11 +87,28 @@ def _target(where: str) -> Path:
     return path.resolve()  # SQLite too follows symbolic links first
 
 
-def _beside(backup: Path) -> Head | None:
+def _opened(backup: Path) -> Ledger:
     try:
-        return Head.parse(head_file(backup).read_text("ascii"))
+        return Ledger.open(backup, create=False)
+    except LedgerMissing:
+        raise LedgerMissing(
+            f"there is no backup at {str(backup)!r}; check the path: it is that of a file which inbounds budget backup "
+            "has written"
+        ) from None
+
+
+def _beside(backup: Path) -> Head | None:
+    path = head_file(backup)
+    try:
+        return Head.parse(path.read_bytes().decode("ascii"))
     except FileNotFoundError:
         return None
+    except (UnicodeDecodeError, InvalidParameter):
+        raise InvalidParameter(
+            f"the head beside the backup, {str(path)!r}, cannot be read: it must be one line like "
+            "'17:<64 hex digits>'; put back what backup wrote there, or move that file away, and give a head that was "
+            "saved elsewhere with --head"
+        ) from None
 
 
 def _current(target: Path, why: str | None) -> Head | None:

@@ -227,7 +227,7 @@ def test_an_altered_ledger_is_not_accepted(typed: Type, clinic: Path) -> None:
         (("backup", "copy.db", *SERVER, "--ledger", "x.db"), "--ledger does not go with --custodian"),
         (("backup", "copy.db", *CLINIC), "there is no ledger at"),
         (("backup", "copy.db", *CLINIC, "--ledger", "none.db"), "there is no ledger at"),
-        (("restore", "copy.db", *CLINIC, *WHY), "there is no ledger at"),
+        (("restore", "copy.db", *CLINIC, *WHY), "there is no backup at 'copy.db'"),
         (("restore", "copy.db", *CLINIC, "--head", "7"), "a head must read like"),
         (("accept-restore", *SERVER, *WHY), "this server has used none"),
         (("accept-restore", *SERVER), "--reason is missing"),

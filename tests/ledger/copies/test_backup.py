@@ -26,6 +26,7 @@ from inbounds.errors import (
 )
 from inbounds.ledger import Head, Ledger, recovery
 from inbounds.ledger.copies import exchange as module
+from inbounds.ledger.copies.file_copy import put
 from inbounds.ledger.recovery import restore
 from inbounds.ledger.stores.sqlite_connection import connect
 from inbounds.ledger.values.restore_record import RestoreRecord
@@ -125,6 +126,74 @@ def test_a_reason_says_something(ledger: Ledger, tmp_path: Path, why: str) -> No
     with pytest.raises(InvalidParameter, match="a restored ledger needs a reason, got none"):
         restore(tmp_path / "copy.db", str(tmp_path / "budget.db"), by="carla", why=why)
     assert names(tmp_path) == before
+
+
+@pytest.mark.parametrize("written", [b"", b"\xff\xfe1:ab", b"17:abc\n", b"\0" * 70])
+def test_a_head_that_cannot_be_read_is_named(ledger: Ledger, tmp_path: Path, written: bytes) -> None:
+    """The file beside the backup is meant, whose content is not repeated; nothing is restored."""
+    ledger.backup(tmp_path / "copy.db")
+    (tmp_path / "copy.db.head").write_bytes(written)
+    ledger.close()
+    with pytest.raises(
+        InvalidParameter, match=r"the head beside the backup, '.*copy\.db\.head', cannot be read"
+    ) as found:
+        restore(tmp_path / "copy.db", str(tmp_path / "budget.db"), by="carla", why=WHY)
+    assert "abc" not in str(found.value)
+    assert not list(tmp_path.glob("*replaced*"))
+
+
+def test_a_backup_that_is_not_there_is_told_as_one(ledger: Ledger, tmp_path: Path) -> None:
+    """It is a file that is missing, and no question makes it."""
+    with pytest.raises(LedgerMissing, match=r"there is no backup at '.*none\.db'; check the path") as found:
+        restore(tmp_path / "none.db", str(tmp_path / "budget.db"), by="carla")
+    assert "ask a question" not in str(found.value)
+
+
+@pytest.mark.parametrize("letters", [247, 248, 251, 252, 255, 256])
+def test_a_backup_has_its_head_or_is_not_made(ledger: Ledger, tmp_path: Path, letters: int) -> None:
+    """Under a name that leaves no room for what stands beside it there is neither, and the refusal names that."""
+    target = tmp_path / "kept" / ("x" * letters)
+    target.parent.mkdir()
+    if letters == 247:
+        assert ledger.backup(target) == ledger.head()
+        assert names(target.parent) == {target.name, f"{target.name}.head"}
+        return
+    with pytest.raises(InvalidParameter, match=r"the file '.*/kept/x+[^/]*' cannot be written: .*; name another"):
+        ledger.backup(target)
+    assert names(target.parent) == set()
+
+
+def test_a_backup_that_fails_late_leaves_no_head(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If somebody takes the name of the copy meanwhile, the head that was put first goes again."""
+
+    def taken(made: Path, target: Path) -> None:
+        if target.name == "copy.db":
+            target.write_text("mine")
+        put(made, target)
+
+    monkeypatch.setattr("inbounds.ledger.copies.backup.put", taken)
+    with pytest.raises(InvalidParameter, match="must be a new one"):
+        ledger.backup(tmp_path / "copy.db")
+    assert (tmp_path / "copy.db").read_text() == "mine"
+    assert not (tmp_path / "copy.db.head").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a disk of POSIX has links")
+@pytest.mark.parametrize("other", ["budget.db.replaced-20261118T000000.000000Z", ".inbounds-0123abcd/copy"])
+def test_a_name_that_was_left_by_a_kill_is_the_one_to_remove(ledger: Ledger, tmp_path: Path, other: str) -> None:
+    """The refusal names it, under either name, and what it says works."""
+    ledger.close()
+    left = tmp_path / other
+    left.parent.mkdir(exist_ok=True)
+    left.hardlink_to(tmp_path / "budget.db")
+    (tmp_path / "link").symlink_to(tmp_path / "budget.db")
+    for where in (tmp_path / "budget.db", tmp_path / "link", left):
+        with pytest.raises(LedgerUnavailable, match=rf"remove {other}, which .* left, and keep budget\.db$"):
+            Ledger.open(where, create=False)
+    left.unlink()
+    Ledger.open(tmp_path / "budget.db", create=False).close()
 
 
 def test_an_altered_ledger_is_not_saved(ledger: Ledger, tmp_path: Path) -> None:

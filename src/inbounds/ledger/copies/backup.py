@@ -10,6 +10,7 @@ import stat
 from pathlib import Path
 
 from inbounds.errors import InvalidParameter
+from inbounds.ledger.copies.exchange import companions
 from inbounds.ledger.copies.file_copy import folder_beside, make_whole, put, refuse_taken
 from inbounds.ledger.record.rows import Book
 from inbounds.ledger.record.verification import Verification, verified
@@ -29,15 +30,19 @@ ON_SERVER = (
 def back_up(store: Store, target: Path) -> Head:
     """Copy a store to a new file, and its head to another beside it."""
     beside = head_file(target)
-    for path in (target, beside):
+    for path in (target, beside, *companions(target)):  # SQLite would lay the log of another file over the copy
         refuse_taken(path)
     with folder_beside(target) as folder:
         copy, written = folder / "copy", folder / "head"
         head = copied(store, copy)
         with open(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w", encoding="ascii") as file:
             file.write(f"{head}\n")
-        put(copy, target)
-        put(written, beside)
+        put(written, beside)  # first, so that no backup is without its head
+        try:
+            put(copy, target)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
     return head
 
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from inbounds.ledger.copies.file_copy import flush_folder, put, refuse_taken
+from inbounds.ledger.stores.ledger_file import ASIDE
 from inbounds.ledger.stores.sqlite_connection import connect
 from inbounds.ledger.stores.sqlite_reason import is_busy, is_damage, reason
 from inbounds.ledger.stores.store import Failure
@@ -33,9 +34,9 @@ def exchange(copy: Path, target: Path, current: Head | None) -> Path | None:
     `current` is where its chain was found to end; None if there is none, or none that can be read.
     """
     now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-    aside = target.with_name(f"{target.name}.replaced-{now}")
-    for ending in ("", *COMPANIONS):
-        refuse_taken(_beside(aside, ending))
+    aside = target.with_name(f"{target.name}{ASIDE}{now}")
+    for path in (aside, *companions(aside)):
+        refuse_taken(path)
     if not os.path.lexists(target):
         moved = _move_companions(target, aside)
         put(copy, target)
@@ -117,6 +118,11 @@ def _move_companions(old: Path, new: Path) -> list[Path]:
             os.rename(_beside(old, ending), _beside(new, ending))
             moved.append(_beside(new, ending))
     return moved
+
+
+def companions(path: Path) -> list[Path]:
+    """Return where SQLite would lay what belongs to a file."""
+    return [_beside(path, ending) for ending in COMPANIONS]
 
 
 def _beside(path: Path, ending: str) -> Path:

@@ -11,23 +11,33 @@ from pathlib import Path
 from uuid import uuid4
 
 from inbounds.errors import InvalidParameter
+from inbounds.ledger.stores.ledger_file import WORKPLACE
 from inbounds.ledger.stores.log_place import LogPlace
 from inbounds.ledger.stores.sqlite_connection import connect
 from inbounds.ledger.stores.sqlite_reason import failure
 
 
 def refuse_taken(target: Path) -> None:
-    """Refuse a file that is there already, or whose folder is not."""
-    if os.path.lexists(target):
+    """Refuse a file that is there already, or cannot be, for want of its folder or by its name."""
+    try:
+        target.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        if not target.parent.is_dir():
+            raise InvalidParameter(
+                f"the folder {str(target.parent)!r} to write to does not exist; create it first"
+            ) from None
+    except OSError as problem:  # a name that is too long, say
+        raise InvalidParameter(
+            f"the file {str(target)!r} cannot be written: {problem.strerror}; name another"
+        ) from None
+    else:
         raise InvalidParameter(f"the file to write must be a new one, and {str(target)!r} exists; name another")
-    if not target.parent.is_dir():
-        raise InvalidParameter(f"the folder {str(target.parent)!r} to write to does not exist; create it first")
 
 
 @contextmanager
 def folder_beside(target: Path) -> Iterator[Path]:
     """Yield a folder on the same disk that its owner alone can enter; it is gone afterwards."""
-    folder = target.parent / f".inbounds-{uuid4().hex}"
+    folder = target.parent / f"{WORKPLACE}{uuid4().hex}"
     try:
         folder.mkdir(mode=0o700)
     except OSError as problem:

@@ -10,10 +10,14 @@ from pathlib import Path
 from inbounds.ledger.stores.log_place import LogPlace, is_mounted_alone
 from inbounds.ledger.stores.store import Failure
 
-LINKED = (
-    "the file has another name too, a hard link, and under each name it would have a log of its own; remove one of the "
-    "names, or copy it instead of linking it"
-)
+LINKED = "the file has another name too, a hard link, and under each name it would have a log of its own; {remedy}"
+
+ANY_NAME = "remove one of the names, or copy it instead of linking it"
+
+LEFT_NAME = "remove {left}, which a backup or a restore that was killed has left, and keep {kept}"
+
+WORKPLACE, ASIDE = ".inbounds-", ".replaced-"
+"""How the folder begins in which a copy is made, and what the name has of a ledger that was replaced."""
 
 MOUNTED_ALONE = (
     "it is mounted as a single file, and would have a log of its own here; mount the folder that it is in instead"
@@ -62,7 +66,7 @@ class LedgerFile:
         if (status.st_dev, status.st_ino) != self._identity:
             raise Failure("the file was replaced while it was open; open it again if that was meant")
         if status.st_nlink > 1:
-            raise Failure(LINKED, lasting=True)
+            raise self._linked()
 
     def refuse_two_names(self) -> None:
         """Refuse a file that others may find under another name, before it is opened."""
@@ -73,7 +77,30 @@ class LedgerFile:
         if mounted_alone:
             raise Failure(MOUNTED_ALONE, lasting=True)
         if self._status().st_nlink > 1:
-            raise Failure(LINKED, lasting=True)
+            raise self._linked()
+
+    def _linked(self) -> Failure:
+        """Return the refusal of a file with two names; one that a kill has left is the one to remove."""
+        names: list[Path] = []
+        with suppress(OSError):
+            names = self._names()
+        left = [name for name in names if name.parts[0].startswith(WORKPLACE) or ASIDE in name.name]
+        kept = [name for name in names if name not in left]
+        if left and len(kept) == 1:
+            return Failure(LINKED.format(remedy=LEFT_NAME.format(left=left[0], kept=kept[0])), lasting=True)
+        return Failure(LINKED.format(remedy=ANY_NAME), lasting=True)
+
+    def _names(self) -> list[Path]:
+        """Return the names that the file has in its folder, and in those where copies are made, from there on."""
+        file = self.path.resolve()
+        folder = file.parent.parent if file.parent.name.startswith(WORKPLACE) else file.parent
+        known = file.stat()
+        found = [
+            name
+            for name in (*folder.iterdir(), *folder.glob(f"{WORKPLACE}*/*"))
+            if os.path.samestat(name.lstat(), known)
+        ]
+        return sorted(name.relative_to(folder) for name in found)
 
     def may_be_written(self) -> bool:
         """Return whether the rights suffice to write the file, and its log beside it."""
