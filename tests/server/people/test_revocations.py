@@ -72,6 +72,24 @@ def test_a_key_is_revoked_while_nothing_can_be_written(tmp_path: Path, keys: lis
     assert set(stored(tmp_path).values()) == {None}
 
 
+def test_a_key_is_listed_and_revoked_while_the_file_is_locked(
+    tmp_path: Path, keys: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever holds the lock, however long, keeps nobody from opening the file, and no key from being revoked."""
+    monkeypatch.setattr("inbounds.server.state.database.PATIENCE", 0.05)
+    with closing(sqlite3.connect(tmp_path / "server.db", isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        own = ring(tmp_path)
+        assert len(own.issued()) == 3
+        own.revoke(keys[0][4:16])
+        later = ring(tmp_path)
+        assert [later.holder(key) for key in keys] == [None, "ana", "ana"]
+        assert set(stored(tmp_path).values()) == {None}
+        holder.execute("ROLLBACK")
+    ring(tmp_path)
+    assert [prefix for prefix, revoked in stored(tmp_path).items() if revoked] == [keys[0][4:16]]
+
+
 @pytest.mark.parametrize("when", ["opened", "another is revoked"])
 def test_what_was_noted_goes_to_the_file(tmp_path: Path, keys: list[str], when: str) -> None:
     """Once it can be written it has the key and its time, and the notes are free again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,9 @@ from inbounds.server.basics.problem import RETRY, Problem
 from inbounds.server.basics.thread_connections import ThreadConnections
 
 VERSION = 3
+
+PATIENCE = 5
+"""Seconds to wait for others who write."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS keys (
@@ -53,11 +57,13 @@ class Database:
     def __init__(self, path: Path, *, waits_for_disk: bool = True) -> None:
         self.path = path
         synchronous = "FULL" if waits_for_disk else "NORMAL"
-        self._connections = ThreadConnections(path, f"PRAGMA synchronous = {synchronous}", seconds=5)
+        self._connections = ThreadConnections(path, f"PRAGMA synchronous = {synchronous}", seconds=PATIENCE)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with self.writing() as connection:
-                self._prepare(connection)
+            # Else nothing is locked or written: somebody may hold the lock for long, or the disk be full.
+            if _marks(self.connection) != (APPLICATION, VERSION) or not os.access(path, os.W_OK):
+                with self.writing() as connection:
+                    self._prepare(connection)
         except (OSError, sqlite3.Error, Problem):
             raise InvalidParameter(
                 f"the server's file {str(path)!r} cannot be opened; check its folder and the rights to it, or name "
@@ -65,15 +71,14 @@ class Database:
             ) from None
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        found = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        found, version = _marks(connection)
         if found not in (0, APPLICATION) or version > VERSION:
             raise InvalidParameter(
                 f"{str(self.path)!r} is no file of this server, or one of a later release, and was left as it is; name "
                 "another one with state"
             )
         if (found, version) == (APPLICATION, VERSION):
-            return  # without a write: a process can start while the disk is full
+            return  # somebody else was faster
         for statement in _TABLES.split(";"):
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -120,3 +125,9 @@ class Database:
             raise Problem(
                 "server-unavailable", "the server's own file cannot be read; try again later", headers=RETRY
             ) from None
+
+
+def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return which program a file says that it is of, and the version of its tables."""
+    found, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    return found, version
