@@ -150,7 +150,10 @@ def test_a_key_is_a_token(ana: As, key: str) -> None:
     """What cannot be part of an address, or of a request id, is no Idempotency-Key; neither is none at all."""
     asked = {"json": {"sql": COUNT, "epsilon": "0.5"}}
     named = ana.post("/v1/datasets/visits/answers", **asked, headers={"Idempotency-Key": key.encode()})
-    refused(named, 400, "invalid-request")
+    told = refused(named, 400, "invalid-request")["detail"]
+    assert "an Idempotency-Key has 1 to 80 of the letters A to Z and a to z" in told
+    assert "choose another one" in told
+    assert "pattern" not in told
     refused(ana.post("/v1/datasets/visits/answers", **asked), 400, "invalid-request")
     assert spent(ana) == (0, "0")
 

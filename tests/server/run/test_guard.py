@@ -369,6 +369,34 @@ def test_a_header_that_says_one_thing_is_there_once(served: Served, header: str,
     assert [one["id"] for one in ana.get("/v1/answers").json()] == ["first"]
 
 
+BODIES = {
+    "the same": '{"sql": "SELECT COUNT(*) FROM visits", "epsilon": "0.1", "epsilon": "0.1"}',
+    "another": '{"sql": "SELECT COUNT(*) FROM visits", "epsilon": "0.1", "epsilon": "5"}',
+    "escaped": '{"sql": "SELECT COUNT(*) FROM visits", "epsilon": "0.1", "\\u0065psilon": "5"}',
+}
+
+
+@pytest.mark.parametrize("what", BODIES)
+def test_a_name_in_a_body_is_there_once(served: Served, what: str) -> None:
+    """Of two values of one name neither counts, though they are the same; nothing is asked or charged."""
+    ana = served.person("ana")
+    headers = {"Content-Type": "application/json", "Idempotency-Key": "one"}
+    found = ana.post("/v1/datasets/visits/answers", content=BODIES[what].encode(), headers=headers)
+    assert (found.status_code, found.json()["code"]) == (400, "invalid-request")
+    assert found.json()["detail"] == "'epsilon' must be there once, got it twice; leave one out"
+    is_problem(found)
+    is_guarded(found)
+    assert ana.get("/v1/answers").json() == []
+
+
+@pytest.mark.parametrize("query", ["most=1&most=5", "most=1&most=1", "after=0&most=1&m%6Fst=5"])
+def test_a_name_in_an_address_is_there_once(narrow: Served, query: str) -> None:
+    """Of two values of one name neither counts, however it is written."""
+    found = narrow.person("ana").get(f"/v1/answers?{query}")
+    assert (found.status_code, found.json()["code"]) == (400, "invalid-request")
+    assert found.json()["detail"] == "'most' must be there once, got it twice; leave one out"
+
+
 def test_two_authorizations_are_nobody(narrow: Served) -> None:
     """With two keys, both of them right, nobody is known."""
     ana = narrow.person("ana")

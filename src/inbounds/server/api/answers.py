@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request
 from fastapi import Query as FromAddress
+from pydantic import AfterValidator
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.service.amounts import Whole
-from inbounds.server.service.answer_list import NEW_TOKEN, AnswerId, AskedOut, answers_of
+from inbounds.server.service.answer_list import LETTERS, NEW_TOKEN, AnswerId, AskedOut, answers_of
 from inbounds.server.service.answer_shape import AnswerOut, Question, answer_out, written
 from inbounds.server.service.asking import answered
 from inbounds.server.service.dataset_shape import Name
@@ -24,14 +26,24 @@ from inbounds.server.service.stored_answers import kept, owned_by
 router = APIRouter(prefix="/v1", tags=["answers"])
 
 
+KEY = rf'("{NEW_TOKEN}"|{NEW_TOKEN})'
+
+
+def _new_key(value: str) -> str:
+    if re.fullmatch(KEY, value) is None:
+        raise ValueError(f"an Idempotency-Key has {LETTERS}, and is neither '.' nor '..'; choose another one")
+    return value
+
+
 IdempotencyKey = Annotated[
     str,
     Header(
         alias="Idempotency-Key",
-        pattern=rf'^("{NEW_TOKEN}"|{NEW_TOKEN})$',
         description="A name of your own for this question: sending it again with the same one never pays twice.",
         examples=["7d4e5c9a-first"],
+        json_schema_extra={"pattern": f"^{KEY}$"},
     ),
+    AfterValidator(_new_key),
 ]
 Reading = Annotated[Person, allowed(Action.READ_ANSWERS)]
 

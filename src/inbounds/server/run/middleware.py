@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from inbounds.server.basics import clock
 from inbounds.server.basics.log import tell
 from inbounds.server.basics.problem import MEDIA_TYPE, MISTAKE, Problem
+from inbounds.server.run.repetition import refuse_repeated
 from inbounds.server.service.service import Service
 
 HEADERS = {
@@ -70,6 +71,7 @@ class Guard:
         try:
             self._refuse_others(scope)
             body = await self._body(scope, receive)
+            refuse_repeated(scope["path"], scope["query_string"], body)
             await self._app(scope, _replayed(body, receive), sending)
         except Problem as problem:
             await self._refuse(problem, scope, sending)

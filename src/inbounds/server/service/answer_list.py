@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from fastapi import Path
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from inbounds.ledger.values.amount import fraction
 from inbounds.ledger.values.entry import Entry
@@ -22,7 +23,22 @@ NEW_TOKEN = r"(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]?|\.[A-Za-z0-9_~-]|[A-Za-z0-9._~-]
 """One for a new question: neither `.` nor `..`, which in an address lead to another one."""
 
 
-AnswerId = Annotated[str, Path(pattern=f"^{TOKEN}$", description="The Idempotency-Key that a question was asked with.")]
+LETTERS = "1 to 80 of the letters A to Z and a to z, the digits 0 to 9, and - . _ ~"
+
+
+def _id(value: str) -> str:
+    if re.fullmatch(TOKEN, value) is None:
+        raise ValueError(f"an Idempotency-Key has {LETTERS}; look it up in the list of your answers")
+    return value
+
+
+AnswerId = Annotated[
+    str,
+    Path(
+        description="The Idempotency-Key that a question was asked with.", json_schema_extra={"pattern": f"^{TOKEN}$"}
+    ),
+    AfterValidator(_id),
+]
 
 
 class AskedOut(BaseModel):
