@@ -56,6 +56,110 @@ def test_what_is_the_same_in_its_group_by_public_tables_is_exact_and_free(
     assert "public knowledge" in " ".join(str(explained).split())
 
 
+NAMED = """
+[dataset]
+name = "stays"
+unit = "row"
+[columns]
+age.bounds = "[0, 120] step 1"
+size.bounds = "[0, 2]"
+gap.bounds = "[0, 10] | [90, 100] step 1"
+ward.keys = ["w0", "w1", "w2", "w3"]
+floor.bounds = "[0, 9] step 1"
+[tables.wards]
+source = "wards.csv"
+public = true
+key = "ward"
+[tables.wards.columns]
+name.keys = ["Surgery", "Dermatology", "Nobody"]
+beds.bounds = "[0, 100] step 1"
+[tables.floors]
+source = "floors.csv"
+public = true
+key = "floor"
+[tables.floors.columns]
+rooms.bounds = "[0, 50] step 1"
+[budget]
+total = 1000
+ledger = "ledger.db"
+"""
+NAMED_WARDS = "FROM stays s JOIN wards w ON s.ward = w.ward"
+LOOSE_WARDS = "FROM stays s LEFT JOIN wards w ON s.ward = w.ward"
+FLOORS = "FROM stays s JOIN floors f ON s.floor = f.floor"
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Iterator[Dataset]:
+    """A hospital with several wards of one name, which have the same number of beds."""
+    wards = ["w0,Surgery,40", "w1,Dermatology,12", "w2,Surgery,40"]
+    (tmp_path / "wards.csv").write_text("\n".join(["ward,name,beds", *wards]) + "\n", encoding="utf-8")
+    (tmp_path / "floors.csv").write_text("floor,rooms\n1,20\n2,30\n4,20\n", encoding="utf-8")
+    (tmp_path / "stays.toml").write_text(NAMED, encoding="utf-8")
+    with Dataset.load(tmp_path / "stays.toml") as found:
+        using(
+            found,
+            Told(
+                {"age": Kind.INTEGER, "size": Kind.FLOAT, "gap": Kind.INTEGER, "ward": Kind.TEXT}
+                | {"floor": Kind.INTEGER},
+                lambda: pytest.fail("a statement was run"),
+            ),
+        )
+        yield found
+
+
+BY_NAME = (("Surgery", 40), ("Dermatology", 12))
+LEFT_ONE = [
+    (f"SELECT w.name, MAX(w.beds) {NAMED_WARDS} GROUP BY w.name", BY_NAME),
+    (f"SELECT w.name, MAX(w.beds) {LOOSE_WARDS} GROUP BY w.name", BY_NAME),
+    (f"SELECT w.name, MAX(2 * w.beds) {NAMED_WARDS} GROUP BY w.name", (("Surgery", 80), ("Dermatology", 24))),
+    (f"SELECT MAX(w.beds) {NAMED_WARDS} WHERE w.name = 'Surgery'", ((40,),)),
+    (f"SELECT MAX(w.beds) {NAMED_WARDS} WHERE NOT s.ward <> 'w1'", ((12,),)),
+    (f"SELECT MAX(w.beds) {NAMED_WARDS} WHERE s.ward IN ('w0', 'w2')", ((40,),)),
+    (f"SELECT MAX(f.rooms) {FLOORS} WHERE s.floor = 2", ((30,),)),
+    (f"SELECT MAX(f.rooms) {FLOORS} WHERE s.floor > 2", ((20,),)),
+    (f"SELECT w.name, PROPORTION(w.beds > 30) {NAMED_WARDS} GROUP BY w.name", (("Surgery", 1), ("Dermatology", 0))),
+    (f"SELECT ward, STDDEV(w.beds) {NAMED_WARDS} GROUP BY ward", (("w0", 0), ("w1", 0), ("w2", 0))),
+    ("SELECT AVG(age) FROM stays WHERE age BETWEEN 3 AND 3", ((3,),)),
+    ("SELECT AVG(age) FROM stays WHERE age <= 0", ((0,),)),
+    ("SELECT AVG(2 * age) FROM stays WHERE NOT age <> 3", ((6,),)),
+    ("SELECT VARIANCE(age) FROM stays WHERE age = 3", ((0,),)),
+    ("SELECT PROPORTION(age > 5) FROM stays WHERE age = 7", ((1,),)),
+    ("SELECT PROPORTION(age > 5) FROM stays WHERE age > 6", ((1,),)),
+    ("SELECT AVG(size) FROM stays WHERE size = 0.1", ((0.1,),)),
+]
+
+
+@pytest.mark.parametrize(("sql", "rows"), LEFT_ONE)
+def test_what_is_left_one_value_is_exact_and_free(
+    named: Dataset, sql: str, rows: tuple[tuple[object, ...], ...]
+) -> None:
+    """A column of which the condition and public tables leave one value has it, however that is asked for."""
+    answer = named.sql(sql).ask(1, analyst="ana")
+    assert answer.rows == rows
+    assert answer.epsilon == 0
+
+
+LEFT_SEVERAL = [
+    f"SELECT MAX(w.beds) {NAMED_WARDS} WHERE w.name <> 'Nobody'",
+    f"SELECT MAX(w.beds) {NAMED_WARDS} WHERE s.ward IN ('w0', 'w1')",
+    f"SELECT w.name, MAX(w.beds + age) {NAMED_WARDS} GROUP BY w.name",
+    f"SELECT MAX(f.rooms) {FLOORS} WHERE s.floor < 3",
+    f"SELECT PROPORTION(w.beds > 30) {LOOSE_WARDS}",
+    f"SELECT s.ward, PROPORTION(w.beds > 30) {LOOSE_WARDS} GROUP BY s.ward",
+    "SELECT AVG(age) FROM stays WHERE age <= 1",
+    "SELECT AVG(COALESCE(age, 5)) FROM stays WHERE age = 3 OR age IS NULL",
+    "SELECT PROPORTION(age > 5) FROM stays",
+    "SELECT PROPORTION(age >= 0) FROM stays",
+    "SELECT ward, STDDEV(age) FROM stays GROUP BY ward",
+]
+
+
+@pytest.mark.parametrize("sql", LEFT_SEVERAL)
+def test_what_may_have_several_values_is_not_public(named: Dataset, sql: str) -> None:
+    """Where another value can be, or a missing one that counts, nothing is said to be public."""
+    assert named.sql(sql).explain(1).epsilon == 1
+
+
 PAID = [
     f"SELECT MAX(w.beds) {OF_WARDS}",
     f"SELECT MAX(w.beds) {OF_WARDS} WHERE s.ward IN ('w1', 'w2')",

@@ -1,14 +1,17 @@
 """Which measures are public before they are asked for: what the contract, public tables and the question say of them.
 
 The mean, a quantile, the least and the greatest value of a column are its value where a group has one only: the column
-is grouped by or fixed by WHERE, or a public table says it of a key that is.  The number of rows is public where the
-contract says so.  Rows are never looked at: whether there are any is not told.
+is grouped by or fixed by WHERE, or public tables leave one.  There its variance is 0.  A part of the rows is public
+where all of them, or none, meet its condition, and the number of rows where the contract says so.  Rows are never looked
+at: whether there are any is not told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,18 +19,19 @@ import numpy as np
 from inbounds.query.answer.public_value import PublicValue
 from inbounds.query.answer.released.expression import kind_of_measure
 from inbounds.query.columns.column import Keys, Numbers, as_value
-from inbounds.query.columns.condition import And, Compare, Condition, In
+from inbounds.query.columns.condition import And, Compare, Condition, Missing, Not, Or, joined
 from inbounds.query.columns.derived_column import against, stored_columns, whole_of
 from inbounds.query.columns.integer_range import Range, Ranges
 from inbounds.query.question.impossible_condition import can_be_met
-from inbounds.query.question.measure import Count, Mean, Measure, Quantile
-from inbounds.query.question.question import Question
+from inbounds.query.question.measure import Count, Deviation, Mean, Measure, Proportion, Quantile, Variance
+from inbounds.query.question.only_codes import only_codes
+from inbounds.query.question.question import Codes, Question
 from inbounds.query.tables.implied_codes import each_one, following, is_stored, names_following
 
 
 def public_values(question: Question, measures: Sequence[Measure]) -> dict[Measure, PublicValue]:
     """Return those of some measures that are public in every group of a question."""
-    if question.sets is not None or any(group.has_bins for group in question.groups):
+    if question.sets is not None or any(group.has_bins for group in question.groups) or not question.rows:
         return {}
     found = {}
     for measure in measures:
@@ -50,13 +54,34 @@ def _values(question: Question, measure: Measure) -> list[Any] | None:
     """Return what a measure is in every group; None if that is not public."""
     if isinstance(measure, Count):
         return _counts(question)
-    if not isinstance(measure, Mean | Quantile):
+    if isinstance(measure, Proportion):
+        return _parts(question, measure.condition)
+    if not isinstance(measure, Mean | Quantile | Variance | Deviation):
         return None
     column = question.table.numbers(measure.column)
-    values = _grouped_by(question, column) or _followed(question, column)
-    if values is None or not isinstance(measure, Mean):
+    values = _grouped_by(question, column) or _followed(question, column) or _left(question, column)
+    if values is None or isinstance(measure, Quantile):
         return values
+    if isinstance(measure, Variance | Deviation):
+        return [None if value is None else 0.0 for value in values]
     return [value if value is None or isinstance(value, date) else float(value) for value in values]
+
+
+def _parts(question: Question, condition: Condition) -> list[Any] | None:
+    """Return which part of the rows meets a condition, if it is all or none of them in every group."""
+    missing = (Missing(name) for name in condition.columns())
+    met, others = _met(question, condition), _met(question, joined(Or, Not(condition), *missing))
+    if met & others:
+        return None
+    return [1.0 if row in met else 0.0 for row in question.rows]
+
+
+def _met(question: Question, condition: Condition) -> set[Codes]:
+    """Return the groups in which a row may meet a condition."""
+    asked = condition if question.condition is None else joined(And, question.condition, condition)
+    if not can_be_met(question.table, asked):
+        return set()
+    return set(replace(question, condition=asked).rows)
 
 
 def _counts(question: Question) -> list[Any] | None:
@@ -81,11 +106,35 @@ def _grouped_by(question: Question, column: Numbers) -> list[Any] | None:
 
 def _followed(question: Question, column: Numbers) -> list[Any] | None:
     """Return the value of a column in every group, if it follows from the keys of the group and those in WHERE."""
-    if not question.rows or not set(stored_columns(column)) <= _told(question):
+    if not set(stored_columns(column)) <= _told(question):
         return None
     found = Ranges(following(question.table, _codes(question))).value(whole_of(column))
     codes, there = (np.broadcast_to(one, len(question.rows)).tolist() for one in (found.low, found.here))
-    return [as_value(column, column.value(code)) if here else None for code, here in zip(codes, there, strict=True)]
+    return _shown(question, column, [code if here else None for code, here in zip(codes, there, strict=True)])
+
+
+def _left(question: Question, column: Numbers) -> list[Any] | None:
+    """Return the value of a column in every group, if the condition and public tables leave no other."""
+    codes = only_codes(question, column)
+    return None if codes is None else _shown(question, column, codes)
+
+
+def _shown(question: Question, column: Numbers, codes: list[int | None]) -> list[Any] | None:
+    """Return the values that codes stand for; None if one is no possible value, which rows may have in a gap."""
+    possible = [(low - column.first, high - column.first) for low, high in column.lattice.spans]
+    if any(code is not None and not any(low <= code <= high for low, high in possible) for code in codes):
+        return None
+    typed = _typed(question, column) if column.bounds.step is None else {}
+    return [None if code is None else as_value(column, typed.get(code, column.value(code))) for code in codes]
+
+
+def _typed(question: Question, column: Numbers) -> dict[int, Fraction]:
+    """Return the constants that a column is compared with by their codes: without a step these are only near them."""
+    found: dict[int, Fraction] = {}
+    for test in question.condition.walk() if question.condition is not None else ():
+        if isinstance(test, Compare) and test.operator == "=" and test.column == column.name:
+            found[against(column, "=", test.value)[1]] = column.literal(test.value)
+    return found
 
 
 def _told(question: Question) -> set[str]:
@@ -106,24 +155,13 @@ def _codes(question: Question) -> dict[str, Range]:
 
 
 def _fixed(question: Question) -> dict[str, int]:
-    """Return the codes of the stored columns for which WHERE leaves one value."""
+    """Return the codes of the stored columns for which WHERE leaves one value, and does not leave them missing."""
+    found: dict[str, int] = {}
     condition = question.condition
-    parts: tuple[Condition, ...] = () if condition is None else (condition,)
-    if isinstance(condition, And):
-        parts = condition.parts()
-    found = {}
-    for part in parts:
-        value = _only(part)
-        if value is not None and isinstance(part, Compare | In) and is_stored(question.table.column(part.column)):
-            column = question.table.column(part.column)
-            _, code = against(column, "=", value)
-            if isinstance(column, Keys) or 0 <= code <= column.steps:
-                found[str(part.column)] = code
+    if condition is not None:
+        for column in map(question.table.column, condition.columns()):
+            codes = only_codes(replace(question, groups=()), column) if is_stored(column) else None
+            absent = joined(And, condition, Missing(column.name))
+            if codes is not None and codes[0] is not None and not can_be_met(question.table, absent):
+                found[column.name] = codes[0]
     return found
-
-
-def _only(part: Condition) -> Any:
-    """Return the one value that a condition leaves of its column, None if it leaves several."""
-    if isinstance(part, Compare):
-        return part.value if part.operator == "=" else None
-    return part.values[0] if isinstance(part, In) and len(part.values) == 1 else None
