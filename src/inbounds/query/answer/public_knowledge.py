@@ -2,8 +2,8 @@
 
 The mean, a quantile, the least and the greatest value of a column are its value where a group has one only: the column
 is grouped by or fixed by WHERE, or public tables leave one.  There its variance is 0.  A part of the rows is public
-where all of them, or none, meet its condition, and the number of rows where the contract says so.  Rows are never looked
-at: whether there are any is not told.
+where all of them, or none, meet its condition, and the number of rows where the contract says so.  Rows are never
+looked at: whether there are any is not told.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from inbounds.query.answer.public_value import PublicValue
 from inbounds.query.answer.released.expression import kind_of_measure
 from inbounds.query.columns.column import Keys, Numbers, as_value
 from inbounds.query.columns.condition import And, Compare, Condition, Missing, Not, Or, joined
-from inbounds.query.columns.derived_column import against, stored_columns, whole_of
+from inbounds.query.columns.derived_column import stored_columns, whole_of
 from inbounds.query.columns.integer_range import Range, Ranges
 from inbounds.query.question.impossible_condition import can_be_met
 from inbounds.query.question.measure import Count, Deviation, Mean, Measure, Proportion, Quantile, Variance
@@ -133,7 +133,7 @@ def _typed(question: Question, column: Numbers) -> dict[int, Fraction]:
     found: dict[int, Fraction] = {}
     for test in question.condition.walk() if question.condition is not None else ():
         if isinstance(test, Compare) and test.operator == "=" and test.column == column.name:
-            found[against(column, "=", test.value)[1]] = column.literal(test.value)
+            found[column.against("=", test.value)[1]] = column.literal(test.value)
     return found
 
 

@@ -7,17 +7,17 @@ counted from the least one, for keys their place in the list.  What is missing, 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidQuestion
-from inbounds.exact.rational import Number, as_written, shown
+from inbounds.exact.rational import Number, shown
+from inbounds.query.columns.kind import OF_KEYS, TRUTH_KEY, BoundedKind, Kind, kind_of
 
 STEPS = 26
 """A column without a step is cut into 2**26 to 2**28 steps: rounding a value to one moves it by less than 1e-8 of the
@@ -32,8 +32,6 @@ FARTHEST = 2**50
 LARGEST = Fraction(10) ** 150
 """Sums of numbers up to here, and noise on them, are doubles."""
 
-DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-
 Key = str | int | bool
 Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
 
@@ -44,6 +42,8 @@ class Numbers:
 
     name: str
     bounds: Bounds
+    has_order = True
+    """Whether a value can be above another."""
 
     @cached_property
     def step(self) -> Fraction:
@@ -92,9 +92,19 @@ class Numbers:
         return self.value(self.steps)
 
     @property
+    def kind(self) -> BoundedKind:
+        """What its values are."""
+        return kind_of(self.bounds)
+
+    @property
     def is_dates(self) -> bool:
         """Whether it holds days."""
         return self.bounds.is_dates
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        return self.steps + 1
 
     @property
     def points(self) -> int:
@@ -103,14 +113,30 @@ class Numbers:
 
     def literal(self, given: object) -> Fraction:
         """Read what a condition compares this column with: a number, or a day."""
-        if self.is_dates:
-            return Fraction(_day(given, self.name))
-        if isinstance(given, bool | str | date):
-            raise InvalidQuestion(
-                f"{self.name} holds numbers, so it cannot be compared with {shown(given)}; "
-                "write a number, without quotes"
-            )
-        return as_written(given, f"what {self.name} is compared with", InvalidQuestion)
+        return self.kind.literal(given, self.name)
+
+    def constant(self, given: object) -> Any:
+        """Return a constant that can be compared with values, in the one way that it is written."""
+        return self.kind.constant(self.literal(given))
+
+    def against(self, operator: Comparison, given: object) -> tuple[Comparison, int]:
+        """Return a comparison with a constant as one of codes."""
+        return self.threshold(operator, self.literal(given))
+
+    def nearest(self, text: str) -> int:
+        """Return the code of a field of a public table, clipped as in any table; raises ValueError."""
+        return max(0, min(self.steps, math.floor(self._place(text) + Fraction(1, 2))))
+
+    def exact(self, text: str) -> int | None:
+        """Return the code of a possible value by its text in a public table, None if it is none."""
+        try:
+            place = self._place(text)
+        except ValueError:
+            return None
+        return int(place) if place.denominator == 1 and 0 <= place <= self.steps else None
+
+    def _place(self, text: str) -> Fraction:
+        return (self.kind.typed(text) - self.low) / self.step
 
     def threshold(self, operator: Comparison, value: Fraction) -> tuple[Comparison, int]:
         """Return the same comparison, of steps above the least value with an integer.
@@ -143,6 +169,17 @@ class Keys:
     """The column whose keys these lie in, if the contract says so."""
     parents: tuple[int, ...] = ()
     """The code of the key there, for each key."""
+    has_order = False
+
+    @property
+    def kind(self) -> Kind:
+        """What its keys are."""
+        return OF_KEYS[type(self.keys[0])]
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        return len(self.keys)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -156,6 +193,22 @@ class Keys:
                 return place
         known = ", ".join(map(repr, self.keys[:5])) + (", …" if len(self.keys) > 5 else "")
         raise InvalidQuestion(f"{shown(given)} is not a key of {self.name}; its keys are {known}")
+
+    def constant(self, given: object) -> Any:
+        """Return the key that something is."""
+        return self.keys[self.code(given)]
+
+    def against(self, operator: Comparison, given: object) -> tuple[Comparison, int]:
+        """Return a comparison with a key as one of codes."""
+        if operator not in ("=", "<>"):
+            raise InvalidQuestion(f"{self.name} holds keys, which have no order; use =, <> or IN")
+        return operator, self.code(given)
+
+    def exact(self, text: str) -> int | None:
+        """Return the code of a key by its text in a public table, None if it is none."""
+        return self.places.get(text.lower() if self.kind == TRUTH_KEY else text)
+
+    nearest = exact
 
 
 Column = Numbers | Keys
@@ -187,24 +240,6 @@ def refuse_column(column: Numbers) -> str | None:  # noqa: PLR0911  one for each
     if farthest > FARTHEST:
         return "bounds must lie within 2^50 steps of zero; take a coarser step, or subtract a constant in the table"
     return None
-
-
-def _day(given: object, name: str) -> int:
-    found = given
-    if isinstance(found, str):
-        try:
-            found = date.fromisoformat(found)
-        except ValueError:
-            if DAY.fullmatch(str(given)):
-                raise InvalidQuestion(
-                    f"{shown(given)} is not a day of the calendar; write a day like '2026-12-31'"
-                ) from None
-            found = None
-    if type(found) is not date:
-        raise InvalidQuestion(
-            f"{name} holds days, so it cannot be compared with {shown(given)}; write a day like '2026-12-31'"
-        )
-    return found.toordinal()
 
 
 def as_value(column: Numbers, value: Fraction) -> Number | date:

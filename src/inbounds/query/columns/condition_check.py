@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.columns.column import Keys
 from inbounds.query.columns.condition import (
     MOST_DEPTH,
     MOST_NODES,
@@ -50,20 +48,12 @@ def _checked(table: Table, condition: Condition, depth: int) -> Condition:
             raise InvalidQuestion(
                 f"IN must list from 1 to {MOST_NODES} constants, got {len(condition.values)}; list others"
             )
-        return In(condition.column, tuple(_constant(table, condition.column, value) for value in condition.values))
+        return In(condition.column, tuple(map(table.column(condition.column).constant, condition.values)))
     if isinstance(condition, Compare):
-        if isinstance(table.column(condition.column), Keys) and condition.operator not in ("=", "<>"):
+        column = table.column(condition.column)
+        if not column.has_order and condition.operator not in ("=", "<>"):
             raise InvalidQuestion(f"{condition.column} holds keys, which have no order; use =, <> or IN")
-        return Compare(condition.column, condition.operator, _constant(table, condition.column, condition.value))
+        return Compare(condition.column, condition.operator, column.constant(condition.value))
     assert isinstance(condition, Missing)
     table.column(condition.column)
     return condition
-
-
-def _constant(table: Table, name: str, value: Any) -> Any:
-    """Return a constant that fits a column, in the one way that it is written."""
-    column = table.column(name)
-    if isinstance(column, Keys):
-        return column.keys[column.code(value)]
-    found = column.literal(value)
-    return date.fromordinal(int(found)) if column.is_dates else found

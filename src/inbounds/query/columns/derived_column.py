@@ -10,11 +10,10 @@ from functools import cached_property
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
-from inbounds.bounds.union import DAYS, Grid, Union
 from inbounds.errors import InvalidQuestion, LatticeTooFine
 from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.calendar_parts import LAST, PART, parts_between, start_of, starts_between
-from inbounds.query.columns.column import LARGEST, MOST_STEPS, Column, Comparison, Keys, Numbers
+from inbounds.query.columns.column import LARGEST, MOST_STEPS, Column, Keys, Numbers
 from inbounds.query.columns.condition import And, Compare, Condition, Formula, In, Like, Missing, Not, Or
 from inbounds.query.columns.expression import CASES, Binary, Call, Case, Constant, Expression, Named
 from inbounds.query.columns.expression_bounds import (
@@ -30,6 +29,7 @@ from inbounds.query.columns.expression_bounds import (
     times,
 )
 from inbounds.query.columns.integer_expression import Whole
+from inbounds.query.columns.kind import DAY
 
 Find = Callable[[str], Column]
 """Finds a column by its name, or refuses."""
@@ -103,11 +103,8 @@ def _refuse_too_fine(formula: Formula, found: Reading) -> None:
 def _bounds(found: Reading) -> Bounds:
     step, low, high = found.unit or ONE, found.low, found.high
     if found.possible is not None:
-        grid = DAYS if found.is_dates else Grid.read(step, low)
-        return Bounds._of(Union.of([(value, value) for value in found.possible], grid))
-    if found.is_dates:
-        return Bounds._of(Union.of([(low, high)], DAYS))
-    return Bounds(low, high, step=step, offset=low) if found.stepped or not found.unit else Bounds(low, high)
+        return found.kind.among(found.possible, step)
+    return found.kind.between(low, high, step if found.stepped or not found.unit else None)
 
 
 @dataclass(frozen=True)
@@ -152,14 +149,14 @@ class _Maker:
     def plain(self, node: Expression, what: object) -> Reading:
         """Return what an expression of numbers can be."""
         found = self.number(node, what)
-        if found.is_dates:
+        if not found.kind.adds_up:
             raise InvalidQuestion(f"{what} needs numbers, and {node} is a day; take a part of it, such as MONTH(day)")
         return found
 
     def day(self, node: Expression, what: str) -> Reading:
         """Return what an expression of days can be."""
         found = self.value(node)
-        if isinstance(found, _Places) or not found.is_dates:
+        if isinstance(found, _Places) or found.kind != DAY:
             holds = "a text or a key" if isinstance(found, _Places) else "a number"
             raise InvalidQuestion(f"{what} takes a day, and {node} is {holds}; name a column whose bounds are days")
         return found
@@ -173,13 +170,13 @@ class _Maker:
         if isinstance(column, Made):
             return column.reading
         stepped = column.bounds.step is not None
-        return Reading(((w.code(column), column.step),), column.low, stepped, column.is_dates)
+        return Reading(((w.code(column), column.step),), column.low, stepped, column.kind)
 
     def _constant(self, node: Constant) -> Value:
         if isinstance(node.value, Fraction):
             return constant(node.value)
         if type(node.value) is date:
-            return constant(Fraction(node.value.toordinal()), is_dates=True)
+            return constant(Fraction(node.value.toordinal()), DAY)
         return _Places((node.value,), w.fixed(0))
 
     def _binary(self, node: Binary) -> Reading:
@@ -187,20 +184,19 @@ class _Maker:
             left, right = self.plain(node.left, node), self.plain(node.right, node)
             return times(left, right) if node.operator == "*" else linear([(1 / right.plus, left)])
         left, right = self._alike([node.left, node.right], node)
-        if not left.is_dates and not right.is_dates:
+        both_add_up = left.kind.adds_up and right.kind.adds_up
+        if both_add_up or (node.operator == "-" and left.kind == right.kind):
             return linear([(ONE, left), (ONE if node.operator == "+" else LESS, right)])
-        if node.operator == "-" and left.is_dates and right.is_dates:
-            return linear([(ONE, left), (LESS, right)])
         return self._moved(node, left, right)
 
     def _moved(self, node: Binary, left: Reading, right: Reading) -> Reading:
         """Return a day and a number of days."""
-        if right.is_dates and (left.is_dates or node.operator == "-"):
+        if right.kind == DAY and (left.kind == DAY or node.operator == "-"):
             raise InvalidQuestion(f"{node} is no day and no number of days; subtract a day, or add a number of days")
-        days = right if left.is_dates else left
+        days = right if left.kind == DAY else left
         if not days.stepped or days.low.denominator * days.unit.denominator != 1:
             raise InvalidQuestion(f"{node} moves a day by parts of a day; add whole numbers, as in FLOOR(x)")
-        found = linear([(ONE, left), (ONE if node.operator == "+" else LESS, right)], is_dates=True)
+        found = linear([(ONE, left), (ONE if node.operator == "+" else LESS, right)], DAY)
         if not 1 <= found.low <= found.high <= LAST:
             raise InvalidQuestion(f"{node} can leave the calendar; add fewer days")
         return found
@@ -217,7 +213,7 @@ class _Maker:
 
     def _of_one_kind(self, nodes: list[Expression], what: Expression) -> list[Reading]:
         found = self._alike(nodes, what)
-        if len({one.is_dates for one in found}) > 1:
+        if len({one.kind for one in found}) > 1:
             raise InvalidQuestion(f"{what} mixes days and numbers; give it either")
         return found
 
@@ -248,7 +244,7 @@ class _Maker:
     def _start(self, name: str, day: Reading) -> Reading:
         low, high = int(day.low), int(day.high)
         found = w.DayPart(start_of(name, low), start_of(name, high), (day.counted(ONE, Fraction(0)),), name, True)
-        return Reading(((found, ONE),), Fraction(0), is_dates=True, possible=starts_between(name, low, high))
+        return Reading(((found, ONE),), Fraction(0), kind=DAY, possible=starts_between(name, low, high))
 
     def _in_case(self, name: str, this: Expression) -> _Places:
         found = self.value(this)
@@ -315,22 +311,13 @@ class _Maker:
                 return self.truth(condition.among(keys_of(self.find(condition.column))))
             case In():
                 found = self.find(condition.column)
-                numbers = tuple(against(found, "=", value)[1] for value in condition.values)
+                numbers = tuple(found.against("=", value)[1] for value in condition.values)
                 return w.Against(whole=whole_of(found), numbers=numbers)
             case Compare():
                 found = self.find(condition.column)
-                operator, number = against(found, condition.operator, condition.value)
+                operator, number = found.against(condition.operator, condition.value)
                 return w.Against(whole=whole_of(found), operator=operator, numbers=(number,))
         raise InvalidQuestion(f"CASE takes conditions, got {condition}; compare a column with a constant")
-
-
-def against(column: Column, operator: Comparison, value: object) -> tuple[Comparison, int]:
-    """Return a comparison of a column with a constant as one of integers."""
-    if not isinstance(column, Keys):
-        return column.threshold(operator, column.literal(value))
-    if operator not in ("=", "<>"):
-        raise InvalidQuestion(f"{column.name} holds keys, which have no order; use =, <> or IN")
-    return operator, column.code(value)
 
 
 def whole_of(column: Column) -> Whole:
@@ -366,7 +353,7 @@ def as_code(column: Column, name: str) -> Column:
         return found
     of = found.reading
     code = w.Code(0, of.steps, (), found)
-    return replace(found, reading=Reading(((code, found.step),), of.low, of.stepped, of.is_dates, of.possible))
+    return replace(found, reading=Reading(((code, found.step),), of.low, of.stepped, of.kind, of.possible))
 
 
 def keys_of(column: Column) -> tuple[str | int | bool, ...]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import as_decimal, as_written, has_decimals, shown
-from inbounds.query.columns.column import DAY, Comparison
+from inbounds.query.columns.column import Comparison
 from inbounds.query.columns.condition import (
     MOST_NODES,
     And,
@@ -31,6 +31,7 @@ from inbounds.query.columns.condition import (
     literal,
     quoted,
 )
+from inbounds.query.columns.kind import ISO_DAY
 
 MOST_PARTS = 100
 """An expression may have so many parts."""
@@ -295,7 +296,7 @@ def operand(given: object) -> Expression:
     """Return an expression, or a constant as one."""
     if isinstance(given, Expression):
         return given
-    if isinstance(given, str) and DAY.fullmatch(given):
+    if isinstance(given, str) and ISO_DAY.fullmatch(given):
         try:
             return Constant(date.fromisoformat(given))
         except ValueError:

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.integer_expression import Whole
+from inbounds.query.columns.kind import NUMBER, BoundedKind
 
 MOST_STEPS = 2**30
 """Values of columns without a step are rounded to a coarser one beyond so many: two of them multiplied fit 62 bits."""
@@ -29,8 +30,8 @@ class Reading:
     plus: Fraction
     stepped: bool = True
     """Whether its values are exact; those of columns without a step are rounded to one that nobody chose."""
-    is_dates: bool = False
-    """Whether it is a day, told by its number."""
+    kind: BoundedKind = NUMBER
+    """What its values are, each told by its number."""
     possible: tuple[Fraction, ...] | None = None
     """The values that there are, in order, if they are few and not all of the lattice."""
 
@@ -38,7 +39,7 @@ class Reading:
     def unit(self) -> Fraction:
         """What all values differ by multiples of; 0 for a constant."""
         found = gcd(*(factor for whole, factor in self.terms if whole.low < whole.high))
-        return Fraction(1) if found and self.is_dates else found
+        return found and (self.kind.unit or found)
 
     @cached_property
     def low(self) -> Fraction:
@@ -78,12 +79,12 @@ def gcd(*numbers: Fraction) -> Fraction:
     return Fraction(math.gcd(*(int(number * common) for number in numbers)), common)
 
 
-def constant(value: Fraction, *, is_dates: bool = False) -> Reading:
+def constant(value: Fraction, kind: BoundedKind = NUMBER) -> Reading:
     """Return a constant."""
-    return Reading((), value, is_dates=is_dates)
+    return Reading((), value, kind=kind)
 
 
-def linear(parts: Sequence[tuple[Fraction, Reading]], *, is_dates: bool = False) -> Reading:
+def linear(parts: Sequence[tuple[Fraction, Reading]], kind: BoundedKind = NUMBER) -> Reading:
     """Return a sum of multiples."""
     terms: dict[Whole, Fraction] = {}
     for factor, reading in parts:
@@ -91,7 +92,7 @@ def linear(parts: Sequence[tuple[Fraction, Reading]], *, is_dates: bool = False)
             terms[whole] = terms.get(whole, Fraction(0)) + factor * of_whole
     plus = sum((factor * reading.plus for factor, reading in parts), Fraction(0))
     # What has the factor 0 stays: where it is missing, so is the sum.
-    return settled(Reading(tuple(terms.items()), plus, all(reading.stepped for _, reading in parts), is_dates))
+    return settled(Reading(tuple(terms.items()), plus, all(reading.stepped for _, reading in parts), kind))
 
 
 def times(left: Reading, right: Reading) -> Reading:
@@ -180,7 +181,7 @@ def chosen(tests: list[w.Truth], parts: Sequence[Reading]) -> Reading:
     if any(part.unit for part in parts):
         return found
     values = tuple(sorted({part.low for part in parts}))
-    return Reading(found.terms, found.plus, True, found.is_dates, values)
+    return Reading(found.terms, found.plus, True, found.kind, values)
 
 
 def _joined(parts: Sequence[Reading], join: Callable[[list[Whole]], Whole]) -> Reading:
@@ -189,7 +190,7 @@ def _joined(parts: Sequence[Reading], join: Callable[[list[Whole]], Whole]) -> R
     unit = gcd(*(part.unit for part in parts), *(part.low - origin for part in parts)) or Fraction(1)
     found = join([part.counted(unit, origin) for part in parts])
     stepped = all(part.stepped for part in parts)
-    return settled(Reading(((found, unit),), origin, stepped, parts[0].is_dates))
+    return settled(Reading(((found, unit),), origin, stepped, parts[0].kind))
 
 
 def settled(this: Reading) -> Reading:
@@ -204,7 +205,7 @@ def settled(this: Reading) -> Reading:
     found = w.quotient(w.total([(this.whole, 1)], shifted - (first << bits)), 2**bits)
     unit = this.unit * 2**bits
     origin = first * unit if place.denominator == 1 else this.low
-    return Reading(((found, unit),), origin, False, this.is_dates)
+    return Reading(((found, unit),), origin, False, this.kind)
 
 
 _HALF = (Fraction(1), constant(HALF))

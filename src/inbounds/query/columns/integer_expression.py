@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.columns.column import Column, Comparison, Keys
+from inbounds.query.columns.column import Column, Comparison
 
 LARGEST = 2**62
 """Every number on the way is below this."""
@@ -207,7 +207,7 @@ def fixed(number: int) -> Whole:
 
 def code(column: Column) -> Whole:
     """Return the code of a stored column."""
-    return Code(0, len(column.keys) - 1 if isinstance(column, Keys) else column.steps, (), column)
+    return Code(0, column.size - 1, (), column)
 
 
 def total(terms: list[tuple[Whole, int]], plus: int) -> Whole:

@@ -18,8 +18,9 @@ from datetime import date, datetime
 from typing import Any
 
 from inbounds.exact.rational import shown
-from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.column import Column
 from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.columns.kind import DAY
 from inbounds.query.contract.contract import Contract
 
 FORM_KEYS = ("delimiter", "decimal", "thousands", "date_format", "encoding")
@@ -83,7 +84,7 @@ def refuse_forms(contract: Contract, columns: Mapping[str, Column]) -> None:
     form = CsvForm.of(contract)
     for name in form.date_formats:
         one = columns[name]
-        if isinstance(one, Keys | Made | MadeKeys) or not one.is_dates:
+        if isinstance(one, Made | MadeKeys) or one.kind != DAY:
             raise contract.refuse(
                 f"date_format goes with bounds of days, and column {name!r} has none; leave it out",
                 "columns", name, "date_format",

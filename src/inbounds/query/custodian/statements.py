@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from inbounds.query.columns.column import Column, Keys, Numbers
 from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.columns.kind import DAY
 from inbounds.query.engines.engine import Dialect, Fields, Kind
 from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.expressions import (
@@ -136,7 +137,7 @@ class Inspecting:
         """Return a value and both ends of its column, as they can be compared."""
         kind, this = self.kinds[numbers.name], column(numbers.name)
         low, high = numbers.ends
-        if numbers.is_dates:
+        if numbers.kind == DAY:
             on = exp.cast(self.dialect.as_timestamp(this), "DATE") if kind is Kind.TIMESTAMP else this
             return on, day(low), day(high)
         if kind is Kind.INTEGER and low.denominator == high.denominator == 1:

@@ -14,6 +14,7 @@ from inbounds.query.columns.column import Comparison, Keys
 from inbounds.query.columns.condition import MOST_NODES, And, Compare, Condition, In, Like, Missing, Not, Or, joined
 from inbounds.query.columns.condition_check import checked
 from inbounds.query.columns.expression import Constant, Expression, Named, compared
+from inbounds.query.columns.kind import TRUTH_KEY
 from inbounds.query.grammar.expressions import is_made, read
 from inbounds.query.grammar.text import PlainCalls, SqlText, kind
 from inbounds.query.grammar.values import read_column, read_constant
@@ -157,7 +158,7 @@ def _fit_comparison(text: SqlText, found: Compare, left: exp.Expr, right: exp.Ex
         return
     of, with_ = (right, left) if constant[0] else (left, right)
     column = text.fit(of, lambda table: table.column(found.column))
-    unordered = isinstance(column, Keys) and found.operator not in ("=", "<>")
+    unordered = column is not None and not column.has_order and found.operator not in ("=", "<>")
     text.fit(left.parent if unordered else with_, lambda table: checked(table, found))
 
 
@@ -219,6 +220,6 @@ def _truth(text: SqlText, node: exp.Expr) -> str:
     """Return the name of a column of truth values."""
     name = read_name(text, node)
     column = text.fit(node, lambda table: table.column(name))
-    if column is not None and not (isinstance(column, Keys) and isinstance(column.keys[0], bool)):
+    if column is not None and column.kind != TRUTH_KEY:
         text.refuse(node, f"{kind(node)} is not true or false; compare it, as in {kind(node)} = …")
     return name

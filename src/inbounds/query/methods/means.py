@@ -46,7 +46,7 @@ def plan_totals(planner: Planner, measure: Totals) -> Planned:
     request = planner.request((Total(0, 1), Total(column.steps, -1)), column.steps, value=column)
     ratio = _ratio(planner, request, column.step, column.low, column.high, hull(column))
     counts = planner.counts(planner.question.table.limit)
-    sums = ALL_COUNTS if column.is_dates else planner.sums(column)
+    sums = planner.sums(column) if column.kind.adds_up else ALL_COUNTS
     shared = {part.name: getattr(ratio, part.name) for part in fields(ratio)}
     return TotalsOfColumn(**shared, of=measure.of, counts=counts, sums=sums), request
 

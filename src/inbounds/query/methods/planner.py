@@ -151,16 +151,14 @@ class Planner:
     def no_dates(self, name: str, what: str) -> Numbers:
         """Return a column of numbers; days are refused."""
         column = self.question.table.numbers(name)
-        if column.is_dates:
+        if not column.kind.adds_up:
             raise InvalidQuestion(f"{name} holds days, which have no {what}; ask for the mean, the median or a count")
         return column
 
 
 def hull(column: Numbers) -> Bounds:
     """Return where the mean of a column can be: anywhere between its ends."""
-    if column.is_dates:
-        return Bounds.dates(column.bounds.low, column.bounds.high)  # type: ignore[arg-type]
-    return Bounds(column.low, column.high)
+    return column.kind.between(column.low, column.high)
 
 
 def _released_in(fine: Fraction, sensitivity: Fraction) -> Fraction:

@@ -16,7 +16,7 @@ import numpy as np
 
 from inbounds.query.columns.column import Column, Comparison, Keys
 from inbounds.query.columns.condition import Compare, Condition, In
-from inbounds.query.columns.derived_column import against, stored_columns
+from inbounds.query.columns.derived_column import stored_columns
 from inbounds.query.columns.integer_range import Range
 from inbounds.query.question.group import Group
 
@@ -57,8 +57,8 @@ class Stretches:
         """Return what the code of a column is compared with."""
         column = self.find(test.column)
         if isinstance(test, In):
-            return "=", tuple(against(column, "=", value)[1] for value in test.values)
-        operator, number = against(column, test.operator, test.value)
+            return "=", tuple(column.against("=", value)[1] for value in test.values)
+        operator, number = column.against(test.operator, test.value)
         return operator, (number,)
 
     @cached_property
@@ -74,7 +74,7 @@ class Stretches:
         return {name: self._starts(name, found) for name, found in begins.items()}
 
     def _starts(self, name: str, begins: Iterable[int]) -> NDArray[np.int64]:
-        count, found = _count(self.stored[name]), np.array(sorted(begins), dtype=np.int64)
+        count, found = self.stored[name].size, np.array(sorted(begins), dtype=np.int64)
         if isinstance(self.stored[name], Keys) or name in self._inside:
             found = np.union1d(found, np.arange(0, count, -(-count // MOST_OF_A_COLUMN)))
         return found[(found >= 0) & (found < count)]
@@ -103,15 +103,10 @@ class Stretches:
             starts[longest] = starts[longest][::2]
         found: dict[str, Range] = {}
         for axis, (name, lows) in enumerate(starts.items()):
-            ends = np.append(lows[1:] - 1, _count(self.stored[name]) - 1)
+            ends = np.append(lows[1:] - 1, self.stored[name].size - 1)
             more = 0 if name in present else 1
             here = np.arange(len(lows) + more) < len(lows)
             shape = [-1 if place == axis else 1 for place in range(len(starts))]
             low, high = (np.append(one, [0] * more).astype(np.int64).reshape(shape) for one in (lows, ends))
             found[name] = Range(low, high, here.reshape(shape), ~here.reshape(shape))
         return found, tuple(one.low.size for one in found.values())
-
-
-def _count(column: Column) -> int:
-    """Return how many codes a column has."""
-    return len(column.keys) if isinstance(column, Keys) else column.steps + 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from inbounds.query.columns.column import Column, Keys, Numbers
 from inbounds.query.columns.condition import Compare, In
-from inbounds.query.columns.derived_column import against, stored_columns, whole_of
+from inbounds.query.columns.derived_column import stored_columns, whole_of
 from inbounds.query.columns.integer_range import Ranges
 from inbounds.query.question.group import MOST_CELLS, Group
 from inbounds.query.question.question import Codes, Question
@@ -50,9 +50,9 @@ def _compared(question: Question, column: Numbers) -> Iterator[int]:
     """Yield the codes that the condition compares with."""
     for test in question.condition.walk() if question.condition is not None else ():
         if isinstance(test, Compare) and test.column == column.name:
-            yield against(column, test.operator, test.value)[1]
+            yield column.against(test.operator, test.value)[1]
         elif isinstance(test, In) and test.column == column.name:
-            yield from (against(column, "=", value)[1] for value in test.values)
+            yield from (column.against("=", value)[1] for value in test.values)
 
 
 def _joined(question: Question, column: Numbers) -> Iterator[int]:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from inbounds.query.columns.column import Column, Key, Keys, Numbers
 from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.columns.kind import DAY
 from inbounds.query.engines.engine import Dialect, Kind
 from inbounds.query.question.group import Group
 from inbounds.query.statement.expressions import (
@@ -108,7 +109,7 @@ class Codes:
             return self.stored(numbers)
         if isinstance(numbers, Made):
             return self.wholes.value(numbers.whole)
-        if numbers.is_dates:
+        if numbers.kind == DAY:
             return self._days(numbers)
         if self._is_whole(numbers):
             low, high = int(numbers.low), int(numbers.high)
@@ -118,7 +119,7 @@ class Codes:
 
     def steps_as_double(self, numbers: Numbers) -> Expression:
         """Return the same integer as a double."""
-        if self._is_code(numbers) or isinstance(numbers, Made) or numbers.is_dates or self._is_whole(numbers):
+        if self._is_code(numbers) or isinstance(numbers, Made) or numbers.kind == DAY or self._is_whole(numbers):
             return exp.cast(self.steps(numbers), "DOUBLE")
         return self._rounded(numbers)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.column import Column
 from inbounds.query.columns.condition import And, Compare, Condition, In, Missing, Not, Or
 from inbounds.query.statement.expressions import Expression, compare, whole
 
@@ -30,8 +30,5 @@ def true(condition: Condition, columns: Mapping[str, Column], this: Callable[[st
 
 def _compared(test: Compare, columns: Mapping[str, Column]) -> tuple[str, Expression]:
     """Return a comparison with a constant as one of integers."""
-    found = columns[test.column]
-    if isinstance(found, Keys):
-        return test.operator, whole(found.code(test.value))
-    operator, number = found.threshold(test.operator, found.literal(test.value))
+    operator, number = columns[test.column].against(test.operator, test.value)
     return operator, whole(number)

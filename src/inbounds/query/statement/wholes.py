@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.column import Keys, Numbers
+from inbounds.query.columns.kind import DAY
 from inbounds.query.engines.engine import Dialect
 from inbounds.query.statement.expressions import Expression, bigint, case, compare, present, times, whole
 
@@ -107,7 +108,7 @@ class Wholes:
         """Return the later and the earlier of two stored days, if a number is what lies between them."""
         codes = {factor: part for part, factor in zip(number.parts, number.factors, strict=True)}
         columns = [part.column for part in (codes.get(1), codes.get(-1)) if isinstance(part, w.Code)]
-        found = [one for one in columns if isinstance(one, Numbers) and one.is_dates]
+        found = [one for one in columns if isinstance(one, Numbers) and one.kind == DAY]
         if len(number.parts) != 2 or len(found) != 2 or any(isinstance(self.steps(one), exp.Column) for one in found):
             return None
         return found[0], found[1]
@@ -147,7 +148,7 @@ class Wholes:
         """Return a day that is given by its number; one that is stored is not computed twice."""
         if isinstance(day, w.Total) and day.factors == (1,) and isinstance(code := day.parts[0], w.Code):
             column = code.column
-            if isinstance(column, Numbers) and column.is_dates and column.low == day.plus:
+            if isinstance(column, Numbers) and column.kind == DAY and column.low == day.plus:
                 return self.day(column)
         return self.dialect.day_at(self.value(day))
 

@@ -6,13 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.column import Column
+from inbounds.query.columns.kind import DAY, NUMBER, TEXT_KEY, TRUTH_KEY, WHOLE_KEY
 from inbounds.query.engines.engine import Kind
 from inbounds.query.tables.table import Table
 
 NUMBERS = (Kind.FLOAT, Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL)
-DAYS = (Kind.DATE, Kind.TIMESTAMP)
-KEYS: dict[type, tuple[Kind, ...]] = {str: (Kind.TEXT,), int: (Kind.INTEGER,), bool: (Kind.BOOLEAN,)}
+FITTING = {
+    NUMBER: NUMBERS,
+    DAY: (Kind.DATE, Kind.TIMESTAMP),
+    TEXT_KEY: (Kind.TEXT,),
+    WHOLE_KEY: (Kind.INTEGER,),
+    TRUTH_KEY: (Kind.BOOLEAN,),
+}
+"""In which columns of a database values can be."""
 UNITS = (Kind.TEXT, Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL, Kind.UUID)
 
 REMEDY = "change the contract, or convert the table"
@@ -43,7 +50,7 @@ def misfits(table: Table, found: Mapping[str, Kind]) -> dict[str, str]:
 
 
 def _checked(name: str, column: Column, found: Mapping[str, Kind]) -> Kind:
-    kind, fitting = found.get(name), _fitting(column)
+    kind, fitting = found.get(name), FITTING[column.kind]
     if kind is None:
         raise InvalidQuestion(f"the contract describes a column {name!r}, and the table has none; {REMEDY}")
     if kind is Kind.NOTHING:
@@ -52,12 +59,6 @@ def _checked(name: str, column: Column, found: Mapping[str, Kind]) -> Kind:
         wanted = "numbers" if fitting is NUMBERS else " or ".join(sorted(one.value for one in fitting))
         raise InvalidQuestion(f"column {name!r} must hold {wanted}, and the table has {kind.value}; {REMEDY}")
     return kind
-
-
-def _fitting(column: Column) -> tuple[Kind, ...]:
-    if isinstance(column, Keys):
-        return KEYS[type(column.keys[0])]
-    return DAYS if column.is_dates else NUMBERS
 
 
 def _unit(name: str, found: Mapping[str, Kind]) -> Kind:

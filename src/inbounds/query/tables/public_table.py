@@ -16,15 +16,11 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
-from fractions import Fraction
 from hashlib import sha256
-from math import floor
 
 from inbounds.errors import InvalidQuestion
-from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import shown
-from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.column import Column
 from inbounds.query.columns.derived_column import Made, MadeKeys
 from inbounds.query.contract.contract import Contract
 
@@ -84,7 +80,7 @@ class PublicTable:
         """Return the rows by the code of their key in a column of a private table."""
         found: dict[int, Codes] = {}
         for text, codes in self.rows.items():
-            code = _code_of_key(column, text)
+            code = column.exact(text)
             if code in found:
                 raise InvalidQuestion(
                     f"two keys of {self.name} are the same value of {column.name}; join it to a column of keys"
@@ -137,44 +133,11 @@ def _rows(
             )
         try:
             found[text] = tuple(
-                _code(column, line[place]) for column, place in zip(columns.values(), places, strict=True)
+                column.nearest(line[place]) if line[place] else None
+                for column, place in zip(columns.values(), places, strict=True)
             )
         except ValueError:
             raise contract.refuse(
                 f"row {number} of the public table does not hold what its columns say; correct it", "dataset", "source"
             ) from None
     return found
-
-
-def _code(column: Column, text: str) -> int | None:
-    """Return what is known of a key as an integer: clipped as in any table, None if it is missing or no key."""
-    if not text:
-        return None
-    if isinstance(column, Keys):
-        return _place(column, text)
-    steps = (_number(text, is_day=column.is_dates) - column.low) / column.step
-    return max(0, min(column.steps, floor(steps + Fraction(1, 2))))
-
-
-def _code_of_key(column: Column, text: str) -> int | None:
-    """Return the code of a key in a column, None if it is no possible value there."""
-    if isinstance(column, Keys):
-        return _place(column, text)
-    try:
-        steps = (_number(text, is_day=column.is_dates) - column.low) / column.step
-    except ValueError:
-        return None
-    return int(steps) if steps.denominator == 1 and 0 <= steps <= column.steps else None
-
-
-def _place(column: Keys, text: str) -> int | None:
-    return column.places.get(text.lower() if isinstance(column.keys[0], bool) else text)
-
-
-def _number(text: str, *, is_day: bool) -> Fraction:
-    if is_day:
-        return Fraction(date.fromisoformat(text).toordinal())
-    found = typed_decimal(text)
-    if found is None or not found.is_finite() or abs(found.adjusted()) > 400:
-        raise ValueError("not a number that can be kept")
-    return Fraction(found)

@@ -148,7 +148,7 @@ class Table:
     def addends(self, name: object) -> Numbers:
         """Return a column that holds numbers, which can be added up."""
         column = self.numbers(name)
-        if column.is_dates:
+        if not column.kind.adds_up:
             raise InvalidQuestion(
                 f"{column.name} holds days, which have no sum; ask for AVG or MEDIAN, or add up a number of days, such "
                 "as discharged - admitted"

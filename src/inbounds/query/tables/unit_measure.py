@@ -123,7 +123,7 @@ class UnitColumn:
 
     def _sum(self) -> Bounds:
         source = self.source
-        if source.is_dates:
+        if not source.kind.adds_up:
             raise InvalidQuestion(f"{source.name} holds days, which have no sum; ask for MAX, MIN or COUNT")
         if max(abs(source.low), abs(source.high)) / self.grain > FARTHEST:
             raise InvalidQuestion(f"values of {source.name} are too fine to be added up; {self._coarser}")

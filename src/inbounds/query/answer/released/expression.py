@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import round_nearest
-from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.column import Column
 from inbounds.query.columns.condition import Formula, literal, quoted
 from inbounds.query.columns.derived_column import made
 from inbounds.query.question.measure import Measure
@@ -298,10 +298,7 @@ def _found(columns: Mapping[str, Column], name: str) -> Column:
 
 def kind_of(column: Column | None) -> Kind:
     """Return what the values of a column are."""
-    if not isinstance(column, Keys):
-        return "day" if column is not None and column.is_dates else "number"
-    key = column.keys[0]
-    return "truth" if isinstance(key, bool) else "number" if isinstance(key, int) else "text"
+    return "number" if column is None else column.kind.name
 
 
 def kind_of_measure(columns: Mapping[str, Column], measure: Measure) -> Kind:

@@ -46,7 +46,7 @@ def plan_moments(planner: Planner, asked: Moments | Moment) -> Planned:
             column.low,
             column.high,
             hull(column),
-            counts if column.is_dates else planner.sums(column),
+            planner.sums(column) if column.kind.adds_up else counts,
             cut.count,
         )
         for column, cut in zip(columns, parts, strict=True)

@@ -36,7 +36,7 @@ def examples(tables: Tables) -> Examples:
 
 def _measures(numbers: list[Numbers]) -> Iterator[str]:
     yield "COUNT(*)"
-    added = next((quoted(one.name) for one in numbers if not one.is_dates), None)  # days have no sum
+    added = next((quoted(one.name) for one in numbers if one.kind.adds_up), None)
     if added is not None:
         yield f"SUM({added})"
     if numbers:

@@ -1,0 +1,139 @@
+"""What the values of a column are: numbers or days within bounds, or keys: texts, whole numbers or truth values.
+
+Whatever it is, a value with bounds is a number to everything else here: a day is the number of days since the first of
+the calendar.  What differs is how it is read and written, and whether it can be added up.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import Literal
+
+from inbounds.bounds import Bounds
+from inbounds.bounds.union import DAYS, Grid, Union
+from inbounds.errors import InvalidQuestion
+from inbounds.exact.decimals import typed_decimal
+from inbounds.exact.rational import as_written, shown
+
+ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the values of a column are, by the name that released values have."""
+
+    name: Literal["number", "day", "text", "truth"]
+
+
+class BoundedKind(Kind, ABC):
+    """What lies within bounds."""
+
+    adds_up: bool
+    """Whether values can be added up, and not only compared, moved and subtracted."""
+    unit: Fraction | None = None
+    """What all values are multiples of, whatever their bounds say."""
+
+    @abstractmethod
+    def literal(self, given: object, name: str) -> Fraction:
+        """Read what a condition compares a column with."""
+
+    @abstractmethod
+    def constant(self, value: Fraction) -> Fraction | date:
+        """Return a value as a condition holds it."""
+
+    @abstractmethod
+    def typed(self, text: str) -> Fraction:
+        """Read a field of a public table; raises ValueError."""
+
+    @abstractmethod
+    def grid(self, step: Fraction, offset: Fraction) -> Grid:
+        """Return the lattice of such values."""
+
+    @abstractmethod
+    def between(self, low: Fraction, high: Fraction, step: Fraction | None = None) -> Bounds:
+        """Return everything from one value to another, in steps from the first if there are any."""
+
+    def among(self, values: Sequence[Fraction], step: Fraction) -> Bounds:
+        """Return a few values, in order, that are steps apart."""
+        return Bounds._of(Union.of([(value, value) for value in values], self.grid(step, values[0])))
+
+
+class _Numbers(BoundedKind):
+    """Numbers."""
+
+    adds_up = True
+
+    def literal(self, given: object, name: str) -> Fraction:
+        if isinstance(given, bool | str | date):
+            raise InvalidQuestion(
+                f"{name} holds numbers, so it cannot be compared with {shown(given)}; write a number, without quotes"
+            )
+        return as_written(given, f"what {name} is compared with", InvalidQuestion)
+
+    def constant(self, value: Fraction) -> Fraction | date:
+        return value
+
+    def typed(self, text: str) -> Fraction:
+        found = typed_decimal(text)
+        if found is None or not found.is_finite() or abs(found.adjusted()) > 400:
+            raise ValueError("not a number that can be kept")
+        return Fraction(found)
+
+    def grid(self, step: Fraction, offset: Fraction) -> Grid:
+        return Grid.read(step, offset)
+
+    def between(self, low: Fraction, high: Fraction, step: Fraction | None = None) -> Bounds:
+        return Bounds(low, high) if step is None else Bounds(low, high, step=step, offset=low)
+
+
+class _Days(BoundedKind):
+    """Days of the calendar."""
+
+    adds_up = False
+    unit = Fraction(1)
+
+    def literal(self, given: object, name: str) -> Fraction:
+        found = given
+        if isinstance(found, str):
+            try:
+                found = date.fromisoformat(found)
+            except ValueError:
+                if ISO_DAY.fullmatch(str(given)):
+                    raise InvalidQuestion(
+                        f"{shown(given)} is not a day of the calendar; write a day like '2026-12-31'"
+                    ) from None
+                found = None
+        if type(found) is not date:
+            raise InvalidQuestion(
+                f"{name} holds days, so it cannot be compared with {shown(given)}; write a day like '2026-12-31'"
+            )
+        return Fraction(found.toordinal())
+
+    def constant(self, value: Fraction) -> Fraction | date:
+        return date.fromordinal(int(value))
+
+    def typed(self, text: str) -> Fraction:
+        return Fraction(date.fromisoformat(text).toordinal())
+
+    def grid(self, step: Fraction, offset: Fraction) -> Grid:
+        return DAYS
+
+    def between(self, low: Fraction, high: Fraction, step: Fraction | None = None) -> Bounds:
+        return Bounds._of(Union.of([(low, high)], DAYS))
+
+
+NUMBER, DAY = _Numbers("number"), _Days("day")
+TEXT_KEY, WHOLE_KEY, TRUTH_KEY = Kind("text"), Kind("number"), Kind("truth")
+
+OF_KEYS: dict[type, Kind] = {str: TEXT_KEY, int: WHOLE_KEY, bool: TRUTH_KEY}
+"""What keys are, by their type."""
+
+
+def kind_of(bounds: Bounds) -> BoundedKind:
+    """Return what lies within bounds."""
+    return DAY if bounds.is_dates else NUMBER
