@@ -17,7 +17,7 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset, Query
 from inbounds.query.columns.column import Keys, Numbers
-from inbounds.query.question.group import Group, by_bins, by_key, cells
+from inbounds.query.question.group import KeyGroup, by_bins, by_key, cells
 from tests.helpers.engine_places import InParquet, planned, totals_of
 
 CONTRACT = """
@@ -136,7 +136,7 @@ def test_every_combination_is_answered(visits: Dataset) -> None:
     query = visits.count().by("clinic", "smoker")
     assert planned(query).cells == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert totals_of(query) == [[0], [0], [1], [0]]
-    assert cells((Group(Keys("x", (1, 2))), Group(Keys("y", ("a",))))) == [(0, 0), (1, 0)]
+    assert cells((KeyGroup(Keys("x", (1, 2))), KeyGroup(Keys("y", ("a",))))) == [(0, 0), (1, 0)]
     assert cells(()) == [()]
 
 

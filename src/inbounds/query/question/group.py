@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
 
+import numpy as np
+
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.columns.column import Column, Keys, Numbers, as_value
@@ -26,84 +28,137 @@ USUAL_BINS = 20
 
 @dataclass(frozen=True)
 class Group:
-    """One column to group by, and its groups.
-
-    For keys these are the keys.  For numbers they are bins: `starts` are the steps above the least value at which each
-    bin begins, the first of them 0.
-    """
+    """One column to group by, and its groups."""
 
     column: Column
     starts: tuple[int, ...] = ()
+    """The steps above the least value at which each bin begins, the first of them 0; none if these are no bins."""
 
     @property
     def size(self) -> int:
         """How many groups there are."""
-        return len(self.column.keys) if isinstance(self.column, Keys) else len(self.starts)
+        return self.column.size
 
     @property
     def labels(self) -> list[Any]:
         """What the groups are called: a key, a value, or the least and the greatest value of a bin."""
-        if isinstance(self.column, Keys):
-            return list(self.column.keys)
-        if self._by_value:
-            return [as_value(self.column, self.column.value(start)) for start in self.starts]
-        ends = [*self.starts[1:], self.column.steps + 1]
-        return [self._label(self.column, start, end - 1) for start, end in zip(self.starts, ends, strict=True)]
+        raise NotImplementedError
 
     @property
     def tops(self) -> list[Any]:
-        """The greatest value of each bin of numbers."""
-        assert isinstance(self.column, Numbers)
-        ends = [*self.starts[1:], self.column.steps + 1]
-        return [as_value(self.column, self.column.value(self._last(self.column, end - 1))) for end in ends]
+        """The greatest value of each group."""
+        return self.labels
 
-    @staticmethod
-    def _last(column: Numbers, step: int) -> int:
-        """Return the last possible step up to one, which may lie in a gap."""
-        first = column.first
-        spans = [(low - first, high - first) for low, high in column.lattice.spans]
-        return max(min(step, high) for low, high in spans if low <= step)
-
-    def _label(self, column: Numbers, first: int, last: int) -> Any:
-        low, high = as_value(column, column.value(first)), as_value(column, column.value(last))
-        if first == last:
-            return low
-        if column.bounds.step is None:  # the last step of a bin is next to the first of the next one
-            if last == column.steps:
-                return f"[{low:.6g}, {high:.6g}]"
-            return f"[{low:.6g}, {as_value(column, column.value(last + 1)):.6g})"
-        return f"[{low}, {high}]"
+    @property
+    def has_bins(self) -> bool:
+        """Whether these are the bins of a histogram, for which no column has a name."""
+        return False
 
     @property
     def has_all_steps(self) -> bool:
         """Whether every step of a column of numbers is a group of its own."""
-        return isinstance(self.column, Numbers) and len(self.starts) == self.column.steps + 1
+        return False
+
+    def number(self, codes: Any) -> Any:
+        """Return in which of the groups codes are."""
+        return codes
+
+    def __str__(self) -> str:
+        return quoted(self.column.name)
+
+    def call(self, function: str) -> str:
+        """Return a function of these groups, in SQL."""
+        return f"{function}({quoted(self.column.name)})"
+
+
+@dataclass(frozen=True)
+class KeyGroup(Group):
+    """The keys of a column."""
+
+    column: Keys
+
+    @property
+    def labels(self) -> list[Any]:
+        """The keys."""
+        return list(self.column.keys)
+
+
+@dataclass(frozen=True)
+class Bins(Group):
+    """Bins of a column of numbers or days; each possible value, if all of them are bins."""
+
+    column: Numbers
+
+    @property
+    def size(self) -> int:
+        """How many bins there are."""
+        return len(self.starts)
+
+    @property
+    def labels(self) -> list[Any]:
+        """What the bins are called: a value, or their least and their greatest."""
+        if self._by_value:
+            return [self._value(start) for start in self.starts]
+        return [self._label(start, end) for start, end in zip(self.starts, self._last_steps, strict=True)]
+
+    @property
+    def tops(self) -> list[Any]:
+        """The greatest value of each bin."""
+        first = self.column.first
+        spans = [(low - first, high - first) for low, high in self.column.lattice.spans]
+        last = (max(min(step, high) for low, high in spans if low <= step) for step in self._last_steps)  # not in a gap
+        return [self._value(step) for step in last]
+
+    def number(self, codes: Any) -> Any:
+        """Return in which of the bins codes are."""
+        return np.searchsorted(np.array(self.starts), codes, side="right") - 1
+
+    @property
+    def _last_steps(self) -> list[int]:
+        return [start - 1 for start in (*self.starts[1:], self.column.size)]
+
+    def _value(self, step: int) -> Any:
+        return as_value(self.column, self.column.value(step))
+
+    def _label(self, first: int, last: int) -> Any:
+        low, high = self._value(first), self._value(last)
+        if first == last:
+            return low
+        if self.column.bounds.step is None:  # the last step of a bin is next to the first of the next one
+            if last == self.column.steps:
+                return f"[{low:.6g}, {high:.6g}]"
+            return f"[{low:.6g}, {self._value(last + 1):.6g})"
+        return f"[{low}, {high}]"
+
+    @property
+    def has_all_steps(self) -> bool:
+        """Whether every step is a bin of its own."""
+        return len(self.starts) == self.column.size
 
     @property
     def has_values_apart(self) -> bool:
-        """Whether every possible value is a group of its own, with steps between them that are no values."""
+        """Whether every possible value is a bin of its own, with steps between them that are no values."""
         return self._by_value and not self.has_all_steps
 
     @property
     def is_equal(self) -> bool:
         """Whether these are bins as equal as can be, so that a division finds them."""
-        return isinstance(self.column, Numbers) and self.starts == equal_starts(self.column, len(self.starts))
+        return self.starts == equal_starts(self.column, len(self.starts))
 
     @property
     def has_bins(self) -> bool:
-        """Whether these are the bins of a histogram, for which no column has a name."""
-        return not isinstance(self.column, Keys) and not self._by_value
+        """Whether these are not the possible values themselves."""
+        return not self._by_value
 
     def __str__(self) -> str:
         """Return the column, or the histogram: how many bins if they are equal, else the values at which they begin."""
-        return quoted(self.column.name) if isinstance(self.column, Keys) or self._by_value else self.call("HISTOGRAM")
+        return quoted(self.column.name) if self._by_value else self.call("HISTOGRAM")
 
     def call(self, function: str) -> str:
-        """Return a function of these bins of numbers, in SQL."""
-        assert isinstance(self.column, Numbers)
-        name = quoted(self.column.name)
+        """Return a function of these bins, in SQL."""
         if self._by_value:
-            return f"{function}({name})"
+            return super().call(function)
+        name = quoted(self.column.name)
         if self.is_equal:
             return f"{function}({name}, {self.size})"
         begins = (self.column.bounds.as_answer(self.column.value(start)) for start in self.starts)
@@ -111,9 +166,7 @@ class Group:
 
     @property
     def _by_value(self) -> bool:
-        if isinstance(self.column, Keys) or len(self.starts) != self.column.points:
-            return False
-        return self.starts == tuple(possible_steps(self.column))
+        return len(self.starts) == self.column.points and self.starts == tuple(possible_steps(self.column))
 
 
 def is_countable(column: Column) -> bool:
@@ -124,13 +177,13 @@ def is_countable(column: Column) -> bool:
 def by_key(column: Column) -> Group:
     """Return the groups of a column: its keys, or its possible values if they are few."""
     if isinstance(column, Keys):
-        return Group(column)
+        return KeyGroup(column)
     if not is_countable(column):
         raise InvalidQuestion(
             f"{column.name} has no keys, and more than {MOST_VALUES} possible values to group by; "
             "ask for a histogram with bins, or give the column keys in the contract"
         )
-    return Group(column, tuple(possible_steps(column)))
+    return Bins(column, tuple(possible_steps(column)))
 
 
 def possible_steps(column: Numbers) -> list[int]:
@@ -138,19 +191,20 @@ def possible_steps(column: Numbers) -> list[int]:
     return [index - column.first for index in column.lattice.indices()]
 
 
-def by_bins(column: Numbers, bins: object) -> Group:
+def by_bins(column: Numbers, bins: object) -> Bins:
     """Return bins of a column: so many, as equal as can be, or those that begin at the values given."""
     if bins is None:
-        few = column.bounds.step is not None and column.points <= MOST_VALUES
-        return by_key(column) if few else by_bins(column, min(USUAL_BINS, column.points))
+        if is_countable(column):
+            return Bins(column, tuple(possible_steps(column)))
+        return by_bins(column, min(USUAL_BINS, column.points))
     if isinstance(bins, int) and not isinstance(bins, bool):
         if not 1 <= bins <= min(MOST_VALUES, column.steps + 1):
             raise InvalidQuestion(
                 f"bins must be from 1 to {min(MOST_VALUES, column.steps + 1)}, got {shown(bins)}; "
                 "ask for another number, or leave it out"
             )
-        return Group(column, equal_starts(column, bins))
-    return Group(column, _read_starts(column, bins))
+        return Bins(column, equal_starts(column, bins))
+    return Bins(column, _read_starts(column, bins))
 
 
 def equal_starts(column: Numbers, bins: int) -> tuple[int, ...]:

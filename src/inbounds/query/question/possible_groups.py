@@ -159,11 +159,7 @@ class Possible:
 
 def placed(group: Group, codes: Range) -> Range:
     """Return in which of the groups of a column codes are."""
-    if isinstance(group.column, Keys):
-        return codes
-    starts = np.array(group.starts)
-    low, high = (np.searchsorted(starts, end, side="right") - 1 for end in (codes.low, codes.high))
-    return Range(low, high, codes.here, codes.gone)
+    return Range(group.number(codes.low), group.number(codes.high), codes.here, codes.gone)
 
 
 def marked(lows: Sequence[Integers], highs: Sequence[Integers], sizes: tuple[int, ...], *, some: bool) -> Flags:

@@ -11,7 +11,7 @@ from sqlglot import exp
 from inbounds.query.columns.column import Keys, Numbers
 from inbounds.query.columns.derived_column import Made, MadeKeys
 from inbounds.query.engines.engine import Dialect
-from inbounds.query.question.group import Group
+from inbounds.query.question.group import Bins, Group
 from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.conditions import true
 from inbounds.query.statement.expressions import (
@@ -105,7 +105,7 @@ class _Builder:
         """
         if self.request.unit is not None or isinstance(group.column, MadeKeys):
             return False
-        return isinstance(group.column, Keys) or (isinstance(group.column, Made) and group.has_values_apart)
+        return not isinstance(group, Bins) or (isinstance(group.column, Made) and group.has_values_apart)
 
     # The rows that the question is about.
 
@@ -127,7 +127,7 @@ class _Builder:
         found: list[Expression] = []
         for i, group in enumerate(self.request.groups):
             this = exp.column(f"g{i}")
-            binned = isinstance(group.column, Numbers) and not group.has_all_steps
+            binned = isinstance(group, Bins) and not group.has_all_steps
             binned = binned and not self._is_numbered_last(group)
             found.append(self.codes.bin(group, this) if binned else this)
         if self.request.bucket == 1:

@@ -11,7 +11,7 @@ from inbounds.query.columns.column import Column, Key, Keys, Numbers
 from inbounds.query.columns.derived_column import Made, MadeKeys
 from inbounds.query.columns.kind import DAY
 from inbounds.query.engines.engine import Dialect, Kind
-from inbounds.query.question.group import Group
+from inbounds.query.question.group import Bins, Group
 from inbounds.query.statement.expressions import (
     INFINITY,
     Expression,
@@ -161,7 +161,7 @@ class Codes:
         Of `b` bins as equal as can be, the value `v` of `n` is in bin `floor((b v + b - 1) / n)`.  The dividend is an
         integer below 2**46, so no quotient is rounded up to an integer: each engine's doubles give the same bin.
         """
-        assert isinstance(group.column, Numbers)
+        assert isinstance(group, Bins)
         if not group.is_equal:
             return _halved(steps, group.starts, 0)
         values = group.column.steps + 1
