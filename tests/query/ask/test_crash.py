@@ -14,6 +14,7 @@ from tests.helpers import killed_askers
 from tests.helpers.audit_tables import contract
 from tests.helpers.killed_askers import EPSILON
 from tests.helpers.programs import run_program
+from tests.helpers.sparing import sparing
 
 KILLS = 30
 
@@ -23,7 +24,7 @@ BUDGETS = {"epsilon": "total = 1000000", "rho": "total = 0.005\ndelta = 0.5"}
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="a process is killed by a signal")
 
 
-@pytest.fixture(params=BUDGETS)
+@pytest.fixture(params=sparing(BUDGETS))
 def folder(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A folder with a small table in DuckDB and its contract."""
     with duckdb.connect(str(tmp_path / "visits.duckdb")) as connection:

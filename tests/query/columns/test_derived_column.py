@@ -360,7 +360,7 @@ def test_totals_are_those_of_plain_python(files: InParquet, contract: str) -> No
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(asked=st.lists(EXACT, min_size=1, max_size=4), seed=st.integers(0, 10**6))
 def test_no_unit_changes_more_than_the_sensitivity(files: InParquet, asked: list[Expression], seed: int) -> None:
     """Without one of the units, all totals of questions about random expressions change by at most the sensitivity."""

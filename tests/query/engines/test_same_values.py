@@ -19,6 +19,7 @@ from inbounds.query import Dataset
 from inbounds.query.engines.by_contract import LARGEST
 from tests.helpers import oracle
 from tests.helpers.engine_places import totals_of
+from tests.helpers.sparing import sparing
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -242,14 +243,17 @@ CASES: dict[str, tuple[str, Any, dict[str, Form], Callable[[Any], Any]]] = {
 }  # fmt: skip
 
 
+EVERY_TIME = ("whole keys", "text keys", "truths", "halves to whole numbers", "numbers", "numbers as texts", "days")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", sparing(sorted(CASES, key=lambda one: one not in EVERY_TIME), len(EVERY_TIME)))
 def test_the_same_values_have_the_same_totals(case: str) -> None:
     """What a column holds is what the contract says, in every type that holds the same values."""
     said, values, forms, meant = CASES[case]
 
-    @settings(max_examples=3, deadline=None)
-    @given(st.lists(values | st.none(), min_size=1, max_size=12))
+    @settings(max_examples=2, deadline=None)  # the simplest of all lists, and a random one
+    @given(st.lists(values | st.none(), min_size=8, max_size=24))
     def holds(rows: Values) -> None:
         right = expected([None if one is None else meant(one) for one in rows], said)
         for name, make in forms.items():

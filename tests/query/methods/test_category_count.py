@@ -48,7 +48,7 @@ def test_a_unit_moves_the_number_of_keys_by_its_limit(unit: str, limit: int) -> 
     with Playground(contract(COLUMNS, unit=unit, limit=limit), TYPES) as playground:
         plan = playground.dataset.count_keys("place").plan(1, pooling=1)
         assert plan.answering.sensitivity == limit
-        for _ in range(60):
+        for _ in range(30):
             rows = [(draw.randint(2, 4), draw.choice("abcde")) for _ in range(draw.randint(0, 4))]
             new = [(1, place) for place in draw.sample("abcde", draw.randint(1, 5))]
             new = new[:1] if unit == "row" else new

@@ -105,7 +105,7 @@ def test_the_event_is_rare_enough_and_not_too_rare(audited: tuple[Plan, dict[str
     assert broken > 1.06 * EPSILON
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_audit_finds_no_more_than_epsilon(audited: tuple[Plan, dict[str, list[list[int]]]]) -> None:
     """What very many answers show of the loss is no more than epsilon, and not far from what is exact."""
     plan, totals = audited
@@ -115,7 +115,7 @@ def test_an_audit_finds_no_more_than_epsilon(audited: tuple[Plan, dict[str, list
     assert exact - 0.1 < found < exact < EPSILON
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_audit_catches_the_standard_guarantee(audited: tuple[Plan, dict[str, list[list[int]]]]) -> None:
     """The audit can fail: where each group is answered by the standard guarantee alone, it finds more than epsilon."""
     plan, totals = audited

@@ -20,6 +20,7 @@ from tests.helpers.caller_settings import SURROUNDINGS
 from tests.helpers.corpus import clinic
 from tests.helpers.engine_places import InParquet
 from tests.helpers.scripted_entropy import Script
+from tests.helpers.sparing import sparing
 from tests.query.test_corpus import CORPUS
 
 AGES = '[columns.age]\nbounds = "[0, 120] step 1"\n[columns.town]\nkeys = ["a", "b"]\n'
@@ -70,7 +71,7 @@ def answered(place: InParquet, name: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["raising NumPy", "raising warnings", "everything"])
+@pytest.mark.parametrize("name", sparing(["everything", "raising NumPy", "raising warnings"]))
 def test_the_corpus_is_answered_alike(place: InParquet, name: str) -> None:
     """From the same random numbers, every question of the corpus has the same answer whatever the caller has set."""
     for one in ("", name):

@@ -26,6 +26,7 @@ from tests.helpers.engine_places import totals_of
 from tests.helpers.random_contracts import Row
 from tests.helpers.random_places import RandomPlace
 from tests.helpers.random_questions import Questions
+from tests.helpers.sparing import sparing
 from tests.helpers.unit_changes import part_of_sensitivity, quick_plan
 
 pandas = pytest.importorskip("pandas")
@@ -115,10 +116,10 @@ def _totals(plan: Plan, engine: DuckDB) -> list[list[int]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(0, 12, 6))
+@pytest.mark.parametrize("seed", sparing(range(0, 12, 3)))
 def test_no_unit_changes_more_in_any_frame(tmp_path: Path, seed: int) -> None:
     """In every library, and whatever types it makes of rows, totals are those of a typed table, on both sides."""
-    compared, wrong = differences(tmp_path, range(seed, seed + 6))
+    compared, wrong = differences(tmp_path, range(seed, seed + 3))
     assert wrong == []
     assert compared > 0
 
@@ -132,7 +133,7 @@ def test_a_day_that_is_read_wrongly_is_caught(tmp_path: Path, monkeypatch: pytes
         "inbounds.query.engines.duckdb.MACROS",
         tuple(later if one == by_contract.DAY else one for one in by_contract.MACROS),
     )
-    assert differences(tmp_path, range(6))[1]
+    assert any(differences(tmp_path, range(seed, seed + 1))[1] for seed in range(3, 9))
 
 
 def loose(columns: Columns) -> Any:

@@ -26,6 +26,7 @@ from inbounds.query.question.question import Question
 from inbounds.query.tables.relation import Joined, JoinOnUnit
 from inbounds.query.tables.table import Table
 from tests.helpers.engine_places import planned
+from tests.helpers.sparing import sparing
 from tests.query.tables.test_relation import Clinic
 
 EPSILON = 1
@@ -138,7 +139,7 @@ def audited(clinic: Clinic, query: Query) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sql", ASKED_ABOUT)
+@pytest.mark.parametrize("sql", sparing(ASKED_ABOUT, 2))
 def test_an_audit_finds_no_more_than_epsilon(clinic: Clinic, sql: str) -> None:
     """Releases about joins, rows made of rows and expressions lose no more than epsilon, and something."""
     assert 0.2 * EPSILON < audited(clinic, clinic.dataset.sql(sql)) <= EPSILON
@@ -160,7 +161,7 @@ def asked(clinic: Clinic, query: Query, name: str) -> float:
     return at_least(counts["without"], counts["with"], ASKED)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_answers_are_audited_all_the_way(clinic: Clinic) -> None:
     """Answers as analysts get them lose at most epsilon for a right join, and more for one with rows of two units."""
     right = clinic.dataset.sql("SELECT COUNT(*) FROM visits JOIN drugs ON visits.who = drugs.taker WHERE dose < 20")

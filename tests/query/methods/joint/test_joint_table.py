@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ from inbounds.errors import ProjectionFailed
 from inbounds.joint import joint_release
 from inbounds.joint.measured.measurements import measure
 from inbounds.joint.solve import solve
+from inbounds.query.methods.joint import joint_table
 from inbounds.query.methods.joint.joint_table import JointTable
 from inbounds.query.methods.plan import Plan
 from tests.helpers.audit_tables import Playground, contract
+from tests.helpers.sparing import sparing
 from tests.helpers.town_tables import COLUMNS, ROWS, TYPES, answer_adds_up, quiet, rows_of, sums_that_differ
 
 QUESTIONS = [
@@ -114,16 +117,24 @@ def test_a_mixed_sum_stays_within_what_all_units_can_have(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-@pytest.mark.parametrize(("unit", "limit"), [("row", 1), ("who", 3)])
-def test_intervals_cover_what_they_say(confidence: float, unit: str, limit: int) -> None:
+@pytest.mark.parametrize(
+    ("confidence", "unit", "limit"), sparing([(0.95, "who", 3), (0.8, "who", 3), (0.95, "row", 1), (0.8, "row", 1)])
+)
+def test_intervals_cover_what_they_say(
+    confidence: float, unit: str, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The interval of every row holds its truth at least as often as was asked for; one for less does not pass."""
     with Playground(contract(COLUMNS, unit=unit, limit=limit), TYPES) as playground:
         plan, answering = planned(playground, "SELECT COUNT(*) FROM visits GROUP BY CUBE(district, sex)", Fraction(1))
-    one, runs = plan.request.weights.one, 700
+    one, runs = plan.request.weights.one, 300
     truth = np.array([[20, 0], [3, 40], [0, 7]])
     wanted = [*truth.ravel(), *truth.sum(axis=1), *truth.sum(axis=0), truth.sum()]
     totals = [[int(cell) * one] for cell in truth.ravel()]
+    measured = measure(answering.plan, truth * one)
+    ends_of = [row[0].interval for row in answering.made_of(measured, confidence)]
+    nothing = SimpleNamespace(cells=np.zeros_like(truth))  # intervals are of what was measured, whatever table is made
+    monkeypatch.setattr(joint_table, "JointRelease", SimpleNamespace(of=lambda _: nothing))
+    assert [row[0].interval for row in answering.made_of(measured, confidence)] == ends_of
 
     def covered(sure: float) -> list[int]:
         found = np.zeros(len(wanted), dtype=int)
@@ -137,13 +148,13 @@ def test_intervals_cover_what_they_say(confidence: float, unit: str, limit: int)
     assert stats.binom.cdf(covered(confidence / 4)[-1], runs, confidence) < 1e-9
 
 
-@pytest.mark.parametrize("far", [2**70, -(2**70), 2**62, -5, 2**31])
 @pytest.mark.parametrize("text", QUESTIONS)
-def test_no_totals_are_too_far(towns: Playground, text: str, far: int) -> None:
+def test_no_totals_are_too_far(towns: Playground, text: str) -> None:
     """Whatever a statement adds up, also what no table holds, there is an answer that adds up."""
     plan, _ = planned(towns, text, Fraction(1))
-    for totals in ([[far]] * len(plan.cells), [[far], *[[0]] * (len(plan.cells) - 1)]):
-        assert sums_that_differ(rows_of(plan, totals)) == [] or abs(far) > 2**50  # doubles hold no more
+    for far in (2**70, -(2**70), 2**62, -5, 2**31):
+        for totals in ([[far]] * len(plan.cells), [[far], *[[0]] * (len(plan.cells) - 1)]):
+            assert sums_that_differ(rows_of(plan, totals)) == [] or abs(far) > 2**50, far  # doubles hold no more
 
 
 def test_a_cell_of_many_rows_is_not_cut(tmp_path: Path) -> None:
