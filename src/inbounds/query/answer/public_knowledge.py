@@ -18,7 +18,7 @@ import numpy as np
 
 from inbounds.query.answer.public_value import PublicValue
 from inbounds.query.answer.released.expression import kind_of_measure
-from inbounds.query.columns.column import Keys, Numbers, as_value
+from inbounds.query.columns.column import Column, Keys, Numbers, as_value
 from inbounds.query.columns.condition import And, Compare, Condition, Missing, Not, Or, joined
 from inbounds.query.columns.derived_column import stored_columns, whole_of
 from inbounds.query.columns.integer_range import Range, Ranges
@@ -71,7 +71,7 @@ def _parts(question: Question, condition: Condition) -> list[Any] | None:
     """Return which part of the rows meets a condition, if it is all or none of them in every group."""
     missing = (Missing(name) for name in condition.columns())
     met, others = _met(question, condition), _met(question, joined(Or, Not(condition), *missing))
-    if met & others:
+    if met & others or not met:  # if no row can meet it, that is refused
         return None
     return [1.0 if row in met else 0.0 for row in question.rows]
 
@@ -116,7 +116,7 @@ def _followed(question: Question, column: Numbers) -> list[Any] | None:
 def _left(question: Question, column: Numbers) -> list[Any] | None:
     """Return the value of a column in every group, if the condition and public tables leave no other."""
     codes = only_codes(question, column)
-    return None if codes is None else _shown(question, column, codes)
+    return None if codes is None or set(codes) == {None} else _shown(question, column, codes)
 
 
 def _shown(question: Question, column: Numbers, codes: list[int | None]) -> list[Any] | None:
@@ -159,9 +159,19 @@ def _fixed(question: Question) -> dict[str, int]:
     found: dict[str, int] = {}
     condition = question.condition
     if condition is not None:
-        for column in map(question.table.column, condition.columns()):
-            codes = only_codes(replace(question, groups=()), column) if is_stored(column) else None
-            absent = joined(And, condition, Missing(column.name))
-            if codes is not None and codes[0] is not None and not can_be_met(question.table, absent):
-                found[column.name] = codes[0]
+        for column in filter(is_stored, map(question.table.column, condition.columns())):
+            (code,) = only_codes(replace(question, groups=()), column) or (None,)
+            if code is not None and not can_be_met(question.table, joined(And, condition, Missing(column.name))):
+                found[column.name] = code
+            elif (equal := _equal_to(condition, column)) is not None:
+                found[column.name] = equal
     return found
+
+
+def _equal_to(condition: Condition, column: Column) -> int | None:
+    """Return the code that a condition says a column is equal to, also if it says more that contradicts it."""
+    for part in condition.parts() if isinstance(condition, And) else (condition,):
+        if isinstance(part, Compare) and part.operator == "=" and part.column == column.name:
+            _, code = column.against("=", part.value)
+            return code if isinstance(column, Keys) or 0 <= code <= column.steps else None
+    return None
