@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from inbounds.query import UselessQuestion
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """
@@ -54,3 +55,30 @@ def test_proportions_are_warned_of_too(playground: Playground) -> None:
     """A proportion is about its own condition, and each warning is given once."""
     query = playground.dataset.proportion("delay > 500").where("delay > 500")
     assert len(query.explain(1, pooling=1).warnings) == 1
+
+
+INNER = "FROM (SELECT who, {measure} AS n FROM visits {where} GROUP BY who) AS t"
+PLACES = [
+    "SELECT CASE WHEN delay > 500 THEN 'late' ELSE 'soon' END AS k, COUNT(*) FROM visits GROUP BY k",
+    "SELECT COVAR_POP(delay, CASE WHEN delay > 500 THEN 1 WHEN delay > 5 THEN 2 ELSE 0 END) FROM visits",
+    f"SELECT AVG(n) {INNER.format(measure='SUM(CASE WHEN delay > 500 THEN 1 ELSE 0 END)', where='')}",
+    f"SELECT AVG(n) {INNER.format(measure='COUNT(*)', where='WHERE delay > 500 OR delay < 5')}",
+    "SELECT AVG(delay) FROM visits WHERE delay = 5 AND delay < 500",
+]
+
+
+@pytest.mark.parametrize("sql", PLACES)
+def test_constants_are_warned_of_wherever_they_are(tmp_path: Path, sql: str) -> None:
+    """In a group, a second column, an inner SELECT and beside what is public, a comparison is warned of, once."""
+    with Playground(contract(COLUMNS, unit="who"), TYPES, tmp_path / "ledger.db") as found:
+        warnings = [one for one in found.dataset.sql(sql).explain(1).warnings if "are clipped to" in one]
+    assert len(warnings) == 1
+    assert "500" in warnings[0]
+
+
+def test_a_second_column_that_is_the_same_for_all_rows_is_refused(playground: Playground) -> None:
+    """A covariance with what no row can change tells nothing, whichever of the two columns it is."""
+    made = "CASE WHEN delay > 500 THEN 1 ELSE 0 END"
+    for pair in (f"delay, {made}", f"{made}, delay"):
+        with pytest.raises(UselessQuestion, match="no row can meet delay > 500"):
+            playground.dataset.sql(f"SELECT COVAR_POP({pair}) FROM visits").ask(1, analyst="ana")

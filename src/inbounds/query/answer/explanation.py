@@ -24,7 +24,7 @@ from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank, QuantilesInOrder
 from inbounds.query.methods.ratio import Ratio
 from inbounds.query.methods.usefulness import INSIST, too_few, why_useless
-from inbounds.query.question.clipping_warnings import warnings_of
+from inbounds.query.question.clipping_warnings import clippings_of, warnings_of
 from inbounds.query.question.contribution_bound import NOTHING_READ, no_limit, row_limit
 from inbounds.query.question.question import Question, made_columns, sql_of
 
@@ -125,6 +125,7 @@ class Explanation:
         parts = tuple(ExplainedPart.of(plan, dialect) for plan in plans)
         limit = (row_limit(questions) or no_limit(questions[0])) if plans else NOTHING_READ
         warnings, made = (*warnings_of(questions), *too_few(plans)), _made(whole[0])
+        warnings = tuple(dict.fromkeys((*warnings, *clippings_of(whole))))
         made_of = _from_columns(whole)
         useless = why_useless(plans)
         return cls(sql_of(whole), cost, limit, parts, warnings, shown, owned, made, made_of, lasting, useless)

@@ -13,6 +13,7 @@ from inbounds.query.answer.public_knowledge import public_values
 from inbounds.query.answer.public_value import PublicValue
 from inbounds.query.answer.released.expression import OfMeasure
 from inbounds.query.answer.view import Shown, ShownColumn
+from inbounds.query.question.clipping_warnings import clippings_of
 from inbounds.query.question.impossible_condition import why_impossible
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
@@ -66,7 +67,8 @@ class PublicPart:
         """Return an answer that says which of its columns are public."""
         columns = zip(answer.columns[-answer.measures :], self.shown.columns, strict=True)
         public = tuple(name for name, column in columns if isinstance(column.of, PublicValue))
-        return replace(answer, warnings=(*answer.warnings, self.told), public=public)
+        warnings = dict.fromkeys((*answer.warnings, *clippings_of(self.questions), self.told))
+        return replace(answer, warnings=tuple(warnings), public=public)
 
 
 def _named(column: ShownColumn) -> ShownColumn:

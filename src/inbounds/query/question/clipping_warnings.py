@@ -9,8 +9,8 @@ from inbounds.query.columns.column import Numbers
 from inbounds.query.columns.condition import Compare, Condition, In
 from inbounds.query.columns.derived_column import Made
 from inbounds.query.columns.expression import choices
-from inbounds.query.question.measure import Proportion
 from inbounds.query.question.question import Question
+from inbounds.query.question.stated_conditions import stated_conditions
 from inbounds.query.tables.table import Table
 
 
@@ -19,14 +19,16 @@ def warnings_of(questions: Sequence[Question]) -> tuple[str, ...]:
 
     What is answered with something else than was asked for is warned of as well.
     """
-    found: dict[str, None] = {}
-    for question in questions:
-        found |= dict.fromkeys(question.measure.remarks)
-        measured = question.measure.condition if isinstance(question.measure, Proportion) else None
-        chosen = [test for tests in choices(getattr(question.measure, "column", "")) for test in tests]
-        for condition in (one for one in (question.condition, measured, *chosen) if one is not None):
-            found |= {_warning(test, column): None for test, column, _ in beyond(question.table, condition)}
-    return tuple(found)
+    remarks = (remark for question in questions for remark in question.measure.remarks)
+    return tuple(dict.fromkeys((*remarks, *clippings_of(questions))))
+
+
+def clippings_of(questions: Sequence[Question]) -> tuple[str, ...]:
+    """Return a warning for each comparison with a constant beyond the bounds of its column, each once."""
+    stated = (one for question in questions for one in stated_conditions(question))
+    return tuple(
+        dict.fromkeys(_warning(test, column) for one in stated for test, column, _ in beyond(one.table, one.condition))
+    )
 
 
 def beyond(table: Table, condition: Condition) -> Iterator[tuple[Condition, Numbers, Fraction]]:

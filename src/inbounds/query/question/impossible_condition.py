@@ -15,7 +15,8 @@ from inbounds.query.question.measure import Proportion
 from inbounds.query.question.possible_groups import Possible
 from inbounds.query.question.public_rows import left_by_public
 from inbounds.query.question.question import Question
-from inbounds.query.tables.relation import Joined, JoinOnUnit, UnitRows
+from inbounds.query.question.stated_conditions import measured_columns, stated_conditions
+from inbounds.query.tables.relation import UnitRows
 from inbounds.query.tables.table import Table
 
 
@@ -38,16 +39,14 @@ def can_be_met(table: Table, condition: Condition) -> bool:
 
 def _conditions(question: Question) -> Iterator[tuple[Table, Condition]]:
     """Yield the conditions that rows have to meet for there to be something to answer, those of measures too."""
-    if question.condition is not None:
-        yield question.table, question.condition
+    yield from ((one.table, one.condition) for one in stated_conditions(question) if one.needed)
     if isinstance(question.measure, Proportion):
         conditions = [one for one in (question.condition, question.measure.condition) if one is not None]
         yield question.table, joined(And, *conditions) if len(conditions) > 1 else conditions[0]
-    measured = getattr(question.measure, "column", "")
-    if isinstance(measured, Formula) and _is_constant(question.table, measured.expression):
-        for tests in choices(measured):
-            yield question.table, _any(tests)
-    yield from _within(question.table)
+    for measured in measured_columns(question.measure):
+        if isinstance(measured, Formula) and _is_constant(question.table, measured.expression):
+            for tests in choices(measured):
+                yield question.table, _any(tests)
 
 
 def _is_constant(table: Table, this: Expression) -> bool:
@@ -61,20 +60,6 @@ def _is_constant(table: Table, this: Expression) -> bool:
 
 def _any(tests: Sequence[Condition]) -> Condition:
     return joined(Or, *tests) if len(tests) > 1 else tests[0]
-
-
-def _within(table: Table) -> Iterator[tuple[Table, Condition]]:
-    """Yield the conditions on rows that a table is made of."""
-    relation = table.relation
-    if isinstance(relation, UnitRows):
-        if relation.condition is not None:
-            yield relation.of, relation.condition
-        yield from _within(relation.of)
-    elif isinstance(relation, Joined):
-        yield from _within(relation.first)
-        for join in relation.joins:
-            if isinstance(join, JoinOnUnit) and not join.keep:
-                yield from _within(join.table)
 
 
 def _clipped(table: Table, condition: Condition) -> Iterator[tuple[Numbers, Fraction]]:

@@ -1,0 +1,63 @@
+"""All conditions that a question states: in WHERE, in a measure, in groups, and on the rows that a table is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inbounds.query.columns.condition import Condition
+from inbounds.query.columns.expression import choices
+from inbounds.query.question.measure import Measure, Moments, Proportion
+from inbounds.query.question.question import Question
+from inbounds.query.tables.relation import Joined, JoinOnUnit, UnitRows
+from inbounds.query.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A condition, and the table whose rows it is about."""
+
+    table: Table
+    condition: Condition
+    needed: bool = False
+    """Whether a row has to meet it for there to be anything to answer."""
+
+
+def stated_conditions(question: Question) -> Iterator[Stated]:
+    """Yield the conditions of a question, those of each CASE too; not those that are inside a condition."""
+    table = question.table
+    if question.condition is not None:
+        yield Stated(table, question.condition, needed=True)
+    if isinstance(question.measure, Proportion):
+        yield Stated(table, question.measure.condition)
+    for name in (*measured_columns(question.measure), *(group.column.name for group in question.groups)):
+        yield from _chosen(table, name)
+    yield from _within(table, needed=True)
+
+
+def measured_columns(measure: Measure) -> tuple[str, ...]:
+    """Return the names of the columns that a measure is of."""
+    if isinstance(measure, Moments):
+        return measure.columns
+    return tuple(name for part in ("column", "other") if (name := getattr(measure, part, None)) is not None)
+
+
+def _chosen(table: Table, name: str) -> Iterator[Stated]:
+    """Yield the conditions of each CASE in what a column is made of."""
+    yield from (Stated(table, test) for tests in choices(name) for test in tests)
+
+
+def _within(table: Table, *, needed: bool) -> Iterator[Stated]:
+    """Yield the conditions on rows that a table is made of; where rows without any stay, none of them is needed."""
+    relation = table.relation
+    if isinstance(relation, UnitRows):
+        if relation.condition is not None:
+            yield Stated(relation.of, relation.condition, needed)
+        for measure in relation.measures.values():
+            yield from _chosen(relation.of, measure.column or "")
+        yield from _within(relation.of, needed=needed)
+    elif isinstance(relation, Joined):
+        yield from _within(relation.first, needed=needed)
+        for join in relation.joins:
+            if isinstance(join, JoinOnUnit):
+                yield from _within(join.table, needed=needed and not join.keep)
