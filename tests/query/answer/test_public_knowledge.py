@@ -160,6 +160,13 @@ def test_what_may_have_several_values_is_not_public(named: Dataset, sql: str) ->
     assert named.sql(sql).explain(1).epsilon == 1
 
 
+def test_public_quantiles_are_told_apart_by_their_levels(named: Dataset) -> None:
+    """Several quantiles of a column have names of their own, as private ones have."""
+    answer = named.sql("SELECT QUANTILES(age, 0.1, 0.9), MEDIAN(age) FROM stays WHERE age = 7").ask(1, analyst="ana")
+    assert answer.columns == ("quantile_0.1_age", "quantile_0.9_age", "median_age")
+    assert answer.rows == ((7, 7, 7),)
+
+
 PAID = [
     f"SELECT MAX(w.beds) {OF_WARDS}",
     f"SELECT MAX(w.beds) {OF_WARDS} WHERE s.ward IN ('w1', 'w2')",

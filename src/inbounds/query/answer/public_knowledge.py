@@ -8,6 +8,7 @@ looked at: whether there are any is not told.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -41,7 +42,8 @@ def public_values(question: Question, measures: Sequence[Measure]) -> dict[Measu
                 values = [None] * len(values)
             kind = kind_of_measure(question.table.columns, measure)
             found[measure] = PublicValue(measure, dict(zip(_keys(question), values, strict=True)), kind)
-    return found
+    names = Counter(one.name for one in found.values())
+    return {measure: replace(one, has_namesake=names[one.name] > 1) for measure, one in found.items()}
 
 
 def _keys(question: Question) -> list[tuple[Any, ...]]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from inbounds.query.answer.released.expression import Ends, Exact, Kind, Released, ReleasedRow, exactly
-from inbounds.query.question.measure import Measure
+from inbounds.query.question.measure import Measure, Quantile, as_decimal_text
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,17 @@ class PublicValue(Released):
     values: Mapping[tuple[Any, ...], Any] = field(compare=False, repr=False)
     """By the keys of the group; None, or nothing, where there can be no value."""
     kind: Kind = "number"
+    has_namesake: bool = False
+    """Whether another public measure would be called the same: another quantile of the column."""
     varies = True
 
     @property
     def name(self) -> str:
-        """What its column is called."""
-        return self.measure.public_name
+        """What its column is called: a quantile beside another of its column by its level, too."""
+        measure = self.measure
+        if self.has_namesake and isinstance(measure, Quantile):
+            return f"quantile_{as_decimal_text(measure.level)}_{measure.column}"
+        return measure.public_name
 
     def evaluate(self, row: ReleasedRow) -> Exact:
         """Return the value."""
