@@ -97,6 +97,20 @@ def test_a_column_can_have_days_of_its_own_form(tmp_path: Path) -> None:
         assert totals_of(dataset.count().where("day = '2026-03-05'"))[0][0] * 2 == totals_of(dataset.count())[0][0]
 
 
+@pytest.mark.parametrize(
+    ("form", "good"), [("%d.%m.%Y", "31.12.2026"), ("%Y%m%d", "20261231"), ("%b %d, %Y", "Dec 31, 2026")]
+)
+@pytest.mark.parametrize(
+    "odd", ["infinity", "-infinity", "epoch", "31.12.26", "31.12.026", "261231", "Dec 31, 26", "x"]
+)
+def test_what_is_no_day_in_its_format_is_missing(tmp_path: Path, form: str, good: str, odd: str) -> None:
+    """Words that databases know, and years of two digits where four are meant, are not read; check counts them."""
+    lines = "\n".join(["who,cost,day,clinic,ward", f'a,1,"{good}",x,1', f'b,1,"{odd}",x,1', f'c,1," {good}",x,1'])
+    with opened(tmp_path, f'date_format = "{form}"', lines.encode()) as dataset:
+        (day,) = (one for one in Inspection.of(dataset).numbers if one.column == "day")
+        assert (day.missing, day.unread) == (1, 1)
+
+
 HOSTILE = [b"\xff\xfe\x00", b"\x81\x8d\x9d", b'"', b'"\x80;', b"9" * 400, b"1.000.000,5,5", b"99.99.9999", b"%d.%m.%Y",
            b"-", b"1e400", b"31.12.99999", b"0.0.0", b"\xe2\x80", b"\\x81"]  # fmt: skip
 

@@ -28,6 +28,10 @@ NEVER = "\x1e\x1f\x1e\x1f"
 """What separates columns of lines, of which there is one."""
 
 
+DIRECTIVES = {"Y": "[0-9]{4}", "%": "%", **dict.fromkeys("dmyHIMSf", "[0-9]+")}
+"""What parts of a day are written as; others, such as names of months, as any text."""
+
+
 class CsvLines:
     """The lines of csv files that have the same header, and how their fields are written."""
 
@@ -61,7 +65,7 @@ class CsvLines:
         if column is None or (isinstance(column, Keys) and type(column.keys[0]) is not int):
             return text if column is None or isinstance(column.keys[0], str) else read(column, text)
         if not isinstance(column, Keys) and column.is_dates and (how := form.day_format(name)) is not None:
-            return exp.TryCast(this=_call("TRY_STRPTIME", text, _text(how)), to=exp.DataType.build("DATE"))
+            return _day(text, how)
         is_number = isinstance(column, Keys) or not column.is_dates
         return read(column, _plain_number(text, form) if is_number and not form.has_plain_numbers else text)
 
@@ -105,6 +109,19 @@ def _fields(delimiter: str) -> exp.Expr:
     plain = _call("STRING_SPLIT", line, _text(delimiter))
     quoted = exp.Case(ifs=[exp.If(this=in_order, true=taken)])
     return exp.Case(ifs=[exp.If(this=_call("CONTAINS", line, _text('"')), true=quoted)], default=plain)
+
+
+def _day(field: exp.Expr, how: str) -> exp.Expr:
+    """Return a day that is written in a format, NULL if it is not.
+
+    DuckDB reads `epoch` and `infinity` in any format, and a year of two digits where four are meant.
+    """
+    shape = "".join(
+        DIRECTIVES.get(part[1], ".+") if len(part) == 2 else re.escape(part) for part in re.findall("%.|[^%]+", how)
+    )
+    read = exp.TryCast(this=_call("TRY_STRPTIME", field, _text(how)), to=exp.DataType.build("DATE"))
+    fits = _call("REGEXP_FULL_MATCH", _call("TRIM", field), _text(shape.replace("\\ ", "\\s+")))
+    return exp.Case(ifs=[exp.If(this=fits, true=read)])
 
 
 def _plain_number(field: exp.Expr, form: CsvForm) -> exp.Expr:
