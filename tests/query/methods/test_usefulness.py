@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from inbounds.bounds import Bounds
 from inbounds.query import Dataset, UselessQuestion
 from inbounds.query.methods.method import guess_error
+from inbounds.query.methods.quantiles.quantiles import QuantileByRank
 from inbounds.query.methods.usefulness import INSIST
 from tests.helpers.audit_tables import Playground, contract
 from tests.helpers.hospital import OF_WARDS, PER_PATIENT, hospital
@@ -227,3 +230,29 @@ def test_an_answer_that_noise_pushed_to_the_end_says_so(stays: Dataset) -> None:
             assert one not in answer.warnings, "which are known before anything is released"
             return
     raise AssertionError("no answer was at the end")
+
+
+@pytest.mark.parametrize("bounds", ["[0, 1] step 1", "[0, 10] | [990, 1000] step 1", "[0, 10] step 1"])
+def test_a_quantile_is_a_guess_only_if_its_own_law_says_so(tmp_path: Path, bounds: str) -> None:
+    """Of few values, and of those with a gap between them, an even draw is hardly worse than a guess: none is refused.
+
+    Exact: over all true values, with all rows at one of them, no refused law is nearer than the middle.
+    """
+    columns = f'[columns.size]\nbounds = "{bounds}"\n'
+    with Playground(
+        contract(columns, unit="row", units=10), "who BIGINT, size DOUBLE", tmp_path / "l.db"
+    ) as playground:
+        for epsilon in ("0.001", "0.01", "0.05", "0.057", "0.1"):
+            plan = playground.dataset.sql("SELECT MEDIAN(size) FROM visits").plan(epsilon)
+            answering = plan.answering
+            assert isinstance(answering, QuantileByRank)
+            pieces = enumerate(pairwise(answering.buckets.before))
+            values = np.array([place for place, (one, other) in pieces if other > one])  # each bucket is one step
+            errors = np.abs(np.subtract.outer(values, values))
+            weights = np.where(errors == 0, 1.0, np.exp(-float(answering.epsilon) * 10 / 2))
+            error = float(((weights * errors).sum(1) / weights.sum(1)).mean())
+            guess = float(np.abs(values - values[-1] / 2).mean())
+            if answering.is_guess(10):
+                assert error >= guess * (1 - 1e-9)
+            elif len(values) == 2:
+                assert error < guess

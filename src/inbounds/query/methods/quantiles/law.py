@@ -78,6 +78,19 @@ class Buckets:
         low, high = self.spans[span]
         return self._numbered[span] + min(step, high + 1) - low
 
+    @property
+    def even_to_guess(self) -> float:
+        """How far off a possible value that is drawn evenly is, over how far off the middle is: on average over all.
+
+        Mostly it is 4/3, a third of the range over a quarter; of two values it is 1.
+        """
+        sizes = np.diff(np.array(self.before, dtype=float)) / self.before[-1]
+        places = np.minimum((np.arange(self.count) + 0.5) * self.width - 0.5, self.column.steps)
+        below = np.cumsum(sizes)[:-1]
+        even = 2 * float(np.sum(below * (1 - below) * np.diff(places)))
+        guess = float(np.sum(sizes * np.abs(places - self.column.steps / 2)))
+        return even / guess if guess > 0 else 1.0
+
     def value(self, number: int) -> Fraction:
         """Return the possible value with this number, counted from the least."""
         span = bisect_right(self._numbered, number) - 1

@@ -93,9 +93,9 @@ class QuantileByRank(Answering):
         """Return whether every value is so likely that, whatever the rows are, one is drawn no nearer than a guess.
 
         No value is more than `rows` times the larger level away in rank, so none is likelier than another by more than
-        the exponential below.  A value drawn evenly is off by a third of the range on average, a guess by a quarter.
+        the exponential below.
         """
-        return rows is not None and float(self.epsilon) * rows / (2 * self.limit) <= log(4 / 3)
+        return rows is not None and float(self.epsilon) * rows / (2 * self.limit) <= log(self.buckets.even_to_guess)
 
 
 @dataclass(frozen=True)
