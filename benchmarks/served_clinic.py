@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,7 +120,9 @@ def bearer(key: str) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """Return a port of loopback that nobody has at the moment."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    """Return a port of loopback that nobody has at the moment, and that the system gives to nobody who connects."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with suppress(OSError), socket.socket() as tried:
+            tried.bind(("127.0.0.1", port))
+            return port

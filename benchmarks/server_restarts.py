@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from pathlib import Path
@@ -108,7 +109,8 @@ def _end(process: subprocess.Popen[bytes], way: str) -> list[int]:
     left = workers(process.pid)
     if way == ALL:
         for one in left:
-            os.kill(one, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # one that has just ended by itself
+                os.kill(one, signal.SIGKILL)
     process.send_signal(signal.SIGTERM if way == STOPPED else signal.SIGKILL)
     process.wait()
     return left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import random
 import signal
@@ -11,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -221,16 +222,37 @@ def begin_ledger(file: CustodianFile) -> None:
     Ledger.open(file.ledger).close()
 
 
-def free_port() -> int:
-    """Return a port of loopback that nobody has at the moment.
+MOST_SIGNS = 100
 
-    It lies below those that systems hand out to whoever connects, so that nobody gets it before it is used.
+_SIGNS: list[socket.socket] = []
+
+
+def free_port() -> int:
+    """Return a port of loopback that nobody has, nor is given here while it is one of this process's last ones.
+
+    It is none of those that the system gives to whoever connects, and the datagrams of it are kept as a sign that it is
+    taken: tests of other processes choose another one before anybody listens.
     """
     while True:
-        port = random.SystemRandom().randrange(20000, 32000)
-        with suppress(OSError), socket.socket() as taken:
-            taken.bind(("127.0.0.1", port))
-            return port
+        port = random.SystemRandom().randrange(10_000, 32_000)
+        sign = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            sign.bind(("127.0.0.1", port))
+            with socket.socket() as tried:
+                tried.bind(("127.0.0.1", port))
+        except OSError:
+            sign.close()
+            continue
+        _SIGNS.append(sign)
+        if len(_SIGNS) > MOST_SIGNS:
+            _SIGNS.pop(0).close()
+        return port
+
+
+@atexit.register
+def _close_signs() -> None:
+    for one in _SIGNS:
+        one.close()
 
 
 @dataclass
@@ -278,7 +300,7 @@ def running(served: Served, **environment: str) -> Iterator[Running]:
             if process.poll() is None:
                 process.terminate()
                 try:
-                    process.wait(60)
+                    process.wait(PATIENCE)
                 except subprocess.TimeoutExpired:
                     process.kill()
             process.wait(PATIENCE)
@@ -305,7 +327,7 @@ def wait_until_there(found: Running, seconds: float = PATIENCE) -> None:
 
 
 def wait_for(condition: Any, seconds: float = PATIENCE) -> None:
-    """Return when something has become true."""
+    """Return when something has become true, also on a machine that has much else to do."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not become true"

@@ -91,9 +91,13 @@ def test_a_killed_process_leaves_a_ledger_in_order(place: Place, budget: str) ->
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_process_killed_while_it_creates_a_ledger_leaves_one_that_opens(tmp_path: Path) -> None:
-    """Each of fifty children creates a file of its own and is killed soon: whatever it left is opened."""
-    run_program(killed_chargers, f"{tmp_path}/{{}}.db", "50", "0.008", "epsilon", timeout=120)
-    left = list(tmp_path.glob("*.db"))
+    """Each of many children creates a file of its own and is killed soon: whatever it left is opened."""
+    left: list[Path] = []
+    for batch in range(20):  # on a busy machine many are killed before they do anything
+        run_program(killed_chargers, f"{tmp_path}/{batch}-{{}}.db", "50", "0.008", "epsilon", timeout=120)
+        left = list(tmp_path.glob("*.db"))
+        if len(left) > 25:
+            break
     assert len(left) > 25
     for path in left:
         with Ledger.open(path) as ledger:

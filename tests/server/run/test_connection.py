@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from inbounds.server.run import connection
 from inbounds.server.run.connection import TimedProtocol
 from inbounds.server.run.process import listening
-from tests.helpers.served_hospital import build, free_port, wait_for
+from tests.helpers.served_hospital import build, wait_for
 
 HEAD = b"GET /{} HTTP/1.1\r\nHost: a\r\n"
 
@@ -25,7 +25,7 @@ HEAD = b"GET /{} HTTP/1.1\r\nHost: a\r\n"
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer at once, or after a while."""
     if scope["path"] == "/slow":
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(1.5)
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
     await send({"type": "http.response.body", "body": b"ok"})
 
@@ -33,21 +33,23 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 @contextmanager
 def listener(**more: Any) -> Iterator[tuple[str, int]]:
     """Have a server listen, and tell where."""
-    where = ("127.0.0.1", free_port())
-    config = uvicorn.Config(app, *where, http=TimedProtocol, lifespan="off", log_level="critical", **more)
+    config = uvicorn.Config(app, http=TimedProtocol, lifespan="off", log_level="critical", **more)
     server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    wait_for(lambda: server.started)
-    yield where
-    server.should_exit = True
-    thread.join(30)
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        thread = threading.Thread(target=server.run, args=([door],))
+        thread.start()
+        try:
+            wait_for(lambda: server.started)
+            yield door.getsockname()
+        finally:
+            server.should_exit = True
+            thread.join(60)
 
 
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
-    """Where a server listens that waits 0.2 seconds for headers."""
-    monkeypatch.setattr(connection, "HEADER_SECONDS", 0.2)
+    """Where a server listens that waits a second for headers: whoever sends them at once is in time."""
+    monkeypatch.setattr(connection, "HEADER_SECONDS", 1)
     with listener() as where:
         yield where
 

@@ -15,14 +15,12 @@ import pytest
 from inbounds.ledger import Ledger
 from tests.helpers.served_hospital import COUNT, Running, Served, build, running, wait_for
 
-SLOW_TICK = "tick = 2"
 
-
-def slow(folder: Path, workers: int) -> Served:
-    """Return a server whose answers leave after two seconds."""
+def slow(folder: Path, workers: int, tick: int = 2) -> Served:
+    """Return a server whose answers leave after so many seconds."""
     found = build(folder, workers=workers)
     contract = found.folder / "visits.toml"
-    contract.write_text(contract.read_text("utf-8").replace("tick = 0.05", SLOW_TICK), "utf-8")
+    contract.write_text(contract.read_text("utf-8").replace("tick = 0.05", f"tick = {tick}"), "utf-8")
     return found
 
 
@@ -67,7 +65,7 @@ def test_a_running_question_is_answered_first(tmp_path: Path, how: signal.Signal
 @pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
 def test_an_answer_that_nobody_received_is_fetched_later(tmp_path: Path) -> None:
     """A server that is killed between charge and response has the answer, or finds it, when it is there again."""
-    served = slow(tmp_path / "hospital", 1)
+    served = slow(tmp_path / "hospital", 1, tick=5)  # time to kill it in
     with running(served) as found, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(ask, found, served.keys["ana"], "q1")
         wait_for(lambda: charged(served) == ["ana/q1"])

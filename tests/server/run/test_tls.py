@@ -72,15 +72,16 @@ def test_a_certificate_is_shown_and_verified(sealed: Served) -> None:
     command = [sys.executable, "-m", "inbounds.cli", "serve", str(sealed.path)]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=ROOT, env=os.environ) as process:
         try:
-            wait_for(lambda: process.poll() is not None or answers(url, context), 60)
-            said = httpx2.get(f"{url}/v1/me", verify=context, headers=bearer(key), trust_env=False)
+            wait_for(lambda: process.poll() is not None or answers(url, context))
+            said = httpx2.get(f"{url}/v1/me", verify=context, headers=bearer(key), trust_env=False, timeout=60)
             assert said.json()["name"] == "ana"
             assert said.headers["strict-transport-security"] == "max-age=31536000"
             with inbounds.connect(url, key=key, verify=context) as connection:
                 assert len(connection.dataset("visits").sql(BY_CLINIC).ask(1).rows) == 2
             with inbounds.connect(url, key=key) as stranger, pytest.raises(ServerUnreachable, match="not trusted"):
                 stranger.datasets()
-            with inbounds.connect(url.replace("https", "http"), key=key) as clear, pytest.raises(ServerUnreachable):
+            in_clear = url.replace("https", "http")
+            with inbounds.connect(in_clear, key=key, patience=1) as clear, pytest.raises(ServerUnreachable):
                 clear.datasets()
         finally:
             process.terminate()

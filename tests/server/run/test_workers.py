@@ -179,5 +179,5 @@ def test_other_signals_change_nothing() -> None:
 @pytest.mark.parametrize("moment", ["before", "kernel", "line"])
 def test_an_orphan_ends(moment: str) -> None:
     """A worker ends with its parent, if that ends before it looks, or later by either way of noticing alone."""
-    orphan = int(run_program(orphan_parent, moment, timeout=60))
-    wait_for(lambda: not runs(orphan), 60)
+    orphan = int(run_program(orphan_parent, moment, timeout=120))
+    wait_for(lambda: not runs(orphan))

@@ -443,7 +443,7 @@ def test_the_command_refuses_and_says_what_to_do(tmp_path: Path) -> None:
 
 def _served(served: Served) -> tuple[int, str]:
     done = subprocess.run(
-        [*COMMAND, str(served.path)], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
+        [*COMMAND, str(served.path)], capture_output=True, text=True, cwd=ROOT, timeout=120, check=False
     )
     assert done.stderr.count("\n") == 1
     return done.returncode, done.stderr
@@ -471,7 +471,7 @@ def test_a_worker_that_comes_later_refuses_an_older_ledger(tmp_path: Path) -> No
         for ending in ("", "-wal", "-shm"):
             Path(f"{ledger}{ending}").unlink(missing_ok=True)
         shutil.copy(copy, ledger)
-        wait_for(lambda: len(set(workers(found.process.pid)) - set(killed)) == 2, 60)
+        wait_for(lambda: len(set(workers(found.process.pid)) - set(killed)) == 2)
         wait_for(lambda: _reached(client))
         refused = ask("two")
         assert (refused.status_code, refused.json()["code"]) == (503, "ledger-broken")
