@@ -18,6 +18,7 @@ from inbounds.errors import EngineFailed, InvalidContract, InvalidQuestion
 from inbounds.query import Dataset, Query
 from tests.helpers import oracle
 from tests.helpers.engine_places import InDuckDB, InPostgres, InSpark, Place, distance, postgres_url, totals_of
+from tests.helpers.sparing import sparing
 from tests.query.statement.test_statement import CONTRACT, INTEGERS, QUESTIONS, TYPES, UNITS, random_rows
 
 CSV_CONTRACT = """
@@ -105,7 +106,7 @@ HOSTILE_LINES: dict[str, bytes] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", HOSTILE_LINES)
+@pytest.mark.parametrize("case", sparing(HOSTILE_LINES, 12))
 def test_a_line_changes_nothing_but_its_own_row(tmp_path: Path, case: str) -> None:
     """Wherever a line is put into a csv file, whatever it holds, totals move by at most what one row may."""
     line = HOSTILE_LINES[case]
@@ -221,7 +222,7 @@ def _pandas_type(kind: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", sparing(SEEDS))
 def test_frames_have_the_totals_of_files(as_frame: Callable[[list[dict[str, Any]], str], Dataset], seed: int) -> None:
     """The same table as a pandas, polars or Arrow frame, as a file or in DuckDB has the totals of plain Python."""
     rows = random_rows(seed)

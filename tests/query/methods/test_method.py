@@ -21,6 +21,7 @@ from inbounds.query.methods.quantiles.quantiles import QuantileByRank
 from inbounds.query.methods.ratio import Ratio
 from inbounds.sampling.entropy import system
 from tests.helpers.audit_tables import Playground, contract, measures
+from tests.helpers.sparing import sparing
 
 COLUMNS = """
 [columns.place]
@@ -79,7 +80,7 @@ def is_possible(plan: Plan, value: Any) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [0, 1, 10, 2**20, 2**40, 2**70])
+@pytest.mark.parametrize("size", sparing([0, 10, 2**70, 1, 2**20, 2**40], 3))
 def test_every_answer_is_possible(size: int) -> None:
     """Whatever the totals are, also those that no table can have, every answer is possible, and its noise is finite."""
     for plan in every_plan():

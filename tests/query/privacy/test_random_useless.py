@@ -111,5 +111,9 @@ def test_a_wrong_rule_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("inbounds.query.answer.public_knowledge.following", shifted)
     monkeypatch.setattr("inbounds.query.question.cells.left_by_public", everything)
     monkeypatch.setattr("tests.query.privacy.test_random_useless.can_be_met", never)
-    caught = {what for what, is_wrong in wrong(tmp_path, SEEDS) if is_wrong}
+    caught: set[str] = set()
+    for what, is_wrong in wrong(tmp_path, SEEDS):
+        caught |= {what} if is_wrong else set()
+        if len(caught) == 3:
+            break
     assert caught == {"public", "impossible", "ruled out"}

@@ -24,6 +24,7 @@ from inbounds.query.methods.quantiles.quantiles import QuantileByRank
 from inbounds.query.methods.ratio import Ratio
 from tests.helpers import oracle
 from tests.helpers.engine_places import InDuckDB, InParquet, Place, distance, planned, totals_of
+from tests.helpers.sparing import sparing
 
 Row = dict[str, Any]
 
@@ -161,7 +162,7 @@ def random_rows(seed: int) -> list[Row]:
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.lists(rows, max_size=25), st.sampled_from(UNITS), st.integers(0, 4), st.sampled_from([None, 1, 10]))
 def test_totals_are_those_of_plain_python(
     files: InParquet, table: list[Row], unit: str, start: int, units: int | None
@@ -330,7 +331,7 @@ def test_a_hostile_unit_changes_no_more_than_it_may(engine_place: Place, unit: s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in TYPES if name != "person"])
+@pytest.mark.parametrize("name", sparing([name for name in TYPES if name != "person"], 5))
 def test_one_hostile_row_changes_no_more_than_it_may(tmp_path: Path, name: str) -> None:
     """Where each row is a unit, any one row moves the totals by at most the sensitivity of one row."""
     place = InDuckDB(tmp_path)

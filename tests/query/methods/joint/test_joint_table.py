@@ -32,13 +32,13 @@ QUESTIONS = [
     "SELECT SUM(size) FROM visits GROUP BY CUBE(district, sex)",
     "SELECT HISTOGRAM(size, 3) FROM visits GROUP BY ROLLUP(sex)",
 ]
-SETTINGS = [("row", 1, None), ("row", 1, 90), ("who", 3, None), ("who", 3, 45)]
+SETTINGS = [("row", 1, None), ("who", 3, 45), ("row", 1, 90), ("who", 3, None)]
 
 
-@pytest.fixture(params=SETTINGS, ids=lambda setting: "-".join(map(str, setting)))
+@pytest.fixture(params=sparing(range(4), 2), ids=lambda number: "-".join(map(str, SETTINGS[number])))
 def towns(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Playground]:
     """A table of 90 rows of 45 people."""
-    unit, limit, units = request.param
+    unit, limit, units = SETTINGS[request.param]
     with Playground(contract(COLUMNS, unit=unit, limit=limit, units=units), TYPES, tmp_path / "ledger.db") as found:
         found.fill(ROWS)
         yield found
