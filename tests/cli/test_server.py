@@ -22,6 +22,7 @@ from tests.cli.conftest import Type, within_80
 from tests.client.conftest import Clinic, serve_clinic
 from tests.helpers.programs import PATIENCE
 from tests.helpers.served_hospital import free_port, running, wait_for
+from tests.helpers.sparing import sparing
 
 INBOUNDS = (sys.executable, "-m", "inbounds.cli")
 COUNT = "SELECT COUNT(*) FROM visits"
@@ -91,7 +92,7 @@ def test_a_port_is_a_port(typed: Type, port: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", sparing([signal.SIGINT, signal.SIGTERM]))
 def test_the_demonstration_can_be_clicked_through(tmp_path: Path, how: signal.Signals) -> None:
     """What it prints fits a terminal and works when it is typed; when it stops, nothing is left of it."""
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONUNBUFFERED": "1"}
