@@ -190,7 +190,7 @@ def statuses(found: Running, key: str) -> set[int]:
     return told
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_full_disk_keeps_nobody_in(disk: Path, served: Served, typed: Type) -> None:
     """Revoked over the network or by the command line, a key is refused by every worker, also after a restart."""
     first, second = served.keys["ana"], served.keys["ben"]

@@ -60,7 +60,7 @@ def pair(tmp_path: Path) -> Served:
 
 
 @linux
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_kills_lose_nothing(tmp_path: Path) -> None:
     """Every answer is kept and paid once, no charge is without a question, and what was charged is answered later."""
     contracts = {"visits": contract("visits", 10**6, server_kills.TICK)}
@@ -72,7 +72,7 @@ def test_kills_lose_nothing(tmp_path: Path) -> None:
 
 
 @linux
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_server_is_back_however_it_ended(tmp_path: Path) -> None:
     """Told to stop or killed, with its workers or while they start, it frees its address, and the next start holds."""
     contracts = {"visits": contract("visits", 10**6, server_kills.TICK)}
@@ -100,7 +100,7 @@ def test_workers_are_replaced_and_end_with_their_server(pair: Served) -> None:
 
 
 @linux
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_workers_that_die_while_they_start_are_replaced(pair: Served) -> None:
     """Both are killed, and so are those that come in their place; the next ones answer, and the server can be ended."""
     killed: set[int] = set()

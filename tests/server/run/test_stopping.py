@@ -14,6 +14,7 @@ import pytest
 
 from inbounds.ledger import Ledger
 from tests.helpers.served_hospital import COUNT, Running, Served, build, running, wait_for
+from tests.helpers.sparing import sparing
 
 
 def slow(folder: Path, workers: int, tick: int = 2) -> Served:
@@ -39,8 +40,10 @@ def charged(served: Served) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("how", "workers"),
+    sparing([(signal.SIGTERM, 2), (signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGINT, 2)]),
+)
 def test_a_running_question_is_answered_first(tmp_path: Path, how: signal.Signals, workers: int) -> None:
     """Told to stop, a server answers what was asked, ends without a complaint, and leaves a ledger that verifies."""
     served = slow(tmp_path / "hospital", workers)

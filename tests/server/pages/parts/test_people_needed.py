@@ -9,10 +9,11 @@ import pytest
 from inbounds import Bounds
 from inbounds.choosing.recommendation import recommend
 from inbounds.server.pages.parts.people_needed import people_needed
+from tests.helpers.sparing import sparing
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
-@pytest.mark.parametrize("text", ["[0, 100]", "[-1, 1]", "[0, 5] | [7, 20]"])
+@pytest.mark.parametrize("text", sparing(["[0, 100]", "[0, 5] | [7, 20]", "[-1, 1]"]))
 def test_with_so_many_people_the_error_is_small_enough(text: str, epsilon: str) -> None:
     """A mean of so many people is off by at most 1 % of the range, and with a third of them it is not."""
     bounds, spent = Bounds.parse(text), Decimal(epsilon)

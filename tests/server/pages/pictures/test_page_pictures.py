@@ -11,6 +11,7 @@ import pytest
 from tests.helpers.every_page import fill
 from tests.helpers.page_visitor import Visit, visit
 from tests.helpers.served_hospital import Served
+from tests.helpers.sparing import sparing
 from tests.helpers.unwieldy_names import COLUMN, DATASET, DOLLARS, HIDDEN, PEOPLE, build_unwieldy
 
 QUESTIONS = {
@@ -70,7 +71,9 @@ def test_balances_are_drawn(everybody: dict[str, Visit], dataset: str) -> None:
     drawn(everybody["carla"], f"/keep/{dataset}/balances.svg")
 
 
-@pytest.mark.parametrize("bounds", ["[0, 100]", "[0, inf) step 1", "[0, 5] | [7, 20]", "(-inf, inf)", "[0, 3] step 1"])
+@pytest.mark.parametrize(
+    "bounds", sparing(["[0, inf) step 1", "[0, 5] | [7, 20]", "[0, 100]", "(-inf, inf)", "[0, 3] step 1"], 2)
+)
 def test_a_law_is_drawn_for_all_bounds(hospital: Served, bounds: str) -> None:
     """Whatever is possible, what is released is drawn, and the page that shows it says how far off it is."""
     asked = f"bounds={quote(bounds)}&sensitivity=1&epsilon=1"
