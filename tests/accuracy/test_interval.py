@@ -21,6 +21,7 @@ from inbounds.published import (
     Staircase,
     TruncatedLaplacian,
 )
+from tests.helpers.sparing import sparing
 
 Floats = NDArray[np.float64]
 
@@ -131,7 +132,7 @@ PARTS = 80
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", FINE)
+@pytest.mark.parametrize("kind", sparing(FINE, 9))
 def test_an_interval_on_a_fine_lattice_holds_the_truth_as_often(kind: str) -> None:
     """Where nothing is listed, the releases of any truth are in intervals that hold it as often; less is noticed."""
     mechanism = made(kind, 1.0, fine=True)

@@ -14,6 +14,7 @@ from inbounds.joint.measured.measurements import Measured, measure
 from inbounds.joint.plan.facts import Facts
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.layout import Grouping, Layout
+from tests.helpers.sparing import sparing
 
 LINE = Layout.plain((6,))
 TABLE = Layout.plain((3, 4))
@@ -52,7 +53,7 @@ def covered(made: JointPlan, grouping: Grouping, truth: int, confidence: float) 
 
 
 @pytest.mark.parametrize("names", [[(), (0,)], [(0,)]])
-@pytest.mark.parametrize("truth", [0, 1, 7, 40])
+@pytest.mark.parametrize("truth", sparing([1, 40, 0, 7], 2))
 def test_intervals_hold_the_truth_as_often_as_they_say(names: Any, truth: int) -> None:
     """By the exact law intervals of a total hold it 95 times in 100, by its own noise or by a sum; at 0.5 fewer."""
     made = plan(LINE, names)
