@@ -59,6 +59,7 @@ def _modules(tree: ast.AST) -> Iterator[str]:
             yield node.module
 
 
+@pytest.mark.slow
 def test_everything_imported_is_declared() -> None:
     """Whatever a module imports from elsewhere, `pyproject.toml` names, and not only what brings it along."""
     declared = set().union(*(named(extra) for extra in EXTRAS.keys() - TOOLS))
@@ -72,6 +73,7 @@ def test_an_extra_brings_all_that_its_part_imports(part: str) -> None:
     assert {name: place for name, place in imported(part).items() if name not in declared} == {}
 
 
+@pytest.mark.slow
 def test_everything_declared_is_imported() -> None:
     """Nobody installs what no module imports."""
     declared = set().union(*(named(extra) for extra in EXTRAS.keys() - TOOLS))

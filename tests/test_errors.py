@@ -58,6 +58,7 @@ def messages() -> dict[str, str]:
     return dict(_messages())
 
 
+@pytest.mark.slow
 def test_refusals_are_found() -> None:
     """The laws below are about some two hundred messages, not about none."""
     assert len(messages()) > 150

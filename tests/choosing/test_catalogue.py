@@ -38,6 +38,7 @@ class Coin(Geometric):
     paper: ClassVar[str] = "nobody 2026"
 
 
+@pytest.mark.slow
 def test_one_line_adds_a_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
     """A new entry is compared, considered and drawn, and nothing else had to change."""
     added = (Entry(Coin, {"snapped {}": {"ends": "snap"}}, drawn=("snapped {}",)), *CATALOGUE)

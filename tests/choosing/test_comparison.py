@@ -366,6 +366,7 @@ def test_nothing_is_below_the_least_on_any_lattice(lengths: list[int], sensitivi
             assert row.worst_over_optimum is None or row.worst_over_optimum >= 1
 
 
+@pytest.mark.slow
 def test_the_optimum_is_there_on_every_bounded_range() -> None:
     """With a step or without, errors are related to the limit; it can be left out, and needs ends if asked for."""
     without = compare(COUNTS, 1, 1, optimum=False)

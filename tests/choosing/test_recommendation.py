@@ -246,6 +246,7 @@ def considered(bounds: Bounds, epsilon: float, **choices: Any) -> str:
     return str([name for name, _ in recommend(bounds, 1, epsilon, time_limit=0.2, **choices).considered])
 
 
+@pytest.mark.slow
 def test_the_optimum_is_considered_where_it_was_asked_for_or_the_range_is_tight() -> None:
     """Unasked on tight ranges, the one for the worst; elsewhere where an error to minimise or a prior was given."""
     assert "optimal for the worst" in considered(COUNTS, 0.3)
@@ -259,6 +260,7 @@ def test_the_optimum_is_considered_where_it_was_asked_for_or_the_range_is_tight(
     assert "optimal" not in considered(UPWARDS, 1, minimise="mean")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [COUNTS, ISLANDS, Bounds(0, 1, step=Fraction(1, 20))], ids=str)
 @pytest.mark.parametrize("epsilon", [0.1, 1])
 def test_by_default_nothing_leans(bounds: Bounds, epsilon: float) -> None:
@@ -268,6 +270,7 @@ def test_by_default_nothing_leans(bounds: Bounds, epsilon: float) -> None:
     assert "lean" not in found.reason
 
 
+@pytest.mark.slow
 def test_who_minimises_the_mean_gets_the_optimum_and_its_price() -> None:
     """On a tight range without a step it is the optimum, which says how far from the limit it is, and that it leans."""
     found = recommend(Bounds(0, 2), 1, 0.5, minimise="mean", time_limit=1)

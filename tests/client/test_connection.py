@@ -327,6 +327,7 @@ def test_without_httpx_the_extra_is_named() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_silent_server_is_given_up() -> None:
     """A server that accepts a connection and never answers is given up after the time of the options."""
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -24,6 +24,8 @@ MODULES = (
 BUILDERS = ("mkdocs", "material", "mkdocstrings", "math_core")
 ALL_ENGINES = os.environ.get("INBOUNDS_TEST_ENGINES") == "all"
 
+pytestmark = pytest.mark.slow  # the site is built for them
+
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -46,7 +48,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 def test_every_page_is_in_the_navigation(site: Path) -> None:
     """Whatever is under docs can be reached from the first page, and is listed once."""
     first = (site / "index.html").read_text("utf-8")
@@ -67,7 +68,6 @@ LOADED = re.compile(
 )
 
 
-@pytest.mark.slow
 def test_the_site_needs_no_other_host(site: Path) -> None:
     """No page, style or script of the site loads anything from elsewhere."""
     files = [path for path in site.rglob("*") if path.suffix in {".html", ".css", ".js"}]
@@ -159,7 +159,6 @@ def test_no_page_shows_its_markup(site: Path) -> None:
     assert shown == {}
 
 
-@pytest.mark.slow
 def test_the_page_about_notebooks_shows_what_they_show(site: Path) -> None:
     """Every table that the page asks for is there as a notebook would show it, made when the site was built."""
     asked = re.findall(r"<!-- shown: (\w+) -->", (DOCS / "notebooks.md").read_text("utf-8"))

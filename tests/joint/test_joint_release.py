@@ -98,6 +98,7 @@ def test_what_is_public_is_marked_as_not_protected() -> None:
     assert "cells: epsilon" in text
 
 
+@pytest.mark.slow
 def test_a_table_becomes_a_frame() -> None:
     """Frames have the keys, the count and an interval for each group of a grouping."""
     table = people()

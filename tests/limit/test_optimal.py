@@ -490,6 +490,7 @@ def test_figures_are_sums_over_the_law(bounds: Bounds, goal: Goal) -> None:
     assert found.worst_error(window) == pytest.approx(max(errors[:-1]), rel=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("bounds", [*LATTICES, Bounds(0, 40, step=1)], ids=str)
 def test_a_release_of_the_base_is_read_wisely(bounds: Bounds, goal: Goal) -> None:

@@ -562,6 +562,7 @@ def test_things_that_are_arrays_at_heart_are_released_as_arrays() -> None:
     assert released.shape == (3,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SURROUNDINGS)
 def test_settings_of_the_caller_make_no_difference(setting: str) -> None:
     """Everything goes through where the caller has told NumPy, warnings or decimals to raise whatever they can."""

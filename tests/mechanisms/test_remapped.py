@@ -59,6 +59,7 @@ def test_a_release_becomes_a_posterior_median(name: str, weights: list[int]) -> 
             assert costs[release, remapped.remap(release)] == pytest.approx(costs[release].min(), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BASES)
 @settings(max_examples=15)
 @given(weights=weights_of_eleven)

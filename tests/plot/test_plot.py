@@ -401,6 +401,7 @@ def test_the_loss_leaves_the_band_where_it_is_said_to(bounds: Bounds, epsilon: f
     assert (heights.min(), heights.max()) == pytest.approx((-epsilon, epsilon))
 
 
+@pytest.mark.slow
 def test_pictures_go_into_the_axes_they_are_given() -> None:
     """Whoever passes axes gets the picture there, also in a part of a figure, and that figure back."""
     figure = Figure(layout="constrained")

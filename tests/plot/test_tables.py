@@ -51,6 +51,7 @@ def test_bars_have_their_intervals() -> None:
     assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "b", "(all)"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["$5 to $10", r"$\frac{$"])
 def test_a_name_is_no_formula(key: str) -> None:
     """A key or a column is drawn as it is written, also with two signs of dollar, and one that is no formula."""

@@ -209,6 +209,7 @@ def test_the_reflected_half_line_has_the_reflected_worst_pair(guarantee: Any) ->
     assert {-answer for answer in upward.certificate.worst_pair} == set(downward.certificate.worst_pair)
 
 
+@pytest.mark.slow
 @given(scenes(), st.integers(-(10**9), 10**9))
 def test_translated_bounds_have_the_translated_mechanism(scene: Scene, steps: int) -> None:
     """Moving the bounds by whole steps changes neither the scale nor the proof, and moves the worst pair along."""

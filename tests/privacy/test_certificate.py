@@ -137,6 +137,7 @@ def test_the_bound_is_the_loss_by_definition(scene: Scene, scale: Fraction) -> N
     assert certificate.scale == scale * scene.step
 
 
+@pytest.mark.slow
 @given(scenes())
 def test_the_second_proof_agrees_with_the_first(scene: Scene) -> None:
     """Proved again from its description alone and at a higher precision, a mechanism has the same loss."""

@@ -32,6 +32,7 @@ def arguments(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(arguments(), st.fractions(Fraction(1, 2), 4))
 def test_the_closed_form_is_the_loss_that_balls_enclose(given_: dict[str, Any], factor: Fraction) -> None:

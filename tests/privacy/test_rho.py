@@ -61,6 +61,7 @@ def test_whatever_loses_epsilon_has_its_rho(weights: list[float], tilts: list[fl
     assert found <= float(bounded_range(Fraction(spread + 1e-12))) + ROUNDING
 
 
+@pytest.mark.slow
 def test_laplace_has_less_and_geometric_noise_may_not() -> None:
     """On fine steps it is that of Laplace noise, `epsilon + exp(-epsilon) - 1`; on one step, that of anything."""
     for epsilon in (0.1, 0.5, 1.0):
@@ -185,6 +186,7 @@ def test_stopping_by_loss_distributions_is_no_filter(
     assert worst_delta(steps, size, epsilon, fits) > 1.3 * delta
 
 
+@pytest.mark.slow
 def test_another_library_agrees() -> None:
     """dp_accounting converts the rho of a budget to no more than its epsilon, and composes what fits within delta."""
     accounting = pytest.importorskip("dp_accounting")

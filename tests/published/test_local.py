@@ -117,6 +117,7 @@ def test_figures_are_sums_over_the_weights(make: Maker) -> None:
     assert made.pmf(outputs[0] - 1, 3) == made.pmf(outputs[-1] + 1, 3) == made.pmf(0.5, 3) == 0
 
 
+@pytest.mark.slow
 @every
 def test_a_fine_lattice_has_the_figures_of_a_coarse_one(make: Maker) -> None:
     """Without a step the law is the limit of those with smaller and smaller steps."""

@@ -723,6 +723,7 @@ MANY = Bounds.union([(at * at, at * at + at % 5) for at in range(2, 60)], step=1
 """Spans of one to five points, dense at first and then ever farther apart."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sparing(["folded Laplace", "snapped staircase", "folded truncated Laplacian"]))
 def test_errors_on_many_spans_are_the_sums_over_the_law(name: str) -> None:
     """However many spans are near each other, and however far the next ones are, errors are sums over all releases."""

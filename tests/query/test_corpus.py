@@ -97,6 +97,7 @@ def test_the_corpus_is_large_enough() -> None:
     assert any(map(isinf, floats))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", CORPUS, ids=lambda asked: asked.sql)
 def test_sql_and_python_ask_the_same(dataset: Dataset, asked: Asked) -> None:
     """A question in SQL is the one in Python, and its own text reads as itself."""
@@ -164,6 +165,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", BROKEN)
 def test_a_broken_rule_is_noticed(dataset: Dataset, rule: str) -> None:
     """Negative control: plain Python with one rule broken disagrees, also over a join and rows made of rows."""
@@ -176,6 +178,7 @@ def test_a_broken_rule_is_noticed(dataset: Dataset, rule: str) -> None:
     assert any(plain_totals(one, rows()) != plain_totals(one, broken) for one in related)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", SHOWN, ids=lambda asked: asked.sql)
 def test_what_is_shown_is_what_plain_python_makes_of_it(dataset: Dataset, asked: AskedAndShown) -> None:
     """Names, expressions, HAVING, ORDER BY and LIMIT give what plain Python makes of the released rows."""

@@ -41,6 +41,7 @@ def counted(table: AliasTable, row: int, columns: int) -> Counter[int]:
     return found
 
 
+@pytest.mark.slow
 @given(st.lists(rows(), min_size=1, max_size=2))
 @settings(max_examples=30)
 def test_every_outcome_has_as_many_words_as_its_weight(tables: list[list[int]]) -> None:

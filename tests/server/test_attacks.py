@@ -45,6 +45,7 @@ STATEMENTS = [
 """What is no question: other statements, files, tables, columns, rows, and what fails where a row has some value."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", STATEMENTS)
 @pytest.mark.parametrize("way", ["explain", "answers"])
 def test_a_statement_is_no_question(hospital: Served, sql: str, way: str) -> None:
@@ -208,6 +209,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "sql", "epsilon"), REFUSED)
 def test_refusals_are_the_same_for_every_table(worlds: list[Served], key: str, sql: str, epsilon: str) -> None:
     """A question that is refused is refused by the same bytes and headers, whoever is in the table."""
@@ -225,6 +227,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", QUESTIONS)
 def test_answers_have_one_shape_for_every_table(worlds: list[Served], sql: str) -> None:
     """Status, headers, columns and their kinds, the number of rows, warnings and cost are the same in every table.
@@ -260,6 +263,7 @@ def test_explanations_are_the_same_for_every_table(worlds: list[Served], sql: st
     assert all({**one, "left_afterwards": ""} == {**found[0], "left_afterwards": ""} for one in found)
 
 
+@pytest.mark.slow
 def test_a_difference_would_be_seen(worlds: list[Served]) -> None:
     """The tables do differ, and what is compared above is the whole of a response: two that differ in a name differ."""
     with duckdb.connect() as connection:

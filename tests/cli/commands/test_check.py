@@ -308,6 +308,7 @@ total = 1
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_terminal")
 @pytest.mark.parametrize(("unread", "is_loud", "code"), [(5, False, 0), (6, True, 0), (50, True, 0), (51, True, 1)])
 def test_values_that_are_not_read_are_shouted_about(
@@ -328,6 +329,7 @@ def test_values_that_are_not_read_are_shouted_about(
     assert not re.search("[0-9]", written.out.replace("check.txt", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_terminal")
 @pytest.mark.parametrize(("others", "is_loud"), [(50, False), (51, True), (100, True)])
 def test_columns_with_hardly_a_key_are_shouted_about(

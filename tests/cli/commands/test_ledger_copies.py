@@ -129,6 +129,7 @@ def test_verify_lists_the_restores(typed: Type, clinic: Path) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["accept-restore", "restore"])
 def test_a_server_starts_again_when_it_is_on_the_record(typed: Type, clinic: Path, option: str) -> None:
     """A backup that was copied back is accepted, one that is restored is known at once; then the server starts."""

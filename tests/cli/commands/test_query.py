@@ -175,6 +175,7 @@ def test_a_source_that_is_broken_is_a_failure(typed: Type, clinic: Path) -> None
 TOTALS = "SELECT clinic, COUNT(*) FROM visits GROUP BY ROLLUP(clinic)"
 
 
+@pytest.mark.slow
 def test_a_table_with_totals_adds_up_on_80_columns(typed: Type, clinic: Path) -> None:
     """Both forms hold the same groupings, the total is what its rows add up to, and the text fits."""
     words = ("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", "--request-id", "one", TOTALS)

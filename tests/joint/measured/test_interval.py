@@ -52,6 +52,7 @@ def covered(made: JointPlan, grouping: Grouping, truth: int, confidence: float) 
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [[(), (0,)], [(0,)]])
 @pytest.mark.parametrize("truth", sparing([1, 40, 0, 7], 2))
 def test_intervals_hold_the_truth_as_often_as_they_say(names: Any, truth: int) -> None:

@@ -30,6 +30,7 @@ def plan(layout: Layout, names: Any = GROUPINGS, **others: Any) -> JointPlan:
     return JointPlan.of(layout, ONE, [layout.grouping(one) for one in names], **given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [(0, 1), (0,), ()])
 def test_measured_values_follow_the_law_that_was_proved(name: Any) -> None:
     """What is measured less the truth is two-sided geometric at the scale of its part; at others it would be found."""
@@ -80,6 +81,7 @@ def neighbours(grains: int) -> list[NDArray[np.int64]]:
     return [change for change in changes if np.abs(change).sum() <= grains]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grains", [1, 4])
 def test_a_table_is_private_by_definition(grains: int) -> None:
     """However one unit changes the cells, all that was measured together loses at most epsilon, and nearly that."""

@@ -42,6 +42,7 @@ def _exists(facts: Facts, greatest: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 @settings(max_examples=150, deadline=None)
 def test_facts_are_refused_exactly_if_no_table_has_them(seed: int) -> None:

@@ -34,6 +34,7 @@ def beyond(found: NDArray[np.float64], far: int) -> float:
     return float(found[: middle - far].sum() + found[middle + far + 1 :].sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])

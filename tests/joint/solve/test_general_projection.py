@@ -22,6 +22,7 @@ from tests.helpers.joint_tables import (
 )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_no_possible_table_is_nearer(seed: int, nonnegative: bool) -> None:

@@ -34,6 +34,7 @@ def random_table(seed: int, nonnegative: bool = True) -> Problem:
     return random_problem(rng, layout, groupings, signed=not nonnegative)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_every_table_is_whole_and_all_facts_are_true_of_it(seed: int, nonnegative: bool) -> None:

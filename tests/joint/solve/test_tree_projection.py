@@ -32,6 +32,7 @@ def _tree(seed: int, signed: bool = False) -> tuple[Tree, Problem]:
     return Tree.of(layout, chain), random_problem(rng, layout, chain, signed=signed)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_no_possible_table_is_nearer(seed: int, nonnegative: bool) -> None:

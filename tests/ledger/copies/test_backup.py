@@ -454,6 +454,7 @@ def killed(where: Path) -> None:
     assert where.with_name(f"{where.name}-wal").stat().st_size > 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="kills a process as POSIX does")
 @pytest.mark.parametrize("left", ["nothing", "an empty file", "a log alone"])
 def test_a_log_that_was_left_is_not_laid_over_the_copy(ledger: Ledger, tmp_path: Path, left: str) -> None:

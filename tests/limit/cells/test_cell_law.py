@@ -27,6 +27,7 @@ from inbounds.mechanisms.setting import Setting
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.exact_optimum import GOALS, PATIENT, answers_of, below_exp, exact_row, made
 from tests.helpers.scripted_entropy import Script, word
+from tests.helpers.sparing import sparing
 
 Row = dict[int, int]
 
@@ -128,6 +129,7 @@ def test_a_law_for_more_epsilon_is_refused_for_less(goal: Goal) -> None:
         object.__new__(Optimal)._settle(claimed.setting, claimed, goal, (1.0, 0.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("epsilon", [0.1, 1, 4])
 def test_real_answers_a_sensitivity_apart_are_kept(goal: Goal, epsilon: float) -> None:
@@ -260,7 +262,7 @@ def test_told_probabilities_are_the_exact_ones() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("goal", ["mean", "worst"])
+@pytest.mark.parametrize("goal", sparing(["mean", "worst"]))
 def test_intervals_hold_the_truth_as_often_as_they_say(goal: Any) -> None:
     """On a range without a step, at cell borders, at points and between them; and not all of the time."""
     found = Optimal(Bounds(0, 5), 1, 2, minimise=goal, time_limit=30)

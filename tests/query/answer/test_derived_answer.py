@@ -80,6 +80,7 @@ def test_sums_of_tenths_are_tenths(tmp_path: Path) -> None:
     assert found.value == round(found.value, 1) == pytest.approx(sum(row[-1] for row in owned.rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "other",
     [
@@ -173,6 +174,7 @@ def test_an_explanation_says_that_it_is_free(towns: Playground) -> None:
     assert dataset.ledger.balance("visits").spent == 1
 
 
+@pytest.mark.slow
 def test_a_large_table_is_added_up_at_once(tmp_path: Path) -> None:
     """A table of thousands of rows is added up group by group, without comparing each row with each other."""
     columns = f"[columns.a]\nkeys = {list(range(200))}\n[columns.b]\nkeys = {list(range(100))}\n"

@@ -76,6 +76,7 @@ def held(answer: Answer, truths: list[float]) -> bool:
     return all(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", UNCUT)
 def test_without_a_rider_the_interval_holds_the_truth(playground: Playground, sql: str) -> None:
     """Where nothing can be cut, the interval has no rider, and the true answer lies in it."""
@@ -88,6 +89,7 @@ def test_without_a_rider_the_interval_holds_the_truth(playground: Playground, sq
     assert held(answer, UNCUT[sql])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", CUT)
 def test_with_a_rider_the_interval_may_miss_the_truth(playground: Playground, sql: str) -> None:
     """Where a row limit may cut, every text and column says that the interval is about the noise only."""

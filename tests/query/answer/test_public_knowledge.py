@@ -177,6 +177,7 @@ PAID = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", PAID)
 def test_what_the_rows_decide_is_paid_for(stays: Dataset, sql: str) -> None:
     """Where a group may have several values, which of them occur is private."""

@@ -43,6 +43,7 @@ def made(folder: Path, unit: str = UNITS, ending: str = "parquet") -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 @pytest.mark.parametrize("unit", [UNITS, ROWS], ids=["units", "rows"])
 def test_keys_that_many_have_are_found(tmp_path: Path, unit: str, ending: str) -> None:

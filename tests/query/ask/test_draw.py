@@ -83,6 +83,7 @@ CONFIDENCE = 0.9
 ERRORS = [ZeroDivisionError("Quillfeather-7"), MemoryError(), FloatingPointError(), RecursionError(), InvalidQuestion()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("where", ["drawing", "writing"])
 def test_a_failure_after_the_draw_is_kept(
@@ -215,6 +216,7 @@ QUESTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", QUESTIONS)
 def test_no_answer_is_longer_than_was_foreseen(wide: Playground, sql: str) -> None:
     """What is kept of an answer is at most as long as the plan says, at any epsilon, and whatever the values are."""
@@ -232,6 +234,7 @@ def test_no_answer_is_longer_than_was_foreseen(wide: Playground, sql: str) -> No
     assert max(map(len, texts[-3:])) <= most
 
 
+@pytest.mark.slow
 def test_integers_of_many_digits_are_counted(tmp_path: Path) -> None:
     """60,000 sums of 151 digits are refused before they are charged, since they cannot all be kept."""
     keys = "[columns.{0}]\nkeys = {1}\n"
@@ -262,6 +265,7 @@ MANY = 81_000
 """So many keys of 200 characters are more than a ledger keeps."""
 
 
+@pytest.mark.slow
 def test_more_keys_than_can_be_kept_are_kept_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys of more than 16,000,000 characters are drawn once: as many as fit are kept, and come back whenever asked."""
     units = KeySelection(Fraction(9), Fraction(1, 4)).certain

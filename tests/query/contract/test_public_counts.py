@@ -29,6 +29,7 @@ def facts(known: str, *, unit: str = "row", units: int | None = None) -> str:
     return contract(COLUMNS + known, unit=unit, limit=3, units=units)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(10)])
 @pytest.mark.parametrize(
     "text",

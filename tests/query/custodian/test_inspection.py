@@ -125,6 +125,7 @@ def check_against_python(found: Inspection, rows: list[dict[str, Any]]) -> None:
     assert found.units.others[-1].units == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [made_up(1), made_up(2), []], ids=["one", "other", "empty"])
 def test_figures_are_those_of_plain_python(engine_place: Place, rows: list[dict[str, Any]]) -> None:
     """On every engine, whatever the rows hold, every figure is what plain Python counts."""
@@ -199,6 +200,7 @@ def test_rows_that_are_units_have_no_limit(files: Any) -> None:
     assert (found.units, found.rows) == (None, 300)
 
 
+@pytest.mark.slow
 def test_too_many_gaps_are_said_to_be_uncounted(files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values in more gaps than a statement should hold are not counted as none."""
     monkeypatch.setattr(statements, "MOST_SPANS", 10)
@@ -209,6 +211,7 @@ def test_too_many_gaps_are_said_to_be_uncounted(files: Any, monkeypatch: pytest.
     assert in_gaps["seen"] == 0
 
 
+@pytest.mark.slow
 def test_many_columns_are_looked_at_in_parts(files: Any) -> None:
     """More columns than one statement takes have the same figures."""
     names = [f"c{i}" for i in range(205)]

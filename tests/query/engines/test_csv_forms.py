@@ -78,6 +78,7 @@ def totals(dataset: Dataset) -> list[Any]:
     return [totals_of(one) for one in (*asked, dataset.count())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_the_form_of_numbers_days_and_texts_is_what_the_contract_says(tmp_path: Path, form: str) -> None:
     """The same table in another form has the same totals, and what is not written in that form is missing."""
@@ -186,6 +187,7 @@ def keeps_lines(name: str) -> bool:
     return not any("\n" in text or "\r" in text for text in texts)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*invalid:DeprecationWarning")
 def test_a_line_is_one_line_in_every_encoding(tmp_path: Path) -> None:
     """Of the codecs that Python has, those are encodings that make one line of each line, whatever bytes it holds."""
@@ -243,6 +245,7 @@ def test_a_copy_is_for_its_owner_alone_and_does_not_stay(tmp_path: Path) -> None
     assert not copied.exists()
 
 
+@pytest.mark.slow
 def test_values_that_are_not_read_are_shouted_about(tmp_path: Path) -> None:
     """A check warns of columns of which more than 5 % is not read, and of lines; and tells if it is more than half."""
     said, _, lines = FORMS["German"]
@@ -268,6 +271,7 @@ def test_the_ledger_keeps_what_decides_whose_a_line_is(tmp_path: Path) -> None:
     assert terms[0] == terms[1] == terms[2] != terms[3]
 
 
+@pytest.mark.slow
 def test_a_control_would_be_found(tmp_path: Path) -> None:
     """Negative control: without the form, totals are others."""
     found = []

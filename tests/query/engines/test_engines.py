@@ -153,6 +153,7 @@ def test_csv_is_what_it_says(tmp_path: Path) -> None:
     assert [i for i, weight in enumerate(found[5][0]) if weight] == [4, 5, 30]
 
 
+@pytest.mark.slow
 def test_a_file_without_rows_has_totals(tmp_path: Path) -> None:
     """A header alone is a table without rows."""
     assert csv_totals(tmp_path / "visits.csv", HEADER)[0] == [[0]]

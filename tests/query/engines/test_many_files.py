@@ -77,6 +77,7 @@ def totals(folder: Path) -> list[Any]:
         return [(plan.sql, plan.totals(stays.engine.run(plan.sql))) for plan in plans]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "kind"), [(column, kind) for column, kinds in OTHER_TYPES.items() for kind in kinds]
 )
@@ -88,6 +89,7 @@ def test_each_file_is_read_by_itself(folder: Path, column: str, kind: str) -> No
     assert totals(folder) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", sparing(UNFIT, 2))
 @pytest.mark.parametrize("column", OTHER_TYPES)
 def test_no_type_of_a_file_makes_a_statement_fail(folder: Path, column: str, value: str) -> None:

@@ -28,6 +28,7 @@ def read(content: bytes) -> Any:
     return pyarrow.parquet.read_table(io.BytesIO(content))
 
 
+@pytest.mark.slow
 @given(st.data(), st.integers(0, 5))
 def test_a_file_holds_what_was_written(data: st.DataObject, rows: int) -> None:
     """Every kind of value comes back as it was, missing ones too, under its own name."""

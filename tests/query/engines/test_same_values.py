@@ -262,6 +262,7 @@ def test_the_same_values_have_the_same_totals(case: str) -> None:
     holds()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", NOTHING)
 @pytest.mark.parametrize("said", [WHOLE_KEYS, TEXT_KEYS, TRUTHS, WHOLE, SMOOTH, DAYS])
 def test_a_column_without_values_fits(form: str, said: str) -> None:
@@ -297,6 +298,7 @@ UNITS: dict[str, tuple[Values, list[Form]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", UNITS)
 def test_units_are_told_apart_alike_in_every_type(case: str) -> None:
     """Rows of one unit are of one unit in every type, and a row without a unit is nobody's."""
@@ -323,6 +325,7 @@ def _with(frame: Any, ones: list[int]) -> Any:
 HUGE = [2**53, -(2**53), 2**53 + 2, LARGEST]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", [f"keys = {HUGE}", f"keys = {[str(one) for one in HUGE]}"])
 def test_no_number_that_a_float_cannot_tell_is_a_key(said: str) -> None:
     """Whole numbers from 2**53 on are no keys, as integers or as floats: one missing value must not change that."""

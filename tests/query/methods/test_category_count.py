@@ -40,6 +40,7 @@ def counted(playground: Playground, rows: list[tuple[int, str]], by: str | None 
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("unit", "limit"), [("row", 1), ("who", 1), ("who", 2), ("who", 4)])
 def test_a_unit_moves_the_number_of_keys_by_its_limit(unit: str, limit: int) -> None:
     """However many keys a unit has rows in, it moves all groups together by its limit at most, which the noise is for;

@@ -94,6 +94,7 @@ def test_every_answer_is_possible(size: int) -> None:
             assert answered.noise is None or 0 <= answered.noise < np.inf
 
 
+@pytest.mark.slow
 def test_no_rows_and_extreme_rows_give_possible_means() -> None:
     """A mean of no rows, or of rows that are all at an end, is within the bounds, however much noise there is."""
     with Playground(contract(COLUMNS), TYPES) as playground:

@@ -60,6 +60,7 @@ def stays(tmp_path: Path) -> Iterator[Dataset]:
         yield found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", IMPOSSIBLE)
 def test_a_condition_that_no_row_can_meet_is_refused_before_the_charge(stays: Dataset, sql: str) -> None:
     """Nothing is charged for it, its explanation says so, and who insists pays and is answered."""
@@ -75,6 +76,7 @@ def test_a_condition_that_no_row_can_meet_is_refused_before_the_charge(stays: Da
     assert stays.ledger.balance("stays").spent == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", POSSIBLE)
 def test_what_a_row_can_meet_is_answered(stays: Dataset, sql: str) -> None:
     """A condition that some row of some table meets, or is true for all of them, is no reason to refuse."""
@@ -125,6 +127,7 @@ def test_a_comparison_at_the_very_end_says_that_values_are_clipped(
     assert stays.sql(sql).explain(1).warnings == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [0, 900])
 def test_a_refusal_is_the_same_whatever_the_rows_hold(tmp_path: Path, rows: int) -> None:
     """Whether it is refused, and the words, come from the contract, public tables, question and epsilon alone."""
@@ -162,6 +165,7 @@ OF_KEYS = ("SELECT COUNT(DISTINCT place) FROM visits", "0.002", "2")
 """How many there can be is public, whatever the size of the table."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sql", "little", "enough"), [*GUESSES, OF_KEYS])
 def test_what_is_expected_to_be_no_better_than_a_guess_is_refused(
     tmp_path: Path, sql: str, little: str, enough: str
@@ -188,6 +192,7 @@ def test_a_guess_beside_what_is_none_is_named_with_its_part_of_epsilon(tmp_path:
         assert playground.dataset.sql("SELECT COUNT(*) FROM visits").ask("0.2", analyst="ana").epsilon > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sql", "little", "enough"), GUESSES)
 def test_where_a_table_of_any_size_is_possible_nothing_is_surely_a_guess(
     tmp_path: Path, sql: str, little: str, enough: str

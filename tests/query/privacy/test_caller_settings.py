@@ -103,6 +103,7 @@ def ages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Playground]:
         yield found
 
 
+@pytest.mark.slow
 @surroundings
 @pytest.mark.parametrize("rows", [0, 1, 1416, 1417, 20_000])
 def test_the_number_of_rows_decides_nothing(ages: Playground, name: str, rows: int) -> None:

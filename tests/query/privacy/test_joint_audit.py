@@ -75,6 +75,7 @@ def cells(playground: Playground, plan: Plan, rows: list[tuple[Any, ...]]) -> np
     return np.array(totals, dtype=np.int64).reshape(plan.answering.plan.layout.shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_all_measurements_together_lose_epsilon(towns: Playground, text: str) -> None:
     """However one unit's rows are spread, all that is measured loses at most epsilon; and nearly that for some unit."""
@@ -87,6 +88,7 @@ def test_all_measurements_together_lose_epsilon(towns: Playground, text: str) ->
     assert 0.9 * EPSILON < max(losses) <= EPSILON * (1 + 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_a_grouping_that_is_not_paid_for_is_caught(towns: Playground, text: str) -> None:
     """The attack can succeed: with one grouping more than epsilon was divided over, it finds more than epsilon."""
@@ -103,6 +105,7 @@ def test_a_grouping_that_is_not_paid_for_is_caught(towns: Playground, text: str)
     assert found > EPSILON * 1.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_nothing_but_the_measurements_leaves(towns: Playground, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where two tables lead to the same measurements, everything is the same: cells, groupings, noise, intervals, what

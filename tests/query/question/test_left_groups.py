@@ -48,6 +48,7 @@ MEASURES += ["COUNT(DISTINCT place)", "QUANTILES(pay, 0.2, 0.8)", "COUNT(*), SUM
 MEASURES += ["AVG(CASE WHEN sex = 'f' THEN 1 ELSE 0 END)"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 def test_every_measure_answers_the_groups_that_are_left(playground: Playground, measure: str) -> None:
     """Whatever is measured, the answer has a row for each key that the condition leaves, near to the truth."""
@@ -58,6 +59,7 @@ def test_every_measure_answers_the_groups_that_are_left(playground: Playground, 
     assert len(query.plans(50)[0].totals([])) == (8 if "DISTINCT place" in measure else 2)
 
 
+@pytest.mark.slow
 def test_cells_alone_and_together_are_those_that_are_left(playground: Playground) -> None:
     """Alone and in a table that adds up, counts are those of the groups that are left: 200 of each age."""
     query = playground.dataset.count().by("age").where("age < 3")
@@ -67,6 +69,7 @@ def test_cells_alone_and_together_are_those_that_are_left(playground: Playground
         assert all(abs(row[1] - 200) < 10 for row in answer.rows)
 
 
+@pytest.mark.slow
 def test_a_histogram_and_a_distribution_have_the_bins_that_are_left(playground: Playground) -> None:
     """Bins that the condition rules out are not answered; shares rise to 1 over the others."""
     histogram = playground.dataset.sql("SELECT HISTOGRAM(pay, 10) FROM visits WHERE pay >= 75").ask(50, analyst="ana")
@@ -76,6 +79,7 @@ def test_a_histogram_and_a_distribution_have_the_bins_that_are_left(playground: 
     assert [row[1] for row in shares.rows] == pytest.approx([1 / 3, 2 / 3, 1], abs=0.02)
 
 
+@pytest.mark.slow
 def test_totals_add_up_over_the_cells_that_are_left(playground: Playground) -> None:
     """With totals, cells that cannot be are in no row, and every total is the sum of the rows that it is of."""
     playground.fill(ROWS)
@@ -98,6 +102,7 @@ def test_totals_add_up_over_the_cells_that_are_left(playground: Playground) -> N
     assert answering.plan.layout.shape == (4, 2)  # ages that are ruled out for both are cut off
 
 
+@pytest.mark.slow
 def test_a_hierarchy_is_cut_with_its_keys(playground: Playground) -> None:
     """A region without a district that is left is in no total, and those that are left add up."""
     playground.fill([(i, 1, 1.0, "f", "xxyy"[i % 4], "abcd"[i % 4]) for i in range(400)])
@@ -108,6 +113,7 @@ def test_a_hierarchy_is_cut_with_its_keys(playground: Playground) -> None:
     assert abs(rows[0][2] - 100) < 10
 
 
+@pytest.mark.slow
 def test_fewer_groups_have_less_noise_in_their_sum(playground: Playground) -> None:
     """The predicted noise of a total over the groups that are left is that of a table with these keys only."""
     few = playground.dataset.count().by("age").where("age < 2").with_totals().plan(1).answering
@@ -119,6 +125,7 @@ def test_fewer_groups_have_less_noise_in_their_sum(playground: Playground) -> No
     assert sum(few.plan.errors.values()) < sum(every.plan.errors.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sql",
     [
@@ -140,6 +147,7 @@ def test_a_question_without_a_group_is_refused_free_of_charge(playground: Playgr
     assert playground.dataset.ledger.balance("visits").spent == before
 
 
+@pytest.mark.slow
 def test_a_group_that_no_key_can_be_in_counts_none(playground: Playground) -> None:
     """Where rows of a group have no key that is counted, the group stays, and its number of keys is 0."""
     sql = "SELECT sex, COUNT(DISTINCT place) FROM visits WHERE sex = 'f' OR place IS NULL GROUP BY sex"
@@ -149,6 +157,7 @@ def test_a_group_that_no_key_can_be_in_counts_none(playground: Playground) -> No
     assert answer.intervals[1][0] == (0, 0)
 
 
+@pytest.mark.slow
 def test_an_answer_that_was_stored_keeps_its_rows(playground: Playground, monkeypatch: pytest.MonkeyPatch) -> None:
     """A request that was answered for every key gives the same answer again, for nothing."""
     sql = "SELECT age, COUNT(*) FROM visits WHERE age >= 8 GROUP BY age ORDER BY age DESC"
@@ -159,6 +168,7 @@ def test_an_answer_that_was_stored_keeps_its_rows(playground: Playground, monkey
     assert playground.dataset.sql(sql).ask(1, analyst="ana", request_id="r").rows == first.rows
 
 
+@pytest.mark.slow
 def test_what_is_owned_is_added_up_over_the_groups_that_are_left(playground: Playground) -> None:
     """A sum of a table of which cells were left out is that of its rows, and a part of one has the keys asked for."""
     dataset = playground.dataset

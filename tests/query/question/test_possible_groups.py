@@ -122,6 +122,7 @@ def random_question(draw: random.Random, dataset: Dataset, groups: int) -> Quest
             return asked
 
 
+@pytest.mark.slow
 def test_a_group_is_left_out_exactly_if_no_row_can_be_in_it(dataset: Dataset) -> None:
     """By one column, of the groups that have rows at all those are left in which a row can meet the condition."""
     draw, fewer = random.Random(1), 0
@@ -136,6 +137,7 @@ def test_a_group_is_left_out_exactly_if_no_row_can_be_in_it(dataset: Dataset) ->
     assert fewer > 20
 
 
+@pytest.mark.slow
 def test_a_group_with_rows_is_never_left_out(dataset: Dataset) -> None:
     """By several columns no combination is left out that some row there can be is in and meets the condition."""
     draw, fewer = random.Random(2), 0
@@ -146,6 +148,7 @@ def test_a_group_with_rows_is_never_left_out(dataset: Dataset) -> None:
     assert fewer > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 3, 8])
 def test_longer_stretches_leave_out_less(dataset: Dataset, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """Where codes are too many to be looked at one by one, no group with rows is left out either."""

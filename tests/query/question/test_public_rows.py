@@ -78,6 +78,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sql", "keys"), CASES)
 def test_groups_are_those_that_rows_of_public_tables_can_give(
     stays: Dataset, sql: str, keys: list[tuple[object, ...]]

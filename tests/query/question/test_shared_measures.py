@@ -61,6 +61,7 @@ def test_what_goes_together_is_answered_together() -> None:
     assert Shared.of((Count(), Mean("x"), Mean("y"))).measures == (Count(), Mean("x"), Mean("y"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["size", "weight"])
 def test_a_mean_is_its_sum_over_its_count(playground: Playground, column: str) -> None:
     """In every group the mean is the sum over the count, sums lie between the ends times the count, and no rows have

@@ -123,6 +123,7 @@ NOT_CHARGED: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "given", "told"), NOT_CHARGED)
 def test_what_cannot_be_answered_together_is_not_charged(
     files: InParquet, text: str, given: dict[str, Any], told: str

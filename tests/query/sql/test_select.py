@@ -98,6 +98,7 @@ SAME: list[tuple[str, str, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "columns", "rest"), SAME)
 def test_what_is_shown_is_what_sql_makes_of_what_was_released(
     visits: Dataset, text: str, columns: str, rest: str

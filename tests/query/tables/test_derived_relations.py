@@ -65,6 +65,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clinic]:
     found.dataset.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", ASKED)
 def test_totals_are_those_of_plain_python(clinic: Clinic, sql: str) -> None:
     """A statement adds up what plain Python computes of the same rows, wherever a column is made of columns."""

@@ -111,6 +111,7 @@ def test_an_answer_says_what_it_is(ana: As) -> None:
         assert all(low <= cell <= high for cell, (low, high) in zip(row[1:], intervals, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{"sql": BY_CLINIC}, {"epsilon": "0.25"}, {"alone": True, "sql": BY_CLINIC}])
 def test_a_key_is_for_one_question(ana: As, change: dict[str, Any]) -> None:
     """Another question or another price under a key that was used is refused, and the answer stays what it is."""
@@ -145,6 +146,7 @@ def test_an_answer_that_is_charged_is_given(served: Served, ana: As, monkeypatch
     assert ana.get("/v1/answers/one").json()["rows"] == first.json()["rows"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["", "a/b", "a b", "é", "x" * 81, '"a', 'a"', "'", "..\\x", "a\tb", ".", "..", '".."'])
 def test_a_key_is_a_token(ana: As, key: str) -> None:
     """What cannot be part of an address, or of a request id, is no Idempotency-Key; neither is none at all."""
@@ -158,6 +160,7 @@ def test_a_key_is_a_token(ana: As, key: str) -> None:
     assert spent(ana) == (0, "0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["a", "7", "-", ".a", "a.", "..a", "...", "~", "x" * 80, f'"{"y" * 80}"'])
 def test_every_other_token_is_a_key(ana: As, key: str) -> None:
     """What stands in an address as it is names a question, whose answer is found there."""
@@ -294,6 +297,7 @@ def test_what_depends_on_the_database_leaves_at_a_tick(
     assert len(ticks) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [InvalidParameter("7"), InvalidQuestion("7"), RequestReused("7"), KeyError("7")])
 def test_whatever_is_raised_after_a_statement_leaves_at_a_tick(
     served: Served, ana: As, monkeypatch: pytest.MonkeyPatch, error: Exception
@@ -420,6 +424,7 @@ def test_a_ledger_that_is_away_is_told(ana: As, monkeypatch: pytest.MonkeyPatch,
     assert spent(ana) == (1, "0.5")
 
 
+@pytest.mark.slow
 def test_a_source_that_is_away_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dataset that cannot be read is told without saying where it is, and is there again when it is."""
     served = build(tmp_path)

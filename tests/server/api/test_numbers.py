@@ -45,6 +45,7 @@ def charged(served: Served) -> tuple[int, int]:
         return ledger.head().seq, len(served.ring.issued())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [*ODD, True])
 @pytest.mark.parametrize("name", BODIES)
 def test_a_program_is_told_how_numbers_are_written(hospital: Served, name: str, number: str | bool) -> None:
@@ -80,6 +81,7 @@ ADDRESSES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [*ODD, "1.0", " 1", "1e1"])
 @pytest.mark.parametrize(("person", "path"), ADDRESSES)
 def test_a_place_in_a_list_is_a_whole_number(hospital: Served, person: str, path: str, number: str) -> None:
@@ -97,6 +99,7 @@ FORMS: dict[str, tuple[str, str, dict[str, str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ODD)
 @pytest.mark.parametrize("name", FORMS)
 def test_a_form_takes_the_same_numbers(hospital: Served, name: str, number: str) -> None:

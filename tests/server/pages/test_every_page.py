@@ -30,12 +30,14 @@ def everybody(hospital: Served) -> dict[str | None, Visit]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("person", "path"), ALL)
 def test_the_html_of_a_page_is_right(everybody: dict[str | None, Visit], person: str | None, path: str) -> None:
     """Elements end where they begin, ids are there once, fields have labels, headings are in order."""
     assert faults(everybody[person].get(path).text) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("person", "path"), ALL)
 def test_a_page_is_small_with_all_that_it_loads(
     everybody: dict[str | None, Visit], person: str | None, path: str

@@ -56,6 +56,7 @@ def test_every_form_is_in_the_list(hospital: Served) -> None:
     assert {path for method, path in page_routes(hospital.app) if method == "POST"} == {*FORMS, "/sign-in"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", FORMS)
 def test_a_form_from_elsewhere_does_nothing(served: Served, route: str) -> None:
     """Without the session's token, with another's, or from another site, a form is refused and changes nothing."""
@@ -89,6 +90,7 @@ def test_nobody_is_signed_in_from_elsewhere(served: Served, site: str) -> None:
     assert "set-cookie" not in found.headers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("origin", "status"), [("https://elsewhere.example", 403), ("null", 403), ("http://server", 303), (None, 303)]
 )
@@ -108,6 +110,7 @@ WANTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", WANTED)
 def test_a_form_whose_session_is_over_leads_back_to_its_page(served: Served, route: str) -> None:
     """Whoever signs in again comes to the page that the form stood on, with the question that was written."""
@@ -120,6 +123,7 @@ def test_a_form_whose_session_is_over_leads_back_to_its_page(served: Served, rou
     assert nobody.get(WANTED[route]).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("amount", ["-5", "0", "1e400", "1e-30", "abc", "", "99999999999"])
 def test_a_request_is_for_an_amount_that_can_be_granted(served: Served, amount: str) -> None:
     """Anything else is refused in words about the amount, and the custodian never sees it."""
@@ -129,6 +133,7 @@ def test_a_request_is_for_an_amount_that_can_be_granted(served: Served, amount: 
     assert served.service.budget_requests.listed() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", FORMS)
 def test_a_key_without_a_cookie_sends_no_form(served: Served, route: str) -> None:
     """Pages are for sessions: a key in a header, which a page never sends, opens none of them."""
@@ -138,6 +143,7 @@ def test_a_key_without_a_cookie_sends_no_form(served: Served, route: str) -> Non
     assert found.headers["location"] == "/" if route == "/sign-out" else "/sign-in?next=" in found.headers["location"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [b"\xff\xfe=1", b"&".join(b"a=1" for _ in range(200)), b"\x00", b"{}", b"%ff=%00"])
 def test_a_form_that_cannot_be_read_is_refused(served: Served, body: bytes) -> None:
     """Nonsense in place of a form is refused, without a fault of the server."""
@@ -146,6 +152,7 @@ def test_a_form_that_cannot_be_read_is_refused(served: Served, body: bytes) -> N
     assert found.status_code in (400, 403)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("person", "path", "fields"),
     [
@@ -188,6 +195,7 @@ def test_what_a_form_may_not_say_is_refused(served: Served, person: str, path: s
     assert state(served) == before
 
 
+@pytest.mark.slow
 def test_a_request_is_granted_once(served: Served) -> None:
     """A decision stands: sent again, it is refused, and nothing more is granted."""
     people = {name: visit(served, name) for name in ("ana", "carla")}

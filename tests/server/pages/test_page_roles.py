@@ -110,6 +110,7 @@ def test_every_page_is_in_the_matrix(hospital: Served) -> None:
     assert {f"{method} {path}" for method, path in page_routes(hospital.app)} == {entry.route for entry in MATRIX}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("person", PEOPLE)
 @pytest.mark.parametrize("entry", MATRIX, ids=lambda entry: f"{entry.route.split()[0]} {entry.path or entry.route}")
 def test_everybody_sees_the_pages_that_are_theirs(
@@ -121,6 +122,7 @@ def test_everybody_sees_the_pages_that_are_theirs(
     assert found.status_code == entry.statuses[PEOPLE.index(person)], found.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", MATRIX, ids=lambda entry: f"{entry.route.split()[0]} {entry.path or entry.route}")
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS"])
 def test_no_other_method_does_anything(hospital: Served, entry: Entry, method: str) -> None:

@@ -43,6 +43,7 @@ def test_a_mistake_is_told_on_a_page(served: Served, monkeypatch: pytest.MonkeyP
     assert (found.status_code, found.json()["code"]) == (500, "failed")
 
 
+@pytest.mark.slow
 def test_whoever_comes_too_often_is_still_signed_in(tmp_path: Path) -> None:
     """The page that says so is theirs: it does not ask them to sign in."""
     served = build(tmp_path / "hospital")
@@ -55,6 +56,7 @@ def test_whoever_comes_too_often_is_still_signed_in(tmp_path: Path) -> None:
     assert "ana, analyst" in found.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "status"), [("/answers/%20", 400), ("/answers/of-nobody", 404), ("/nothing", 404)])
 def test_an_address_that_is_wrong_is_told_in_words(served: Served, path: str, status: int) -> None:
     """Not by the pattern that it does not fit, nor by a key, which for people is what they sign in with."""

@@ -61,6 +61,7 @@ PAGES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("person", "path"), PAGES)
 def test_a_name_is_a_text_on_every_page(hostile: Served, person: str | None, path: str) -> None:
     """No name, key, note, reason or question becomes an element, an attribute or a template, on any page."""

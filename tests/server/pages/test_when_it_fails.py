@@ -61,6 +61,7 @@ def test_what_a_page_cannot_ask_again_is_left_to_the_program(served: Served, mon
     assert "for nothing</button>" not in page
 
 
+@pytest.mark.slow
 def test_a_question_that_was_lost_is_asked_again_as_the_ledger_has_it(served: Served) -> None:
     """Where the server died before it kept what was written, the ledger knows what was charged."""
     ana = visit(served, "ana")
@@ -77,6 +78,7 @@ def test_a_question_that_was_lost_is_asked_again_as_the_ledger_has_it(served: Se
         assert ledger.charges("visits", "ana") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "waits"),
     [

@@ -132,6 +132,7 @@ def test_every_route_is_in_the_matrix(hospital: Served) -> None:
     assert told == {entry.route for entry in MATRIX if "openapi" not in entry.route}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("person", PEOPLE)
 @pytest.mark.parametrize("entry", MATRIX, ids=lambda entry: f"{entry.method} {entry.path or entry.route}")
 def test_everybody_gets_what_is_theirs(everybody: dict[str, As], entry: Entry, person: str) -> None:

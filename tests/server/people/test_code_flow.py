@@ -231,6 +231,7 @@ def test_a_public_address_is_an_address(tmp_path: Path, line: str, words: str) -
         CustodianFile.load(served.path)
 
 
+@pytest.mark.slow
 def test_a_public_address_is_where_browsers_come_back_to(tmp_path: Path) -> None:
     """Behind a proxy the file says where the server is, and cookies are for that host over TLS only."""
     served = build(tmp_path)

@@ -168,6 +168,7 @@ def altered(signer: Signer, **claims: Any) -> str:
     return f"{header}.{unsigned({}, signer.claims()).split('.')[1]}.{signature}"
 
 
+@pytest.mark.slow
 def test_whatever_is_forged_is_refused_alike(tmp_path: Path, signer: Signer, hurried: None) -> None:
     """A token that is wrong in anything opens nothing, and body and headers are those of no token at all."""
     with trusting(tmp_path, signer.issuer) as served:
@@ -226,6 +227,7 @@ def test_wrong_tokens_do_not_make_us_ask(signer: Signer) -> None:
     assert signer.asked == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "published", [[], {"keys": []}, {"keys": [{}]}, {"keys": "x"}, None, {"keys": [{"kty": "RSA"}]}]
 )
@@ -366,6 +368,7 @@ def test_no_token_is_a_mistake(tokens: Tokens, header: Any, claims: Any, signatu
     assert tokens.name(made) is None
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60).map(lambda text: f"{text}.x.y") | st.just("[" * 5000 + "..") | st.just("W1" * 4000 + ".."))
 def test_no_text_is_a_mistake(tokens: Tokens, text: str) -> None:
     """Whatever text is shown as a token, it is nobody's."""

@@ -255,6 +255,7 @@ def _is_there(client: httpx2.Client) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_ledger_that_went_away_is_not_begun_anew(tmp_path: Path) -> None:
     """A running server makes no ledger: what was spent is in the one that is gone, and until it is back nobody asks."""
     served = build(tmp_path / "hospital")

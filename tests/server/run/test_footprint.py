@@ -10,6 +10,7 @@ import pytest
 SERVING = ("fastapi", "starlette", "uvicorn", "pydantic", "httpx2", "prometheus_client", "joserfc", "cryptography")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["inbounds", "inbounds.query", "inbounds.ledger", "inbounds.cli.main"])
 def test_the_core_imports_nothing_of_the_server(module: str) -> None:
     """Whoever installed the extra `serve` and does not serve starts as before: none of its packages is imported."""
@@ -18,6 +19,7 @@ def test_the_core_imports_nothing_of_the_server(module: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_keys_alone_need_no_provider() -> None:
     """A server without an identity provider does not import what reads tokens."""
     code = "import sys, inbounds.server.run.process; print('joserfc' in sys.modules, 'cryptography' in sys.modules)"

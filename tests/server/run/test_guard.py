@@ -348,6 +348,7 @@ def test_headers_of_the_usual_size_are_read(process: Running) -> None:
 ONCE = ("Idempotency-Key", "Content-Type", "Content-Length", "Host", "Origin", "Sec-Fetch-Site")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("same", [True, False])
 @pytest.mark.parametrize("header", ONCE)
 def test_a_header_that_says_one_thing_is_there_once(served: Served, header: str, same: bool) -> None:
@@ -503,6 +504,7 @@ def test_an_upgrade_is_passed_over(process: Running) -> None:
     assert parsed(talk(process, wanted)).json() == {"status": "ok"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/v1/answers", "/v1/answers/one", "/v1/datasets", "/v1/datasets/visits/budget"])
 def test_a_ledger_that_is_away_is_told_in_our_words(tmp_path: Path, path: str) -> None:
     """Where the ledger is, nobody is told, also not by a refusal because it cannot be opened."""

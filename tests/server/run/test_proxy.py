@@ -115,6 +115,7 @@ def test_a_header_on_the_wire(tmp_path: Path) -> None:
         assert status("X-Remote-User: ana\x0bben") in {"400", "401"}
 
 
+@pytest.mark.slow
 def test_a_request_in_a_request_is_none(tmp_path: Path) -> None:
     """A request with two lengths, of which a proxy may believe either, is refused, and what follows is not read."""
     served = build(tmp_path / "hospital", more=PROXY.replace("10.0.0.7", "127.0.0.1"))

@@ -149,6 +149,7 @@ def test_workers_that_cannot_start_end_the_server() -> None:
     assert started.all_ended()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["custodian.toml", "visits.toml"])
 def test_a_file_that_was_broken_later_ends_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], broken: str

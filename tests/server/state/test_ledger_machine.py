@@ -32,6 +32,7 @@ from inbounds.query import Dataset
 from inbounds.server.basics.problem import Problem
 from inbounds.server.state.database import Database
 from inbounds.server.state.ledger_heads import LedgerHeads
+from tests.helpers.sparing import sparing
 
 COST = Fraction(1, 10)
 REASON = "the disk failed"
@@ -417,16 +418,18 @@ class TableMachine(LedgerMachine):
 
 
 @pytest.mark.slow
-def test_no_second_draw_and_no_budget_from_nowhere() -> None:
+@pytest.mark.parametrize("examples", sparing([15, 60]))
+def test_no_second_draw_and_no_budget_from_nowhere(examples: int) -> None:
     """Over charges, draws, failures, retries, restarts, full disks, lost, exchanged and restored ledgers."""
-    wide = settings(stateful_step_count=30, suppress_health_check=list(HealthCheck))
+    wide = settings(stateful_step_count=30, max_examples=examples, suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(LedgerMachine, settings=wide)
 
 
 @pytest.mark.slow
-def test_no_second_draw_by_asking_a_table() -> None:
+@pytest.mark.parametrize("examples", sparing([6, 20]))
+def test_no_second_draw_by_asking_a_table(examples: int) -> None:
     """The same where a table is asked, by the code that everybody asks with."""
-    few = settings(stateful_step_count=25, max_examples=20, suppress_health_check=list(HealthCheck))
+    few = settings(stateful_step_count=25, max_examples=examples, suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(TableMachine, settings=few)
 
 
@@ -445,6 +448,7 @@ def test_what_was_spent_is_told_when_it_is_kept() -> None:
     machine.teardown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False])
 @pytest.mark.parametrize("kind", [LedgerMachine, TableMachine])
 def test_without_a_witness_the_law_is_broken(kind: type[LedgerMachine], protected: bool) -> None:

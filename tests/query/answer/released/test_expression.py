@@ -85,6 +85,7 @@ def condition(draw: random.Random, parts: list[Released]) -> Released:
     ])  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_no_released_value_makes_an_expression_fail(seed: int) -> None:
     """Whatever was released, an expression has a value that can be written, or None; and so have its ends."""
@@ -104,6 +105,7 @@ def test_no_released_value_makes_an_expression_fail(seed: int) -> None:
     assert values > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_an_expression_lies_in_its_interval_if_its_measures_do(seed: int) -> None:
     """Where the measures lie within their intervals, the expression lies within its own; narrower ones would fail."""

@@ -51,6 +51,7 @@ def planned(playground: Playground, text: str, epsilon: Fraction) -> tuple[Plan,
     return plan, plan.answering
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_every_released_table_is_possible(towns: Playground, text: str) -> None:
     """At any epsilon every grouping is the sum of every finer one, counts are whole and not negative, sums have the
@@ -148,6 +149,7 @@ def test_intervals_cover_what_they_say(
     assert stats.binom.cdf(covered(confidence / 4)[-1], runs, confidence) < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_no_totals_are_too_far(towns: Playground, text: str) -> None:
     """Whatever a statement adds up, also what no table holds, there is an answer that adds up."""

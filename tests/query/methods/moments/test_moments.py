@@ -88,6 +88,7 @@ def test_moments_of_the_same_columns_go_together() -> None:
     )
 
 
+@pytest.mark.slow
 def test_no_totals_contradict_the_answers(playground: Playground) -> None:
     """Whatever the totals are, answers are in bounds and fit each other: deviations are roots of variances, means are
     sums over counts, and a correlation is its covariance over both deviations."""
@@ -155,6 +156,7 @@ def test_answers_without_noise_are_the_statistics_of_the_rows(playground: Playgr
             assert values == pytest.approx(wanted, abs=0.1)
 
 
+@pytest.mark.slow
 def test_two_values_need_no_square(playground: Playground) -> None:
     """The variance of a column of 0 and 1 comes from two sums, and is p(1 - p)."""
     plan = planned(playground.dataset, "SELECT AVG(yes), VAR_POP(yes) FROM visits")
@@ -234,6 +236,7 @@ def test_a_row_loses_epsilon_in_all_sums_together(epsilon: Fraction) -> None:
         assert max(found) <= float(epsilon) * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_ends_hold_every_statistic_in_the_box() -> None:
     """For random boxes of sums, no corner or point inside has a variance or covariance beyond the ends; and ends made
     for half of the box do not hold them all."""

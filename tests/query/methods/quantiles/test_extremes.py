@@ -39,6 +39,7 @@ def test_an_extreme_is_called_by_its_level(dataset: Dataset) -> None:
     assert dataset.median("size").ask(1, analyst="ana").warnings == ()
 
 
+@pytest.mark.slow
 def test_extremes_are_in_order_with_other_quantiles(dataset: Dataset) -> None:
     """MIN, MAX and quantiles of a column are released together, none below the one before."""
     query = dataset.sql("SELECT MAX(size), MEDIAN(size), MIN(size) FROM visits")

@@ -294,6 +294,7 @@ def test_values_never_fall(text: str, levels: tuple[Fraction, ...], epsilon: Fra
     assert all(buckets.column.bounds.as_answer(value) in buckets.column.bounds for value in drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [QUARTILES, DECILES, PERCENTILES])
 def test_rows_at_one_value_give_that_value(levels: tuple[Fraction, ...]) -> None:
     """Where all rows are at one value, be they many, every quantile is that value."""

@@ -12,6 +12,7 @@ from inbounds.server.pages.parts.people_needed import people_needed
 from tests.helpers.sparing import sparing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
 @pytest.mark.parametrize("text", sparing(["[0, 100]", "[0, 5] | [7, 20]", "[-1, 1]"]))
 def test_with_so_many_people_the_error_is_small_enough(text: str, epsilon: str) -> None:

@@ -42,6 +42,7 @@ def drawn(who: Visit, path: str) -> tuple[str, str]:
     return light.text, dark.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "1000"])
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_noise_is_drawn_before_anything_is_asked(everybody: dict[str, Visit], asked: str, epsilon: str) -> None:
@@ -50,6 +51,7 @@ def test_noise_is_drawn_before_anything_is_asked(everybody: dict[str, Visit], as
     assert light != dark
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["by-clinic", "boxes"])
 def test_answers_are_drawn(everybody: dict[str, Visit], key: str) -> None:
     """Groups and quantiles have a picture, in both colours."""
@@ -65,12 +67,14 @@ def test_what_cannot_be_drawn_is_not_there(everybody: dict[str, Visit]) -> None:
     assert "chart.svg" not in ben.get("/answers/one").text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", ["visits", "births"])
 def test_balances_are_drawn(everybody: dict[str, Visit], dataset: str) -> None:
     """Balances have a picture, also where nothing was asked yet."""
     drawn(everybody["carla"], f"/keep/{dataset}/balances.svg")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bounds", sparing(["[0, inf) step 1", "[0, 5] | [7, 20]", "[0, 100]", "(-inf, inf)", "[0, 3] step 1"], 2)
 )
@@ -92,6 +96,7 @@ def unwieldy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 MANY = "QUANTILES({}, 0.1, 0.25, 0.5, 0.75, 0.9)".format(f'"{COLUMN}"')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["COUNT(*)", MANY])
 def test_a_key_is_drawn_as_it_is(unwieldy: Served, measure: str) -> None:
     """What stands between two signs of dollar is no formula in a picture, and a long name leaves room for the rest."""
