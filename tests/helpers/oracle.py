@@ -32,13 +32,13 @@ from inbounds.query.question.measure import (
     Deviation,
     Mean,
     Measure,
-    Moments,
     Proportion,
     Quantile,
     Sum,
     Variance,
 )
 from inbounds.query.question.question import Question
+from inbounds.query.question.shared_measures import Moments
 
 Row = Mapping[str, Any]
 Cell = tuple[int, ...]

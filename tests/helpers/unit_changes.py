@@ -19,7 +19,8 @@ from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.quantiles.law import rank_misses
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank, QuantilesInOrder
 from inbounds.query.methods.ratio import Ratio
-from inbounds.query.question.measure import Cdf, Count, Quantile, Quantiles, Sum
+from inbounds.query.question.measure import Cdf, Count, Quantile, Sum
+from inbounds.query.question.shared_measures import Quantiles
 
 Totals = list[list[int]]
 MANY = Fraction(10**6)

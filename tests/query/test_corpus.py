@@ -14,8 +14,9 @@ import pytest
 
 from inbounds.errors import EngineFailed
 from inbounds.query import Dataset, Query
-from inbounds.query.question.measure import Cdf, Mean, Quantile, Quantiles, Totals
+from inbounds.query.question.measure import Cdf, Mean, Quantile
 from inbounds.query.question.question import Question
+from inbounds.query.question.shared_measures import Quantiles, Totals
 from tests.helpers import oracle
 from tests.helpers.corpus import clinic
 from tests.helpers.corpus.asked import Asked

@@ -26,7 +26,7 @@ from inbounds.query.methods.mechanism_choice import choose
 from inbounds.query.methods.method import OneNumber
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank, QuantilesInOrder
-from inbounds.query.question.measure import Quantiles, Totals
+from inbounds.query.question.shared_measures import Quantiles, Totals
 from inbounds.query.statement import relations, weighing
 from inbounds.query.tables.relation import Joined, JoinOnUnit, UnitRows
 from inbounds.query.tables.table import Table

@@ -13,8 +13,8 @@ from scipy import stats
 from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.query import Dataset
 from inbounds.query.methods.ratio import Ratio, TotalsOfColumn
-from inbounds.query.question.measure import Count, Mean, Quantile, Quantiles, Sum, Totals
-from inbounds.query.question.shared_measures import Shared
+from inbounds.query.question.measure import Count, Mean, Quantile, Sum
+from inbounds.query.question.shared_measures import Quantiles, Shared, Totals
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """

@@ -12,7 +12,8 @@ from inbounds.query.methods.mechanism_choice import choose
 from inbounds.query.methods.planner import Planned, Planner, hull
 from inbounds.query.methods.ratio import Ratio, TotalsOfColumn
 from inbounds.query.methods.ratio_noise import RatioNoise
-from inbounds.query.question.measure import Mean, Proportion, Sum, Totals
+from inbounds.query.question.measure import Mean, Proportion, Sum
+from inbounds.query.question.shared_measures import Totals
 from inbounds.query.statement.request import Request, Total
 
 ALL_COUNTS = Bounds(0, None, step=1)

@@ -27,15 +27,13 @@ from inbounds.query.question.measure import (
     Extreme,
     Mean,
     Measure,
-    Moments,
     Proportion,
     Quantile,
-    Quantiles,
     Sum,
-    Totals,
     Variance,
 )
 from inbounds.query.question.question import Question
+from inbounds.query.question.shared_measures import Moments, Quantiles, Totals
 from inbounds.query.statement.builder import statement
 from inbounds.query.statement.relations import Reading
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -122,7 +121,8 @@ class Measure:
         return 0
 
 
-class _OfColumn(Measure):
+@dataclass(frozen=True)
+class OfColumn(Measure):
     """What measures of one column share."""
 
     column: str
@@ -134,29 +134,6 @@ class _OfColumn(Measure):
 
     def __str__(self) -> str:
         return f"{self.title.upper()}({quoted(self.column)})"
-
-
-class _OfSeveral(Measure):
-    """What measures share that are several, answered from the same: they never contradict each other."""
-
-    of: tuple[Any, ...]
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """The columns that they are about."""
-        return tuple(dict.fromkeys(name for one in self.of for name in one.column_names))
-
-    @property
-    def answer_names(self) -> tuple[str, ...]:
-        """What the columns of its answers are called."""
-        return tuple(one.answer_name for one in self.of)
-
-    def place(self, asked: Measure) -> int:
-        """Return which of its answers is that to a measure that shares it."""
-        return self.of.index(asked)
-
-    def __str__(self) -> str:
-        return ", ".join(map(str, self.of))
 
 
 @dataclass(frozen=True)
@@ -193,10 +170,9 @@ class CountUnits(Measure):
 
 
 @dataclass(frozen=True)
-class CountKeys(_OfColumn):
+class CountKeys(OfColumn):
     """How many of the public keys of a column have a row."""
 
-    column: str
     title = "keys"
     counts_units = True
     under_limit = "So a key that only such units have a row in can count as a part of one."
@@ -215,10 +191,9 @@ class CountKeys(_OfColumn):
 
 
 @dataclass(frozen=True)
-class Sum(_OfColumn):
+class Sum(OfColumn):
     """The sum of a column."""
 
-    column: str
     title = "sum"
     has_totals = adds_up = adds_values = True
     shared = "totals"
@@ -231,10 +206,9 @@ class Sum(_OfColumn):
 
 
 @dataclass(frozen=True)
-class Mean(_OfColumn):
+class Mean(OfColumn):
     """The mean of a column."""
 
-    column: str
     title = "mean"
     is_value = True
     shared = "totals"
@@ -246,24 +220,6 @@ class Mean(_OfColumn):
 
     def __str__(self) -> str:
         return f"AVG({quoted(self.column)})"
-
-
-@dataclass(frozen=True)
-class Totals(_OfSeveral):
-    """Rows, sum and mean of a column, two or three of them, from the same two sums: they never contradict each other.
-
-    All of them are about the rows in which the column is not missing.
-    """
-
-    column: str
-    of: tuple[Count | Sum | Mean, ...]
-    title = "total"
-    under_limit = "So these are counts, sums and means of weighed rows, which can be far from those of all rows."
-
-    @classmethod
-    def joining(cls, measures: Sequence[Any]) -> Totals:
-        """Return what answers measures of one column."""
-        return cls(_columns(measures)[0], tuple(measures))
 
 
 class Moment(Measure):
@@ -287,7 +243,7 @@ class _OfSample(Moment):
         return f"{self.stem}_{'samp' if self.sample else 'pop'}"
 
 
-class _OfSpread(_OfSample, _OfColumn):
+class _OfSpread(_OfSample, OfColumn):
     """What the spread of a column is told by."""
 
     needs_squares = is_seldom_at_ends = True
@@ -301,7 +257,6 @@ class _OfSpread(_OfSample, _OfColumn):
 class Variance(_OfSpread):
     """The variance of a column: of a sample, or of the rows themselves."""
 
-    column: str
     sample: bool = True
     stem = "var"
 
@@ -310,11 +265,11 @@ class Variance(_OfSpread):
 class Deviation(_OfSpread):
     """The standard deviation of a column: the root of its variance."""
 
-    column: str
     sample: bool = True
     stem = "stddev"
 
 
+@dataclass(frozen=True)
 class _OfTwoColumns(Moment):
     """What measures of two columns share."""
 
@@ -334,8 +289,6 @@ class _OfTwoColumns(Moment):
 class Covariance(_OfSample, _OfTwoColumns):
     """The covariance of two columns: of a sample, or of the rows themselves."""
 
-    column: str
-    other: str
     sample: bool = True
     stem = "covar"
 
@@ -344,33 +297,12 @@ class Covariance(_OfSample, _OfTwoColumns):
 class Correlation(_OfTwoColumns):
     """The correlation of two columns, from -1 to 1."""
 
-    column: str
-    other: str
     title = "corr"
     needs_squares = is_seldom_at_ends = True
 
     def ends(self, table: Table) -> tuple[Any, ...]:
         """Return -1 and 1: then one column would follow from the other."""
         return -1, 1
-
-
-@dataclass(frozen=True)
-class Moments(_OfSeveral):
-    """Rows, sums, means, variances and covariances of one or two columns, from the same sums: they never contradict
-    each other.
-
-    All of them are about the rows in which none of the columns is missing.
-    """
-
-    columns: tuple[str, ...]
-    of: tuple[Count | Sum | Mean | Moment, ...]
-    title = "moment"
-    under_limit = WEIGHED_MOMENTS
-
-    @classmethod
-    def joining(cls, measures: Sequence[Any]) -> Moments:
-        """Return what answers measures of one or two columns; they are in the order of the first that has all."""
-        return cls(_columns(measures), tuple(measures))
 
 
 @dataclass(frozen=True)
@@ -398,10 +330,9 @@ class Proportion(Measure):
 
 
 @dataclass(frozen=True)
-class Quantile(_OfColumn):
+class Quantile(OfColumn):
     """The value that a given level of the rows are below."""
 
-    column: str
     level: Fraction
     has_noise = False
     is_value = True
@@ -449,45 +380,6 @@ class Extreme(Quantile):
 
 
 @dataclass(frozen=True)
-class Quantiles(_OfColumn):
-    """Several quantiles of a column, in the order of their levels: none is released below the one before."""
-
-    column: str
-    levels: tuple[Fraction, ...]
-    extremes: tuple[str, ...] = ()
-    """Which of MIN and MAX are among them, by their levels."""
-    title = "quantile"
-    has_noise = False
-
-    @classmethod
-    def joining(cls, measures: Sequence[Any]) -> Quantiles:
-        """Return what answers quantiles of one column."""
-        extremes = sorted({one.asked for one in measures if isinstance(one, Extreme)}, reverse=True)
-        return cls(measures[0].column, tuple(sorted({one.level for one in measures})), tuple(extremes))
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Say which of them stand in for what."""
-        return tuple(instead_of(one, self.column) for one in self.extremes)
-
-    @property
-    def answer_names(self) -> tuple[str, ...]:
-        """What the columns of its answers are called: by their levels."""
-        return tuple(f"quantile_{as_decimal_text(level)}_{self.column}" for level in self.levels)
-
-    def place(self, asked: Measure) -> int:
-        """Return which of its answers is that to one quantile."""
-        assert isinstance(asked, Quantile)
-        return self.levels.index(asked.level)
-
-    def __str__(self) -> str:
-        extreme = {EXTREMES[one]: f"{one}({quoted(self.column)})" for one in self.extremes}
-        others = [literal(level) for level in self.levels if level not in extreme]
-        listed = [f"QUANTILES({quoted(self.column)}, {', '.join(others)})"] if others else []
-        return ", ".join([*listed, *extreme.values()])
-
-
-@dataclass(frozen=True)
 class Cdf(Measure):
     """Which part of the rows is at or below each value of a column, bin by bin."""
 
@@ -525,8 +417,3 @@ def refuse_level(level: Fraction) -> str | None:
         f"the level of a quantile must be above 0 and below 1, in millionths at most, got {cut(str(level))}; "
         "write it like 0.9"
     )
-
-
-def _columns(measures: Sequence[Measure]) -> tuple[str, ...]:
-    """Return the columns of several measures, which are all in the one of them that has most."""
-    return max((one.column_names for one in measures), key=len)

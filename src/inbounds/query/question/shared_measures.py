@@ -2,9 +2,130 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
-from inbounds.query.question.measure import Count, Measure, Moments, Quantiles, Totals
+from inbounds.query.columns.condition import literal, quoted
+from inbounds.query.question.measure import (
+    EXTREMES,
+    WEIGHED_MOMENTS,
+    Count,
+    Extreme,
+    Mean,
+    Measure,
+    Moment,
+    OfColumn,
+    Quantile,
+    Sum,
+    as_decimal_text,
+    instead_of,
+)
+
+
+class _OfSeveral(Measure):
+    """What measures share that are several, answered from the same: they never contradict each other."""
+
+    of: tuple[Any, ...]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns that they are about."""
+        return tuple(dict.fromkeys(name for one in self.of for name in one.column_names))
+
+    @property
+    def answer_names(self) -> tuple[str, ...]:
+        """What the columns of its answers are called."""
+        return tuple(one.answer_name for one in self.of)
+
+    def place(self, asked: Measure) -> int:
+        """Return which of its answers is that to a measure that shares it."""
+        return self.of.index(asked)
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.of))
+
+
+@dataclass(frozen=True)
+class Totals(_OfSeveral):
+    """Rows, sum and mean of a column, two or three of them, from the same two sums: they never contradict each other.
+
+    All of them are about the rows in which the column is not missing.
+    """
+
+    column: str
+    of: tuple[Count | Sum | Mean, ...]
+    title = "total"
+    under_limit = "So these are counts, sums and means of weighed rows, which can be far from those of all rows."
+
+    @classmethod
+    def joining(cls, measures: Sequence[Any]) -> Totals:
+        """Return what answers measures of one column."""
+        return cls(_columns(measures)[0], tuple(measures))
+
+
+@dataclass(frozen=True)
+class Moments(_OfSeveral):
+    """Rows, sums, means, variances and covariances of one or two columns, from the same sums: they never contradict
+    each other.
+
+    All of them are about the rows in which none of the columns is missing.
+    """
+
+    columns: tuple[str, ...]
+    of: tuple[Count | Sum | Mean | Moment, ...]
+    title = "moment"
+    under_limit = WEIGHED_MOMENTS
+
+    @classmethod
+    def joining(cls, measures: Sequence[Any]) -> Moments:
+        """Return what answers measures of one or two columns; they are in the order of the first that has all."""
+        return cls(_columns(measures), tuple(measures))
+
+
+@dataclass(frozen=True)
+class Quantiles(OfColumn):
+    """Several quantiles of a column, in the order of their levels: none is released below the one before."""
+
+    levels: tuple[Fraction, ...]
+    extremes: tuple[str, ...] = ()
+    """Which of MIN and MAX are among them, by their levels."""
+    title = "quantile"
+    has_noise = False
+
+    @classmethod
+    def joining(cls, measures: Sequence[Any]) -> Quantiles:
+        """Return what answers quantiles of one column."""
+        extremes = sorted({one.asked for one in measures if isinstance(one, Extreme)}, reverse=True)
+        return cls(measures[0].column, tuple(sorted({one.level for one in measures})), tuple(extremes))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Say which of them stand in for what."""
+        return tuple(instead_of(one, self.column) for one in self.extremes)
+
+    @property
+    def answer_names(self) -> tuple[str, ...]:
+        """What the columns of its answers are called: by their levels."""
+        return tuple(f"quantile_{as_decimal_text(level)}_{self.column}" for level in self.levels)
+
+    def place(self, asked: Measure) -> int:
+        """Return which of its answers is that to one quantile."""
+        assert isinstance(asked, Quantile)
+        return self.levels.index(asked.level)
+
+    def __str__(self) -> str:
+        extreme = {EXTREMES[one]: f"{one}({quoted(self.column)})" for one in self.extremes}
+        others = [literal(level) for level in self.levels if level not in extreme]
+        listed = [f"QUANTILES({quoted(self.column)}, {', '.join(others)})"] if others else []
+        return ", ".join([*listed, *extreme.values()])
+
+
+def _columns(measures: Sequence[Measure]) -> tuple[str, ...]:
+    """Return the columns of several measures, which are all in the one of them that has most."""
+    return max((one.column_names for one in measures), key=len)
+
 
 JOINT: dict[str, type[Totals | Moments | Quantiles]] = {"totals": Totals, "moments": Moments, "quantiles": Quantiles}
 """What answers several measures at once, by what they are answered from."""

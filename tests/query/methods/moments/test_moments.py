@@ -22,8 +22,8 @@ from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.moments.noise import mean_size
 from inbounds.query.methods.moments.planning import parts_of
 from inbounds.query.methods.plan import Plan
-from inbounds.query.question.measure import Correlation, Count, Covariance, Mean, Moments, Sum, Totals, Variance
-from inbounds.query.question.shared_measures import Shared
+from inbounds.query.question.measure import Correlation, Count, Covariance, Mean, Sum, Variance
+from inbounds.query.question.shared_measures import Moments, Shared, Totals
 from tests.helpers.audit_losses import Losses, joint
 from tests.helpers.audit_tables import Playground, contract
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from inbounds.query import Dataset
-from inbounds.query.question.measure import Extreme, Quantile, Quantiles
-from inbounds.query.question.shared_measures import Shared
+from inbounds.query.question.measure import Extreme, Quantile
+from inbounds.query.question.shared_measures import Quantiles, Shared
 from tests.helpers.audit_tables import Playground, contract
 
 TOLD = "MIN(size) would show one row, so the answer is the quantile at 0.01: about one row in a hundred lies below it."

@@ -13,7 +13,8 @@ from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.moments.statistics import MomentColumn
 from inbounds.query.methods.planner import Planned, Planner, hull
 from inbounds.query.methods.ratio_noise import RatioNoise
-from inbounds.query.question.measure import Moment, Moments
+from inbounds.query.question.measure import Moment
+from inbounds.query.question.shared_measures import Moments
 from inbounds.query.statement.request import Parts
 
 MOST_UNITS = 2**30

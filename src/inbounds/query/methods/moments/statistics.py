@@ -123,72 +123,60 @@ class Statistic(ABC):
         return self.columns[self.axis]
 
 
-class CountOfRows(Statistic):
+class _Count(Statistic):
     """How many rows have a value of each column."""
 
     is_of_rows = False
 
     @property
     def bounds(self) -> Bounds:
-        """The possible counts."""
         return self.counts
 
     def value(self, found: Found) -> Value | None:
-        """Return the count."""
         return found.count
 
     def ends(self, sums: MomentSums) -> Ends:
-        """Return the ends of all sums together."""
         return sums.row_ends
 
     def change(self, sums: MomentSums, found: list[Found]) -> Numbers:
-        """Return that it grows with each sum."""
         return sums.per_row(1, 1, 0)
 
 
-class SumOfColumn(Statistic):
+class _Sum(Statistic):
     """The sum of a column."""
 
     is_of_rows = False
 
     @property
     def bounds(self) -> Bounds:
-        """The possible sums."""
         return self.column.sums
 
     def value(self, found: Found) -> Value | None:
-        """Return the sum."""
         return written(self.bounds, found.totals[self.axis])
 
     def ends(self, sums: MomentSums) -> Ends:
-        """Return the ends of the sum."""
         return sums.sum_ends(self.axis, float(self.column.low), float(self.column.high))
 
     def change(self, sums: MomentSums, found: list[Found]) -> Numbers:
-        """Return what a row of each part has."""
         return sums.per_row(float(self.column.low), float(self.column.high), self.axis)
 
 
-class MeanOfColumn(Statistic):
+class _Mean(Statistic):
     """The mean of a column."""
 
     @property
     def bounds(self) -> Bounds:
-        """The range."""
         return self.column.bounds
 
     def value(self, found: Found) -> Value | None:
-        """Return the sum over the count."""
         return written(self.bounds, found.totals[self.axis] / found.count) if found.count > 0 else None
 
     def ends(self, sums: MomentSums) -> Ends:
-        """Return the ends of the mean."""
         low, high = sums.mean_ends(self.axis)
         start, spread = float(self.column.low), self.column.spread
         return start + spread * low, start + spread * high
 
     def change(self, sums: MomentSums, found: list[Found]) -> Numbers:
-        """Return the change of the mean."""
         return sums.mean_change(self.axis) * self.column.spread
 
 
@@ -196,11 +184,9 @@ class _OfProducts(Statistic):
     """What follows from products of values, and is no whole number."""
 
     def interval(self, low: float, high: float) -> Interval:
-        """Return the ends as they are."""
         return low, high
 
     def shown(self) -> str:
-        """Say where it can be."""
         low, high = self.hull
         return f"[{low:.6g}, {high:.6g}]"
 
@@ -236,7 +222,7 @@ class _InUnits(_OfProducts):
         return np.where(low < 0, low * larger, low * smaller), np.where(high > 0, high * larger, high * smaller)
 
 
-class VarianceOfColumn(_InUnits):
+class _Variance(_InUnits):
     """The variance of a column."""
 
     @property
@@ -246,21 +232,17 @@ class VarianceOfColumn(_InUnits):
 
     @property
     def bounds(self) -> Bounds:
-        """From 0 up."""
         return Bounds(0, self.most)
 
     def value(self, found: Found) -> float | None:
-        """Return the variance."""
         if self.has_too_few(found):
             return None
         return _within(found.variances[self.axis] * self.factor(found.count), (0, self.most))
 
     def ends(self, sums: MomentSums) -> Ends:
-        """Return the ends of the variance."""
         return self.scaled(sums, sums.variance_ends(self.axis))
 
     def change(self, sums: MomentSums, found: list[Found]) -> Numbers:
-        """Return the change of the variance."""
         return sums.variance_change(self.axis) * self.unit
 
     def noise(self, sums: MomentSums, found: list[Found], scale: float) -> Numbers:
@@ -275,26 +257,22 @@ class VarianceOfColumn(_InUnits):
         return 2 * scale**2 * (sums.mean_change(self.axis) ** 2).sum(axis=1) * self.unit
 
 
-class DeviationOfColumn(VarianceOfColumn):
+class _Deviation(_Variance):
     """The standard deviation of a column: the root of its variance."""
 
     @property
     def bounds(self) -> Bounds:
-        """From 0 up."""
         return Bounds(0, sqrt(self.most))
 
     def value(self, found: Found) -> float | None:
-        """Return the root of the variance."""
         variance = super().value(found)
         return None if variance is None else sqrt(variance)
 
     def ends(self, sums: MomentSums) -> Ends:
-        """Return the roots of the ends of the variance."""
         low, high = super().ends(sums)
         return np.sqrt(low), np.sqrt(high)
 
     def change(self, sums: MomentSums, found: list[Found]) -> Numbers:
-        """Return the change of the variance, over twice the deviation."""
         return super().change(sums, found) / self._twice(found)[:, None]
 
     def _square(self, sums: MomentSums, found: list[Found], scale: float) -> Numbers:
@@ -304,7 +282,7 @@ class DeviationOfColumn(VarianceOfColumn):
         return np.array([2 * self.column.spread * sqrt(_some(group.variances[self.axis])) for group in found])
 
 
-class CovarianceOfColumns(_InUnits):
+class _Covariance(_InUnits):
     """The covariance of two columns."""
 
     @property
@@ -314,39 +292,32 @@ class CovarianceOfColumns(_InUnits):
 
     @property
     def bounds(self) -> Bounds:
-        """As far down as up."""
         return Bounds(-self.most, self.most)
 
     def value(self, found: Found) -> Value | None:
-        """Return the covariance."""
         if self.has_too_few(found):
             return None
         return _within(found.covariance * self.factor(found.count), self.hull) + 0.0  # no -0.0
 
     def ends(self, sums: MomentSums) -> Ends:
-        """Return the ends of the covariance."""
         return self.scaled(sums, sums.covariance_ends())
 
     def change(self, sums: MomentSums, found: list[Found]) -> Numbers:
-        """Return the change of the covariance."""
         return sums.covariance_change() * self.unit
 
 
-class CorrelationOfColumns(_OfProducts):
+class _Correlation(_OfProducts):
     """The correlation of two columns."""
 
     bounds = Bounds(-1, 1)
 
     def value(self, found: Found) -> Value | None:
-        """Return the correlation."""
         return found.correlation if found.count > 0 else None
 
     def ends(self, sums: MomentSums) -> Ends:
-        """Return the ends of the correlation."""
         return sums.correlation_ends()
 
     def change(self, sums: MomentSums, found: list[Found]) -> Numbers:
-        """Return the change of the covariance, and of both variances."""
         first, second = (np.array([_some(group.variances[axis]) for group in found])[:, None] for axis in (0, 1))
         correlation = np.array([group.correlation or 0.0 for group in found])[:, None]
         relative = sums.variance_change(0) / first + sums.variance_change(1) / second
@@ -354,13 +325,13 @@ class CorrelationOfColumns(_OfProducts):
 
 
 STATISTICS: dict[type[Measure], type[Statistic]] = {
-    Count: CountOfRows,
-    Sum: SumOfColumn,
-    Mean: MeanOfColumn,
-    Variance: VarianceOfColumn,
-    Deviation: DeviationOfColumn,
-    Covariance: CovarianceOfColumns,
-    Correlation: CorrelationOfColumns,
+    Count: _Count,
+    Sum: _Sum,
+    Mean: _Mean,
+    Variance: _Variance,
+    Deviation: _Deviation,
+    Covariance: _Covariance,
+    Correlation: _Correlation,
 }
 """What each measure is answered by, from the same sums."""
 

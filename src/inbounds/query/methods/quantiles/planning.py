@@ -9,7 +9,8 @@ from inbounds.query.methods.planner import WHOLE_ROWS, Planned, Planner
 from inbounds.query.methods.quantiles.law import Buckets
 from inbounds.query.methods.quantiles.ordered import OrderedQuantiles
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank, QuantilesInOrder
-from inbounds.query.question.measure import Quantile, Quantiles
+from inbounds.query.question.measure import Quantile
+from inbounds.query.question.shared_measures import Quantiles
 from inbounds.query.statement.request import Request
 
 MOST_BUCKETS_OF_ALL = 4_000_000
