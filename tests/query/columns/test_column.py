@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
-from inbounds.query.columns.column import MOST_STEPS, Comparison, Keys, Numbers, as_value, refuse_column
+from inbounds.query.columns.column import MOST_STEPS, Column, Comparison, Keys, Numbers, as_value, refuse_column
+from inbounds.query.columns.kind import DAY, NUMBER, OF_KEYS
+from inbounds.query.tables.column_types import FITTING
 from tests.helpers.oracle import COMPARED, nearest
 
 fractions = st.fractions(-50, 50, max_denominator=12)
@@ -105,3 +107,23 @@ def test_only_a_key_has_a_place(given: object) -> None:
     for keys in (("a", "b"), (1, 2)):
         with pytest.raises(InvalidQuestion, match="is not a key of x"):
             Keys("x", keys).code(given)
+
+
+@pytest.mark.parametrize(
+    ("column", "told", "written"),
+    [
+        (Numbers("age", Bounds(0, 120, step=1)), 17.0, Fraction(17)),
+        (Numbers("day", Bounds.dates("2026-01-01", "2026-12-31")), "2026-02-03", date(2026, 2, 3)),
+        (Keys("clinic", ("north", "south")), "south", "south"),
+    ],
+)
+def test_a_constant_is_written_in_one_way(column: Column, told: object, written: object) -> None:
+    """A constant that is read and written is the same when it is read again, and has the code of its value."""
+    assert column.constant(told) == written == column.constant(written)
+    assert column.against("=", told) == column.against("=", written)
+    assert 0 <= column.against("=", told)[1] < column.size
+
+
+def test_every_kind_fits_some_type() -> None:
+    """Whatever a column holds, there are types of a database for it."""
+    assert {NUMBER, DAY, *OF_KEYS.values()} == set(FITTING)

@@ -1,0 +1,30 @@
+"""A question is planned by the way of its measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inbounds.query.methods.moments.planning import plan_moments
+from inbounds.query.methods.moments.statistics import STATISTICS
+from inbounds.query.methods.plan_question import METHODS
+from inbounds.query.question.measure import Count, Mean, Measure, Moment, OfColumn, Sum
+from inbounds.query.question.shared_measures import Moments
+
+
+def measures(of: type[Measure]) -> Iterator[type[Measure]]:
+    """Yield the kinds of measures that derive from one, and are not there to derive from."""
+    for one in of.__subclasses__():
+        if one not in (OfColumn, Moment) and not one.__name__.startswith("_"):
+            yield one
+        yield from measures(one)
+
+
+def test_every_measure_is_planned() -> None:
+    """There is one way to plan each kind of measure, and none for anything else."""
+    assert set(measures(Measure)) == set(METHODS)
+
+
+def test_every_moment_has_its_statistic() -> None:
+    """What is planned as moments, alone or beside rows, sums and means, follows from their sums."""
+    planned = {one for one, method in METHODS.items() if method is plan_moments} - {Moments}
+    assert {*planned, Count, Sum, Mean} == set(STATISTICS)
