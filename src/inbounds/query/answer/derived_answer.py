@@ -15,7 +15,7 @@ from typing import Any
 from inbounds.query.answer import unfinished_table
 from inbounds.query.answer.answer import Answer
 from inbounds.query.columns.column import Keys
-from inbounds.query.columns.condition import And, Compare, Condition, In
+from inbounds.query.columns.condition import Compare, Condition, In
 from inbounds.query.contract.hierarchy import ancestors
 from inbounds.query.question.question import Question
 
@@ -177,7 +177,7 @@ def _made_of(question: Question) -> str:
 
 def _parts(condition: Condition | None) -> tuple[Condition, ...]:
     """Return the conditions that must all hold."""
-    return () if condition is None else condition.parts() if isinstance(condition, And) else (condition,)
+    return () if condition is None else condition.conjuncts()
 
 
 def _is_of_keys(question: Question, condition: Condition) -> bool:

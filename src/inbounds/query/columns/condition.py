@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from inbounds.bounds.notation import write_end
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.columns.column import Comparison
+from inbounds.query.columns.column import Column, Comparison
 
 MOST_NODES = 500
 """A condition may have so many parts."""
@@ -71,44 +71,79 @@ class Condition:
 
     def settled_by(self) -> set[str]:
         """Return columns of which none can be missing where it is true: those of its comparisons, joined by AND."""
-        if isinstance(self, And):
-            return set().union(*(part.settled_by() for part in self.parts()))
-        return {self.column} if isinstance(self, Compare | In) else set()
+        return set()
+
+    def conjuncts(self) -> tuple[Condition, ...]:
+        """Return the conditions that must all be true: itself, or the parts of AND."""
+        return (self,)
 
     def columns(self) -> tuple[str, ...]:
         """Return the names of the columns that it looks at, each once, in order."""
-        found = (part.column for part in self.walk() if isinstance(part, Compare | In | Like | Missing))
-        return tuple(sorted(set(found)))
+        return tuple(sorted({part.column for part in self.walk() if isinstance(part, OfColumn)}))
 
 
 @dataclass(frozen=True)
-class Compare(Condition):
-    """A column compared with a constant."""
+class OfColumn(Condition):
+    """What conditions on one column share."""
 
     column: str
-    operator: Comparison
+
+
+class ColumnTest(OfColumn):
+    """A column compared with a constant, or with several, or with none: whether it is missing."""
+
+    operator: Comparison = "="
+
+    @property
+    def constants(self) -> tuple[Any, ...]:
+        """What the column is compared with."""
+        return ()
+
+    def codes(self, column: Column) -> tuple[Comparison, tuple[int, ...]]:
+        """Return the same test of the column's code."""
+        found = [column.against(self.operator, value) for value in self.constants]
+        return found[0][0] if found else self.operator, tuple(number for _, number in found)
+
+    def settled_by(self) -> set[str]:
+        """Return the column, unless it is asked whether that is missing."""
+        return {self.column} if self.constants else set()
+
+
+@dataclass(frozen=True)
+class Compare(ColumnTest):
+    """A column compared with a constant."""
+
+    operator: Comparison = field()
     value: Any
+
+    @property
+    def constants(self) -> tuple[Any, ...]:
+        """The constant."""
+        return (self.value,)
 
     def __str__(self) -> str:
         return f"{quoted(self.column)} {self.operator} {literal(self.value)}"
 
 
 @dataclass(frozen=True)
-class In(Condition):
+class In(ColumnTest):
     """A column that is one of some constants."""
 
-    column: str
     values: tuple[Any, ...]
+
+    @property
+    def constants(self) -> tuple[Any, ...]:
+        """The constants."""
+        return self.values
 
     def __str__(self) -> str:
         return f"{quoted(self.column)} IN ({', '.join(map(literal, self.values))})"
 
 
 @dataclass(frozen=True)
-class Like(Condition):
+class Like(OfColumn):
     """A key that fits a pattern; with the public keys at hand it becomes a list of those that do."""
 
-    column: str
     pattern: str
     any_case: bool = False
 
@@ -127,10 +162,8 @@ class Like(Condition):
 
 
 @dataclass(frozen=True)
-class Missing(Condition):
+class Missing(ColumnTest):
     """A column that is missing: NULL, NaN, or no key."""
-
-    column: str
 
     def __str__(self) -> str:
         return f"{quoted(self.column)} IS NULL"
@@ -145,6 +178,12 @@ class And(Condition):
     def parts(self) -> tuple[Condition, ...]:
         """Return the conditions that must all be true."""
         return self.all
+
+    conjuncts = parts
+
+    def settled_by(self) -> set[str]:
+        """Return the columns of all comparisons."""
+        return set().union(*(part.settled_by() for part in self.all))
 
     def __str__(self) -> str:
         return " AND ".join(f"({part})" for part in self.all)

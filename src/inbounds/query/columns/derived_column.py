@@ -14,7 +14,7 @@ from inbounds.errors import InvalidQuestion, LatticeTooFine
 from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.calendar_parts import LAST, PART, parts_between, start_of, starts_between
 from inbounds.query.columns.column import LARGEST, MOST_STEPS, Column, Keys, Numbers
-from inbounds.query.columns.condition import And, Compare, Condition, Formula, In, Like, Missing, Not, Or
+from inbounds.query.columns.condition import And, ColumnTest, Condition, Formula, Like, Not, Or
 from inbounds.query.columns.expression import CASES, Binary, Call, Case, Constant, Expression, Named
 from inbounds.query.columns.expression_bounds import (
     Reading,
@@ -300,23 +300,15 @@ class _Maker:
     def truth(self, condition: Condition) -> w.Truth:
         """Return a condition as a test of whole numbers."""
         match condition:
-            case And() | Or():
+            case And() | Or() | Not():
                 parts = tuple(self.truth(part) for part in condition.parts())
-                return w.Every(parts) if isinstance(condition, And) else w.Either(parts)
-            case Not():
-                return w.Opposite((self.truth(condition.this),))
-            case Missing():
-                return w.Against(whole=whole_of(self.find(condition.column)))
+                return {And: w.Every, Or: w.Either, Not: w.Opposite}[type(condition)](parts)
             case Like():
                 return self.truth(condition.among(keys_of(self.find(condition.column))))
-            case In():
+            case ColumnTest():
                 found = self.find(condition.column)
-                numbers = tuple(found.against("=", value)[1] for value in condition.values)
-                return w.Against(whole=whole_of(found), numbers=numbers)
-            case Compare():
-                found = self.find(condition.column)
-                operator, number = found.against(condition.operator, condition.value)
-                return w.Against(whole=whole_of(found), operator=operator, numbers=(number,))
+                operator, numbers = condition.codes(found)
+                return w.Against(whole=whole_of(found), operator=operator, numbers=numbers)
         raise InvalidQuestion(f"CASE takes conditions, got {condition}; compare a column with a constant")
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.query.columns.column import Column, Comparison, Keys
-from inbounds.query.columns.condition import Compare, Condition, In
+from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.condition import ColumnTest, Condition
 from inbounds.query.columns.derived_column import stored_columns
 from inbounds.query.columns.integer_range import Range
 from inbounds.query.question.group import Group
@@ -53,14 +53,6 @@ class Stretches:
         """All of them."""
         return {name: one for each in (*self.of_groups, *self.of_tests.values()) for name, one in each.items()}
 
-    def numbers(self, test: Compare | In) -> tuple[Comparison, tuple[int, ...]]:
-        """Return what the code of a column is compared with."""
-        column = self.find(test.column)
-        if isinstance(test, In):
-            return "=", tuple(column.against("=", value)[1] for value in test.values)
-        operator, number = column.against(test.operator, test.value)
-        return operator, (number,)
-
     @cached_property
     def starts(self) -> dict[str, NDArray[np.int64]]:
         """Where the stretches of each stored column begin."""
@@ -69,8 +61,9 @@ class Stretches:
             if (name := group.column.name) in begins:
                 begins[name].update(group.starts)
         for test in self.condition.walk():
-            if isinstance(test, Compare | In) and test.column in begins:
-                begins[test.column].update(start for number in self.numbers(test)[1] for start in (number, number + 1))
+            if isinstance(test, ColumnTest) and test.column in begins:
+                _, numbers = test.codes(self.find(test.column))
+                begins[test.column].update(start for number in numbers for start in (number, number + 1))
         return {name: self._starts(name, found) for name, found in begins.items()}
 
     def _starts(self, name: str, begins: Iterable[int]) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.condition import And, Compare, Condition, In, Like, Missing, Not, Or
+from inbounds.query.columns.condition import And, ColumnTest, Condition, Like, Not, Or
 from inbounds.query.columns.derived_column import keys_of, whole_of
 from inbounds.query.columns.integer_range import Range, Ranges, Verdict, against, either, every, opposite
 from inbounds.query.contract.hierarchy import ancestors
@@ -94,7 +94,7 @@ class Possible:
     def _parts(self) -> list[Part]:
         """Return the parts that must all be true, those about the same columns together unless that is too much."""
         found: list[Part] = []
-        for condition in self.condition.parts() if isinstance(self.condition, And) else (self.condition,):
+        for condition in self.condition.conjuncts():
             new = self._part(condition)
             for other in list(found):
                 both = new.joined(other)
@@ -140,12 +140,11 @@ class Possible:
             return opposite(self._verdict(ranges, condition.this, seen))
         if isinstance(condition, Like):
             return self._verdict(ranges, condition.among(keys_of(self.find(condition.column))), seen)
-        assert isinstance(condition, Compare | In | Missing)
-        if (name := condition.column) not in seen:
-            seen[name] = ranges.value(whole_of(self.find(name)))
-        if isinstance(condition, Missing):
-            return against(seen[name], "=", ())
-        return against(seen[name], *self._stretches.numbers(condition))
+        assert isinstance(condition, ColumnTest)
+        name, column = condition.column, self.find(condition.column)
+        if name not in seen:
+            seen[name] = ranges.value(whole_of(column))
+        return against(seen[name], *condition.codes(column))
 
     def _agree(self, one: str, at_one: Range, other: str, at_other: Range) -> Flags:
         """Return whether two columns can lie where they do: if both are there, in the same keys of what is above."""

@@ -6,7 +6,6 @@ other columns are left open, so nothing that a row can be is ruled out, whatever
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,11 +74,8 @@ def _is_listed(key: Column, join: JoinPublic) -> bool:
     return not join.keep or isinstance(key, Keys)
 
 
-def _parts(condition: Condition | None) -> Iterator[Condition]:
-    if isinstance(condition, And):
-        yield from condition.parts()
-    elif condition is not None:
-        yield condition
+def _parts(condition: Condition | None) -> tuple[Condition, ...]:
+    return () if condition is None else condition.conjuncts()
 
 
 def _looked_at(table: Table, condition: Condition) -> set[str]:
