@@ -15,7 +15,7 @@ from inbounds.query.question.measure import Proportion
 from inbounds.query.question.possible_groups import Possible
 from inbounds.query.question.public_rows import left_by_public
 from inbounds.query.question.question import Question
-from inbounds.query.question.stated_conditions import measured_columns, stated_conditions
+from inbounds.query.question.stated_conditions import stated_conditions
 from inbounds.query.tables.relation import UnitRows
 from inbounds.query.tables.table import Table
 
@@ -43,7 +43,7 @@ def _conditions(question: Question) -> Iterator[tuple[Table, Condition]]:
     if isinstance(question.measure, Proportion):
         conditions = [one for one in (question.condition, question.measure.condition) if one is not None]
         yield question.table, joined(And, *conditions) if len(conditions) > 1 else conditions[0]
-    for measured in measured_columns(question.measure):
+    for measured in question.measure.column_names:
         if isinstance(measured, Formula) and _is_constant(question.table, measured.expression):
             for tests in choices(measured):
                 yield question.table, _any(tests)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from inbounds.query.columns.condition import Condition
 from inbounds.query.columns.expression import choices
-from inbounds.query.question.measure import Measure, Moments, Proportion
 from inbounds.query.question.question import Question
 from inbounds.query.tables.relation import Joined, JoinOnUnit, UnitRows
 from inbounds.query.tables.table import Table
@@ -28,18 +27,10 @@ def stated_conditions(question: Question) -> Iterator[Stated]:
     table = question.table
     if question.condition is not None:
         yield Stated(table, question.condition, needed=True)
-    if isinstance(question.measure, Proportion):
-        yield Stated(table, question.measure.condition)
-    for name in (*measured_columns(question.measure), *(group.column.name for group in question.groups)):
+    yield from (Stated(table, condition) for condition in question.measure.conditions)
+    for name in (*question.measure.column_names, *(group.column.name for group in question.groups)):
         yield from _chosen(table, name)
     yield from _within(table, needed=True)
-
-
-def measured_columns(measure: Measure) -> tuple[str, ...]:
-    """Return the names of the columns that a measure is of."""
-    if isinstance(measure, Moments):
-        return measure.columns
-    return tuple(name for part in ("column", "other") if (name := getattr(measure, part, None)) is not None)
 
 
 def _chosen(table: Table, name: str) -> Iterator[Stated]:
