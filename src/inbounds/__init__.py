@@ -1,4 +1,4 @@
-"""Differentially private answers that stay where everyone knows they must be."""
+"""Differentially private answers that never leave their publicly known bounds."""
 
 import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
