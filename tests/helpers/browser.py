@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tests.helpers import page_words as words
 from tests.helpers.engine_places import absent
 from tests.helpers.programs import PATIENCE
 from tests.helpers.served_hospital import Running
@@ -84,9 +85,9 @@ class Looker:
         self.page.goto(f"{self.url}{path}")
         return self
 
-    def click(self, words: str, role: Any = "button") -> Looker:
-        """Press what bears these words."""
-        self.page.get_by_role(role, name=words, exact=False).first.click()
+    def click(self, name: str, role: Any = "button") -> Looker:
+        """Press what bears this name."""
+        self.page.get_by_role(role, name=name, exact=False).first.click()
         return self
 
     def fill(self, label: str, text: str) -> Looker:
@@ -101,13 +102,13 @@ class Looker:
 
     def sign_in(self, key: str, after: str = "/sign-in") -> Looker:
         """Sign in with a key, and wait until that is done."""
-        self.go(after).fill("Your key", key).page.locator("main").get_by_role("button", name="Sign in").click()
+        self.go(after).fill(words.KEY, key).page.locator("main").get_by_role("button", name="Sign in").click()
         self.page.get_by_role("button", name="Sign out").wait_for()
         return self
 
-    def sees(self, words: str) -> Looker:
-        """Wait until some words are on the page."""
-        self.page.locator("main").get_by_text(words, exact=False).first.wait_for()
+    def sees(self, text: str) -> Looker:
+        """Wait until some text is on the page."""
+        self.page.locator("main").get_by_text(text, exact=False).first.wait_for()
         return self
 
     def at(self, path: str) -> Looker:

@@ -22,7 +22,7 @@ from inbounds.query.engines.engine import Engine
 from inbounds.query.methods.method import OneNumber
 from inbounds.server.api import datasets
 from inbounds.server.basics import readiness
-from inbounds.server.basics.problem import Problem
+from inbounds.server.basics.problem import REUSED, Problem
 from inbounds.server.basics.ticks import Ticks
 from inbounds.server.service import asking, explaining
 from inbounds.server.service.answer_shape import Question
@@ -117,7 +117,7 @@ def test_a_key_is_for_one_question(ana: As, change: dict[str, Any]) -> None:
     """Another question or another price under a key that was used is refused, and the answer stays what it is."""
     first = ana.ask("one").content
     told = refused(ana.ask("one", **change), 422, "request-reused")
-    assert "epsilon" in told["detail"]
+    assert told["detail"] == REUSED
     assert ana.ask("one").content == first
     assert spent(ana) == (1, "0.5")
 
@@ -330,7 +330,7 @@ def test_an_answer_that_failed_fails_for_ever(served: Served, ana: As, monkeypat
     found += [ana.ask("one"), ana.get("/v1/answers/one")]
     told = [refused(one, 500, "answer-failed") for one in found]
     assert told[0] == told[1] == told[2]
-    assert "another" in told[0]["detail"]
+    assert "with a new Idempotency-Key" in told[0]["detail"]
     assert "Quillfeather" not in "".join(one.text for one in found)
     assert [one["answered"] for one in ana.get("/v1/answers").json()] == [False]
     assert spent(ana) == (1, "0.5")
@@ -348,7 +348,7 @@ def test_a_failure_of_the_database_is_paid_once(served: Served, ana: As, monkeyp
         running_instead(served, patch, failing)
         failed = ana.ask("one")
         told = refused(failed, 503, "statement-failed")
-        assert "stays charged" in told["detail"]
+        assert "the charge stands" in told["detail"]
         assert "IOException" not in failed.text
         assert failed.headers["retry-after"].isdigit()
         refused(ana.get("/v1/answers/one"), 409, "not-answered")

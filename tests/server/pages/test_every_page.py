@@ -9,6 +9,7 @@ from importlib.resources import files
 import pytest
 
 from inbounds import __version__
+from tests.helpers import page_words as words
 from tests.helpers.every_page import ALL, PAGES, fill, lose
 from tests.helpers.markup import faults
 from tests.helpers.page_visitor import Visit, page_routes, visit
@@ -124,5 +125,5 @@ def test_a_wrong_page_is_found_out(page: str, said: str) -> None:
 
 def test_the_page_that_is_open_is_marked(everybody: dict[str | None, Visit]) -> None:
     """The navigation says where one is: also at the first address, where the plan stands."""
-    for person, path, words in ((None, "/", "Plan"), (None, "/plan", "Plan"), ("carla", "/keep/keys", "Keep")):
-        assert re.findall(r'aria-current="page">(\w+)<', everybody[person].get(path).text) == [words]
+    for person, path, name in ((None, "/", "Plan"), (None, "/plan", "Plan"), ("carla", "/keep/keys", words.MANAGE)):
+        assert re.findall(r'aria-current="page">(\w+)<', everybody[person].get(path).text) == [name]

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from inbounds.query.answer.interval_cover import CAVEAT
 from tests.helpers.page_visitor import Visit, visit
 from tests.helpers.served_hospital import Served
 
@@ -19,7 +20,6 @@ UNCUT = "SELECT clinic, COUNT(DISTINCT patient) FROM visits GROUP BY clinic"
 MEDIAN = "SELECT clinic, MEDIAN(age) FROM visits GROUP BY clinic"
 MEAN = "SELECT AVG(age) FROM visits"
 RIDER = "95 % interval (noise only)"
-CAVEAT = "Noise only: the interval does not account for what the contribution bound cuts."
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +40,11 @@ def test_a_page_names_its_intervals(ana: Visit) -> None:
     """The head of a table, the line below it and the words for a picture say that an interval is of the noise only."""
     cut, uncut = (ana.get(f"/answers/{key}").text for key in ("cut", "uncut"))
     assert f">{RIDER}</th>" in cut
-    assert f">{CAVEAT}</p>" in cut
-    assert f'alt="The same numbers as a picture, with {RIDER}"' in cut
-    assert "The number without noise lies in the interval" in cut
+    assert f">{CAVEAT} <a" in cut
+    assert f'alt="Chart of the answer, with {RIDER}"' in cut
+    assert "The value before noise lies in the interval" in cut
     assert ">95 % interval</th>" in uncut
-    assert "The true number lies in the interval" in uncut
+    assert "The true value lies in the interval" in uncut
     assert "oise only" not in uncut
 
 
@@ -53,8 +53,8 @@ def test_a_page_claims_no_interval_that_is_not_there(ana: Visit) -> None:
     sql = "SELECT clinic, COUNT(DISTINCT patient), MEDIAN(age) FROM visits GROUP BY clinic"
     assert ana.post("/ask/visits", sql=sql, epsilon="0.5", key="both").status_code == 303
     found = ana.get("/answers/both").text
-    assert "random noise was added" not in found
-    assert "Where an interval stands beside it, the true number lies in that in 95 of 100 cases." in found
+    assert "Random noise" not in found
+    assert "Where an interval is shown, the true value lies in it in 95 of 100 cases." in found
 
 
 def test_what_follows_for_free_is_named_too(ana: Visit) -> None:
@@ -111,8 +111,9 @@ def test_an_average_is_called_one(hospital: Served) -> None:
     asked = f"sql={quote(MEAN)}&epsilon=0.5"
     page, drawn = unescape(who.get(f"/ask/visits?{asked}").text), texts(who, f"/ask/visits/noise.svg?{asked}")
     assert "at most about" not in page + drawn
-    assert "on average about" in page
-    assert "Off by, on average" in drawn
+    assert "on average" in page
+    assert "Error, " in drawn
+    assert "on average" in drawn
 
 
 def test_likelihoods_are_no_odds(hospital: Served) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 
 import httpx2
 import pytest
 
+from inbounds.server.basics.problem import KINDS
 from tests.helpers.page_visitor import Visit, page_routes, visit
 from tests.helpers.served_hospital import COUNT, Served
 
@@ -151,7 +153,7 @@ def test_another_dataset_is_not_there(everybody: dict[str, Visit]) -> None:
         theirs, none = (everybody["eve"].get(path.format(name)) for name in ("visits", "vanish"))
         tokens = [one.text.replace("visits", "").replace("vanish", "") for one in (theirs, none)]
         assert (theirs.status_code, tokens[0]) == (none.status_code, tokens[1])
-        assert "There is no such thing" in theirs.text or "dataset" in theirs.text
+        assert escape(KINDS["not-found"].title) in theirs.text or "dataset" in theirs.text
 
 
 def test_a_role_that_may_not_is_told_nothing(everybody: dict[str, Visit]) -> None:

@@ -10,8 +10,11 @@ from fastapi import Request
 from starlette.responses import StreamingResponse
 
 from inbounds.errors import InvalidParameter
+from inbounds.server.basics.problem import MISTAKE
 from inbounds.server.pages import plan
 from inbounds.server.pages.page import page_in_two
+from inbounds.server.pages.words import sentence
+from tests.helpers import page_words as words
 from tests.helpers.page_visitor import visit
 from tests.helpers.served_hospital import Served
 
@@ -26,7 +29,7 @@ def test_a_page_is_there_before_its_last_part() -> None:
         whole = page_in_two(request, "plan", None, made, problem=None, fields=fields)
         assert isinstance(whole, StreamingResponse)
         parts = aiter(whole.body_iterator)
-        assert str(await anext(parts)).rstrip().endswith('<p class="working" role="status">Working it out …</p>')
+        assert str(await anext(parts)).rstrip().endswith(f'<p class="working" role="status">{words.COMPUTING}…</p>')
         made.set_result("<p>Found.</p>")
         assert await anext(parts) == "<p>Found.</p>"
         assert str(await anext(parts)).endswith("</html>")
@@ -42,6 +45,7 @@ def test_a_page_is_there_before_its_last_part() -> None:
         ({"sensitivity": "two"}, "the sensitivity must be a number"),
         ({"sensitivity": "-1"}, "sensitivity must be"),
         ({"epsilon": "0"}, "epsilon must be from"),
+        ({"epsilon": "half"}, "the privacy cost must be a number"),
         ({"bounds": " | ".join(f"[{2 * n}, {2 * n + 1}]" for n in range(9))}, "up to 8 ranges, got 9"),
     ],
 )
@@ -50,14 +54,14 @@ def test_what_is_wrong_is_told_at_once(hospital: Served, wrong: dict[str, str], 
     found = visit(hospital).get(f"/plan?{urlencode({'bounds': '[0, 100]', 'sensitivity': '2', **wrong})}")
     assert found.status_code == 400
     assert said in found.text.lower()
-    assert "Working it out" not in found.text
+    assert words.COMPUTING not in found.text
 
 
 @pytest.mark.parametrize(
     ("error", "said"),
     [
         (InvalidParameter("there is no plan for this; try another"), "There is no plan for this; try another."),
-        (RuntimeError("Quillfeather"), "The server made a mistake; tell the custodian when this was."),
+        (RuntimeError("Quillfeather"), sentence(MISTAKE.detail)),
     ],
 )
 def test_what_cannot_be_worked_out_is_told_on_the_page(

@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from inbounds.query.methods.method import OneNumber
 from tests.helpers.page_visitor import visit
 from tests.helpers.served_hospital import COUNT, Served, build
 
@@ -65,6 +66,21 @@ def test_an_address_that_is_wrong_is_told_in_words(served: Served, path: str, st
     found = ana.get(path)
     assert is_page(found, status)
     assert "with this key" not in found.text
+
+
+def test_an_answer_that_failed_is_told_in_words(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has a browser sent no Idempotency-Key, and is told what to do without one, now and later."""
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("Quillfeather")
+
+    ana = visit(served, "ana")
+    with monkeypatch.context() as patch:
+        patch.setattr(OneNumber, "answer_all", broken)
+        first = ana.post("/ask/visits", sql=COUNT, epsilon="0.5", key="one")
+    for found in (first, ana.get("/answers/one")):
+        assert is_page(found, 500)
+        assert "run it as a new query" in found.text
 
 
 def test_a_form_that_was_sent_before_is_told_in_words(served: Served) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from inbounds.errors import EngineFailed, LedgerConflict, LedgerUnavailable
 from inbounds.ledger import Ledger
+from tests.helpers import page_words as words
 from tests.helpers.page_visitor import Visit, visit
 from tests.helpers.served_hospital import BY_CLINIC, COUNT, Served
 
@@ -39,9 +40,10 @@ def test_a_question_that_failed_is_asked_again_for_nothing(
         patch.setattr(served.service.holdings.opened("visits").dataset.engine, "run", failing)
         failed = ana.post("/ask/visits", **asked)
         assert failed.status_code == 503
-        assert "stays charged" in failed.text
+        assert "the charge stands" in failed.text
     waiting = ana.get("/answers/failed")
     assert waiting.status_code == 409
+    assert words.AGAIN in waiting.text
     assert sent_again(ana, waiting.text) == 200
     with served.service.holdings.reading() as ledger:
         assert ledger.charges("visits", "ana") == 1
@@ -57,8 +59,8 @@ def test_what_a_page_cannot_ask_again_is_left_to_the_program(served: Served, mon
         )
         assert asked.status_code == 503
     page = visit(served, "ana").get("/answers/by-program").text
-    assert "A program asked it" in page
-    assert "for nothing</button>" not in page
+    assert words.PROGRAM in page
+    assert words.AGAIN not in page
 
 
 @pytest.mark.slow

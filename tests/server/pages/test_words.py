@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inbounds.server.pages.words import shortened
+from inbounds.server.pages.parts.answer_table import RANKED
+from inbounds.server.pages.words import sentence, shortened
 from tests.helpers.every_page import BOX
 from tests.helpers.page_visitor import visit
 from tests.helpers.served_hospital import COUNT, Served
@@ -14,11 +17,11 @@ from tests.helpers.served_hospital import COUNT, Served
 def test_one_is_not_many(served: Served) -> None:
     """One question was asked and one more fits, or none and several: each is said as one says it."""
     ana, carla = visit(served, "ana"), visit(served, "carla")
-    assert carla.get("/keep").text.count("0 questions were asked.") == 2
+    assert carla.get("/keep").text.count("0 queries run.") == 2
     assert ana.post("/ask/visits", sql=COUNT, epsilon="10", key="first").status_code == 303
-    assert carla.get("/keep").text.count("1 question was asked.") == 1
-    assert "1 more question like the last one" in ana.get("/ask").text
-    assert "4 more questions like the last one" in carla.get("/keep").text
+    assert carla.get("/keep").text.count("1 query run.") == 1
+    assert "1 more query like the last one" in ana.get("/ask").text
+    assert "4 more queries like the last one" in carla.get("/keep").text
 
 
 def test_an_answer_without_intervals_says_how_far_off_it_is(served: Served) -> None:
@@ -27,9 +30,9 @@ def test_an_answer_without_intervals_says_how_far_off_it_is(served: Served) -> N
     for key, sql in (("boxes", BOX), ("count", COUNT)):
         assert ana.post("/ask/visits", sql=sql, epsilon="0.5", key=key).status_code == 303
     before = [ana.get(f"/answers/{key}").text.partition("<table")[0] for key in ("boxes", "count")]
-    assert "the likelier it was drawn. With 95 % probability" in before[0]
-    assert "rows off in rank" in before[0]
-    assert "rank" not in before[1]
+    (part,) = ana.get("/answers/boxes/answer.json").json()["parts"]
+    assert f"{RANKED} {escape(sentence(part['expected_noise']))}" in before[0]
+    assert RANKED not in before[1]
 
 
 @given(st.text(st.characters(exclude_characters="…"), max_size=60), st.integers(3, 40))

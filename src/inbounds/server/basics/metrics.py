@@ -22,10 +22,14 @@ class Metrics:
         self.requests = Counter(
             "inbounds_requests", "Requests by route and status.", ["route", "status"], registry=self._registry
         )
-        self.answers = Counter("inbounds_answers", "Answers that were given.", ["dataset"], registry=self._registry)
-        self.problems = Counter("inbounds_problems", "Refusals by code.", ["code"], registry=self._registry)
+        self.answers = Counter("inbounds_answers", "Answers by dataset.", ["dataset"], registry=self._registry)
+        self.problems = Counter("inbounds_problems", "Errors by code.", ["code"], registry=self._registry)
         self.seconds = Histogram(
-            "inbounds_request_seconds", "Time of requests.", ["route"], buckets=SECONDS, registry=self._registry
+            "inbounds_request_seconds",
+            "Duration of requests by route.",
+            ["route"],
+            buckets=SECONDS,
+            registry=self._registry,
         )
 
     def text(self) -> bytes:

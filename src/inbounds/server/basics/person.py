@@ -22,19 +22,24 @@ class Role(Enum):
 class Action(Enum):
     """What can be done, and by whom: the whole of the authorisation."""
 
-    KNOW_ONESELF = "see who they are", tuple(Role)
-    SEE_DATASET = "see what can be asked", (Role.ANALYST, Role.CUSTODIAN)
-    EXPLAIN = "have a question explained", (Role.ANALYST, Role.CUSTODIAN)
-    ASK = "ask a question", (Role.ANALYST,)
-    READ_ANSWERS = "read own answers", (Role.ANALYST,)
+    KNOW_ONESELF = "see their own name and role", tuple(Role)
+    SEE_DATASET = "see datasets and budgets", (Role.ANALYST, Role.CUSTODIAN)
+    EXPLAIN = "preview a query", (Role.ANALYST, Role.CUSTODIAN)
+    ASK = "run a query", (Role.ANALYST,)
+    READ_ANSWERS = "read their own answers", (Role.ANALYST,)
     READ_LEDGER = "read and verify the ledger", (Role.CUSTODIAN, Role.AUDITOR)
-    GRANT = "grant more budget", (Role.CUSTODIAN,)
-    MANAGE_KEYS = "issue, list and revoke keys", (Role.CUSTODIAN,)
+    GRANT = "grant budget", (Role.CUSTODIAN,)
+    MANAGE_KEYS = "issue, list and revoke API keys", (Role.CUSTODIAN,)
     READ_METRICS = "read metrics", (Role.CUSTODIAN,)
 
     def __init__(self, words: str, roles: tuple[Role, ...]) -> None:
         self.words = words
         self.roles = roles
+
+    @property
+    def who(self) -> str:
+        """Those who may do it, in words."""
+        return " and ".join(f"{role.value}s" for role in self.roles)
 
 
 @dataclass(frozen=True)

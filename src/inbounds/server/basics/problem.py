@@ -24,36 +24,36 @@ class Kind:
 
 
 KINDS = {
-    "invalid-request": Kind(400, "The request cannot be read"),
-    "invalid-question": Kind(400, "The question cannot be answered"),
-    "useless-question": Kind(400, "The answer would tell nothing"),
-    "invalid-parameter": Kind(400, "Something is missing, or outside its range"),
-    "not-authenticated": Kind(401, "Nobody is known by this key"),
-    "budget-exceeded": Kind(402, "There is not enough budget left"),
-    "not-allowed": Kind(403, "This role may not do that"),
-    "stale-form": Kind(403, "This form is too old, or not from here"),
-    "wrong-address": Kind(403, "Requests come through the proxy only"),
-    "not-found": Kind(404, "There is no such thing, or it is not yours"),
-    "not-owned": Kind(404, "No answer of yours tells this"),
-    "method-not-allowed": Kind(405, "This cannot be done here"),
+    "invalid-request": Kind(400, "Invalid request"),
+    "invalid-question": Kind(400, "Invalid query"),
+    "useless-question": Kind(400, "The answer would tell you nothing"),
+    "invalid-parameter": Kind(400, "A value is missing or out of range"),
+    "not-authenticated": Kind(401, "API key not recognised"),
+    "budget-exceeded": Kind(402, "Not enough budget left"),
+    "not-allowed": Kind(403, "Not available to your role"),
+    "stale-form": Kind(403, "This form has expired"),
+    "wrong-address": Kind(403, "Requests must come through the proxy"),
+    "not-found": Kind(404, "Not found, or you don't have access"),
+    "not-owned": Kind(404, "None of your answers covers this query"),
+    "method-not-allowed": Kind(405, "Method not allowed"),
     "request-running": Kind(409, "This request is still running"),
-    "not-answered": Kind(409, "The request was charged, and has no answer yet"),
-    "ledger-conflict": Kind(409, "This contradicts what the ledger holds"),
+    "not-answered": Kind(409, "Charged but not answered yet"),
+    "ledger-conflict": Kind(409, "Conflict with the ledger"),
     "too-large": Kind(413, "The request is too large"),
-    "request-reused": Kind(422, "This Idempotency-Key was used for another question"),
+    "request-reused": Kind(422, "This Idempotency-Key was already used for another query"),
     "too-many": Kind(429, "Too many requests"),
-    "headers-too-large": Kind(431, "The headers of the request are too large"),
-    "too-many-statements": Kind(429, "Too many questions at once"),
+    "headers-too-large": Kind(431, "The request headers are too large"),
+    "too-many-statements": Kind(429, "Too many queries at once"),
     "too-slow": Kind(408, "The request took too long to arrive"),
-    "failed": Kind(500, "The server made a mistake"),
-    "answer-failed": Kind(500, "No answer could be made of what was drawn"),
-    "statement-failed": Kind(503, "The database could not run the statement"),
-    "dataset-unavailable": Kind(503, "The dataset cannot be read"),
-    "ledger-unavailable": Kind(503, "The ledger cannot be read or written"),
-    "ledger-broken": Kind(503, "The ledger does not verify"),
-    "server-unavailable": Kind(503, "The server cannot do this now"),
-    "no-table": Kind(503, "No possible table was found yet"),
-    "statement-stopped": Kind(504, "The statement took too long and was stopped"),
+    "failed": Kind(500, "Internal server error"),
+    "answer-failed": Kind(500, "The answer could not be computed"),
+    "statement-failed": Kind(503, "The database could not run the query"),
+    "dataset-unavailable": Kind(503, "The dataset is unavailable"),
+    "ledger-unavailable": Kind(503, "The ledger is unavailable"),
+    "ledger-broken": Kind(503, "The ledger failed verification"),
+    "server-unavailable": Kind(503, "The server is unavailable"),
+    "no-table": Kind(503, "No consistent table was found yet"),
+    "statement-stopped": Kind(504, "The query took too long and was stopped"),
 }
 """Every code there is; none changes its meaning."""
 
@@ -82,7 +82,14 @@ class Problem(Exception):
         return {**told, "code": self.code, "detail": self.detail, **self.more}
 
 
-AGAIN = "ask again with the same Idempotency-Key, which costs nothing more"
+AGAIN = "send it again with the same Idempotency-Key, at no extra cost"
+
+FAILED_ANSWER = (
+    "the answer could not be computed, and this Idempotency-Key will always give this error; the charge stands. "
+    "Tell your custodian, or send the query with a new Idempotency-Key, which is charged again"
+)
+
+REUSED = "this Idempotency-Key was already used for another query or ε; choose a new one"
 
 
 def problem_of(error: errors.InboundsError) -> Problem:
@@ -108,10 +115,10 @@ def _unavailable(error: errors.LedgerUnavailable) -> Problem:
 
 def _statement(error: errors.EngineFailed) -> Problem:
     if error.stopped:
-        return Problem("statement-stopped", f"the statement was over its time; what was charged stays charged: {AGAIN}")
-    became = f"what was charged stays charged: {AGAIN}" if error.charged else "nothing was charged; try again"
+        return Problem("statement-stopped", f"the query exceeded its time limit; the charge stands: {AGAIN}")
+    became = f"the charge stands: {AGAIN}" if error.charged else "nothing was charged; try again"
     more = {"charged": error.charged}
-    return Problem("statement-failed", f"the database could not run the statement; {became}", headers=RETRY, more=more)
+    return Problem("statement-failed", f"the database could not run the query; {became}", headers=RETRY, more=more)
 
 
 def _in_our_words(code: str, detail: str, headers: dict[str, str] | None = None) -> Callable[[Any], Problem]:
@@ -122,34 +129,22 @@ def _as_it_says(code: str) -> Callable[[Any], Problem]:
     return lambda error: Problem(code, str(error))
 
 
-_LATER = "try again later, or tell the custodian"
+_LATER = "try again later, or tell your custodian"
 
 RETRY = {"Retry-After": "5"}
 
 _TOLD: tuple[tuple[type[errors.InboundsError], Callable[[Any], Problem]], ...] = (
     (errors.BudgetExceeded, _budget),
-    (
-        errors.RequestReused,
-        _in_our_words(
-            "request-reused", "the Idempotency-Key was used for another question or epsilon; choose another one"
-        ),
-    ),
+    (errors.RequestReused, _in_our_words("request-reused", REUSED)),
     (errors.LedgerConflict, _as_it_says("ledger-conflict")),
     (errors.LedgerUnavailable, _unavailable),
-    (errors.LedgerError, _in_our_words("ledger-broken", "the ledger does not verify; tell the custodian")),
+    (errors.LedgerError, _in_our_words("ledger-broken", "the ledger failed verification; tell your custodian")),
     (errors.EngineFailed, _statement),
-    (
-        errors.AnswerFailed,
-        _in_our_words(
-            "answer-failed",
-            "no answer could be made of what was drawn. What was charged stays charged, and this Idempotency-Key "
-            "always gives this refusal; tell the custodian, or ask with another one, which is charged again",
-        ),
-    ),
+    (errors.AnswerFailed, _in_our_words("answer-failed", FAILED_ANSWER)),
     (errors.InvalidContract, _in_our_words("dataset-unavailable", f"the dataset cannot be read; {_LATER}", RETRY)),
     (
         errors.ProjectionFailed,
-        _in_our_words("no-table", f"no possible table was found for what was measured, which is kept; {AGAIN}"),
+        _in_our_words("no-table", f"no consistent table was found yet; the measurements are kept: {AGAIN}"),
     ),
     (errors.UselessQuestion, _as_it_says("useless-question")),
     (errors.QueryError, _as_it_says("invalid-question")),
@@ -158,4 +153,4 @@ _TOLD: tuple[tuple[type[errors.InboundsError], Callable[[Any], Problem]], ...] =
 """What is told of each kind of error; the first that fits."""
 
 
-MISTAKE = Problem("failed", "the server made a mistake; tell the custodian when this was")
+MISTAKE = Problem("failed", "something went wrong on the server; tell your custodian when this happened")

@@ -1,6 +1,7 @@
-"""The pages: an analyst asks, a custodian watches, an auditor verifies, in a browser.
+"""The pages: an analyst asks, a custodian manages, an auditor verifies, in a browser.
 
-An address begins with a noun, and its module is `pages/noun.py`.  What follows says which template shows it:
+An address begins with a noun, and its module is `pages/noun.py`; that of `/keep`, the page Manage, is `manage`.  What
+follows says which template shows it:
 
     /noun                 templates/noun.html; / is that of /plan
     /noun/{one}           templates/noun_one.html: one of many
@@ -14,5 +15,5 @@ Every page is a link, and works without script.
 
     page        how a page is made: the template, its headers, who looks
     visitor     who looks: a session, from a cookie; forms carry its token
-    plan, sign_in, ask, answers, keep, verify      one noun each
+    plan, sign_in, ask, answers, manage, verify      one noun each
 """

@@ -113,7 +113,7 @@ async def chart(request: Request, key: AnswerId, service: Serving, visitor: Anal
     found = await planned(request, visitor.person, kept, service, visitor.person, key)
     drawn = drawable(found.answer)
     if drawn is None:
-        raise Problem("not-found", "this answer has no picture")
+        raise Problem("not-found", "this answer has no chart; go back to the table")
     return picture(await run_in_threadpool(answer_picture, drawn, look))
 
 
@@ -121,7 +121,7 @@ async def chart(request: Request, key: AnswerId, service: Serving, visitor: Anal
 async def exported(request: Request, key: AnswerId, ending: str, service: Serving, visitor: Analyst) -> Response:
     """Return an answer as a file: csv, parquet, or json with the proof."""
     if ending not in FILES:
-        raise Problem("not-found", "an answer can be had as csv, parquet or json")
+        raise Problem("not-found", "an answer can be downloaded as csv, parquet or json; choose one of these")
     content, kind = await planned(request, visitor.person, _exported, service, visitor, key, ending)
     name = f'attachment; filename="{key}.{ending}"'
     return Response(content, media_type=kind, headers={"Content-Disposition": name})

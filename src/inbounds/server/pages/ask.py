@@ -103,7 +103,7 @@ async def noise(
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
     plans = await planned(request, visitor.person, _plans, holding, _question(Asking, sql, epsilon))
     if not plans:
-        raise Problem("not-found", "all of this is public, and has no noise to draw; ask for it, which is free")
+        raise Problem("not-found", "this answer is public and exact, so there is no noise to draw; show it for free")
     return picture(await run_in_threadpool(noise_picture, plans, look))
 
 
@@ -143,9 +143,9 @@ async def request_more(request: Request, name: Name, service: Serving, visitor: 
     amount, reason = sent.get("amount", "").strip(BLANKS), sent.get("reason", "").strip()
     units(amount, "the amount")
     if not reason or len(reason) > 1000:
-        raise Problem("invalid-parameter", "a request needs a reason of up to 1,000 characters; go back and say why")
+        raise Problem("invalid-parameter", "a request needs a reason of up to 1,000 characters; go back and enter one")
     if not await run_in_threadpool(service.budget_requests.add, visitor.person.name, name, amount, reason):
-        raise Problem("too-many", "many of your requests wait for a decision already; wait for one")
+        raise Problem("too-many", "too many of your requests are pending; wait for a decision")
     return to("/answers#requests")
 
 
@@ -170,7 +170,7 @@ def _told(service: Service, visitor: Visitor, name: str, sql: str, epsilon: str)
 def _key(sent: str) -> str:
     """Return the name of a request: the form's, so that sending it twice pays once; as strict as for programs."""
     if sent and re.fullmatch(NEW_TOKEN, sent) is None:
-        raise Problem("invalid-parameter", "this form was altered; go back, load the page and send it again")
+        raise Problem("invalid-parameter", "this form was altered; go back, reload the page and send it again")
     return sent or uuid4().hex
 
 
@@ -178,6 +178,4 @@ def _question(kind: Any, sql: str, epsilon: str, **more: Any) -> Any:
     try:
         return kind(sql=sql, epsilon=epsilon, **more)
     except ValidationError:
-        raise Problem(
-            "invalid-parameter", "a question needs SQL and an epsilon, a number such as 0.5; write both"
-        ) from None
+        raise Problem("invalid-parameter", "a query needs SQL and an ε, a number such as 0.5; enter both") from None

@@ -18,5 +18,5 @@ _FILES = {name: (STATIC / name).read_bytes() for name in KINDS}
 async def static(name: str) -> Response:
     """Return a file; browsers keep it for an hour."""
     if name not in KINDS:
-        raise Problem("not-found", "there is no such file")
+        raise Problem("not-found", "no such file; reload the page")
     return Response(_FILES[name], media_type=KINDS[name], headers={"Cache-Control": "public, max-age=3600"})

@@ -1,4 +1,4 @@
-"""Keep: what a custodian watches and decides: budgets, who asked what, grants and requests, keys, contracts."""
+"""Manage: what a custodian watches and decides: budgets, who asked what, grants and requests, keys, contracts."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def issue(request: Request, service: Serving, visitor: Keykeeper, sent: Fo
     refuse_forged(request, visitor, sent)
     person, days = sent.get("person", ""), sent.get("days", "")
     if person not in service.file.people or DAYS.fullmatch(days) is None:
-        raise Problem("invalid-parameter", "a key is for somebody whom the file names, for a number of days; go back")
+        raise Problem("invalid-parameter", "choose a person and a number of days; go back and try again")
     text, _ = await run_in_threadpool(service.keys.issue, person, int(days))
     return await _keys(request, service, visitor, (person, text))
 
@@ -81,7 +81,7 @@ async def revoke(request: Request, prefix: str, service: Serving, visitor: Keyke
     """Revoke a key, at once."""
     refuse_forged(request, visitor, sent)
     if await run_in_threadpool(service.keys.revoke, prefix) is None:
-        raise Problem("not-found", "there is no such key; go back and look at the list")
+        raise Problem("not-found", "no API key has this prefix; go back and reload the list")
     return to("/keep/keys")
 
 
@@ -144,7 +144,9 @@ async def decide(request: Request, number: Number, service: Serving, visitor: Cu
     refuse_forged(request, visitor, sent)
     decision, note = sent.get("decision", ""), sent.get("note", "").strip()
     if decision not in DECISIONS or len(note) > LONGEST_NOTE:
-        raise Problem("invalid-parameter", f"grant or decline, with a note of up to {LONGEST_NOTE} characters; go back")
+        raise Problem(
+            "invalid-parameter", f"choose Grant or Decline, with a note of up to {LONGEST_NOTE} characters; go back"
+        )
     await run_in_threadpool(_decide, service, visitor, number, decision == "grant", note or DECISIONS[decision])
     return to("/keep")
 
@@ -153,7 +155,7 @@ def _decide(service: Service, visitor: Visitor, number: int, grants: bool, note:
     """Decide a request: once, so that it is not granted twice; and not at all if the grant is refused."""
     wanted = service.budget_requests.find(number)
     if wanted is None or not service.budget_requests.decide(number, wanted.amount if grants else None, note):
-        raise Problem("not-found", "this request was decided already; go back and load the page again")
+        raise Problem("not-found", "this request has already been decided; go back and reload the page")
     if grants:
         try:
             more = _grant(wanted.amount, wanted.person, f"{note} (request {number})")
@@ -168,4 +170,4 @@ def _grant(amount: str, analyst: str | None, note: str) -> Grant:
     try:
         return Grant.model_validate({"amount": amount, "analyst": analyst, "note": note.strip()})
     except ValueError:
-        raise InvalidParameter("a grant needs an amount such as 0.5 and a note that says why; go back") from None
+        raise InvalidParameter("a grant needs an amount such as 0.5 and a reason; go back and enter both") from None

@@ -62,12 +62,12 @@ class Asked:
         """Read what was typed, or refuse it."""
         possible = Bounds.parse(bounds.strip())
         if possible.is_dates:
-            raise InvalidParameter("this page plans for numbers, got days; use inbounds plan for them")
+            raise InvalidParameter("this page plans for numbers, got dates; use the command inbounds plan")
         if (spans := len(possible.ends) // 2) > MOST_SPANS:
             raise InvalidParameter(
-                f"this page plans for up to {MOST_SPANS} ranges, got {spans}; use inbounds plan for more"
+                f"this page plans for up to {MOST_SPANS} ranges, got {spans}; use the command inbounds plan"
             )
-        found = cls(possible, _number(sensitivity, "the sensitivity"), _number(epsilon, "epsilon"))
+        found = cls(possible, _number(sensitivity, "the sensitivity"), _number(epsilon, "the privacy cost"))
         Promise.of(found.bounds, found.sensitivity, found.epsilon, "standard", 0, trusted=False)  # or it is refused
         return found
 
@@ -137,6 +137,7 @@ async def law(
     def draw(axes: Any) -> object:
         drawn = densities(found.best.mechanism, found.truths, axes=axes)
         axes.set_title("")
+        axes.set_xlabel("released value")
         axes.get_legend().remove()
         handles = axes.get_legend_handles_labels()
         columns = 1 if look.narrow else 2
@@ -150,7 +151,7 @@ async def _refuse_too_many(request: Request, service: Service, looking: Visitor 
     """Refuse whoever wants too many new plans a minute: by name or, if not signed in, by address."""
     who = f"address {address_of(request)}" if looking is None else f"person {looking.person.name}"
     if asked not in _MADE and not await run_in_threadpool(service.rates.take, f"plan of {who}", PART):
-        raise Problem("too-many", "too many new plans in a minute; wait a little", headers=SLOWER)
+        raise Problem("too-many", "too many new plans in a minute; wait a moment", headers=SLOWER)
 
 
 async def _made(asked: Asked) -> Plan:
@@ -173,5 +174,5 @@ def _plan(asked: Asked) -> Plan:
 def _number(text: str, name: str) -> Decimal:
     found = typed_decimal(text)
     if found is None:
-        raise InvalidParameter(f"{name} must be a number, got {text[:40]!r}; write it like 0.5")
+        raise InvalidParameter(f"{name} must be a number, got {text[:40]!r}; enter one such as 0.5")
     return found

@@ -9,24 +9,27 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.query.methods.usefulness import INSIST
-from inbounds.server.basics.problem import AGAIN, KINDS, Problem
+from inbounds.server.basics.problem import AGAIN, FAILED_ANSWER, KINDS, REUSED, Problem
 from inbounds.server.pages.page import page
 from inbounds.server.pages.sign_in import HOME
 from inbounds.server.pages.visitor import Visitor, cookie_name, whose
 from inbounds.server.service.door import service_of
+from inbounds.server.service.stored_answers import UNKNOWN_REQUEST
 
 WORDS = {
-    AGAIN: "open it in the list of your questions, and ask again, which costs nothing more",
+    AGAIN: "open it under “Answers” and run it again, at no extra cost",
     "; see /v1/openapi.json": "",
-    INSIST: "to pay for it all the same, go back to the question, which has a button for that",
-    "you have asked no question with this key": "no question of yours has this address",
-    "the Idempotency-Key was used for another question or epsilon; choose another one": (
-        "this form was sent before, with another question; go back, load the page and ask again"
+    INSIST: "to run it anyway, go back to the query and press “Run anyway”",
+    UNKNOWN_REQUEST: "you have no query at this address; choose one under “Answers”",
+    FAILED_ANSWER: (
+        "the answer could not be computed; the charge stands. Tell your custodian, or run it as a new query, which is "
+        "charged again"
     ),
+    REUSED: "this form was already sent with another query; go back, reload the page and run the query again",
 }
 """What programs are told, and people in place of it."""
 
-TITLES = {"request-reused": "This form was used for another question"}
+TITLES = {"request-reused": "This form was already used for another query"}
 
 LOOK_AGAIN = ("request-running", "too-many", "too-many-statements", "statement-failed", "dataset-unavailable")
 LATER = (*LOOK_AGAIN, "ledger-unavailable", "server-unavailable")
@@ -70,9 +73,9 @@ def _ways(request: Request, problem: Problem, looking: Visitor | None) -> list[t
         target = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
         ways.append((target, "Try again"))
     if problem.code == "budget-exceeded" and request.url.path.startswith("/ask/"):
-        ways.append((f"{request.url.path}#budget", "See what is left, or request more"))
+        ways.append((f"{request.url.path}#budget", "View or request budget"))
     if looking is None:
-        return [*ways, ("/", "To the front page"), ("/sign-in", "Sign in")]
+        return [*ways, ("/", "Home"), ("/sign-in", "Sign in")]
     home = HOME[looking.person.role]
-    ways.append((home, {"/ask": "What you can ask", "/keep": "Datasets", "/verify": "Verify the ledger"}[home]))
+    ways.append((home, {"/ask": "Datasets", "/keep": "Manage datasets", "/verify": "Verify ledger"}[home]))
     return ways

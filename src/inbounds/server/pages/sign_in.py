@@ -30,6 +30,13 @@ _HERE = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*")
 HOME = {Role.ANALYST: "/ask", Role.CUSTODIAN: "/keep", Role.AUDITOR: "/verify"}
 """Where each role begins."""
 
+UNKNOWN_KEY = (
+    "We don't recognise this API key. It may be mistyped, expired or revoked. Your custodian can issue a new one."
+)
+UNKNOWN_ACCOUNT = (
+    "Sign-in failed: your account is not registered here, or it took too long. Try again, or ask your custodian."
+)
+
 LONGEST_AFTER = 25_000
 Returned = Annotated[str, Query(max_length=4096)]
 Next = Annotated[str, Query(alias="next", max_length=LONGEST_AFTER)]
@@ -45,17 +52,15 @@ async def sign_in_page(request: Request, service: Serving, looking: Looking, aft
 async def sign_in(request: Request, service: Serving, looking: Looking, sent: Form) -> Response:
     """Sign in with a key."""
     if is_from_elsewhere(request):
-        raise Problem("stale-form", "open the page and sign in there")
+        raise Problem("stale-form", "open the sign-in page and sign in there")
     key, after = sent.get("key", "").strip(), sent.get("next", "")
     name = await run_in_threadpool(service.keys.holder, key)
     person = None if name is None else service.file.people.get(name)
     if person is None:
         if not await run_in_threadpool(service.rates.take, f"address {address_of(request)}"):
-            raise Problem("too-many", "too many wrong keys; wait a minute", headers=SLOWER)
-        refused = "Nobody is known by this key. It may be mistyped, expired or revoked; the custodian issues another."
-        return page(
-            request, "sign_in", looking, status=401, after=after, refused=refused, provider=service.file.provider
-        )
+            raise Problem("too-many", "too many wrong API keys; wait a minute", headers=SLOWER)
+        provider = service.file.provider
+        return page(request, "sign_in", looking, status=401, after=after, refused=UNKNOWN_KEY, provider=provider)
     return await signed(request, person, prefix_of(key), after)
 
 
@@ -83,7 +88,7 @@ async def to_provider(request: Request, service: Serving, after: Next = "") -> R
     """Send the browser to the identity provider."""
     flow = _flow(service)
     if not await run_in_threadpool(service.rates.take, f"sign-in {address_of(request)}"):
-        raise Problem("too-many", "too many people sign in at once; wait a minute", headers=SLOWER)
+        raise Problem("too-many", "too many sign-ins at once; wait a minute", headers=SLOWER)
     begun = await run_in_threadpool(flow.begin, after)
     if begun is None:
         raise Problem("server-unavailable", "the identity provider cannot be reached; try again later")
@@ -101,11 +106,10 @@ async def from_provider(
     ended = await run_in_threadpool(flow.end, request.cookies.get(name, ""), state, code)
     person = None if ended is None else service.file.people.get(ended.name)
     if ended is None or person is None:
-        refused = (
-            "The provider signed in nobody who is known here, or it took too long. Try again, or ask the custodian."
-        )
         provider = service.file.provider
-        found: Response = page(request, "sign_in", looking, status=401, after="", refused=refused, provider=provider)
+        found: Response = page(
+            request, "sign_in", looking, status=401, after="", refused=UNKNOWN_ACCOUNT, provider=provider
+        )
     else:
         found = await signed(request, person, None, ended.after)
     _set(found, service, name, "", 0)
@@ -114,7 +118,7 @@ async def from_provider(
 
 def _flow(service: Service) -> CodeFlow:
     if service.code_flow is None:
-        raise Problem("not-found", "there is no identity provider here; sign in with a key")
+        raise Problem("not-found", "this server has no identity provider; sign in with an API key")
     return service.code_flow
 
 

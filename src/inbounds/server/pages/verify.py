@@ -84,11 +84,11 @@ async def entries_page(
 async def entry_page(request: Request, number: Whole, service: Serving, visitor: Reader) -> Response:
     """Show one entry: every field, and whether its digest is that of its fields and of the entry before."""
     if not 1 <= number <= 2**62:
-        raise Problem("not-found", "the ledger has no such entry")
+        raise Problem("not-found", "the ledger has no entry with this number; choose one from the list")
     found = (await _read(service, lambda ledger: ledger.page(max(0, number - 2), 3))).entries
     entry = next((one for one in found if one.seq == number), None)
     if entry is None:
-        raise Problem("not-found", "the ledger has no such entry")
+        raise Problem("not-found", "the ledger has no entry with this number; choose one from the list")
     before = next((one for one in found if one.seq == number - 1), None)
     follows = next((one for one in found if one.seq == number + 1), None)
     facts = {**entry.data(), "text": entry.text[:SHOWN]}
@@ -123,7 +123,7 @@ def _stated(ledger: Ledger, wanted: list[tuple[str, str | None]]) -> dict[str, A
     entries = ledger.page(max(0, found.entries - MOST_STATED), MOST_STATED).entries
     known = set(ledger.datasets())  # a dataset is entered when it is first opened
     accounts = [
-        (name, who or "all together", account(ledger.balance(name, who))) for name, who in wanted if name in known
+        (name, who or "all analysts", account(ledger.balance(name, who))) for name, who in wanted if name in known
     ]
     return {"found": found, "entries": entries, "accounts": accounts, "now": clock.now()}
 

@@ -59,7 +59,7 @@ def found_by(service: Service, cookie: str) -> Visitor | None:
     """Return who has a cookie, None if its session is over; pages are counted as requests are."""
     found = whose(service, cookie)
     if found is not None and not service.rates.take(f"person {found.person.name}"):
-        raise Problem("too-many", "too many pages at once; wait a little", headers=SLOWER)
+        raise Problem("too-many", "too many pages at once; wait a moment", headers=SLOWER)
     return found
 
 
@@ -99,7 +99,9 @@ def signed_in(action: Action) -> Any:
         if looking is None:
             raise SignInFirst(await _wanted(request))
         if not looking.person.may(action):
-            raise Problem("not-allowed", f"{looking.person.role.one} may not {action.words}; ask somebody who may")
+            raise Problem(
+                "not-allowed", f"this page is for {action.who}; you are signed in as {looking.person.role.one}"
+            )
         return looking
 
     return Depends(allowed)
@@ -111,7 +113,7 @@ async def form(request: Request) -> dict[str, str]:
     try:
         return dict(parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_FIELDS))
     except (ValueError, UnicodeDecodeError):
-        raise Problem("invalid-request", "the form cannot be read; go back and send it again") from None
+        raise Problem("invalid-request", "the form could not be read; go back and send it again") from None
 
 
 Form = Annotated[dict[str, str], Depends(form)]
@@ -129,4 +131,4 @@ def is_from_elsewhere(request: Request) -> bool:
 def refuse_forged(request: Request, looking: Visitor, sent: dict[str, str]) -> None:
     """Refuse a form that another site could have sent: it lacks the session's token, or says where it comes from."""
     if is_from_elsewhere(request) or not looking.session.sent(sent.get("token", "")):
-        raise Problem("stale-form", "go back, load the page and send it again")
+        raise Problem("stale-form", "go back, reload the page and send it again")

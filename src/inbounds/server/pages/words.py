@@ -19,12 +19,12 @@ def in_words(bounds: str) -> str:
         return bounds
     low, high, step = found["low"], found["high"], found["step"]
     spoken = {
-        (True, True): "any",
+        (True, True): "any number",
         (True, False): f"up to {high}",
         (False, True): f"{low} or more",
         (False, False): f"{low} to {high}",
     }[low == "-inf", high == "inf"]
-    return spoken if step is None else f"{spoken}, whole" if step == "1" else f"{spoken}, in steps of {step}"
+    return spoken if step is None else f"{spoken}, whole numbers" if step == "1" else f"{spoken}, in steps of {step}"
 
 
 def number(cell: Any) -> str:

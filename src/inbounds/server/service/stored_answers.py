@@ -22,6 +22,8 @@ from inbounds.server.service.asking import asked_with, parts_of, request_id
 from inbounds.server.service.explaining import Owned, PartOut, asked
 from inbounds.server.service.service import Service
 
+UNKNOWN_REQUEST = "you have no query with this Idempotency-Key; list your queries to find it"
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -43,14 +45,14 @@ def kept(service: Service, person: Person, key: str) -> Kept:
     with service.holdings.reading() as ledger:
         found = ledger.request(request)
     if found is None or found[0].analyst != person.name:
-        raise Problem("not-found", "you have asked no question with this key")
+        raise Problem("not-found", UNKNOWN_REQUEST)
     charge, answer = found
     if service.claims.is_running(request):
-        raise Problem("request-running", "this question is being answered; look again in a moment")
+        raise Problem("request-running", "this query is still running; look again in a moment")
     if answer is not None and is_failed(answer.text):
         raise AnswerFailed(request)
     if answer is None or not is_finished(answer):
-        raise Problem("not-answered", f"this question was charged, and has no answer yet; {AGAIN}")
+        raise Problem("not-answered", f"this query was charged but not answered yet; {AGAIN}")
     written = service.questions.find(request)
     if written is not None and person.may_see(charge.dataset):
         with suppress(InboundsError, ValidationError):  # contract or server changed since: what was released is shown
@@ -93,5 +95,5 @@ def owned_by(service: Service, name: str, question: Owned, person: Person) -> An
     with service.holdings.reading() as ledger:
         found: Answer | None = query.owned(person.name, ledger, service.claims.is_running)
     if found is None:
-        raise Problem("not-owned", "no answer that you have tells this one; ask it, for an epsilon")
+        raise Problem("not-owned", "none of your answers covers this query; run it with an ε")
     return found

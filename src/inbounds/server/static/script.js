@@ -30,7 +30,7 @@ if (question) {
     if (focused) explanation.querySelector(focused)?.focus();
     told.textContent = explanation.querySelector("p")?.textContent.replace(/\s+/g, " ").trim() ?? "";
   };
-  const FAILED = '<p class="problem">This could not be explained just now. Press “Explain, for nothing”.</p>';
+  const FAILED = `<p class="problem">The preview failed. Press “${question.querySelector("button").textContent}”.</p>`;
   const explain = async () => {
     const mine = ++latest;
     const wanted = new URLSearchParams({ sql: sql.value, epsilon: epsilon.value });
@@ -55,7 +55,7 @@ if (question) {
   // A slider for epsilon, from 0.01 to 10, each step as much more as the one before.
   const slider = document.createElement("input");
   Object.assign(slider, { type: "range", min: "-2", max: "1", step: "0.05" });
-  slider.setAttribute("aria-label", "What it may cost, by a slider");
+  slider.setAttribute("aria-label", "Privacy cost slider");
   const follow = () => {
     if (Number(epsilon.value) > 0) slider.value = String(Math.log10(Number(epsilon.value)));
     slider.setAttribute("aria-valuetext", epsilon.value);
@@ -75,7 +75,7 @@ if (question) {
   const written = (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
   const list = document.createElement("div");
   list.className = "names";
-  list.setAttribute("aria-label", "Names that fit");
+  list.setAttribute("aria-label", "Matching names");
   list.setAttribute("role", "group");
   sql.after(list);
   const complete = () => {

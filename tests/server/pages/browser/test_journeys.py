@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from inbounds.server.basics.problem import KINDS
+from tests.helpers import page_words as words
 from tests.helpers.browser import Looker, looking
 from tests.helpers.served_hospital import Running, Served
 from tests.server.pages.browser.conftest import CROSSED, Variant
@@ -16,29 +18,28 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.thorough
 
-SAVED = "A head that you saved: the line in that file"
 SQL = "SELECT clinic, COUNT(*) FROM visits GROUP BY ROLLUP(clinic)"
 
 
 def explain(who: Looker, sql: str, epsilon: str, *, script: bool) -> None:
     """Write a question; without script, press the button that explains it."""
-    who.fill("What it may cost (epsilon)", epsilon).fill("Question, in SQL", sql)
+    who.fill(words.EPSILON, epsilon).fill(words.SQL, sql)
     if not script:
-        who.click("Explain, for nothing")
+        who.click(words.PREVIEW)
     who.page.wait_for_url(re.compile(r"sql=SELECT"))
 
 
 def test_a_newcomer_plans(browser: Browser, server: Running, variant: Variant) -> None:
     """Without signing in, one plans, reads what is recommended and why, and every state is a link."""
     with looking(browser, server, width=variant.width, script=variant.script) as who:
-        who.go("/").sees("Recommended").sees("side by side")
-        who.fill("Possible answers", "[0, 20] step 1").fill("One person changes it by up to", "1").click("Plan")
-        who.at("/plan?").sees("Recommended")
+        who.go("/").sees(words.RECOMMENDED).sees(words.COMPARISON)
+        who.fill(words.BOUNDS, "[0, 20] step 1").fill(words.CHANGE, "1").click("Plan")
+        who.at("/plan?").sees(words.RECOMMENDED)
         with looking(browser, server, width=variant.width, script=variant.script) as friend:
-            friend.go(who.page.url.removeprefix(who.url)).sees("Recommended")
-            assert friend.page.get_by_label("Possible answers").input_value() == "[0, 20] step 1"
+            friend.go(who.page.url.removeprefix(who.url)).sees(words.RECOMMENDED)
+            assert friend.page.get_by_label(words.BOUNDS).input_value() == "[0, 20] step 1"
         who.expected |= {400}
-        who.fill("Possible answers", "from here to there").click("Plan").sees("bounds")
+        who.fill(words.BOUNDS, "from here to there").click("Plan").sees("bounds")
         assert not who.is_too_wide
 
 
@@ -50,31 +51,33 @@ def test_an_analyst_asks_until_there_is_nothing_left_and_gets_more(
     name = variant.analyst(0)
     with looking(browser, server, **size) as ana, looking(browser, server, **size) as carla:  # type: ignore[arg-type]
         ana.sign_in(clinic.keys[name], "/ask").at("/ask").click("visits", "link").at("/ask/visits")
-        ana.choose("I want", "mean").choose("of", "age").choose("for each", "clinic").click("Write it as SQL")
-        ana.sees("It costs 0.5.").sees("Afterwards 1.5 is left").click("Ask, for 0.5").at("/answers/").sees("north")
+        ana.choose(words.MEASURE, "mean").choose(words.COLUMN, "age").choose(words.GROUP, "clinic")
+        ana.click(words.WRITE_SQL).sees(words.costs("0.5")).sees(words.leaves("1.5")).click(words.run("0.5")).at(
+            "/answers/"
+        ).sees("north")
 
         ana.go("/ask/visits")
         explain(ana, SQL, "1", script=variant.script)
-        ana.sees("It costs 1.").click("Ask, for 1").at("/answers/").page.locator("tr.total").wait_for()
+        ana.sees(words.costs("1")).click(words.run("1")).at("/answers/").page.locator("tr.total").wait_for()
         assert ana.page.locator("main img").first.get_attribute("src")
 
         ana.go("/ask/visits")
         explain(ana, SQL.replace("COUNT(*)", "SUM(age)"), "1", script=variant.script)
-        ana.sees("That is more than is left.")
-        assert ana.page.get_by_role("button", name="Ask, for 1").is_disabled()
-        ana.page.locator("summary", has_text="Request more").click()
-        ana.fill("How much more epsilon", "1").fill("Why", f"a sum, for {name}").click("Send to the custodian")
-        ana.at("/answers").sees("Not decided yet.")
+        ana.sees(words.AFFORDABLE_NO_MORE)
+        assert ana.page.get_by_role("button", name=words.run("1")).is_disabled()
+        ana.page.locator("summary", has_text=words.REQUEST).click()
+        ana.fill(words.AMOUNT, "1").fill(words.REASON, f"a sum, for {name}").click(words.SEND)
+        ana.at("/answers").sees(words.PENDING)
 
         carla.sign_in(clinic.keys["carla"], "/keep").at("/keep").sees(f"a sum, for {name}")
         form = carla.page.locator("form.card").filter(has_text=f"a sum, for {name}”")
-        form.get_by_label("Note, for the record").fill("agreed")
-        form.get_by_role("button", name="Grant 1").click()
+        form.get_by_label(words.NOTE).fill("agreed")
+        form.get_by_role("button", name=words.grant("1")).click()
         carla.at("/keep").click("visits", "link").at("/keep/visits").sees(f"to {name}, “agreed (request")
 
-        ana.go("/answers").sees("Granted 1.").go("/ask/visits")
+        ana.go("/answers").sees(words.granted("1")).go("/ask/visits")
         explain(ana, SQL.replace("COUNT(*)", "SUM(age)"), "1", script=variant.script)
-        ana.sees("Afterwards 0.5 is left").click("Ask, for 1").at("/answers/").page.locator("tr.total").wait_for()
+        ana.sees(words.leaves("0.5")).click(words.run("1")).at("/answers/").page.locator("tr.total").wait_for()
         ana.go("/answers")
         assert ana.page.locator("tbody tr").count() == 3
         assert not ana.is_too_wide
@@ -87,12 +90,12 @@ def test_an_auditor_verifies(browser: Browser, server: Running, clinic: Served, 
     with looking(browser, server, width=variant.width, script=variant.script) as dora:
         dora.sign_in(clinic.keys["dora"], "/verify").at("/verify").sees("Intact.")
         head = dora.page.locator("main pre").inner_text()
-        dora.fill(SAVED, head).click("Verify now").sees("goes through the head that you saved")
-        dora.click("From the first on", "link").at("/verify/entries").click("1", "link").at("/verify/entries/")
-        dora.go("/verify/entries/1").sees("it follows the beginning").click("Entry 2", "link")
-        dora.at("/verify/entries/2").sees("it follows entry 1")
+        dora.fill(words.SAVED, head).click(words.VERIFY).sees(words.CONTAINED)
+        dora.click(words.OLDEST, "link").at("/verify/entries").click("1", "link").at("/verify/entries/")
+        dora.go("/verify/entries/1").sees(words.FIRST).click("Entry 2", "link")
+        dora.at("/verify/entries/2").sees(words.follows(1))
         altered = head[:-1] + ("0" if head[-1] != "0" else "1")
-        dora.go("/verify").fill(SAVED, altered).click("Verify now").sees("ALTERED.")
+        dora.go("/verify").fill(words.SAVED, altered).click(words.VERIFY).sees("ALTERED.")
         assert not dora.is_too_wide
 
 
@@ -102,20 +105,19 @@ def test_a_revoked_key_ends_the_session(browser: Browser, server: Running, clini
     size = {"width": variant.width, "script": variant.script}
     with looking(browser, server, **size) as ana, looking(browser, server, **size) as carla:  # type: ignore[arg-type]
         name = variant.analyst(1)
-        carla.sign_in(clinic.keys["carla"], "/keep/keys").choose("For", name).click("Issue a key").sees(
-            "shown this once"
-        )
+        carla.sign_in(clinic.keys["carla"], "/keep/keys").choose(words.PERSON, name).click(words.ISSUE)
+        carla.sees(words.ISSUED)
         key = carla.page.locator(".good pre").inner_text()
         carla.go("/keep/keys")
         assert key not in carla.page.content()
         ana.sign_in(key, "/ask").sees("visits")
         prefix = key.split("_")[1]
         carla.page.locator("summary", has_text=prefix).click()
-        carla.click(f"revoke the key {prefix}").at("/keep/keys")
+        carla.click(words.revoke(prefix)).at("/keep/keys")
         carla.page.get_by_role("row").filter(has_text=prefix).get_by_text("revoked").wait_for()
         ana.click("Answers", "link").at("/sign-in").sees("Sign in")
         ana.expected |= {401}
-        ana.fill("Your key", key).page.locator("main").get_by_role("button", name="Sign in").click()
+        ana.fill(words.KEY, key).page.locator("main").get_by_role("button", name="Sign in").click()
         ana.sees("expired or revoked")
 
 
@@ -127,12 +129,12 @@ def test_two_analysts_at_once(browser: Browser, server: Running, clinic: Served,
         for who, number in ((ana, 2), (ben, 3)):
             who.sign_in(clinic.keys[variant.analyst(number)], "/ask/visits").at("/ask/visits")
             explain(who, SQL, "0.5", script=variant.script)
-            who.sees("It costs 0.5.")
+            who.sees(words.costs("0.5"))
         for who in (ana, ben):
-            who.page.get_by_role("button", name="Ask, for 0.5").click(no_wait_after=True)
+            who.page.get_by_role("button", name=words.run("0.5")).click(no_wait_after=True)
         links = [who.at("/answers/").page.url.removeprefix(who.url) for who in (ana, ben)]
         assert links[0] != links[1]
         for who, theirs in ((ana, links[1]), (ben, links[0])):
-            who.go("/ask").sees("0.5 of 2 spent")
+            who.go("/ask").sees(words.used("0.5", "2"))
             who.expected |= {404}
-            who.go(theirs).sees("not yours")
+            who.go(theirs).sees(KINDS["not-found"].title)

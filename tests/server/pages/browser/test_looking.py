@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.helpers import page_words as words
 from tests.helpers.browser import Looker, looking
 from tests.helpers.every_page import BOX, BY, PAGES, lose
 from tests.helpers.hostile_names import DATASET, NOTE, PERSON, build_hostile
@@ -89,7 +90,7 @@ def test_everything_is_reached_by_keyboard(browser: Browser, filled: Running, cl
     """One signs in, asks and reads the answer by keys alone; what has the focus is marked."""
     with looking(browser, filled) as who:
         who.go("/ask/visits").page.keyboard.press("Tab")
-        assert who.page.evaluate("document.activeElement.textContent") == "Skip to the page"
+        assert who.page.evaluate("document.activeElement.textContent") == words.SKIP
         who.page.keyboard.press("Enter")
         who.page.keyboard.press("Tab")
         outline = "getComputedStyle(document.activeElement).outlineStyle"
@@ -99,7 +100,7 @@ def test_everything_is_reached_by_keyboard(browser: Browser, filled: Running, cl
         who.page.keyboard.press("Enter")
         who.at("/ask/visits").page.locator("#sql").focus()
         who.page.keyboard.type("SELECT COUNT(*) FROM visits")
-        who.sees("It costs 0.5.").page.get_by_role("button", name="Ask, for 0.5").focus()
+        who.sees(words.costs("0.5")).page.get_by_role("button", name=words.run("0.5")).focus()
         who.page.keyboard.press("Enter")
         who.at("/answers/").sees("interval")
 
@@ -112,10 +113,10 @@ def test_names_are_completed_and_a_slider_sets_epsilon(browser: Browser, filled:
         who.click("age")
         who.page.locator("#sql").press_sequentially(") FROM visits")
         assert who.page.locator("#sql").input_value() == "SELECT AVG(age) FROM visits"
-        who.sees("It costs 0.5.")
+        who.sees(words.costs("0.5"))
         who.page.locator("input[type=range]").press("End")
         assert who.page.locator("#epsilon").input_value() == "10"
-        who.sees("It costs 10.").sees("more than is left")
+        who.sees(words.costs("10")).sees(words.AFFORDABLE_NO_MORE)
 
 
 def test_only_what_was_explained_is_asked(browser: Browser, filled: Running, clinic: Served) -> None:
@@ -123,7 +124,7 @@ def test_only_what_was_explained_is_asked(browser: Browser, filled: Running, cli
     first, second = "SELECT COUNT(*) FROM visits", "SELECT AVG(age) FROM visits"
     with looking(browser, filled) as who:
         who.sign_in(clinic.keys["ben"], f"/ask/visits?sql={quote(first)}&epsilon=0.25").at("/ask/visits")
-        who.sees("It costs 0.25.")
+        who.sees(words.costs("0.25"))
         who.page.evaluate(
             """(second) => {
                 const sql = document.getElementById("sql");
@@ -136,7 +137,7 @@ def test_only_what_was_explained_is_asked(browser: Browser, filled: Running, cli
         who.page.locator("#explanation dd", has_text="AVG(age)").first.wait_for()
         assert "/ask/visits" in who.page.url
         who.page.route("**/explanation?*", lambda route: route.abort())
-        who.fill("What it may cost (epsilon)", "0.125").sees("could not be explained")
+        who.fill(words.EPSILON, "0.125").sees(words.PREVIEW_FAILED)
         assert who.page.locator("form.ask").count() == 0
         who.wrong = [one for one in who.wrong if "ERR_FAILED" not in one]
 
@@ -145,14 +146,14 @@ def test_the_focus_stays_while_an_explanation_changes(browser: Browser, filled: 
     """Whoever has gone on to the button by keyboard stays there, what is open stays open, and one line is told."""
     sought = f"/ask/visits?sql={quote('SELECT COUNT(*) FROM visits')}&epsilon=0.25"
     with looking(browser, filled) as who:
-        who.sign_in(clinic.keys["ben"], sought).sees("It costs 0.25.")
+        who.sign_in(clinic.keys["ben"], sought).sees(words.costs("0.25"))
         who.page.locator("#explanation details").evaluate("(one) => { one.open = true; }")
         who.page.locator("#epsilon").fill("0.125")
         who.page.locator("form.ask button").focus()
-        who.sees("It costs 0.125.")
-        assert who.page.evaluate("document.activeElement.textContent") == "Ask, for 0.125"
+        who.sees(words.costs("0.125"))
+        assert who.page.evaluate("document.activeElement.textContent") == words.run("0.125")
         assert who.page.locator("#explanation details").evaluate("(one) => one.open")
-        assert str(who.page.locator("#told").text_content()).startswith("It costs 0.125.")
+        assert str(who.page.locator("#told").text_content()).startswith(words.costs("0.125"))
         assert who.page.locator("input[type=range]").get_attribute("aria-valuetext") == "0.125"
 
 
@@ -163,12 +164,12 @@ def test_no_name_runs(browser: Browser, tmp_path: Any) -> None:
     with running(hostile) as server, looking(browser, server) as who:
         who.expected = REFUSALS
         who.sign_in(hostile.keys[PERSON], address).at("/ask/")
-        who.page.locator("summary", has_text="Request more").click()
-        who.fill("How much more epsilon", "1").fill("Why", NOTE).click("Send to the custodian").at("/answers")
+        who.page.locator("summary", has_text=words.REQUEST).click()
+        who.fill(words.AMOUNT, "1").fill(words.REASON, NOTE).click(words.SEND).at("/answers")
         for path in ("/ask", f"{address}?sql={quote(NOTE)}&epsilon={quote(NOTE[:40])}", f"/sign-in?next={quote(NOTE)}"):
             who.go(path)
-        who.go(address).fill("Question, in SQL", f'SELECT kind, COUNT(*) FROM "{DATASET}" GROUP BY kind')
-        who.click("Ask, for 0.5").at("/answers/").sees("<svg onload=alert(7)>")
+        who.go(address).fill(words.SQL, f'SELECT kind, COUNT(*) FROM "{DATASET}" GROUP BY kind')
+        who.click(words.run("0.5")).at("/answers/").sees("<svg onload=alert(7)>")
         who.sign_in(hostile.keys["carla"], "/sign-in")
         for path in ("/keep", f"/keep/{quote(DATASET, safe='')}", "/keep/keys"):
             who.go(path)

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from inbounds.server.pages.pictures.balances_picture import ALL, CAP
 from tests.helpers.every_page import fill
 from tests.helpers.page_visitor import Visit, visit
 from tests.helpers.served_hospital import Served
@@ -82,7 +83,7 @@ def test_a_law_is_drawn_for_all_bounds(hospital: Served, bounds: str) -> None:
     """Whatever is possible, what is released is drawn, and the page that shows it says how far off it is."""
     asked = f"bounds={quote(bounds)}&sensitivity=1&epsilon=1"
     drawn(visit(hospital), f"/plan/law.svg?{asked}")
-    assert "on average" in visit(hospital).get(f"/plan?{asked}").text
+    assert "Average error" in visit(hospital).get(f"/plan?{asked}").text
 
 
 @pytest.fixture(scope="module")
@@ -118,4 +119,4 @@ def test_every_analyst_is_named(unwieldy: Served) -> None:
         assert found.status_code == 303
     light, _ = drawn(visit(unwieldy, "carla"), f"/keep/{quote(DATASET)}/balances.svg")
     texts = [one.strip() for one in ElementTree.fromstring(light).itertext() if one.strip()]
-    assert {HIDDEN, PEOPLE[2], "all together", "cap of all"} <= set(texts)
+    assert {HIDDEN, PEOPLE[2], ALL, CAP} <= set(texts)

@@ -8,6 +8,9 @@ from inbounds.query import Answer
 from inbounds.server.pages.pictures.answer_picture import answer_height, drawable
 from inbounds.server.pages.words import number
 
+RANKED = "Values close in rank to the true one are the most likely."
+"""Of values without an interval; what follows on the page says how close."""
+
 
 def shown(answer: Answer) -> dict[str, Any]:
     """Return what the template of an answer needs."""
@@ -21,7 +24,7 @@ def shown(answer: Answer) -> dict[str, Any]:
 def _picture(answer: Answer) -> str:
     """Say what is drawn."""
     named = dict.fromkeys(name for name in answer.interval_names if name is not None)
-    return f"The same numbers as a picture, with {' and '.join(named) or 'no interval'}"
+    return f"Chart of the answer, with {' and '.join(named) or 'no interval'}"
 
 
 def _table(answer: Answer) -> dict[str, Any]:
@@ -44,21 +47,18 @@ def _interval(ends: tuple[Any, Any] | None) -> str:
 def _reading(answer: Answer) -> str:
     """Say how to read an answer, in two sentences."""
     if len(answer.public) == answer.measures:
-        return "Every value is public, and exact."
+        return "Every value is public and exact."
     if not any(one is not None for row in answer.intervals for one in row):
-        return (
-            "Every value is private: it was drawn at random from all possible ones. "
-            "The nearer one is to the true value in rank, the likelier it was drawn."
-        )
+        return f"Every value is private: it was drawn at random from the possible values. {RANKED}"
     sure = f"{answer.confidence * 100:g} of 100"
-    number = "true number" if answer.caveat is None else "number without noise"
-    every = f"Every number but {', '.join(answer.public)}" if answer.public else "Every number"
-    if None in answer.interval_names:
+    value = "true value" if answer.caveat is None else "value before noise"
+    every = f"every number except {', '.join(answer.public)}" if answer.public else "every number"
+    if None in answer.interval_names:  # not all of them are numbers with noise added
         return (
-            f"{every} is private: it was made at random, and none is impossible. "
-            f"Where an interval stands beside it, the {number} lies in that in {sure} cases."
+            f"Randomness protects {every}, and every number is a possible one. "
+            f"Where an interval is shown, the {value} lies in it in {sure} cases."
         )
     return (
-        f"{every} is private: random noise was added, and none is impossible. "
-        f"The {number} lies in the interval beside it in {sure} cases."
+        f"Random noise protects {every}, and every number is a possible one. "
+        f"The {value} lies in the interval in {sure} cases."
     )

@@ -9,11 +9,11 @@ from inbounds.ledger.values.entry import Entry
 from inbounds.ledger.values.terms import Terms
 
 MEANINGS = {
-    "unit": "Whose privacy is protected has changed. What was answered before protects somebody else.",
-    "max_rows_per_unit": "One person counts for another number of rows: with more of them, answers have more noise.",
-    "source": "Another table is asked. If the same people are in both, what they lose adds up over both budgets.",
-    "column": "Other values are possible. Bounds must not be read off the data, or they tell of somebody.",
-    "public": "More is taken for public, and what is public is not protected.",
+    "unit": "The unit of privacy has changed. Earlier answers protect a different unit.",
+    "max_rows_per_unit": "The contribution bound has changed. A higher bound means more noise.",
+    "source": "Queries now read another table. For people in both tables, the privacy losses of both budgets add up.",
+    "column": "The possible values have changed. Bounds taken from the data would reveal something about people.",
+    "public": "What is treated as public has changed. Public information is not protected.",
 }
 """What a change of a term means, by how its name begins; of another table's, by what follows the table's name."""
 

@@ -64,13 +64,15 @@ class Choices:
         if self.measure not in MEASURES:
             return None  # it was not sent
         if self.measure in OF_A_COLUMN and not self.column:
-            return Lack("column", "Choose the column that you want this of.")
+            return Lack("column", "Choose a column to measure.")
         if self.where and not self.value:
-            return Lack("value", f"Write the value that {self.where} is compared with, or choose “everywhere”.")
+            return Lack("value", f"Enter a value to compare {self.where} with, or choose “no filter”.")
         if self.value and not self.where:
-            return Lack("where", "Choose the column that is compared with the value, or leave the value empty.")
+            return Lack("where", "Choose a column to compare with the value, or clear the value.")
         if self.totals and self.measure not in ADDED_UP:
-            return Lack("totals", "Only counts and sums have totals: leave them out, or ask for a count or a sum.")
+            return Lack(
+                "totals", "Only counts and sums have totals: clear “Include totals”, or choose a count or a sum."
+            )
         return None
 
 

@@ -17,6 +17,8 @@ HEIGHT = 3.4
 MOST = 4
 """So many analysts have a line of their own: those who spent most."""
 
+ALL, CAP = "all analysts", "cap (all analysts)"
+
 STYLES = ("--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
@@ -33,13 +35,13 @@ def _draw(entries: Sequence[Entry], until: datetime, axes: Any, look: Look) -> N
     for one in charges:
         spent[one.analyst] = spent.get(one.analyst, 0) + one.amount
     caps = [one for one in entries if one.kind == "open" or (one.kind == "grant" and not one.analyst)]
-    _steps(axes, caps, (begin, end), label="cap of all", color=look.ink, linewidth=1.2)
-    _steps(axes, charges, (begin, end), label="all together", color=COLOURS[0], linewidth=2.4)
+    _steps(axes, caps, (begin, end), label=CAP, color=look.ink, linewidth=1.2)
+    _steps(axes, charges, (begin, end), label=ALL, color=COLOURS[0], linewidth=2.4)
     most = sorted(spent, key=lambda who: -spent[who])[:MOST] if len(spent) > 1 else []
     for name, colour, style in zip(most, COLOURS[1:], STYLES, strict=False):
         own = [one for one in charges if one.analyst == name]
         _steps(axes, own, (begin, end), label=shortened(name, 17), color=colour, linewidth=1.8, linestyle=style)
-    axes.set_ylabel("epsilon spent")
+    axes.set_ylabel("ε spent")
     axes.set_ylim(bottom=0)
     axes.set_xlim(begin, end)
     _legend(axes, look)

@@ -46,8 +46,8 @@ def _law(mechanism: Mechanism, axes: Any) -> None:
     """Draw how likely each number is to be released, if the true one is in the middle of those that were considered."""
     truth = _middle(mechanism)
     densities(mechanism, [truth], plain=False, axes=axes)
-    axes.set_title(f"If the true number were {_number(float(truth))}", fontsize="medium")
-    axes.set_xlabel("number that is released")
+    axes.set_title(f"If the true value is {_number(float(truth))}", fontsize="medium")
+    axes.set_xlabel("released value")
     axes.set_yticks([])
     axes.spines[["top", "right", "left"]].set_visible(False)
     legend = axes.get_legend()
@@ -73,7 +73,7 @@ def _bars(plans: Sequence[Plan]) -> list[Line]:
         several = len(plans) > 1
         for title, errors in plan.answering.foreseen().items():
             most = max(errors.values()) or 1
-            found.append((f"{plan.question.measure}: off by, {title}" if several else f"Off by, {title}", None, 0))
+            found.append((f"{plan.question.measure}: error, {title}" if several else f"Error, {title}", None, 0))
             found += [(where, error, error / most) for where, error in errors.items()]
     return found[:MOST]
 
