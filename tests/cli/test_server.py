@@ -78,8 +78,8 @@ def test_a_port_that_is_taken_is_one_line(typed: Type, clinic: Path, workers: in
         found = typed("serve", "custodian.toml", "--new-ledger")
     assert (found.code, found.out) == (2, "")
     assert found.err == (
-        f"inbounds: the server cannot listen on 127.0.0.1 port {port}: Address already in use; end what listens there, "
-        "or name another port\n"
+        f"inbounds: the server cannot listen on 127.0.0.1 port {port}: Address already in use; stop what listens "
+        "there, or choose another port\n"
     )
 
 
@@ -150,7 +150,7 @@ def test_keys_are_issued_listed_and_revoked(typed: Type, clinic: Path) -> None:
     ("words", "said"),
     [
         (("issue", "mallory"), "it names 'ana', 'ben', 'carla', 'dora'"),
-        (("issue", "ana", "--days", "0"), "a key is valid for 1 to 3660 days, got 0"),
+        (("issue", "ana", "--days", "0"), "an API key is valid for 1 to 3660 days, got 0"),
         (("revoke", "0123456789ab"), "there is no key with the prefix '0123456789ab'"),
     ],
 )
@@ -213,7 +213,7 @@ def test_a_custodian_sees_whose_budget_it_is(
         (("--epsilon", "1", COUNT, "--analyst", "ana"), 2, "--analyst does not go with --server"),
         (("--epsilon", "1", COUNT, "--ledger", "x.db"), 2, "--ledger does not go with --server"),
         (("--epsilon", "1", COUNT, "--request-id", "a/b"), 2, "Idempotency-Key"),
-        (("--epsilon", "1", COUNT, "--dataset", "none"), 2, "no dataset of this name"),
+        (("--epsilon", "1", COUNT, "--dataset", "none"), 2, "no dataset has this name"),
     ],
 )
 def test_what_a_server_refuses_has_the_exit_code(

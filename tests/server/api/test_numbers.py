@@ -69,7 +69,7 @@ def test_a_number_that_no_json_reader_takes_is_told(hospital: Served) -> None:
     }
     found = hospital.person("carla").post("/v1/keys", **more).json()
     assert (found["status"], found["code"]) == (400, "invalid-request")
-    assert found["detail"].startswith("the body of the request cannot be read; ")
+    assert found["detail"].startswith("the request body cannot be read; ")
     assert hospital.nobody.post("/v1/keys", **more).status_code == 401
 
 

@@ -210,7 +210,7 @@ def test_a_secret_that_is_none_is_refused(tmp_path: Path, written: bytes | None)
         (tmp_path / "secret").write_bytes(written)
     more = people("https://login.hospital.example", more='client_secret_file = "secret"')
     served = build(tmp_path, more=more)
-    with pytest.raises(InvalidParameter, match="holds it alone"):
+    with pytest.raises(InvalidParameter, match="contains only the secret"):
         check(served.file)
 
 

@@ -91,7 +91,7 @@ def test_a_revoked_key_is_nobodys_for_ever(ring: KeyRing) -> None:
 @pytest.mark.parametrize("days", [0, -1, MOST_DAYS + 1, True, 1.5])
 def test_a_key_is_valid_for_some_days(ring: KeyRing, days: int) -> None:
     """A time that is none, or for ever, is refused."""
-    with pytest.raises(InvalidParameter, match="a key is valid for 1 to"):
+    with pytest.raises(InvalidParameter, match="an API key is valid for 1 to"):
         ring.issue("ana", days)
     assert ring.issued() == []
 

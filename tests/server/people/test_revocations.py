@@ -150,10 +150,10 @@ def test_notes_that_cannot_be_read_let_nobody_in(
             patched.setattr(Path, "read_bytes", fail)
             for one in (own, ring(tmp_path)):
                 for key in keys:
-                    with pytest.raises(Problem, match="revoked keys cannot be read") as told:
+                    with pytest.raises(Problem, match="revoked API keys cannot be read") as told:
                         one.holder(key)
                     assert told.value.code == "server-unavailable"
-                    with pytest.raises(Problem, match="revoked keys cannot be read"):
+                    with pytest.raises(Problem, match="revoked API keys cannot be read"):
                         one.is_valid(key[4:16])
         assert [own.holder(key) for key in keys] == [None, "ana", "ana"]
 

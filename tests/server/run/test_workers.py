@@ -160,11 +160,11 @@ def test_a_file_that_was_broken_later_ends_the_server(
     with listening(served.file) as listener:
         file = served.file
         (tmp_path / broken).write_text("[server\n", encoding="utf-8")
-        with pytest.raises(InvalidParameter, match="a worker cannot start; mend what it says, and start the server"):
+        with pytest.raises(InvalidParameter, match="a worker could not start; fix the problem reported above"):
             run(served.path, file, listener)
     lines = capfd.readouterr().err.splitlines()
     assert 1 <= len(lines) <= 2
-    assert all(line.startswith("inbounds: a worker cannot start: ") and broken in line for line in lines)
+    assert all(line.startswith("inbounds: a worker could not start: ") and broken in line for line in lines)
 
 
 def test_other_signals_change_nothing() -> None:

@@ -235,10 +235,10 @@ def test_another_head_of_the_same_number_is_not_taken_for_kept(heads: LedgerHead
     """It is of another chain: that is refused, also if another process was faster, and what is known stays."""
     heads.keep(head(5))
     other = Head(5, "f" * 64)
-    with pytest.raises(Failure, match="the head of another ledger for entry 5"):
+    with pytest.raises(Failure, match="the checkpoint of another ledger for entry 5"):
         heads.keep(other)
     late = LedgerHeads(Database(tmp_path / "server.db"), ["births", "new"])
-    with pytest.raises(Failure, match="the head of another ledger for entry 5"):
+    with pytest.raises(Failure, match="the checkpoint of another ledger for entry 5"):
         late.keep(other)
     assert late.known() == {"births": head(5)}
     heads.keep(head(5))
@@ -256,7 +256,7 @@ def test_another_head_is_refused_under_the_lock(heads: LedgerHeads, monkeypatch:
         return {} if len(looked) == 1 else now()
 
     monkeypatch.setattr(heads, "known", known)
-    with pytest.raises(Failure, match="the head of another ledger for entry 5"):
+    with pytest.raises(Failure, match="the checkpoint of another ledger for entry 5"):
         heads.keep(Head(5, "f" * 64))
     assert set(now().values()) == {head(5)}
 

@@ -39,7 +39,7 @@ IdempotencyKey = Annotated[
     str,
     Header(
         alias="Idempotency-Key",
-        description="A name of your own for this question: sending it again with the same one never pays twice.",
+        description="A name you choose for this query. Sending it again under the same name never charges twice.",
         examples=["7d4e5c9a-first"],
         json_schema_extra={"pattern": f"^{KEY}$"},
     ),
@@ -50,6 +50,7 @@ Reading = Annotated[Person, allowed(Action.READ_ANSWERS)]
 
 @router.post(
     "/datasets/{name}/answers",
+    summary="Run a query",
     responses=refusals(
         "not-found", "invalid-question", "useless-question", "invalid-parameter", "budget-exceeded", "request-running",
         "request-reused", "too-many-statements", "ledger-conflict", "ledger-unavailable", "dataset-unavailable",
@@ -65,9 +66,9 @@ async def ask(
     service: Serving,
     person: Annotated[Person, allowed(Action.ASK)],
 ) -> Response:
-    """Ask a question.  It is charged first; the answer is kept, and leaves at a tick, whatever it took.
+    """Run a query. It is charged first; the answer is stored, and sent at a fixed tick however long it took.
 
-    What is public knowledge costs nothing and is not kept: asking again tells it again.
+    Public knowledge is free and not stored; send the query again to get it again.
     """
     found = await answered(request, person, name, question, idempotency_key.strip('"'))
     return await run_in_threadpool(written, found)
@@ -75,6 +76,7 @@ async def ask(
 
 @router.post(
     "/datasets/{name}/owned",
+    summary="Derive an answer",
     responses=refusals(
         "not-found", "not-owned", "invalid-question", "ledger-unavailable", "dataset-unavailable", "too-many-statements"
     ),
@@ -87,7 +89,7 @@ async def owned(
     service: Serving,
     person: Annotated[Person, allowed(Action.READ_ANSWERS)],
 ) -> Response:
-    """Return an answer that follows from those that you have, for nothing; the data are not looked at."""
+    """Derive an answer from those you already have. This is free and does not read the data."""
     return await planned(request, person, _owned, service, name, question, person)
 
 
@@ -97,26 +99,27 @@ def _owned(service: Service, name: str, question: Owned, person: Person) -> Resp
     return written(answer_out(found, name, str(query), found.request_id.removeprefix(f"{person.name}/"), []))
 
 
-@router.get("/answers", responses=refusals("ledger-unavailable"))
+@router.get("/answers", summary="List your queries", responses=refusals("ledger-unavailable"))
 async def answers(
     service: Serving,
     person: Reading,
-    after: Annotated[Whole, FromAddress(ge=0, le=2**62, description="Those after this number.")] = 0,
+    after: Annotated[Whole, FromAddress(ge=0, le=2**62, description="Return queries after this number.")] = 0,
     most: Annotated[Whole, FromAddress(ge=1, le=1000)] = 100,
 ) -> list[AskedOut]:
-    """List your own questions, in the order in which they were charged."""
+    """List your own queries in the order they were charged."""
     return await run_in_threadpool(answers_of, service, person, after, most)
 
 
 @router.get(
     "/answers/{key}",
+    summary="Get an answer",
     responses=refusals(
         "not-found", "not-answered", "request-running", "ledger-unavailable", "too-many-statements", "answer-failed"
     ),
     response_model=AnswerOut,
 )
 async def answer(key: AnswerId, request: Request, service: Serving, person: Reading) -> Response:
-    """Return one of your own answers: everything that was released for it."""
+    """Return one of your own answers, with everything that was released for it."""
     return await planned(request, person, _kept, service, person, key)
 
 

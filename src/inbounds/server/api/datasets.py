@@ -20,36 +20,39 @@ router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
 Seeing = Annotated[Person, allowed(Action.SEE_DATASET)]
 
 
-@router.get("", responses=refusals())
+@router.get("", summary="List datasets", responses=refusals())
 async def datasets(service: Serving, person: Seeing) -> list[DatasetOut]:
-    """List the datasets that are yours to ask."""
+    """List the datasets you can query."""
     names = [name for name in service.holdings.names if person.may_see(name)]
     found = await run_in_threadpool(lambda: [service.holdings.holding(name, person) for name in names])
     return [described(one) for one in found]
 
 
-@router.get("/{name}", responses=refusals("not-found", "dataset-unavailable"))
+@router.get("/{name}", summary="Describe a dataset", responses=refusals("not-found", "dataset-unavailable"))
 async def dataset(name: Name, service: Serving, person: Seeing) -> DatasetOut:
-    """Describe a dataset: its tables and columns, their bounds and keys.  All of it is public."""
+    """Describe a dataset: its tables and columns, with their bounds and categories. All of this is public."""
     return described(await run_in_threadpool(service.holdings.holding, name, person))
 
 
-@router.get("/{name}/budget", responses=refusals("not-found", "ledger-unavailable"))
+@router.get("/{name}/budget", summary="Get the privacy budget", responses=refusals("not-found", "ledger-unavailable"))
 async def budget(
     name: Name,
     service: Serving,
     person: Seeing,
-    analyst: Annotated[str | None, Query(max_length=200, description="For the custodian: whose.")] = None,
+    analyst: Annotated[
+        str | None, Query(max_length=200, description="Custodians only: the analyst whose budget to return.")
+    ] = None,
 ) -> BudgetOut:
-    """Tell what is spent and what is left: yours, and of everybody together."""
+    """Return the privacy budget, spent and left: your own, and that of all analysts together."""
     if person.role is Role.ANALYST and analyst not in (None, person.name):
-        raise Problem("not-allowed", "an analyst sees no other analyst's budget; leave analyst out")
+        raise Problem("not-allowed", "analysts can see only their own budget; omit analyst")
     who = person.name if person.role is Role.ANALYST else analyst
     return await run_in_threadpool(budget_of, service, name, person, who)
 
 
 @router.post(
     "/{name}/explain",
+    summary="Preview a query",
     responses=refusals(
         "not-found", "invalid-question", "invalid-parameter", "dataset-unavailable", "too-many-statements"
     ),
@@ -57,5 +60,5 @@ async def budget(
 async def explain(
     name: Name, asking: Asking, request: Request, service: Serving, person: Annotated[Person, allowed(Action.EXPLAIN)]
 ) -> ExplanationOut:
-    """Say what a question would do: cost, mechanism, expected noise, what is left afterwards.  It is free."""
+    """Preview a query: its cost, mechanism and error, and the budget left afterwards. Previews are free."""
     return await planned(request, person, explained, service, name, asking, person)

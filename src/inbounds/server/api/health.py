@@ -16,46 +16,53 @@ router = APIRouter(tags=["server"])
 
 
 class StateOut(BaseModel):
-    """How the server is."""
+    """Status of the server."""
 
     status: str
 
 
 class MeOut(BaseModel):
-    """Who you are here."""
+    """The authenticated person."""
 
     name: str
     role: Role
     datasets: list[str]
 
 
-@router.get("/healthz")
+@router.get("/healthz", summary="Check that the process is running")
 async def health(service: Serving) -> StateOut:
-    """Tell that the process runs."""
+    """Report that the process is running."""
     await service.probes.turn()
     return StateOut(status="ok")
 
 
-@router.get("/readyz", responses=refusals("server-unavailable"))
+@router.get("/readyz", summary="Check that the server is ready", responses=refusals("server-unavailable"))
 async def readiness(service: Serving) -> StateOut:
-    """Tell whether every dataset can be used, and the ledger and the server's own file can be written."""
+    """Report whether every dataset is usable, and the ledger and the server's own file are writable."""
     await service.probes.turn()
     if not await service.readiness.is_ready():
         raise Problem(
-            "server-unavailable", "the ledger, a dataset or the server's file cannot be used; try again", headers=RETRY
+            "server-unavailable",
+            "the ledger, a dataset or the server's own file is unavailable; try again",
+            headers=RETRY,
         )
     return StateOut(status="ready")
 
 
-@router.get("/v1/me", responses=refusals())
+@router.get("/v1/me", summary="Get your name and role", responses=refusals())
 async def me(person: Annotated[Person, allowed(Action.KNOW_ONESELF)]) -> MeOut:
-    """Tell who you are here, and what is yours to ask."""
+    """Return your name, your role and the datasets you can query."""
     return MeOut(name=person.name, role=person.role, datasets=list(person.datasets))
 
 
-@router.get("/metrics", responses={200: {"content": {"text/plain": {}}}, **refusals()}, response_class=Response)
+@router.get(
+    "/metrics",
+    summary="Get metrics",
+    responses={200: {"content": {"text/plain": {}}}, **refusals()},
+    response_class=Response,
+)
 async def metrics(service: Serving, person: Annotated[Person, allowed(Action.READ_METRICS)]) -> Response:
-    """Return counts of requests, answers and refusals, for the custodian, in the format of Prometheus."""
+    """Return counts of requests, answers and errors in Prometheus format."""
     return Response(
         await run_in_threadpool(service.metrics.text), media_type="text/plain; version=1.0.0; charset=utf-8"
     )

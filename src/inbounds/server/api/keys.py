@@ -22,7 +22,7 @@ Managing = Annotated[Person, allowed(Action.MANAGE_KEYS)]
 
 
 class KeyOut(BaseModel):
-    """What is known of a key."""
+    """An API key, without its secret."""
 
     prefix: str
     person: str
@@ -32,40 +32,40 @@ class KeyOut(BaseModel):
 
 
 class NewKeyOut(KeyOut):
-    """A key that was just issued."""
+    """A newly issued API key."""
 
-    key: str = Field(description="The key itself: shown now, and never again.")
+    key: str = Field(description="The API key itself. It is shown only once.")
 
 
 class Issue(BaseModel):
-    """A key to be issued."""
+    """An API key to issue."""
 
     model_config = ConfigDict(extra="forbid")
-    person: str = Field(max_length=100, description="Somebody whom the custodian's file names.")
+    person: str = Field(max_length=100, description="A person named in the custodian's file.")
     days: Whole = Field(default=DAYS, ge=1, le=MOST_DAYS)
 
 
-@router.get("", responses=refusals())
+@router.get("", summary="List API keys", responses=refusals())
 async def keys(service: Serving, person: Managing) -> list[KeyOut]:
-    """List all keys, without themselves."""
+    """List all API keys, without their secrets."""
     return [KeyOut(**_told(key)) for key in await run_in_threadpool(service.keys.issued)]
 
 
-@router.post("", status_code=201, responses=refusals("invalid-parameter"))
+@router.post("", summary="Issue an API key", status_code=201, responses=refusals("invalid-parameter"))
 async def issue(wanted: Issue, service: Serving, person: Managing) -> NewKeyOut:
-    """Issue a key.  It is shown this once."""
+    """Issue an API key. It is shown only once."""
     if wanted.person not in service.file.people:
-        raise Problem("invalid-parameter", "the custodian's file names nobody so; add the person there first")
+        raise Problem("invalid-parameter", "the custodian's file has no person of this name; add them there first")
     text, key = await run_in_threadpool(service.keys.issue, wanted.person, wanted.days)
     return NewKeyOut(**_told(key), key=text)
 
 
-@router.delete("/{prefix}", responses=refusals("not-found"))
+@router.delete("/{prefix}", summary="Revoke an API key", responses=refusals("not-found"))
 async def revoke(prefix: Annotated[str, Path(pattern="^[0-9a-f]{12}$")], service: Serving, person: Managing) -> KeyOut:
-    """Revoke a key, at once."""
+    """Revoke an API key immediately."""
     found = await run_in_threadpool(service.keys.revoke, prefix)
     if found is None:
-        raise Problem("not-found", "there is no key with this prefix; list them")
+        raise Problem("not-found", "no API key has this prefix; list the keys to find it")
     return KeyOut(**_told(found))
 
 

@@ -24,32 +24,32 @@ Reading = Annotated[Person, allowed(Action.READ_LEDGER)]
 
 
 class HeadOut(BaseModel):
-    """Where the chain of entries ends: keep it elsewhere, and compare it later."""
+    """Checkpoint: the head of the hash chain. Store it elsewhere and compare it later."""
 
     head: str
     entries: int
 
 
 class PageOut(BaseModel):
-    """Entries of the ledger, with every field that their digests are made of."""
+    """Ledger entries, with every field that their digests cover."""
 
     entries: list[dict[str, Any]]
-    next_after: int | None = Field(description="Where the next page begins; null if there is none.")
+    next_after: int | None = Field(description="Pass this as `after` for the next page; null on the last page.")
 
 
 class VerificationOut(BaseModel):
-    """What a check of every entry and every account found."""
+    """Result of checking every entry and every account."""
 
     ok: bool
     entries: int
     head: str
     problems: list[str]
-    contracts: dict[str, str] = Field(description="The digest of the terms that each dataset is charged under.")
+    contracts: dict[str, str] = Field(description="Digest of the contract that each dataset is charged under.")
 
 
-@router.get("/ledger/head", responses=refusals("ledger-unavailable"))
+@router.get("/ledger/head", summary="Get the checkpoint", responses=refusals("ledger-unavailable"))
 async def head(service: Serving, person: Reading) -> HeadOut:
-    """Tell where the chain of entries ends."""
+    """Return the current checkpoint: the head of the hash chain."""
     found = await run_in_threadpool(_head, service)
     return HeadOut(head=str(found), entries=found.seq)
 
@@ -59,7 +59,9 @@ def _head(service: Service) -> Head:
         return ledger.head()
 
 
-@router.get("/ledger/entries", responses=refusals("ledger-unavailable", "invalid-parameter"))
+@router.get(
+    "/ledger/entries", summary="List ledger entries", responses=refusals("ledger-unavailable", "invalid-parameter")
+)
 async def entries(
     service: Serving,
     person: Reading,
@@ -68,7 +70,7 @@ async def entries(
     dataset: Annotated[str | None, Query(max_length=200)] = None,
     analyst: Annotated[str | None, Query(max_length=200)] = None,
 ) -> PageOut:
-    """List entries in their order: opened, contract, granted, delta, charged, answered, restored."""
+    """List ledger entries in order. Kinds: open, contract, grant, delta, charge, answer, restore."""
     found = await run_in_threadpool(_page, service, after, most, dataset, analyst)
     last = found.entries[-1].seq if len(found.entries) == most else None
     return PageOut(entries=found.data(), next_after=last)
@@ -79,13 +81,15 @@ def _page(service: Service, after: int, most: int, dataset: str | None, analyst:
         return ledger.page(after, most, dataset, analyst)
 
 
-@router.get("/ledger/verification", responses=refusals("ledger-unavailable", "invalid-parameter"))
+@router.get(
+    "/ledger/verification", summary="Verify the ledger", responses=refusals("ledger-unavailable", "invalid-parameter")
+)
 async def verification(
     service: Serving,
     person: Reading,
-    saved: Annotated[str | None, Query(alias="head", max_length=100, description="A head that was saved.")] = None,
+    saved: Annotated[str | None, Query(alias="head", max_length=100, description="A saved checkpoint.")] = None,
 ) -> VerificationOut:
-    """Check every entry and every account, and, if one was saved, that the chain goes through that head."""
+    """Check every entry and every account and, if given, that the chain contains a saved checkpoint."""
     found = await run_in_threadpool(_verified, service, saved)
     return VerificationOut(
         ok=found.ok,
@@ -103,11 +107,12 @@ def _verified(service: Service, saved: str | None) -> Verification:
 
 @router.post(
     "/datasets/{name}/grants",
+    summary="Grant budget",
     status_code=201,
     responses=refusals("not-found", "invalid-parameter", "ledger-conflict", "ledger-unavailable"),
 )
 async def grant(
     name: Name, wanted: Grant, service: Serving, person: Annotated[Person, allowed(Action.GRANT)]
 ) -> AccountOut:
-    """Give a dataset, or one analyst of it, more to spend; a negative amount takes some away."""
+    """Grant more budget to a dataset or to one of its analysts. A negative amount reduces it."""
     return await run_in_threadpool(granted, service, name, wanted, person)

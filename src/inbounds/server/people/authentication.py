@@ -32,7 +32,7 @@ class Authentication:
         if found is None:
             raise Problem(
                 "not-authenticated",
-                "send a valid key: 'Authorization: Bearer inb_…'; the custodian issues one",
+                "send a valid API key as 'Authorization: Bearer inb_…'; your custodian can issue one",
                 headers=CHALLENGE,
             )
         return found

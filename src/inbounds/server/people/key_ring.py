@@ -38,7 +38,9 @@ class KeyRing:
     def issue(self, person: str, days: int = DAYS) -> tuple[str, Key]:
         """Make a key, and return it, this once, with what is kept of it."""
         if type(days) is not int or not 1 <= days <= MOST_DAYS:
-            raise InvalidParameter(f"a key is valid for 1 to {MOST_DAYS} days, got {days!r}; give such a number")
+            raise InvalidParameter(
+                f"an API key is valid for 1 to {MOST_DAYS} days, got {days!r}; choose a number in this range"
+            )
         text, now = mint(), clock.now()
         key = Key(prefix_of(text) or "", person, digest_of(text), now, now + timedelta(days=days))
         values = (key.prefix, key.person, key.digest, key.issued.isoformat(), key.expires.isoformat())

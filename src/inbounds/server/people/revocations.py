@@ -48,7 +48,7 @@ class Revocations:
             return {}
         except OSError:
             raise Problem(
-                "server-unavailable", "the list of revoked keys cannot be read; try again later", headers=RETRY
+                "server-unavailable", "the list of revoked API keys cannot be read; try again later", headers=RETRY
             ) from None
         return {prefix.decode(): when.decode() for prefix, when in found}
 

@@ -30,7 +30,7 @@ from inbounds.server.run.middleware import Guard
 from inbounds.server.service.door import admitted
 from inbounds.server.service.service import Service
 
-DESCRIPTION = "Differentially private answers that stay where everyone knows they must be."
+DESCRIPTION = "Differentially private answers that never leave their publicly known bounds."
 
 TELEMETRY: TelemetryConfig = {
     "tracing": False,
@@ -47,7 +47,7 @@ METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 PROBLEM_SCHEMA = {
     "type": "object",
-    "description": "A refusal, as in RFC 9457.",
+    "description": "An error, in the format of RFC 9457.",
     "required": ["type", "title", "status", "code", "detail"],
     "properties": {
         "type": {"type": "string"},
@@ -140,12 +140,12 @@ async def _tell_known(request: Request, detail: str) -> Response:
 
 async def _http(request: Request, error: Any) -> Response:
     if error.status_code == 405:
-        problem = Problem("method-not-allowed", "this method is not for this address; see /v1/openapi.json")
+        problem = Problem("method-not-allowed", "this address does not support this method; see /v1/openapi.json")
         problem.headers["Allow"] = ", ".join(_methods(request))
         return await _respond(request, problem)
     if error.status_code == 404:
-        return await _respond(request, Problem("not-found", "there is nothing at this address; see /v1/openapi.json"))
-    return await _tell_known(request, "the body of the request cannot be read; send what /v1/openapi.json says")
+        return await _respond(request, Problem("not-found", "nothing exists at this address; see /v1/openapi.json"))
+    return await _tell_known(request, "the request body cannot be read; send what /v1/openapi.json describes")
 
 
 def _methods(request: Request) -> list[str]:

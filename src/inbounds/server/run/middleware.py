@@ -96,11 +96,11 @@ class Guard:
         """Behind a proxy, without a certificate of its own, the server talks to nobody else."""
         file, peer = self._service.file, (scope.get("client") or (None,))[0]
         if file.proxy is not None and not file.is_local and file.tls is None and not file.proxy.names(peer):
-            raise Problem("wrong-address", "send this to the proxy in front of the server")
+            raise Problem("wrong-address", "send this request to the proxy in front of the server")
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         limits = self._service.file.limits
-        too_large = Problem("too-large", f"a request has at most {limits.body_bytes} bytes; send less")
+        too_large = Problem("too-large", f"a request may have at most {limits.body_bytes:,} bytes; send less")
         _refuse_ambiguous([name for name, _ in scope["headers"]])
         for name, value in scope["headers"]:
             if name == b"content-length" and value.isdigit() and int(value) > limits.body_bytes:
@@ -117,7 +117,7 @@ class Guard:
                         return body
         except TimeoutError:
             raise Problem(
-                "too-slow", f"a request arrives within {limits.body_seconds} seconds; send it faster"
+                "too-slow", f"a request must arrive within {limits.body_seconds} seconds; send it faster"
             ) from None
 
     def _note(self, scope: Scope, status: int, begun: float, number: str) -> None:
@@ -134,9 +134,11 @@ def _refuse_ambiguous(names: list[bytes]) -> None:
     """Refuse headers that can be read in two ways."""
     for name in ONCE:
         if names.count(name) > 1:
-            raise Problem("invalid-request", f"{name.decode().title()} must be there once, got it twice; leave one out")
+            raise Problem("invalid-request", f"{name.decode().title()} must appear once, got several; send one")
     if b"content-length" in names and b"transfer-encoding" in names:
-        raise Problem("invalid-request", "a request has a Content-Length or a Transfer-Encoding; leave one of them out")
+        raise Problem(
+            "invalid-request", "a request cannot have both Content-Length and Transfer-Encoding; send one of them"
+        )
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -66,7 +66,7 @@ def _check_workers(file: CustodianFile) -> None:
     most = WORKERS_PER_PROCESSOR * processors
     if file.workers > most:
         raise InvalidParameter(
-            f"workers must be at most {most} on this machine, {WORKERS_PER_PROCESSOR} for each processor, got "
+            f"workers must be at most {most} on this machine, {WORKERS_PER_PROCESSOR} per processor, got "
             f"{file.workers}; lower it in the custodian's file"
         )
 
@@ -87,8 +87,8 @@ def _take_files(file: CustodianFile) -> None:
         most = hard
     else:
         raise InvalidParameter(
-            f"connections must be at most {max(hard - RESERVE, 0)} where a process may have {hard} open files, "
-            f"{RESERVE} of them for other things, got {file.limits.connections}; lower it in the custodian's file, or "
+            f"connections must be at most {max(hard - RESERVE, 0)} here, since a process may open {hard} files and "
+            f"needs {RESERVE} for other things, got {file.limits.connections}; lower it in the custodian's file, or "
             "raise the limit of open files (ulimit -n)"
         )
     if most > soft:
@@ -119,7 +119,7 @@ def listening(file: CustodianFile) -> socket.socket:
                 continue
             why = problem.strerror or type(problem).__name__
             raise InvalidParameter(
-                f"the server cannot listen on {file.host} port {file.port}: {why}; end what listens there, or name "
+                f"the server cannot listen on {file.host} port {file.port}: {why}; stop what listens there, or choose "
                 "another port"
             ) from None
 
@@ -150,7 +150,9 @@ def run(path: Path, file: CustodianFile, listener: socket.socket) -> None:
         try:
             workers = Workers(file.workers, partial(Worker.start, path, listener), _seconds_to_stop(file) + GRACE)
             if not workers.run():
-                raise InvalidParameter("a worker cannot start; mend what it says, and start the server again")
+                raise InvalidParameter(
+                    "a worker could not start; fix the problem reported above, and start the server again"
+                )
         finally:
             shutil.rmtree(counts, ignore_errors=True)
 

@@ -19,11 +19,11 @@ LONGEST_LINE = 65_536
 LONGEST_FIELDS = 32_768
 """Bytes of all headers together: what proxies let through by default."""
 
-NO_REQUEST = Problem("invalid-request", "this is no request of HTTP/1.1; send another")
-FOLDED = Problem("invalid-request", "a header must stand on one line; send it again without line breaks")
+NO_REQUEST = Problem("invalid-request", "this is not a valid HTTP request; check the client")
+FOLDED = Problem("invalid-request", "a header must be on one line; send it without line breaks")
 TOO_LARGE = Problem(
     "headers-too-large",
-    f"the first line of a request has at most {LONGEST_LINE} bytes, its headers {LONGEST_FIELDS} together; send less",
+    f"the request line may have at most {LONGEST_LINE:,} bytes, and all headers together {LONGEST_FIELDS:,}; send less",
 )
 
 _END = re.compile(rb"\n\r?\n")

@@ -31,7 +31,7 @@ def main() -> None:
         answer(CustodianFile.load(path), socket.socket(fileno=listener))
     except InboundsError as problem:
         told = " ".join(str(problem).split())
-        sys.stderr.write(f"inbounds: a worker cannot start: {told}\n")
+        sys.stderr.write(f"inbounds: a worker could not start: {told}\n")
         sys.exit(CANNOT_START)
 
 

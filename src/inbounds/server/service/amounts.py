@@ -19,7 +19,7 @@ def _typed(value: Any) -> Any:
         return value
     found = None if isinstance(value, bool) else typed_decimal(value)
     if found is None:
-        raise ValueError("a number is written in the digits 0 to 9, like 2 or 0.5")
+        raise ValueError("write a number with the digits 0 to 9, such as 2 or 0.5")
     return found
 
 
@@ -27,7 +27,7 @@ def _typed_whole(value: Any) -> Any:
     """Read a text as people write whole numbers."""
     is_text = isinstance(value, str)
     if isinstance(value, bool) or (is_text and not (value.isascii() and value.removeprefix("-").isdigit())):
-        raise ValueError("a whole number is written in the digits 0 to 9, like 10")
+        raise ValueError("write a whole number with the digits 0 to 9, such as 10")
     return value
 
 
@@ -36,7 +36,7 @@ Whole = Annotated[int, BeforeValidator(_typed_whole)]
 Amount = Annotated[
     Decimal,
     BeforeValidator(_typed),
-    Field(description="A decimal number, as a number or a text.", examples=["0.5"]),
+    Field(description="A decimal number, as a JSON number or a string.", examples=["0.5"]),
 ]
 
 

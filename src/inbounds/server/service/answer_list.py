@@ -34,17 +34,17 @@ def _id(value: str) -> str:
 
 AnswerId = Annotated[
     str,
-    Path(
-        description="The Idempotency-Key that a question was asked with.", json_schema_extra={"pattern": f"^{TOKEN}$"}
-    ),
+    Path(description="The Idempotency-Key the query was sent with.", json_schema_extra={"pattern": f"^{TOKEN}$"}),
     AfterValidator(_id),
 ]
 
 
 class AskedOut(BaseModel):
-    """A question that was charged."""
+    """A charged query."""
 
-    number: int = Field(description="Its number among your own, from 1: the next page is after the last one.")
+    number: int = Field(
+        description="Its number among your own queries, from 1. For the next page, pass the last one as `after`."
+    )
     id: str
     dataset: str
     asked_at: str

@@ -15,22 +15,24 @@ from inbounds.server.service.explaining import Asking, PartOut
 
 
 class Question(Asking):
-    """A question to be answered."""
+    """A query to run."""
 
-    confidence: Part = Field(default=CONFIDENCE, gt=0, lt=1, description="Of the intervals.")
-    force: bool = Field(default=False, description="Charge also for an answer that would tell nothing.")
+    confidence: Part = Field(default=CONFIDENCE, gt=0, lt=1, description="Confidence level of the intervals.")
+    force: bool = Field(
+        default=False, description="Run and charge the query even if its answer would tell you nothing."
+    )
 
 
 class ColumnOut(BaseModel):
     """A column of an answer."""
 
     name: str
-    kind: str = Field(description="text, whole, number, boolean or date: what its cells are.")
-    is_key: bool = Field(description="Whether it is grouped by, or measured.")
+    kind: str = Field(description="Type of its cells: text, whole, number, boolean or date.")
+    is_key: bool = Field(description="True for a group column, false for a measure.")
 
 
 class AnswerOut(BaseModel):
-    """A private answer: a small table, with what it cost and how far off it is."""
+    """A private answer: a small table, with its cost and its error."""
 
     id: str
     dataset: str
@@ -41,16 +43,18 @@ class AnswerOut(BaseModel):
     expected_noise: list[list[float | None]]
     intervals: list[list[list[Any] | None]]
     intervals_noise_only: list[bool] = Field(
-        description="For each measure whether its intervals leave out what the contribution bound cuts."
+        description="For each measure, whether its intervals cover the noise only, not the contribution bound."
     )
     confidence: float
-    caveat: str | None = Field(description="What to say beside the intervals, in one line.")
+    caveat: str | None = Field(description="A one-line note to show with the intervals.")
     row_limit: str | None
     warnings: list[str]
     note: str | None
-    remarks: list[str] = Field(default=[], description="What the released numbers show by themselves.")
-    public: list[str] = Field(default=[], description="The columns that are public knowledge: exact, and free.")
-    parts: list[PartOut] = Field(description="How it was answered, with the proof; of an answer read again, empty.")
+    remarks: list[str] = Field(default=[], description="Observations on the released numbers.")
+    public: list[str] = Field(default=[], description="Columns that are public knowledge: exact and free.")
+    parts: list[PartOut] = Field(
+        description="How each part was answered, with its proof. May be empty for an answer fetched later."
+    )
 
 
 def answer_out(answer: Answer, dataset: str, question: str, key: str, parts: list[PartOut]) -> AnswerOut:

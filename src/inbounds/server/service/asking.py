@@ -41,10 +41,17 @@ async def answered(request: Request, person: Person, name: str, question: Questi
         service.claims.one_of(f"statement {person.name}", service.file.limits.statements_at_once) as free,
     ):
         if not first:
-            raise Problem("request-running", f"this question is being answered; {AGAIN}", headers={"Retry-After": "1"})
+            raise Problem(
+                "request-running",
+                f"this query is still running; wait a moment, then {AGAIN}",
+                headers={"Retry-After": "1"},
+            )
         if not free:
             most = service.file.limits.statements_at_once
-            raise Problem("too-many-statements", f"everybody has {most} questions at once; wait for an answer")
+            raise Problem(
+                "too-many-statements",
+                f"the limit is {most} queries per person at once; wait for one of yours to finish",
+            )
         begun = Begun()
         work = functools.partial(_answer, service, holding, question, person, key, begun)
         try:

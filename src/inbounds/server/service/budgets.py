@@ -12,7 +12,7 @@ from inbounds.server.service.service import Service
 
 
 class AccountOut(BaseModel):
-    """What is spent of a cap, in epsilon, as exact decimals."""
+    """An account: cap, spent and left, in ε, as exact decimals."""
 
     cap: str | None
     spent: str
@@ -23,18 +23,18 @@ class AccountOut(BaseModel):
 
 
 class MoreOut(BaseModel):
-    """How many more questions like the last one fit."""
+    """How many more queries like the last one the budget allows."""
 
     count: int
     epsilon: str
 
 
 class BudgetOut(BaseModel):
-    """What an analyst, and everybody together, has spent and has left."""
+    """The privacy budget of a dataset: of one analyst, and of all analysts together."""
 
     dataset: str
     analyst: str | None
-    asked: int = Field(description="How many questions were charged.")
+    asked: int = Field(description="Number of queries charged.")
     total: AccountOut
     own: AccountOut | None
     more_like_the_last: MoreOut | None
@@ -70,14 +70,14 @@ def budget_of(service: Service, name: str, person: Person, analyst: str | None) 
 
 
 class Grant(BaseModel):
-    """More budget, or less, on the record."""
+    """A budget grant, recorded in the ledger. A negative amount reduces the budget."""
 
     model_config = ConfigDict(extra="forbid")
     amount: Amount
     analyst: str | None = Field(
-        default=None, max_length=100, description="One analyst; everybody together if not given."
+        default=None, max_length=100, description="The analyst to grant it to; all analysts together if omitted."
     )
-    note: str = Field(min_length=1, max_length=1000, description="Why, for the record.")
+    note: str = Field(min_length=1, max_length=1000, description="The reason, recorded in the ledger.")
 
 
 def granted(service: Service, name: str, wanted: Grant, person: Person) -> AccountOut:
@@ -86,7 +86,7 @@ def granted(service: Service, name: str, wanted: Grant, person: Person) -> Accou
     analyst = wanted.analyst
     known = service.file.people.get(analyst or "")
     if analyst is not None and (known is None or known.role is not Role.ANALYST or not known.may_see(name)):
-        raise Problem("invalid-parameter", "there is no analyst of this name who may ask this dataset; check the name")
+        raise Problem("invalid-parameter", "no analyst of this name has access to this dataset; check the name")
     ledger = holding.dataset.ledger
     ledger.grant(name, wanted.amount, analyst, note=f"{wanted.note} (granted by {person.name})")
     return account(ledger.balance(name, analyst))

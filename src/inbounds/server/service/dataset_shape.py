@@ -15,21 +15,23 @@ Name = Annotated[str, Path(description="The name of a dataset.", min_length=1, m
 
 
 class ColumnOut(BaseModel):
-    """A column that can be asked about."""
+    """A column that can be queried."""
 
     name: str
-    bounds: str | None = Field(default=None, description="The possible values of a column of numbers or days.")
-    keys: list[str | int | bool] | None = Field(default=None, description="The public categories of a column of keys.")
-    made_of: str | None = Field(default=None, description="The expression that it is made of, if it is not stored.")
+    bounds: str | None = Field(default=None, description="Possible values of a column of numbers or dates.")
+    keys: list[str | int | bool] | None = Field(default=None, description="Public categories of a categorical column.")
+    made_of: str | None = Field(default=None, description="The expression of a derived column.")
 
 
 class TableOut(BaseModel):
-    """A table that can stand after FROM."""
+    """A table that can be used in FROM."""
 
     name: str
-    public: bool = Field(description="Public tables are not protected; they can be joined by their key.")
-    unit: str | None = Field(description="The column that tells whose rows they are; 'row' if each is somebody else's.")
-    key: str | None = Field(default=None, description="The key of a public table.")
+    public: bool = Field(description="Public tables are not protected. They can be joined on their join key.")
+    unit: str | None = Field(
+        description="The column that identifies the unit each row belongs to; 'row' if every row is a unit of its own."
+    )
+    key: str | None = Field(default=None, description="Join key of a public table.")
     max_rows_per_unit: int | None = None
     columns: list[ColumnOut]
 
@@ -39,7 +41,7 @@ class DatasetOut(BaseModel):
 
     name: str
     tables: list[TableOut]
-    tick: float = Field(description="Answers leave so many seconds after a question, or at a multiple of it.")
+    tick: float = Field(description="Answers are sent at multiples of this many seconds after the query arrives.")
 
 
 def described(holding: Holding) -> DatasetOut:

@@ -46,7 +46,7 @@ def allowed(action: Action) -> Any:
         found = await run_in_threadpool(admitted, service, request)
         request.scope.setdefault("state", {})["person"] = found
         if not found.may(action):
-            raise Problem("not-allowed", f"{found.role.one} may not {action.words}; ask somebody who may")
+            raise Problem("not-allowed", f"only {action.who} may {action.words}; your role is {found.role.value}")
         return found
 
     return Depends(person)
@@ -59,11 +59,13 @@ def admitted(service: Service, request: Request) -> Person:
         found = service.authentication.person(address, request.headers)
     except Problem:
         if not service.rates.take(f"address {address}"):
-            raise Problem("too-many", "too many requests without a valid key; wait a minute", headers=SLOWER) from None
+            raise Problem(
+                "too-many", "too many requests without a valid API key; wait a minute", headers=SLOWER
+            ) from None
         raise
     if not service.rates.take(f"person {found.name}"):
         most = service.file.limits.requests_per_minute
-        raise Problem("too-many", f"everybody has {most} requests a minute; wait a little", headers=SLOWER)
+        raise Problem("too-many", f"the limit is {most} requests per person and minute; wait a moment", headers=SLOWER)
     return found
 
 

@@ -18,27 +18,29 @@ LONGEST_SQL = 20_000
 
 
 class Owned(BaseModel):
-    """A question, whatever it costs: answers that somebody has may tell it for nothing."""
+    """A query to derive from answers you already have, for free."""
 
     model_config = ConfigDict(extra="forbid")
     sql: str = Field(
         min_length=1, max_length=LONGEST_SQL, examples=["SELECT clinic, AVG(age) FROM visits GROUP BY clinic"]
     )
-    alone: bool = Field(default=False, description="Each group by itself: less noise in each, and sums that drift.")
-
-
-class Asking(Owned):
-    """A question."""
-
-    epsilon: Amount
-    pooling: Amount | None = Field(default=None, description="From 0 to 1, instead of chosen for the least error.")
-    weights: list[Amount] | None = Field(
-        default=None, max_length=100, description="How several measures divide epsilon."
+    alone: bool = Field(
+        default=False, description="Answer each group separately: less noise per group, but totals may not add up."
     )
 
 
+class Asking(Owned):
+    """A query."""
+
+    epsilon: Amount
+    pooling: Amount | None = Field(
+        default=None, description="From 0 to 1. By default it is chosen to minimise the error."
+    )
+    weights: list[Amount] | None = Field(default=None, max_length=100, description="How several measures share ε.")
+
+
 class PartOut(BaseModel):
-    """How measures that share epsilon are answered."""
+    """How measures that share an ε are answered."""
 
     measures: str
     epsilon: str
@@ -47,12 +49,14 @@ class PartOut(BaseModel):
     guarantee: str
     bounds: str
     mechanism: str
-    proof: str = Field(description="Why the loss is at most epsilon: a certificate, or the law that is drawn from.")
+    proof: str = Field(
+        description="Why the privacy loss is at most ε: a certificate, or the distribution that is sampled."
+    )
     expected_noise: str
 
 
 class ExplanationOut(BaseModel):
-    """What will be done for a question; nothing is spent for it, and no row is looked at."""
+    """Preview of a query. It spends no budget and reads no rows."""
 
     question: str
     epsilon: str
@@ -62,15 +66,14 @@ class ExplanationOut(BaseModel):
     shown: str | None
     owned: str | None
     useless: str | None = Field(
-        default=None, description="Why it would tell nothing, and is refused unless it is asked with force."
+        default=None,
+        description="Why the answer would tell you nothing. Such a query is refused unless sent with `force`.",
     )
-    public: str | None = Field(default=None, description="What of it is public knowledge: exact, and free.")
+    public: str | None = Field(default=None, description="Which part is public knowledge: exact and free.")
     made_of_rows: list[str]
     made_of_columns: dict[str, str]
-    left_afterwards: str | None = Field(
-        description="What the analyst would have left of epsilon, if anything is capped."
-    )
-    fits: bool = Field(description="Whether there is enough left.")
+    left_afterwards: str | None = Field(description="The ε that the analyst would have left; null if there is no cap.")
+    fits: bool = Field(description="Whether the budget is sufficient.")
 
 
 def asked(holding: Holding, asking: Owned) -> Any:

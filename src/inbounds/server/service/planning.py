@@ -31,7 +31,7 @@ async def planned(
         if not free:
             raise Problem(
                 "too-many-statements",
-                f"everybody has {most} questions planned at once; wait for one of yours",
+                f"the limit is {most} previews per person at once; wait for one of yours to finish",
                 headers={"Retry-After": "1"},
             )
         return await to_thread.run_sync(functools.partial(work, *given, **more), limiter=waiting_for(request, "plans"))

@@ -87,8 +87,8 @@ class Provider:
             found = ""
         if not found:
             raise InvalidParameter(
-                f"the client's secret {str(self.client_secret_file)!r} cannot be read, or is empty; name a file that "
-                "holds it alone"
+                f"the client secret file {str(self.client_secret_file)!r} cannot be read or is empty; name a file that "
+                "contains only the secret"
             )
         return found
 
@@ -135,11 +135,11 @@ class CustodianFile:
             public_url=_public_url(file),
         )
         if not is_address(found.ledger) and Path(found.ledger).resolve() == found.state.resolve():
-            raise file.refuse("state is the file of keys, and must be another one than the ledger; rename it", "server")
+            raise file.refuse("state and ledger must be different files; rename one of them", "server")
         if not found.is_local and found.tls is None and found.proxy is None:
             raise file.refuse(
-                f"{found.host} is reached from other machines, and keys must not travel in the clear: name a "
-                "certificate under [tls], or a proxy that has one under [proxy]; or listen on 127.0.0.1",
+                f"{found.host} is reachable from other machines, and API keys must not travel in the clear: name a "
+                "certificate under [tls] or a proxy with TLS under [proxy], or listen on 127.0.0.1",
                 "server",
                 "listen",
             )
@@ -169,7 +169,7 @@ def _path(file: Contract, text: str) -> Path:
 def _texts(file: Contract, *path: str) -> list[str]:
     found = file.value(*path)
     if not isinstance(found, list) or not found or not all(isinstance(one, str) and one.strip() for one in found):
-        raise file.refuse(f'{path[-1]} must be a list of texts, got {shown(found)}; write it like ["one"]', *path)
+        raise file.refuse(f'{path[-1]} must be a list of strings, got {shown(found)}; write it like ["one"]', *path)
     return found
 
 
@@ -211,10 +211,10 @@ def _person(file: Contract, name: str) -> Person:
     try:
         check_name(name, "the name of a person")
         if name != name.strip():
-            raise InvalidParameter("the name of a person begins and ends with no blank; leave it out")
+            raise InvalidParameter("a person's name must not begin or end with a space; remove it")
         if len(name) > LONGEST_PERSON:
             raise InvalidParameter(
-                f"the name of a person has at most {LONGEST_PERSON} characters; choose a shorter one"
+                f"a person's name may have at most {LONGEST_PERSON} characters; choose a shorter one"
             )
     except InvalidParameter as problem:
         raise file.refuse(str(problem), *at) from None
@@ -222,11 +222,13 @@ def _person(file: Contract, name: str) -> Person:
     role = file.text_of(*at, "role")
     known = [one.value for one in Role]
     if role not in known:
-        raise file.refuse(f"role must be one of {', '.join(known)}, got {shown(role)}; write one of these", *at, "role")
+        raise file.refuse(
+            f"role must be one of {', '.join(known)}, got {shown(role)}; choose one of these", *at, "role"
+        )
     if Role(role) is not Role.ANALYST:
         if file.has(*at, "datasets"):
             raise file.refuse(
-                f"datasets are what an analyst may ask, and this is {Role(role).one}; leave them out", *at, "datasets"
+                f"only analysts have datasets, and this is {Role(role).one}; remove datasets", *at, "datasets"
             )
         return Person(name, Role(role))
     return Person(name, Role.ANALYST, tuple(_texts(file, *at, "datasets")))
@@ -247,14 +249,16 @@ def _proxy(file: Contract) -> Proxy | None:
     for one in addresses:
         if not _is_somebody(one):
             raise file.refuse(
-                f"addresses must be those of machines or networks, got {shown(one)}; write them like '10.0.0.7'",
+                f"addresses must be IP addresses or networks, got {shown(one)}; write them like '10.0.0.7'",
                 "proxy",
                 "addresses",
             )
     header = file.text_of("proxy", "header") if file.has("proxy", "header") else None
     if header is not None and HEADER.fullmatch(header) is None:
         raise file.refuse(
-            f"header must be the name of one, got {shown(header)}; write it like 'X-Remote-User'", "proxy", "header"
+            f"header must be the name of a header, got {shown(header)}; write it like 'X-Remote-User'",
+            "proxy",
+            "header",
         )
     return Proxy(tuple(addresses), header)
 

@@ -66,16 +66,16 @@ class Database:
                     self._prepare(connection)
         except (OSError, sqlite3.Error, Problem):
             raise InvalidParameter(
-                f"the server's file {str(path)!r} cannot be opened; check its folder and the rights to it, or name "
-                "another one with state"
+                f"the server's file {str(path)!r} cannot be opened; check its folder and permissions, or name another "
+                "file with state"
             ) from None
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         found, version = _marks(connection)
         if found not in (0, APPLICATION) or version > VERSION:
             raise InvalidParameter(
-                f"{str(self.path)!r} is no file of this server, or one of a later release, and was left as it is; name "
-                "another one with state"
+                f"{str(self.path)!r} is not this server's file or is from a later release, and was left unchanged; "
+                "name another file with state"
             )
         if (found, version) == (APPLICATION, VERSION):
             return  # somebody else was faster

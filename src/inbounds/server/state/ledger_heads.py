@@ -11,12 +11,14 @@ from inbounds.ledger.values.entry import START, Head
 from inbounds.server.basics.problem import Problem
 from inbounds.server.state.database import Database
 
-UNREADABLE = "the server's own file, which has its last head, cannot be read; look at its disk and at the rights to it"
+UNREADABLE = (
+    "the server's own file, which holds its last checkpoint, cannot be read; check the disk and the file's permissions"
+)
 
-UNWRITABLE = "its head cannot be kept in the server's own file; make room on that disk"
+UNWRITABLE = "its checkpoint cannot be saved in the server's own file; free some space on that disk"
 
 OTHER = (
-    "the server's own file has the head of another ledger for entry {seq}; put the right ledger back, or see "
+    "the server's own file has the checkpoint of another ledger for entry {seq}; put the right ledger back, or see "
     '"A lost ledger" in docs/ledger.md'
 )
 
@@ -73,7 +75,9 @@ class LedgerHeads:
         try:
             with self._database.writing() as connection:
                 if self.known() != before:
-                    raise LedgerConflict("the ledger was used while it was accepted; stop the server, and try again")
+                    raise LedgerConflict(
+                        "the ledger was used while it was being accepted; stop the server and try again"
+                    )
                 connection.executemany(_ACCEPTED, [(name, head.seq, head.digest) for name in self._datasets])
         except Problem:
             raise Failure(UNWRITABLE) from None

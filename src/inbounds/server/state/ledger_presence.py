@@ -40,4 +40,4 @@ def _known(heads: LedgerHeads) -> Collection[Head]:
     try:
         return heads.heads()
     except Failure as failure:
-        raise LedgerUnavailable(f"what is known of the ledger cannot be read: {failure}") from None
+        raise LedgerUnavailable(f"the ledger's saved checkpoints cannot be read: {failure}") from None

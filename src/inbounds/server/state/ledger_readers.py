@@ -34,7 +34,7 @@ class Readers:
         try:
             return Ledger.open(self._where, create=False, witness=self._heads)
         except InvalidParameter:  # its words name the file, which is the custodian's business
-            raise LedgerUnavailable("the ledger cannot be opened to be read; check that it is there") from None
+            raise LedgerUnavailable("the ledger cannot be opened for reading; check that it exists") from None
 
     def close(self) -> None:
         """Close all that are not lent."""

@@ -71,7 +71,7 @@ class Holdings:
                 if name not in self._contracts:
                     known = ", ".join(map(repr, self._contracts))
                     raise InvalidContract(
-                        f"{person.name!r} may ask {shown(name)}, which no contract describes; known are {known}"
+                        f"{person.name!r} has access to {shown(name)}, which no contract describes; choose from {known}"
                     )
 
     @property
@@ -96,11 +96,11 @@ class Holdings:
     def holding(self, name: str, person: Person) -> Holding:
         """Return a dataset, if it is this person's to see; others are told from none at all by nothing."""
         if name not in self._contracts or not person.may_see(name):
-            raise Problem("not-found", "there is no dataset of this name, or it is not yours to ask")
+            raise Problem("not-found", "no dataset has this name, or you don't have access to it; check the name")
         try:
             return self.opened(name)
         except InvalidParameter:  # about the ledger: its words name the file, which is the custodian's business
-            raise LedgerUnavailable("the ledger cannot be opened; check that it is there") from None
+            raise LedgerUnavailable("the ledger cannot be opened; check that it exists") from None
 
     def opened(self, name: str) -> Holding:
         """Return a dataset, entered in the ledger."""
@@ -155,17 +155,17 @@ def contracts_of(file: CustodianFile) -> dict[str, Contract]:
     """Return the contracts that are served, by the names of their datasets."""
     found = {contract.text_of("dataset", "name"): contract for contract in map(Contract.load, file.contracts)}
     if len(found) < len(file.contracts):
-        raise InvalidContract("two contracts describe datasets of one name; give each its own")
+        raise InvalidContract("two contracts use the same dataset name; give each its own")
     return found
 
 
 def _refuse_no_address(name: str) -> None:
     """Refuse a name that cannot stand in the address of a page."""
     if name in RESERVED:
-        raise InvalidContract(f"a dataset that is served cannot be called {name!r}, which pages are; rename it")
+        raise InvalidContract(f"a served dataset cannot be called {name!r}, which is the address of a page; rename it")
     if "/" in name or name in (".", ".."):
         raise InvalidContract(
-            f"a dataset that is served has a name without '/' that is not '.' or '..', got {shown(name)}; rename it"
+            f"the name of a served dataset must not contain '/' or be '.' or '..', got {shown(name)}; rename it"
         )
 
 
@@ -190,7 +190,7 @@ def _refuse_other_ledger(contract: Contract, ledger: str) -> None:
     same = own == ledger if is_address(own) or is_address(ledger) else Path(own).resolve() == Path(ledger).resolve()
     if not same:
         raise contract.refuse(
-            "this ledger is another one than the server's, and the budget could be spent in both; name the same one",
+            "this ledger is not the server's, so the budget could be spent in both; name the same one",
             "budget",
             "ledger",
         )
