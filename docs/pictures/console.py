@@ -20,7 +20,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 WIDTHS = (360, 1280)
-TALLEST = 2400
+TALLEST = 2300
 """What is below so many pixels is left out."""
 
 COLOURS = 96
