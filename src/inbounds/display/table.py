@@ -74,7 +74,11 @@ class Table:
         lines = [self._line(row, widths, gap) for row in (*self._head, *cells)]
         lines.insert(len(self._head), "-" * max(map(text_width, lines)))
         title = [*wrap(printable(self.title), WIDTH), ""] if self.title else []
-        notes = [line for note in self.notes for line in wrap(printable(note), WIDTH, subsequent_indent="    ")]
+        notes = [
+            line
+            for note in self.notes
+            for line in wrap(printable(note), WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+        ]
         return "\n".join([*title, *lines, *([""] if notes else []), *notes])
 
     def html(self) -> str:

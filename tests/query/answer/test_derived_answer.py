@@ -46,7 +46,7 @@ def test_sums_are_free_and_right(towns: Playground) -> None:
     assert found is not None
     assert (found.epsilon, found.request_id) == (Fraction(0), "mine")
     assert found.note is not None
-    assert "rows without one of the keys there are not in it" in found.note
+    assert "rows outside the categories there are not included" in found.note
     assert dataset.ledger.balance("visits").spent == 1
     assert len(dataset.ledger.statement().entries) == entries
 
@@ -151,7 +151,7 @@ def test_the_same_again_is_owned_with_its_intervals(towns: Playground) -> None:
     part = towns.dataset.count().by("district").owned("ana")
     assert part is not None
     assert part.intervals == first.intervals[6:9]
-    assert part.note == "Added up from answers by sex: rows without one of the keys there are not in it."
+    assert part.note == "Summed from answers by sex: rows outside the categories there are not included."
 
 
 def test_a_ledger_is_not_made_by_looking(tmp_path: Path) -> None:
@@ -168,8 +168,8 @@ def test_an_explanation_says_that_it_is_free(towns: Playground) -> None:
     dataset = towns.dataset
     dataset.count().by("sex").ask(1, analyst="ana", request_id="mine")
     told = dataset.count().explain(1, analyst="ana")
-    assert told.owned == "ana owns this already, as a sum or a part of mine"
-    assert "ask for an epsilon of 0" in " ".join(str(told).split())
+    assert told.owned == "ana already has this, as a sum or a part of mine"
+    assert "ask with an epsilon of 0" in " ".join(str(told).split())
     assert dataset.count().explain(1, analyst="bob").owned is None
     assert dataset.ledger.balance("visits").spent == 1
 

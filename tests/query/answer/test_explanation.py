@@ -14,6 +14,7 @@ from inbounds.ledger.values.caps import Caps
 from inbounds.query import Dataset, Explanation, Query
 from inbounds.query.answer.budget_forecast import Lasting
 from inbounds.query.engines.engine import Kind
+from inbounds.query.question.contribution_bound import NOTHING_CUT
 from tests.helpers.audit_tables import Told, contract, measures, using
 
 COLUMNS = """
@@ -31,7 +32,7 @@ KINDS = {
     "who": Kind.INTEGER, "place": Kind.TEXT, "size": Kind.INTEGER, "weight": Kind.FLOAT, "day": Kind.DATE,
 }  # fmt: skip
 PARTS = (
-    "question", "epsilon", "answers", "sensitivity", "guarantee", "bounds", "mechanism", "proof", "expected noise",
+    "question", "cost (ε)", "answers", "sensitivity", "guarantee", "bounds", "mechanism", "proof", "expected noise",
     "row limit", "statement",
 )  # fmt: skip
 
@@ -86,7 +87,7 @@ def test_explanations_say_everything(dataset: Dataset) -> None:
         assert all(value for name, value in found.data().items() if name not in optional)
         assert found.question == str(query.question)
         assert found.epsilon == Fraction(1, 2)
-        assert "epsilon         0.5 for everything together" in lines
+        assert "cost (ε)        0.5 in total" in lines
         plan = query.plan(0.5, pooling=None if "exponential" in found.parts[0].mechanism else 1)
         assert f"sensitivity     {float(plan.answering.sensitivity):g}" in str(found)
         assert found.parts[0].bounds == plan.answering.bounds.brief()
@@ -118,12 +119,10 @@ def test_the_row_limit_is_explained(dataset: Dataset) -> None:
     for query in questions(dataset):
         told = explained(query).row_limit
         assert ("each row is a unit of its own" in told) == dataset.table.rows_are_units
-        assert (" limit " in told) != dataset.table.rows_are_units
+        assert ("ontribution bound" in told) != dataset.table.rows_are_units
     if not dataset.table.rows_are_units:
-        assert (
-            "count of weighed rows, which can be far below the number of rows" in explained(dataset.count()).row_limit
-        )
-        assert "takes nothing away" in explained(dataset.count_units()).row_limit
+        assert "the count is too low by an unknown amount" in explained(dataset.count()).row_limit
+        assert NOTHING_CUT in explained(dataset.count_units()).row_limit
 
 
 def test_an_explanation_can_be_shown_in_a_notebook(dataset: Dataset) -> None:
@@ -144,7 +143,7 @@ def test_the_chosen_mechanism_is_explained(dataset: Dataset) -> None:
 def test_groups_are_paid_for_together(dataset: Dataset) -> None:
     """An explanation says whether a unit's groups add up or whether a row is in one group only."""
     found = explained(dataset.count().by("place"))
-    together = "a row is in one group only" if dataset.table.rows_are_units else "adds up over groups"
+    together = "each row is in one group only" if dataset.table.rows_are_units else "one unit can change several groups"
     assert together in " ".join(str(found).split())
     assert (found.parts[0].guarantee == "distance") != dataset.table.rows_are_units
 
@@ -200,7 +199,7 @@ def test_with_a_delta_rho_is_told_and_how_many_fit(tmp_path: Path, epsilon: str,
         told = found.lasting
         assert told is not None
         assert (told.fits, told.fits_by_epsilon) == (more, int(3 / Fraction(epsilon)))
-        assert f"lasts for {more} such" in " ".join(str(found).split())
+        assert f"allows {more} such" in " ".join(str(found).split())
         assert found.data()["lasting"]["rho"] == told.rho
         assert told.fits_for_analyst is not None
         for who, times in (("ana", told.fits_for_analyst), ("ben", told.fits_for_analyst)):

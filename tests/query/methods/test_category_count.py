@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from inbounds.query.methods.category_count import KeysPresent
+from inbounds.query.question.contribution_bound import NOTHING_CUT
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """
@@ -87,7 +88,7 @@ def test_a_number_of_keys_is_possible(tmp_path: Path) -> None:
         assert answer.columns == ("region", "keys_place")
         sure = dataset.sql("SELECT COUNT(DISTINCT place) FROM visits").ask(200, analyst="ana")
         assert sure.value == 3
-        assert "more than 2 keys of place" in " ".join(str(sure).split())
+        assert "at most 2 categories of place" in " ".join(str(sure).split())
         assert "one who" in str(dataset.count_keys("place").explain(1))
 
 
@@ -95,4 +96,4 @@ def test_a_limit_of_all_keys_takes_nothing() -> None:
     """Where a unit may be in every key, the answer says that nothing is cut."""
     with Playground(contract(COLUMNS, limit=5), TYPES) as playground:
         told = playground.dataset.count_keys("place").explain(1).row_limit
-        assert told == "The row limit takes nothing away here: each who counts in every key that it has."
+        assert told == f"{NOTHING_CUT}each who counts in all its categories."

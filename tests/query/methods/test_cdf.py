@@ -92,7 +92,7 @@ def test_both_ways_of_asking_are_one(tmp_path: Path) -> None:
         assert [row[0] for row in answer.rows] == [*range(21), *range(30, 50)]
         assert answer.rows[-1][1] == 1
         assert dict(answer.rows)[20] == pytest.approx(0.5, abs=0.2)
-        with pytest.raises(InvalidQuestion, match="CDF is of all rows at once"):
+        with pytest.raises(InvalidQuestion, match="CDF covers all rows at once"):
             dataset.sql("SELECT place, CDF(size) FROM visits GROUP BY place")
         with pytest.raises(InvalidQuestion, match="CDF stands alone"):
             dataset.sql("SELECT CDF(size), COUNT(*) FROM visits")

@@ -11,9 +11,10 @@ import pytest
 
 from inbounds.bounds import Bounds
 from inbounds.query import Dataset, UselessQuestion
+from inbounds.query.answer.boundary_remarks import AT_THE_EDGE
 from inbounds.query.methods.method import guess_error
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank
-from inbounds.query.methods.usefulness import INSIST
+from inbounds.query.methods.usefulness import INSIST, NO_BETTER
 from tests.helpers.audit_tables import Playground, contract
 from tests.helpers.hospital import OF_WARDS, PER_PATIENT, hospital
 
@@ -88,7 +89,7 @@ def test_a_measured_case_that_compares_with_what_no_value_can_be_is_warned_of(st
     """It is informative through its ELSE, so it is answered, and says that values are clipped before."""
     sql = "SELECT SUM(CASE WHEN age > 200 THEN 0 ELSE age END) FROM stays"
     (told,) = stays.sql(sql).ask(1, analyst="ana").warnings
-    assert told.startswith("Values of age are clipped to [0, 120] step 1 before they are compared")
+    assert told.startswith("age is clamped to [0, 120] step 1 before comparisons")
 
 
 def test_the_remedy_of_a_clipped_count_works_when_typed(stays: Dataset) -> None:
@@ -174,7 +175,7 @@ def test_what_is_expected_to_be_no_better_than_a_guess_is_refused(
     with Playground(contract(COLUMNS, units=100), TYPES, tmp_path / "ledger.db") as playground:
         playground.fill([(number, number % 10, "ab"[number % 2]) for number in range(100)])
         query = playground.dataset.sql(sql)
-        with pytest.raises(UselessQuestion, match=r"no nearer to the truth than a guess.*ask for a larger epsilon"):
+        with pytest.raises(UselessQuestion, match=f"{NO_BETTER}.*ask for a larger epsilon"):
             query.ask(little, analyst="ana")
         assert playground.dataset.ledger.balance("visits").spent == 0
         assert query.ask(enough, analyst="ana").epsilon == 2
@@ -187,7 +188,7 @@ def test_a_guess_beside_what_is_none_is_named_with_its_part_of_epsilon(tmp_path:
         both = playground.dataset.sql("SELECT COUNT(*), COUNT(DISTINCT place) FROM visits")
         with pytest.raises(UselessQuestion) as refused:
             both.ask("0.2", analyst="ana")
-        assert str(refused.value).startswith("with a part of epsilon of 0.1, COUNT(DISTINCT place) is expected")
+        assert str(refused.value).startswith("with a share of 0.1 of epsilon, COUNT(DISTINCT place) is expected")
         assert "leave it out, or ask for a larger epsilon" in str(refused.value)
         assert playground.dataset.sql("SELECT COUNT(*) FROM visits").ask("0.2", analyst="ana").epsilon > 0
 
@@ -204,7 +205,7 @@ def test_where_a_table_of_any_size_is_possible_nothing_is_surely_a_guess(
         assert told.useless is None
         assert query.explain(enough).warnings == ()
         of_rows = any(word in sql for word in ("AVG", "STDDEV", "VARIANCE", "MEDIAN")) and "COUNT" not in sql
-        assert any(one.startswith("Of fewer than about ") for one in told.warnings) == of_rows
+        assert any(one.startswith("With fewer than about ") for one in told.warnings) == of_rows
 
 
 def test_a_guess_is_as_far_off_as_it_is_said_to_be() -> None:
@@ -226,7 +227,7 @@ def test_an_answer_that_noise_pushed_to_the_end_says_so(stays: Dataset) -> None:
     for _ in range(60):  # one in 10^9 runs has no such answer: each has one with odds of a third and more
         answer = query.ask("0.2", analyst="ana")
         ends = [ward for ward, value in answer.rows if value == 0]
-        told = [one for one in answer.remarks if "the end of what is possible" in one]
+        told = [one for one in answer.remarks if AT_THE_EDGE in one]
         assert bool(ends) == bool(told)
         if ends:
             (one,) = told

@@ -37,8 +37,8 @@ def test_a_constant_beyond_the_bounds_is_warned_of(playground: Playground, condi
     query = playground.dataset.count().where(condition)
     answer, explanation = query.ask(1, analyst="ana", pooling=1, force=True), query.explain(1, pooling=1)
     (warning,) = answer.warnings
-    named = "day are clipped to [2026" if "day" in condition else "delay are clipped to [0, 240] step 1"
-    assert warning.startswith(f"Values of {named}")
+    named = "day is clamped to [2026" if "day" in condition else "delay is clamped to [0, 240] step 1"
+    assert warning.startswith(named)
     assert explanation.warnings == answer.warnings
     assert warning in " ".join(str(answer).split())
     assert warning in " ".join(str(explanation).split())

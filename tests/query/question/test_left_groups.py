@@ -142,7 +142,7 @@ def test_a_question_without_a_group_is_refused_free_of_charge(playground: Playgr
     playground.dataset.count().ask(1, analyst="ana")
     before = playground.dataset.ledger.balance("visits").spent
     for way in ("ask", "explain"):
-        with pytest.raises(InvalidQuestion, match=r"no (group|key) .*can meet the condition"):
+        with pytest.raises(InvalidQuestion, match=r"no (group|category) .*can meet the condition"):
             getattr(playground.dataset.sql(sql), way)(1, analyst="ana")
     assert playground.dataset.ledger.balance("visits").spent == before
 

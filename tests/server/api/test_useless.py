@@ -19,7 +19,7 @@ def test_what_tells_nothing_is_refused_until_it_is_forced(served: Served) -> Non
     ana = served.person("ana")
     refused = ana.ask("one", IMPOSSIBLE)
     assert (refused.status_code, refused.json()["code"]) == (400, "useless-question")
-    assert "ask with force" in refused.json()["detail"]
+    assert "use force" in refused.json()["detail"]
     assert spent(served) == "0"
     assert ana.ask("one", IMPOSSIBLE, force=True).status_code == 200
     assert ana.get("/v1/answers/one").status_code == 200

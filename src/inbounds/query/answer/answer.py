@@ -79,7 +79,7 @@ class Answer:
         """The answer, if there is one group and one measure only."""
         if len(self.rows) != 1 or self.measures != 1:
             count = len(self.rows) * self.measures
-            raise ValueError(f"there are {count} answers, for each group and measure; use rows or data()")
+            raise ValueError(f"value needs a single answer, got {count}; use rows or data()")
         return self.rows[0][-1]
 
     @property

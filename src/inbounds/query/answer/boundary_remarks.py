@@ -37,6 +37,9 @@ def _is_pushed(question: Question, measure: Measure, value: Any, noise: float | 
     return measure.is_seldom_at_ends or (noise is not None and noise >= float(getattr(spread, "days", spread)) / 4)
 
 
+AT_THE_EDGE = "the edge of the possible range"
+
+
 def _told(measure: Measure, cells: Sequence[tuple[tuple[Any, ...], Any]], groups: int) -> str:
     values = " or ".join(dict.fromkeys(str(value) for _, value in cells))
     where = ""
@@ -45,6 +48,6 @@ def _told(measure: Measure, cells: Sequence[tuple[tuple[Any, ...], Any]], groups
         more = ", …" if len(cells) > MOST_NAMED else ""
         where = f" in {len(cells)} of {groups} groups ({named}{more})"
     return (
-        f"{measure} is {values}{where}, the end of what is possible: there the noise is larger than what is measured. "
-        "Go by the interval, or ask for fewer groups or with a larger epsilon."
+        f"{measure} is {values}{where}, {AT_THE_EDGE}: there the noise outweighs the data. Rely on the interval, or "
+        "ask for fewer groups or a larger epsilon."
     )

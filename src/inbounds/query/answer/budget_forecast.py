@@ -53,6 +53,6 @@ class Lasting:
         total, delta = written(int(self.total * UNIT)), written_delta(int(self.delta * DELTA_UNIT))
         own = "" if self.fits_for_analyst is None else f", {self.fits_for_analyst:,} by one analyst"
         return (
-            f"{written(int(self.rho * UNIT))}: a budget of {total} at a delta of {delta} lasts for {self.fits:,} such "
-            f"questions{own}; without the delta for {self.fits_by_epsilon:,}"
+            f"{written(int(self.rho * UNIT))}: a budget of {total} with delta {delta} allows {self.fits:,} such "
+            f"queries{own}; without the delta, {self.fits_by_epsilon:,}"
         )

@@ -139,7 +139,7 @@ def _left_out(added_up: Sequence[str]) -> str | None:
     """Say that rows without a key of a column that is added up are in no cell of the table."""
     if not added_up:
         return None
-    return f"Added up from answers by {', '.join(added_up)}: rows without one of the keys there are not in it."
+    return f"Summed from answers by {', '.join(added_up)}: rows outside the categories there are not included."
 
 
 def _sum(values: Sequence[int | float]) -> int | float:

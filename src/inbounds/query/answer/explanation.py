@@ -142,8 +142,8 @@ class Explanation:
 
     def _told(self) -> list[dict[str, str]]:
         """Return what is said, by what it is called: of all together, then of each part, without statements."""
-        cost = f"{write_end(self.epsilon)} for everything together"
-        head = {"question": self.question, "epsilon": cost}
+        cost = f"{write_end(self.epsilon)} in total"
+        head = {"question": self.question, "cost (ε)": cost}
         if self.lasting is not None:
             head["rho"] = str(self.lasting)
         if self.shown is not None:
@@ -155,16 +155,16 @@ class Explanation:
         if self.public is not None:
             head["public"] = self.public
         if self.made:
-            head["made of rows"] = "; ".join(self.made)
+            head["input columns"] = "; ".join(self.made)
         if self.from_columns:
-            head["made of columns"] = "; ".join(f"{name} in {bounds}" for name, bounds in self.from_columns.items())
+            head["derived columns"] = "; ".join(f"{name} in {bounds}" for name, bounds in self.from_columns.items())
         if self.owned is not None:
-            head["free"] = f"{self.owned}: ask for an epsilon of 0"
+            head["free"] = f"{self.owned}: ask with an epsilon of 0"
         if len(self.parts) == 1:
             return [{**head, **self.parts[0].told(), "row limit": self.row_limit}]
         told = [{**head, "row limit": self.row_limit}]
         for number, part in enumerate(self.parts, 1):
-            title = {f"part {number}": part.measures, "epsilon": f"{write_end(part.epsilon)} for this part"}
+            title = {f"part {number}": part.measures, "cost (ε)": f"{write_end(part.epsilon)} for this part"}
             told.append({**title, **part.told()})
         return told
 
@@ -206,28 +206,28 @@ def _answers(plan: Plan) -> str:
         return "1"
     if isinstance(plan.answering, JointTable):
         measured = len(plan.answering.plan.measured)
-        divided = f", divided over {measured} groupings that are measured" if measured > 1 else ""
-        return f"{count}, at epsilon {float(plan.epsilon):g} together{divided}"
+        divided = f", split over {measured} measured groupings" if measured > 1 else ""
+        return f"{count}, at ε = {float(plan.epsilon):g} together{divided}"
     if plan.question.table.rows_are_units:
         each = "each" if len(plan.question.measure.answer_names) == 1 else "those of each group"
-        return f"{count}, {each} at epsilon {float(plan.epsilon):g}: a row is in one group only"
-    return f"{count}, at epsilon {float(plan.epsilon):g} together: what one unit changes adds up over groups"
+        return f"{count}, {each} at ε = {float(plan.epsilon):g}: each row is in one group only"
+    return f"{count}, at ε = {float(plan.epsilon):g} together: one unit can change several groups"
 
 
 def _sensitivity(plan: Plan) -> str:
     table, answering = plan.question.table, plan.answering
     one = "one row" if table.owner is None else f"the one row of a {table.owner}"
-    who = one if table.rows_are_units else f"all rows of one {table.unit}, weighed as at most {table.limit}"
+    who = one if table.rows_are_units else f"all rows of one {table.unit}, weighted as at most {table.limit}"
     if isinstance(answering, QuantileByRank | QuantilesInOrder):
-        return f"{float(answering.sensitivity):g} in rank, by {who}"
+        return f"{float(answering.sensitivity):g} in rank, from {who}"
     if isinstance(answering, MomentsOfColumns):
-        return f"{float(answering.sensitivity):g} in all {answering.number} sums together, by {who}"
+        return f"{float(answering.sensitivity):g} in all {answering.number} sums together, from {who}"
     if isinstance(answering, Ratio):
-        return f"{float(answering.sensitivity):g} in both sums together, by {who}"
-    return f"{float(answering.sensitivity):g}, by {who}"
+        return f"{float(answering.sensitivity):g} in both sums together, from {who}"
+    return f"{float(answering.sensitivity):g}, from {who}"
 
 
 def _guarantee(plan: Plan) -> str:
     if plan.answering.guarantee == "standard":
         return "standard: one unit changes one released number"
-    return "distance: one unit can change several released numbers, and the loss of each is in proportion to its change"
+    return "distance: one unit can change several released numbers, each losing in proportion to its change"

@@ -16,7 +16,7 @@ from inbounds.query.tables.relation import is_clipped_by_limit
 
 NOISE_ONLY = "noise only"
 
-CAVEAT = "Noise only: the interval does not account for what the contribution bound cuts."
+CAVEAT = "Noise only: the interval does not account for the contribution bound."
 """Said once, beside the numbers, wherever an interval is about the noise only."""
 
 

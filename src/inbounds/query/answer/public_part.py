@@ -46,7 +46,7 @@ class PublicPart:
         """Say which measures are public."""
         are = "are" if len(self.values) > 1 else "is"
         named = ", ".join(map(str, self.values))
-        return f"{named} {are} public knowledge, whatever the table holds: exact, and free."
+        return f"{named} {are} public knowledge, whatever the data: exact and free."
 
     @cached_property
     def why_impossible(self) -> str | None:

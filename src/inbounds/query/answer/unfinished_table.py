@@ -63,8 +63,8 @@ def again(planned: Plan, part: Part, confidence: float) -> Part:
 def unprojected(request_id: str) -> ProjectionFailed:
     """Return the error that says so."""
     return ProjectionFailed(
-        "no possible table was found for what was measured; what was charged stays charged, and the measurements are "
-        f"kept. Ask again with the same request id, {request_id!r}, which costs nothing more"
+        "no consistent table was found in time; the charge remains, and the measurements are kept. Ask again with the "
+        f"same request id, {request_id!r}, which costs nothing more"
     )
 
 

@@ -13,7 +13,7 @@ from inbounds.query.answer.released.expression import OfMeasure, Released
 from inbounds.query.columns.condition import quoted
 from inbounds.query.question.measure import Measure
 
-FREE = "computed from what is released, costs nothing"
+FREE = "computed from the released values, for free"
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ class CumulativeShares(Answering):
         return (
             f"two-sided geometric noise on {levels} level{'s' if levels > 1 else ''} of a tree over "
             f"{self.plan.layout.cells} bins, {self.branching} to a branch; then the nearest table of whole numbers "
-            "that adds up, added up from the least value on"
+            "that adds up, summed from the least value up"
         )
 
     def proof(self) -> str:
@@ -123,7 +123,9 @@ class CumulativeShares(Answering):
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
-        return f"with {percent()} probability at most {self._farthest:.4g} rows off in the number up to a value"
+        return (
+            f"with {percent()} probability, a count up to a value is within {self._farthest:.4g} rows of the true one"
+        )
 
     def foreseen(self) -> Foreseen:
         """Return by which part of all rows a share is off, in per cent and with the usual confidence."""

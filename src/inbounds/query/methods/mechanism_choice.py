@@ -1,6 +1,6 @@
 """Which mechanism answers: the one recommended for these bounds, or the pooling that the user fixed.
 
-Only those are considered whose draws do the same work for every true answer.
+Only those are considered whose draws do the same work for every true value.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def choose(
         return Choice(best.mechanism, _reason(best.mechanism, len(best.considered)), best.error)
     mechanism = BoundedLaplace(bounds, sensitivity, epsilon, guarantee=guarantee, pooling=pooling)
     error = mechanism.mean_error(stated_window(bounds, sensitivity / epsilon))
-    return Choice(mechanism, f"bounded Laplace with the pooling that was asked for, {float(pooling):g}", error)
+    return Choice(mechanism, f"bounded Laplace with the requested pooling, {float(pooling):g}", error)
 
 
 def _reason(mechanism: Mechanism, considered: int) -> str:
     pooling = f" with pooling {float(mechanism.pooling):g}" if tuned_choice(mechanism) == "pooling" else ""
     return (
         f"{mechanism.name}{pooling}, which has the least mean error of {considered} settings that are private, "
-        "stay in bounds and do the same work for every true answer"
+        "stay in bounds and do the same work for every true value"
     )

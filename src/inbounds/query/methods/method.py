@@ -191,7 +191,7 @@ class OneNumber(Answering):
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
-        return f"{self.choice.error:.4g} on average, over all true answers that were considered"
+        return f"about ±{self.choice.error:.4g} on average"
 
     def foreseen(self) -> Foreseen:
         """Return the mean error over the true answers that were considered."""

@@ -88,16 +88,16 @@ def _refuse(question: Question) -> None:
     """Refuse what no way of planning can answer, before anything is charged."""
     if question.sets is not None and not question.measure.has_totals:
         raise InvalidQuestion(
-            f"totals are made of counts and sums, and a {question.measure.title} has none; ask for COUNT(*) "
-            "and SUM(column), or group by columns alone"
+            f"ROLLUP and other totals need COUNT(*) or SUM(column), got a {question.measure.title}; ask for these, or "
+            "GROUP BY the columns alone"
         )
     if question.groups and not question.rows:
         if question.condition is None:
             raise InvalidQuestion(
-                f"no group by {', '.join(map(str, question.groups))} can have rows, by the public tables that are "
-                "joined; group by other columns"
+                f"no group by {', '.join(map(str, question.groups))} can have rows, given the joined public tables; "
+                "group by other columns"
             )
         raise InvalidQuestion(
-            f"no group by {', '.join(map(str, question.groups))} can meet the condition, whatever the table holds; ask "
-            f"with another condition{''.join(f'. {one}' for one in warnings_of([question]))}"
+            f"no group by {', '.join(map(str, question.groups))} can meet the condition, whatever the data; change the "
+            f"condition{''.join(f'. {one}' for one in warnings_of([question]))}"
         )

@@ -152,7 +152,7 @@ class Planner:
         """Return a column of numbers; days are refused."""
         column = self.question.table.numbers(name)
         if not column.kind.adds_up:
-            raise InvalidQuestion(f"{name} holds days, which have no {what}; ask for the mean, the median or a count")
+            raise InvalidQuestion(f"{name} holds dates, which have no {what}; ask for the mean, the median or a count")
         return column
 
 

@@ -98,17 +98,17 @@ class Ratio(Answering):
 
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""
-        return f"two sums, of distances from the least value and from the greatest, each by {self.choice.reason}"
+        return f"two sums, of the distances from the least and from the greatest value, each by {self.choice.reason}"
 
     def proof(self) -> str:
         """Return the certificate; what one unit changes in both sums adds up to the sensitivity."""
-        return f"{self.choice.proof}; one unit moves both sums together by at most the sensitivity"
+        return f"{self.choice.proof}; one unit changes both sums together by at most the sensitivity"
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
         figures = (f"{error:.3g} {where}" for where, error in self._means.items())
         middle = self.noise.at(0.5) / self.noise.each
-        where = f"for a mean at an end of the range; {middle:.0%} of that in the middle"
+        where = f"if the mean is at a bound; {100 * middle:.0f} % of that if it is mid-range"
         return f"on average about {', '.join(figures)}, {where}"
 
     def foreseen(self) -> Foreseen:
@@ -190,12 +190,12 @@ class TotalsOfColumn(Ratio):
     def mechanism(self) -> str:
         """Say which mechanism answers, and why, and which rows are counted."""
         column = next(one.column for one in self.of if not isinstance(one, Count))
-        return f"{super().mechanism()}; rows without a value of {column} are not in any of them"
+        return f"{super().mechanism()}; rows without a value of {column} are left out"
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
-        means = f"; of a mean {super().expected_noise()}" if any(isinstance(one, Mean) for one in self.of) else ""
-        return f"{self._count_noise:.4g} of a count, {self._sum_noise:.4g} of a sum, on average{means}"
+        means = f"; for a mean, {super().expected_noise()}" if any(isinstance(one, Mean) for one in self.of) else ""
+        return f"{self._count_noise:.4g} for a count, {self._sum_noise:.4g} for a sum, on average{means}"
 
     def foreseen(self) -> Foreseen:
         """Return the error of whatever was asked for."""

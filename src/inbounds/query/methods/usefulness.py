@@ -15,7 +15,9 @@ from inbounds.query.question.question import Question
 MANY = 100
 """Of so many rows and more, an answer is hoped to be nearer than a guess; else it is said."""
 
-INSIST = "to pay for it all the same, ask with force (--force)"
+INSIST = "to pay for it anyway, use force (--force)"
+
+NO_BETTER = "no more accurate than guessing the middle of the range"
 
 
 def why_useless(plans: Sequence[Plan]) -> str | None:
@@ -34,11 +36,11 @@ def _why_guess(plans: Sequence[Plan]) -> str | None:
         return None
     named = ", ".join(str(plan.question.measure) for plan in found)
     parts = ", ".join(dict.fromkeys(f"{float(plan.epsilon):g}" for plan in found))
-    at = f"at epsilon {parts}" if len(plans) == 1 else f"with a part of epsilon of {parts}"
+    at = f"at epsilon {parts}" if len(plans) == 1 else f"with a share of {parts} of epsilon"
     are, it = ("are", "them") if len(found) > 1 else ("is", "it")
     return (
-        f"{at}, {named} {are} expected to be no nearer to the truth than a guess, the middle of what is possible, "
-        f"whatever the table holds; {f'leave {it} out, or ' if len(found) < len(plans) else ''}ask for a larger epsilon"
+        f"{at}, {named} {are} expected to be {NO_BETTER}, whatever the data; "
+        f"{f'leave {it} out, or ' if len(found) < len(plans) else ''}ask for a larger epsilon"
     )
 
 
@@ -57,8 +59,5 @@ def too_few(plans: Sequence[Plan]) -> tuple[str, ...]:
         while rows < 2**40 and plan.answering.is_guess(rows):
             rows *= 2
         if rows > MANY and not plan.answering.is_guess(None):
-            found.append(
-                f"Of fewer than about {rows:,} rows, {plan.question.measure} is expected to be no nearer to the truth "
-                "than a guess."
-            )
+            found.append(f"With fewer than about {rows:,} rows, {plan.question.measure} is expected to be {NO_BETTER}.")
     return tuple(found)

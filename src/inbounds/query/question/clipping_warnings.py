@@ -48,10 +48,10 @@ def beyond(table: Table, condition: Condition) -> Iterator[tuple[Condition, Numb
 def _warning(test: Condition, column: Numbers) -> str:
     if isinstance(column, Made):
         return (
-            f"Values of {column.name} are within {column.bounds.brief()}, as those that it is made of are clipped, so "
-            f"{test} is the same for all of them."
+            f"{column.name} always lies within {column.bounds.brief()}, because the values behind it are clamped, so "
+            f"{test} compares it with a value that never occurs."
         )
     return (
-        f"Values of {column.name} are clipped to {column.bounds.brief()} before they are compared, so {test} is the "
-        "same for all values beyond."
+        f"{column.name} is clamped to {column.bounds.brief()} before comparisons, so {test} compares it with a value "
+        "that never occurs."
     )

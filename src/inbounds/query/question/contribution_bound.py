@@ -14,17 +14,17 @@ NOTHING_READ = "none: no row is read"
 def no_limit(question: Question) -> str:
     """Say why no row limit is in force."""
     table = question.table
-    return NO_LIMIT if table.owner is None else f"none: each row is made of all rows of one {table.owner}"
+    return NO_LIMIT if table.owner is None else f"none: each row summarises all rows of one {table.owner}"
 
 
-NOT_IN_NOISE = "Neither the expected noise nor an interval includes that."
+IN_FORCE = "Contribution bound: "
+"""How every sentence about a row limit that is in force begins."""
 
-WEIGHED_ANEW = (
-    "A question about fewer rows weighs them anew, so answers to different questions need not agree: ask for numbers "
-    "that must agree in one question, with GROUP BY or ROLLUP."
-)
+NOTHING_CUT = "The contribution bound changes nothing here: "
 
-ASK = "Ask the custodian how many rows are beyond the limit; inbounds check shows it to them."
+NOT_IN_NOISE = "Neither the noise figure nor the interval accounts for this"
+
+WHERE_EXPLAINED = "docs/tables.md#who-is-protected"
 
 
 def row_limit(questions: Sequence[Question]) -> str | None:
@@ -36,10 +36,9 @@ def row_limit(questions: Sequence[Question]) -> str | None:
     told = [_nothing_cut(question) for question in uncut]
     if limited:
         cuts = dict.fromkeys(_cut_groups(one) if one.measure.counts_units else _cut_rows(one) for one in limited)
-        told += ["A row limit is in force (contribution bound): " + " ".join(cuts)]
-        told += dict.fromkeys(one.measure.under_limit for one in limited)
-        told += [NOT_IN_NOISE] if any(one.measure.has_noise for one in limited) else []
-        told += [WEIGHED_ANEW, ASK]
+        told += [IN_FORCE + " ".join(cuts), *dict.fromkeys(one.measure.under_limit for one in limited)]
+        noisy = any(one.measure.has_noise for one in limited)
+        told += [f"{NOT_IN_NOISE} ({WHERE_EXPLAINED})." if noisy else f"See {WHERE_EXPLAINED}."]
     return " ".join(told)
 
 
@@ -57,22 +56,20 @@ def _takes_nothing(question: Question) -> bool:
 
 def _nothing_cut(question: Question) -> str:
     if question.sets is not None:
-        return f"Each {question.table.unit} counts once in all, shared over the groups that it has rows in."
+        return f"Each {question.table.unit} counts once in total, split over the groups where it has rows."
     if isinstance(question.measure, CountKeys):
-        return f"The row limit takes nothing away here: each {question.table.unit} counts in every key that it has."
-    where = "in each group that it has rows in" if question.groups else "however many rows it has"
-    return f"The row limit takes nothing away here: each {question.table.unit} counts once, {where}."
+        return f"{NOTHING_CUT}each {question.table.unit} counts in all its categories."
+    where = "in each group where it has rows" if question.groups else "however many rows it has"
+    return f"{NOTHING_CUT}each {question.table.unit} counts once, {where}."
 
 
 def _cut_groups(question: Question) -> str:
     unit, limit = question.table.unit, question.table.limit
-    of = f"keys of {question.measure.column}" if isinstance(question.measure, CountKeys) else "groups"
-    return f"a {unit} with rows in more than {limit} {of} counts for less in each, and for {limit} in all of them."
+    of = f"categories of {question.measure.column}" if isinstance(question.measure, CountKeys) else "groups"
+    return f"each {unit} counts for at most {limit} {of} in total; those in more are down-weighted."
 
 
 def _cut_rows(question: Question) -> str:
     unit, limit = question.table.unit, question.table.limit
-    return (
-        f"of the rows that this question is about, at most {limit} with the same {unit} count in full; where there are "
-        f"more, each of them counts for less, so that together they count as {limit}."
-    )
+    rows = "1 row" if limit == 1 else f"{limit} rows"
+    return f"each {unit} contributes at most {rows}; those with more are down-weighted."

@@ -16,7 +16,7 @@ from inbounds.query.tables.table import Table
 Shared = Literal["totals", "moments", "quantiles"]
 """What several measures can be answered from: two sums, more sums, or draws by rank."""
 
-WEIGHED_MOMENTS = "So these are statistics of weighed rows, in which those with more rows count for less."
+WEIGHED_MOMENTS = "So units with many rows count for less in these statistics."
 """What the row limit does to variances and the like."""
 
 FINEST = 10**6
@@ -96,7 +96,7 @@ class Measure:
     @property
     def under_limit(self) -> str:
         """What becomes of it where units with too many rows are weighed down."""
-        return f"So those with more rows count for less here than in a {self.title} over all rows."
+        return f"So units with many rows count for less than in a {self.title} over all rows."
 
     def fitted(self, table: Table) -> Measure:
         """Return what is asked of a table; columns and conditions that do not fit it are refused."""
@@ -142,7 +142,7 @@ class Count(Measure):
 
     title = "count"
     has_totals = adds_up = True
-    under_limit = "So this is a count of weighed rows, which can be far below the number of rows."
+    under_limit = "So the count is too low by an unknown amount."
 
     def binned(self, group: Group) -> str | None:
         """Return a histogram, which counts."""
@@ -159,7 +159,7 @@ class CountUnits(Measure):
     unit: str
     title = "units"
     counts_units = has_totals = True
-    under_limit = "So these counts can be below the true ones."
+    under_limit = "So these counts may be too low."
 
     def fitted(self, table: Table) -> Measure:
         """Return what is asked of a table: its rows, where it is made of one for each unit."""
@@ -175,7 +175,7 @@ class CountKeys(OfColumn):
 
     title = "keys"
     counts_units = True
-    under_limit = "So a key that only such units have a row in can count as a part of one."
+    under_limit = "So a category that only such units have may count as a fraction."
 
     def fitted(self, table: Table) -> Measure:
         """Return what is asked of a table; a column without keys is refused."""
@@ -197,7 +197,7 @@ class Sum(OfColumn):
     title = "sum"
     has_totals = adds_up = adds_values = True
     shared = "totals"
-    under_limit = "So this is a sum over weighed rows, which can be far from the sum over all rows."
+    under_limit = "So the sum is off by an unknown amount."
 
     def fitted(self, table: Table) -> Measure:
         """Return what is asked of a table; a column that cannot be added up is refused."""
@@ -399,7 +399,7 @@ def instead_of(asked: str, column: str) -> str:
     """Say what MIN or MAX is answered with."""
     level = as_decimal_text(EXTREMES[asked])
     return (
-        f"{asked}({quoted(column)}) would show one row, so the answer is the quantile at {level}: about one row in a "
+        f"{asked}({quoted(column)}) would reveal one row, so the answer is the quantile at {level}: about one row in a "
         f"hundred lies {'below' if asked == 'MIN' else 'above'} it."
     )
 

@@ -57,7 +57,7 @@ class Totals(_OfSeveral):
     column: str
     of: tuple[Count | Sum | Mean, ...]
     title = "total"
-    under_limit = "So these are counts, sums and means of weighed rows, which can be far from those of all rows."
+    under_limit = "So counts, sums and means are off by an unknown amount."
 
     @classmethod
     def joining(cls, measures: Sequence[Any]) -> Totals:

@@ -13,7 +13,9 @@ from inbounds.query.question.measure import Extreme, Quantile
 from inbounds.query.question.shared_measures import Quantiles, Shared
 from tests.helpers.audit_tables import Playground, contract
 
-TOLD = "MIN(size) would show one row, so the answer is the quantile at 0.01: about one row in a hundred lies below it."
+TOLD = (
+    "MIN(size) would reveal one row, so the answer is the quantile at 0.01: about one row in a hundred lies below it."
+)
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def test_an_extreme_is_called_by_its_level(dataset: Dataset) -> None:
     assert answer.warnings == (TOLD,)
     assert "".join(TOLD.split()) in "".join(str(answer).split())
     assert query.explain(1).warnings == (TOLD,)
-    assert "warning         MIN(size) would show one row" in str(query.explain(1))
+    assert "warning         MIN(size) would reveal one row" in str(query.explain(1))
     assert dataset.maximum("size").ask(20, analyst="ana").value >= 96
     assert dataset.median("size").ask(1, analyst="ana").warnings == ()
 

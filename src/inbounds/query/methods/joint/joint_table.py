@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 GEOMETRIC = (
-    "by the law of two-sided geometric noise: each grouping loses its part of epsilon, for one unit moves its counts "
-    "together by at most the sensitivity, and the parts add up to epsilon; the table is made of nothing else"
+    "two-sided geometric noise: one unit changes the counts of a grouping by at most the sensitivity in total, so each "
+    "grouping uses its share of epsilon; the shares add up to epsilon, and the table is computed from nothing else"
 )
 
 
@@ -45,7 +45,7 @@ class Unprojected(Exception):
     """No possible table was found for what was measured and paid for; whoever asked keeps it, to try again."""
 
     def __init__(self, measured: Measured) -> None:
-        super().__init__("no possible table was found in time")
+        super().__init__("no consistent table was found in time")
         self.measured = measured
 
 
@@ -156,8 +156,8 @@ class JointTable(Answering):
         """Say which mechanism answers, and why."""
         split = "; ".join(f"{self._title(one)} at {float(part):.4g}" for one, part in self.plan.split.items())
         return (
-            f"two-sided geometric noise on every group, epsilon divided for the least predicted error: {split}. Then "
-            f"the nearest table of whole numbers that adds up, which costs nothing{self._public()}"
+            f"two-sided geometric noise on every group, epsilon split for the least predicted error: {split}. Then "
+            f"the nearest table of whole numbers that adds up, for free{self._public()}"
         )
 
     def proof(self) -> str:
@@ -168,7 +168,7 @@ class JointTable(Answering):
         """Say which groupings the contract makes public, in part or whole."""
         layout = self.plan.layout
         known = [", ".join(map(str, layout.names(one))) or "the total" for one in self.plan.facts.known]
-        return f". Public by the contract, and not protected: {'; '.join(known)}" if known else ""
+        return f". Public by contract, and so not protected: {'; '.join(known)}" if known else ""
 
     def _title(self, grouping: Grouping) -> str:
         named = {rows.grouping: rows.title for rows in self.rows}

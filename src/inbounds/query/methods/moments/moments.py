@@ -134,14 +134,14 @@ class MomentsOfColumns(Answering):
 
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""
-        parts = {2: "distances from the ends", 3: "squared distances from the ends and their product"}
+        parts = {2: "distances from the bounds", 3: "squared distances from the bounds and their product"}
         what = parts[max(column.parts for column in self.columns)]
         crossed = " of both columns, multiplied" if len(self.columns) == 2 else ""
         return f"{self.number} sums, of {what}{crossed}, each by {self.choice.reason}"
 
     def proof(self) -> str:
         """Return the certificate; what one unit changes in all sums adds up to the sensitivity."""
-        return f"{self.choice.proof}; one unit moves all {self.number} sums together by at most the sensitivity"
+        return f"{self.choice.proof}; one unit changes all {self.number} sums together by at most the sensitivity"
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""

@@ -19,9 +19,8 @@ from inbounds.query.methods.quantiles.ordered import OrderedQuantiles
 from inbounds.sampling.entropy import Entropy, system
 
 EXPONENTIAL = (
-    "by the law of the exponential mechanism: a value is drawn with probability proportional to "
-    "exp(-epsilon d / (2 sensitivity)), where d is its distance in rank, computed exactly, and no unit moves a rank by "
-    "more than the sensitivity"
+    "exponential mechanism: each value is drawn with probability proportional to exp(-epsilon d / (2 sensitivity)), "
+    "where d is its distance in rank, computed exactly; no unit moves a rank by more than the sensitivity"
 )
 
 
@@ -71,7 +70,7 @@ class QuantileByRank(Answering):
 
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""
-        return f"the exponential mechanism over {values_of(self.buckets)}: the nearer in rank, the likelier"
+        return f"the exponential mechanism over {values_of(self.buckets)}: values closer in rank are more likely"
 
     def proof(self) -> str:
         """Say by which law the loss is at most epsilon."""
@@ -79,7 +78,8 @@ class QuantileByRank(Answering):
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
-        return f"with {percent()} probability at most {self._rank_error:.4g} rows off in rank{told_apart(self.buckets)}"
+        near = f"within {self._rank_error:.4g} ranks of the true one{told_apart(self.buckets)}"
+        return f"with {percent()} probability, {near}"
 
     @property
     def _rank_error(self) -> float:
@@ -132,20 +132,20 @@ class QuantilesInOrder(Answering):
         """Say which mechanism answers, and why."""
         return (
             f"{len(self.law.levels)} quantiles in order by the exponential mechanism over "
-            f"{values_of(self.law.buckets)}: the middle one first, then those on either side of it, each at epsilon "
+            f"{values_of(self.law.buckets)}: the middle one first, then those on either side, each at epsilon "
             f"{float(self.law.epsilon_each):.3g} or more"
         )
 
     def proof(self) -> str:
         """Say by which law the loss is at most epsilon."""
-        return f"{EXPONENTIAL}; what one unit can lose in all of them adds up to epsilon"
+        return f"{EXPONENTIAL}; the losses of all of them add up to epsilon"
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
         rows = max(self.law.rank_error())
         return (
-            f"with {percent()} probability all of them are at most {rows:.4g} rows off in rank, if no value has more "
-            f"than {2**self.law.halvings:,} rows{told_apart(self.law.buckets)}; usually far less"
+            f"with {percent()} probability, all of them are within {rows:.4g} ranks of the true ones, if no value has "
+            f"more than {2**self.law.halvings:,} rows{told_apart(self.law.buckets)}; usually much closer"
         )
 
     def foreseen(self) -> Foreseen:
