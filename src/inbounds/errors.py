@@ -28,9 +28,8 @@
 The first seven are exported by `inbounds`, those about tables and `BudgetExceeded` by `inbounds.query`, those about
 ledgers by `inbounds.ledger`, those about servers by `inbounds.client`.
 
-Each message names the rule, what the caller passed and the remedy, in words for whoever calls from Python and for
-whoever types a command. No message ever holds a true answer, or anything computed from one: the exceptions about
-answers speak of their kind only.
+Each message gives the rule, what was received and the remedy, in words that fit both Python and the command line. No
+message ever contains a true value, or anything computed from one: the exceptions about answers name their type only.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from inbounds.privacy.certificate import Certificate
 
 
-OVERTIME = "it was over its time"
+OVERTIME = "it exceeded its time limit"
 """The kind of failure of a statement that was stopped."""
 
 
@@ -57,7 +56,7 @@ class InvalidBounds(InboundsError, ValueError):
 
 
 class InvalidParameter(InboundsError, ValueError):
-    """A parameter is outside the range that it may be in."""
+    """A parameter is outside its allowed range."""
 
 
 class InvalidAnswer(InboundsError, ValueError):
@@ -80,9 +79,9 @@ class NotPrivate(InboundsError):
 
 
 class ProjectionFailed(InboundsError):
-    """No possible table was found for what was measured; the measurements are as good as before.
+    """No consistent table was found for the measurements; the measurements remain valid.
 
-    `measurements` is what `JointRelease.load` reads, and makes a table of for free; None where nothing was measured.
+    `measurements` can be passed to `JointRelease.load`, which makes a table for free; None if nothing was measured.
     """
 
     measurements: str | None = None
@@ -93,25 +92,25 @@ class QueryError(InboundsError):
 
 
 class InvalidContract(QueryError, ValueError):
-    """The contract that describes a table is contradictory or incomplete, or does not fit the table."""
+    """The contract that describes a table is contradictory or incomplete, or does not match the table."""
 
 
 class InvalidQuestion(QueryError, ValueError):
-    """A question is outside the grammar, or does not fit the contract."""
+    """A question is outside the grammar, or does not match the contract."""
 
 
 class UselessQuestion(InvalidQuestion):
-    """The answer would be paid for and tell nothing, by what is public alone; who insists asks with force."""
+    """The answer would cost budget and tell nothing, judged by public facts alone; `force` asks anyway."""
 
 
 class EngineFailed(QueryError):
-    """The database could not run a statement; what it said may hold data, so only the kind of failure is kept."""
+    """The database could not run a statement; its message may contain data, so only the kind of failure is kept."""
 
     def __init__(self, kind: str, request_id: str | None = None, *, charged: bool = True) -> None:
         named = "" if request_id is None else f", {request_id!r}"
         remedy = (
-            f"what was charged stays charged. Ask again with the same request id{named}, which costs nothing more; the "
-            "database's own log says why"
+            f"the charge remains. Ask again with the same request id{named}, which costs nothing more; the database's "
+            "own log says why"
         )
         super().__init__(
             f"the database could not run the statement ({kind}); "
@@ -131,13 +130,13 @@ class EngineFailed(QueryError):
 
 
 class AnswerFailed(QueryError):
-    """No answer could be made of what was drawn and charged; nothing is said of why, for that depends on data."""
+    """No answer could be computed for a charged question; the reason is not given, because it depends on the data."""
 
     def __init__(self, request_id: str | None = None) -> None:
         named = "this request id" if request_id is None else f"the request id {request_id!r}"
         super().__init__(
-            f"no answer could be made of what was drawn; what was charged stays charged, and {named} always gives this "
-            "failure. Ask with another request id, which is charged again, and report this, with the question"
+            f"no answer could be computed; the charge remains, and {named} always fails like this. Please report it "
+            "with the query, and ask with another request id, which is charged again"
         )
         self.request_id = request_id
 
@@ -146,7 +145,7 @@ class AnswerFailed(QueryError):
 
 
 class ServerError(InboundsError):
-    """Something is wrong between a server and whoever asks it."""
+    """A request to a server failed."""
 
 
 class ServerUnreachable(ServerError):
@@ -157,7 +156,7 @@ class ServerUnreachable(ServerError):
             ""
             if request_id is None
             else (
-                f". If the question was charged, ask again with the same request id, {request_id!r}, for nothing more"
+                f". If this was charged, ask again with the same request id, {request_id!r}, which costs nothing more"
             )
         )
         super().__init__(f"the server cannot be reached ({kind}); check its address and the network{again}")
@@ -185,7 +184,7 @@ class LedgerError(InboundsError):
 
 
 class BudgetExceeded(LedgerError):
-    """A charge was refused, for it is more than what is left; nothing was charged.
+    """A charge was refused because it exceeds what is left; nothing was charged.
 
     `requested`, `left_total` and `left_analyst` are in epsilon; `left_analyst` is None if analysts have no cap.
     """
@@ -220,7 +219,7 @@ class RequestReused(LedgerConflict):
 
 
 class LedgerMissing(LedgerError, InvalidParameter):
-    """There is no ledger at a place, and none was to be created there; nothing was written."""
+    """There is no ledger at this place, and none was to be created; nothing was written."""
 
 
 class LedgerUnavailable(LedgerError):
@@ -243,4 +242,4 @@ class LedgerBroken(LedgerError):
 
 
 class LedgerReplaced(LedgerBroken):
-    """A ledger does not go through a head that is known of it: it is an older copy, or another ledger."""
+    """A ledger lacks a known checkpoint: it is an older copy, or another ledger."""

@@ -100,7 +100,7 @@ BAD: list[tuple[Any, Bounds, str]] = [
     (["1", *[1] * 9], TEN, "a weight of the prior must be a finite number, got '1'"),
     ([True, *[1] * 9], TEN, "a weight of the prior must be a finite number, got True"),
     ([10**700, *[1] * 9], TEN, "a weight of the prior must take at most 2048 bits"),
-    ([1, 1, 1], TEN, "one weight for each of 10 possible answers, got 3; give so many"),
+    ([1, 1, 1], TEN, "one weight for each of 10 possible answers, got 3; give 10"),
     ([], TEN, "prior must have at least one weight, got none; leave it out"),
     ([0] * 10, TEN, "prior must have some weight above zero, got none; leave it out"),
     ([0, 0.0], RANGE, "prior must have some weight above zero, got none"),
@@ -122,7 +122,7 @@ BAD: list[tuple[Any, Bounds, str]] = [
     ({1: 2}, TEN, "prior must be a list of weights"),
     ({1, 2}, TEN, "prior must be a list of weights"),
     (np.array(1.0), TEN, "prior must be a list of weights"),
-    (prior_of(None, RANGE), TEN, "a prior must be about the possible answers of .*, got one about others; make"),
+    (prior_of(None, RANGE), TEN, "a prior must be about the possible answers of .*, got one about others; create"),
     ([1, 1], Bounds(0, None), r"a prior needs bounds with both ends, got .*; give both ends"),
     (None, Bounds(None, 4, step=1), r"a prior needs bounds with both ends, got .*; give both ends"),
 ]

@@ -158,7 +158,7 @@ def test_what_was_not_measured_is_named() -> None:
     """Raw values and certificates are of measured groupings; for others it is said which were measured."""
     table = people()
     for ask in (table.measured, table.certificate):
-        with pytest.raises(InvalidParameter, match="was not measured; measured were"):
+        with pytest.raises(InvalidParameter, match="was not measured; choose one of"):
             ask("district")
     assert table.error("district") > 0
     assert np.isinf(release(PEOPLE, 1, groupings=[(0,)]).error((0, 1)))

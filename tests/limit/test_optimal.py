@@ -353,7 +353,7 @@ def test_a_weight_that_was_moved_is_found(bounds: Bounds) -> None:
             assert certify(false).holds
             continue
         caught += 1
-        with pytest.raises(NotPrivate, match=r"the law does not keep the promise\. REFUTED") as refusal:
+        with pytest.raises(NotPrivate, match=r"the law does not satisfy the guarantee\. REFUTED") as refusal:
             certify(false)
         assert refusal.value.certificate.witnessed > 1
     assert caught > len(places) / 4
@@ -590,7 +590,7 @@ def test_the_same_question_has_the_same_answer() -> None:
         (lambda: Optimal(INTERVAL, 1, 1, minimise=["mean"]), "minimise must be 'mean' or 'worst', got"),  # type: ignore[arg-type]
         (
             lambda: Optimal(INTERVAL, 1, 1, minimise="worst", prior=[1] * 13),
-            "a prior counts for the mean error, got one for the worst",
+            "a prior applies to the mean error only, got one for the worst",
         ),
         (lambda: Optimal(INTERVAL, 1, 1, time_limit=0), "time_limit must be above 0 and at most 86400 seconds, got 0"),
         (lambda: Optimal(INTERVAL, 1, 1, time_limit=-1), "time_limit must be above 0 .*, got -1"),

@@ -274,7 +274,7 @@ def test_intervals_hold_the_truth_as_often_as_promised() -> None:
         (lambda: made["bounded Laplace"].remapped([0] * 11), "some weight above zero, got none; leave it out"),
         (lambda: made["bounded Laplace"].remapped(3), "prior must be a list of weights"),  # type: ignore[arg-type]
         (lambda: BoundedLaplace(Bounds(0, None), 1, 1).remapped(None), "a prior needs bounds with both ends, got"),
-        (lambda: Remapped(3, None), "what is remapped must be a mechanism, got 3; make one"),  # type: ignore[arg-type]
+        (lambda: Remapped(3, None), "only a mechanism can be remapped, got 3; create one"),  # type: ignore[arg-type]
         (
             lambda: made["bounded Laplace"].mean_error((0, 3), prior=TILTED),
             r"over a prior or over a window, got both, with the window \(0, 3\); leave one of them out",

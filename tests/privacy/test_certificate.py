@@ -195,7 +195,7 @@ def test_the_definition_counts_every_pair() -> None:
 def test_the_naive_scale_is_refused_on_a_half_line(sensitivity: float, epsilon: float) -> None:
     """Truncating the plain Laplace mechanism loses ln(2 e^epsilon - 1), between the end and one sensitivity above."""
     plain = Fraction(str(sensitivity)) / Fraction(str(epsilon))
-    with pytest.raises(NotPrivate, match="does not keep the promise") as refused:
+    with pytest.raises(NotPrivate, match="does not satisfy the guarantee") as refused:
         certify(Claim.of(HALF_LINE, sensitivity, epsilon, scale=plain))
     certificate = refused.value.certificate
     assert certificate.refuted
@@ -340,7 +340,7 @@ def test_balls_that_say_nothing_get_more_bits(bounds: Bounds, sensitivity: int) 
 
 def test_what_is_true_but_cannot_be_proved_is_not_called_false() -> None:
     """At exact equality no precision decides, and the refusal says so."""
-    with pytest.raises(NotPrivate, match="could not be proved to keep the promise") as refused:
+    with pytest.raises(NotPrivate, match="could not be proved to satisfy the guarantee") as refused:
         certify(Claim.of(Bounds(0, 1), 1, 1, scale=1))
     assert not refused.value.certificate.refuted
 

@@ -90,7 +90,7 @@ def test_a_law_for_more_is_refused_under_a_label_for_less(make: Maker, bounds: B
     """A law made for epsilon and claimed at 0.9 epsilon is refuted: the proof can fail."""
     claimed, law = make(bounds, 20, 0.9), make(bounds, 20, 1.0).law
     claimed._law = law
-    with pytest.raises(NotPrivate, match="does not keep the promise"):
+    with pytest.raises(NotPrivate, match="does not satisfy the guarantee"):
         certify(claimed)
 
 

@@ -336,7 +336,7 @@ def test_naive_normalising_loses_nearly_twice_as_much(epsilon: float) -> None:
     assert str(made.label) == f"not private: loss {loss:.4g} > {epsilon:.4g}"
     assert not made.label.private
     assert not made.label.pure
-    with pytest.raises(NotPrivate, match="does not keep the promise"):
+    with pytest.raises(NotPrivate, match="does not satisfy the guarantee"):
         certify(made)
 
 

@@ -45,3 +45,52 @@ def test_the_right_words_are_blamed(dataset: Dataset, refused: Refused) -> None:
     assert ";" in message
     assert dataset.ledger.balance("visits").spent == 0
     assert all(entry.kind != "charge" for entry in dataset.ledger.statement().entries)
+
+
+TYPED = [
+    ("SELECT AVG(urgent) FROM visits", "ask for PROPORTION(urgent)", "SELECT PROPORTION(urgent) FROM visits"),
+    (
+        "SELECT AVG(clinic) FROM visits",
+        "ask for COUNT(*) and GROUP BY clinic",
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic",
+    ),
+    (
+        'SELECT COUNT(*) FROM visits WHERE clinic = "north"',
+        "for text write 'north'",
+        "SELECT COUNT(*) FROM visits WHERE clinic = 'north'",
+    ),
+    (
+        "SELECT COUNT(*) FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient HAVING COUNT(*) > 3)",
+        "write COUNT(*) AS n inside and WHERE n > 3 outside",
+        "SELECT COUNT(*) FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient) WHERE n > 3",
+    ),
+    (
+        "SELECT COUNT(*) FROM (SELECT clinic, COUNT(*) AS n FROM visits GROUP BY clinic)",
+        "write GROUP BY patient alone",
+        "SELECT COUNT(*) FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient)",
+    ),
+    (
+        "SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM prescriptions",
+        "ask each SELECT as its own query",
+        "SELECT COUNT(*) FROM prescriptions",
+    ),
+    (
+        "SELECT DISTINCT clinic FROM visits",
+        "use GROUP BY and a measure such as COUNT(*)",
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic",
+    ),
+    (
+        "SELECT AVG(prescriptions.cost) FROM visits JOIN prescriptions ON visits.age = prescriptions.cost",
+        "write JOIN prescriptions ON visits.patient = prescriptions.taker",
+        "SELECT AVG(prescriptions.cost) FROM visits JOIN prescriptions ON visits.patient = prescriptions.taker",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sql", "remedy", "typed"), TYPED)
+def test_a_remedy_is_accepted_when_it_is_typed(dataset: Dataset, sql: str, remedy: str, typed: str) -> None:
+    """What a refusal says to write instead is a question that is read."""
+    with pytest.raises(InvalidQuestion) as refusal:
+        dataset.sql(sql)
+    assert remedy in str(refusal.value)
+    assert dataset.sql(typed).questions

@@ -12,5 +12,5 @@ def test_without_its_extra_the_package_names_it() -> None:
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert found.returncode == 1
     last = found.stderr.strip().splitlines()[-1]
-    assert last == "ImportError: questions to tables need sqlglot and DuckDB: pip install 'inbounds[query]'"
+    assert last == "ImportError: querying tables needs sqlglot and DuckDB: pip install 'inbounds[query]'"
     assert "During handling" not in found.stderr

@@ -89,7 +89,7 @@ class Prior:
         if len(weights) != lattice.points:
             raise InvalidParameter(
                 f"prior must have one weight for each of {lattice.points} possible answers, got {len(weights)}; "
-                "give so many, or a pair (weights, edges), or leave it out"
+                f"give {lattice.points}, or a pair (weights, edges), or leave it out"
             )
         points = np.array(lattice.indices(), dtype=np.int64)
         return cls._of(lattice, points, points, weights)
@@ -135,7 +135,7 @@ class Prior:
         """Return this prior if it is about the possible answers of a lattice."""
         if _points(self.lattice) != _points(lattice):
             raise InvalidParameter(
-                f"a prior must be about the possible answers of {bounds.brief()}, got one about others; make it anew"
+                f"a prior must be about the possible answers of {bounds.brief()}, got one about others; create it again"
             )
         return self
 

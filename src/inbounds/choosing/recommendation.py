@@ -190,8 +190,7 @@ def _goal(minimise: Minimise | None, prior: PriorLike | None) -> Minimise:
         return "mean"
     if prior is not None and checked_goal(minimise) == "worst":
         raise InvalidParameter(
-            "a prior counts for the mean error, got one for the worst, which is over all possible answers whatever is "
-            "believed of them; leave one of the two out"
+            "a prior applies to the mean error only, got one for the worst error; leave one of the two out"
         )
     return checked_goal(minimise)
 
@@ -275,9 +274,9 @@ def _against_the_limit(best: Trial, limit: float | None) -> str:
         return ""
     ratio = best.error / limit
     if ratio <= 1 + AS_GOOD:
-        return ". No mechanism whatever can do better"
+        return ". No mechanism can do better"
     most = rounded_up(ratio)
-    return f". That is at most {most} times what any mechanism whatever can reach" if ratio < TELLING else ""
+    return f". That is at most {most} times the least error that any mechanism can have" if ratio < TELLING else ""
 
 
 def _price(best: Trial) -> str:
@@ -285,7 +284,7 @@ def _price(best: Trial) -> str:
     values = best.mechanism.release_count
     if values is None:
         return ""
-    leans = " and lean towards the middle of what is believed" if best.mechanism.leans else ""
+    leans = " and are biased towards the middle of the prior" if best.mechanism.leans else ""
     width = f"{best.mechanism.expected_width():.3g}"
     return f". Releases are one of {values} values{leans}; their {percent()} intervals are {width} wide on average"
 

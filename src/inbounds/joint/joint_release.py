@@ -142,9 +142,7 @@ class JointRelease:
         grouping = self.layout.grouping(axes)
         if grouping not in self.source.plan.split:
             measured = ", ".join(map(str, self.split))
-            raise InvalidParameter(
-                f"{self.layout.names(grouping)} was not measured; measured were {measured}: take one of them"
-            )
+            raise InvalidParameter(f"{self.layout.names(grouping)} was not measured; choose one of {measured}")
         return grouping
 
     # For people and for data frames.
@@ -237,6 +235,6 @@ class JointRelease:
             groupings = tuple(tuple(grouping) for grouping in rest["kept"])
             method = str(rest["method"])
         except (KeyError, TypeError, ValueError, OverflowError):
-            raise InvalidParameter("a stored table must be as it was written, got another; take one that is") from None
+            raise InvalidParameter("a stored table must be unchanged, got another; load the original text") from None
         verify(source.plan.layout, cells, source.plan.facts, nonnegative=source.plan.nonnegative)
         return cls(source, cells, groupings, method)

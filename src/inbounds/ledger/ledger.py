@@ -173,8 +173,7 @@ class Ledger:
             caps = Caps.of(fraction(opening.amount), None, delta, delta_reserved)
             if caps.filter_delta <= 0:
                 raise InvalidParameter(
-                    "delta must be above what is reserved of it, or rho has nothing to be counted for; grant a delta "
-                    "for charges instead"
+                    "delta must exceed its reserved part, or nothing is left for rho; grant a delta for charges instead"
                 )
             add_delta(self._book, head, opening, caps, reason)
 
@@ -184,7 +183,7 @@ class Ledger:
         `lost` has the head that was known last, None if none was; `by` is who accepts that.  Return the new head.
         """
         check_restore_reason(reason)
-        check_name(by, "the name of whoever accepts")
+        check_name(by, "the name of the person who accepts")
         for dataset in lost:
             check_name(dataset, "a dataset")
         with self._writing("nothing was recorded", "it may have been recorded: look at the statement"):

@@ -82,8 +82,7 @@ class Optimal(Mechanism):
         believed = Prior.of(prior, bounds, setting.lattice)
         if goal == "worst" and prior is not None:
             raise InvalidParameter(
-                "a prior counts for the mean error, got one for the worst, which is over all possible answers whatever "
-                "is believed of them; leave one of the two out"
+                "a prior applies to the mean error only, got one for the worst error; leave one of the two out"
             )
         with reporting(progress) as report:
             search = Search(setting, goal, believed, Deadline.after(seconds), report)

@@ -158,7 +158,7 @@ def again(kind: type[Described], bounds: Bounds, given: dict[str, Any]) -> Descr
     """Make a mechanism that was pickled."""
     given_kind: object = kind
     if not (isinstance(given_kind, type) and issubclass(given_kind, Described)):
-        raise InvalidParameter("what is unpickled here must be a mechanism; make it anew")
+        raise InvalidParameter("only a mechanism can be unpickled here; create it again")
     make: Any = kind  # each has choices of its own
     made: Described = make(bounds, **given)
     return made

@@ -42,7 +42,7 @@ class Remapped(Mechanism):
     def __init__(self, base: Mechanism, prior: PriorLike | Prior | None = None) -> None:
         given_base: object = base
         if not isinstance(given_base, Mechanism):
-            raise InvalidParameter(f"what is remapped must be a mechanism, got {shown(base)}; make one first")
+            raise InvalidParameter(f"only a mechanism can be remapped, got {shown(base)}; create one first")
         self._base = base
         self._prior = Prior.of(prior, base.bounds, base._setting.lattice)
         super().__init__(base._setting, base.certificate)

@@ -75,7 +75,7 @@ def calibrate(promise: Promise) -> Calibrated:
     found = _settled(promise)
     _refuse_wide_noise(found.claim)
     if not found.certificate.holds:
-        raise NotPrivate(f"no scale could be proved to keep the promise. {found.certificate}", found.certificate)
+        raise NotPrivate(f"no scale could be proved to satisfy the guarantee. {found.certificate}", found.certificate)
     return found
 
 

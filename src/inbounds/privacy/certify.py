@@ -63,7 +63,7 @@ def certify(mechanism: Claimant | Provable | Claim) -> Certificate:
     claim = mechanism if isinstance(mechanism, Claim) else getattr(mechanism, "claim", None)
     if not isinstance(claim, Claim):
         raise InvalidParameter(
-            f"only a mechanism or a Claim can be certified, got {type(mechanism).__name__}; give one of the two"
+            f"only a mechanism or a Claim can be certified, got {type(mechanism).__name__}; pass one of the two"
         )
     return _kept(proved_again(claim))
 
@@ -78,9 +78,9 @@ def _kept(certificate: Certificate) -> Certificate:
     """Return a certificate that holds; refuse any other."""
     if certificate.holds:
         return certificate
-    finding = "does not keep" if certificate.refuted else "could not be proved to keep"
+    finding = "does not satisfy" if certificate.refuted else "could not be proved to satisfy"
     what = "the law" if certificate.scale is None else f"scale {rounded(certificate.scale, 6)}"
-    raise NotPrivate(f"{what} {finding} the promise. {certificate}", certificate)
+    raise NotPrivate(f"{what} {finding} the guarantee. {certificate}", certificate)
 
 
 def _prove_again(claim: Claim, bits: int) -> Certificate:

@@ -149,9 +149,7 @@ class Claim:
 def _check_scale(scale: object, given: object) -> None:
     """Refuse a scale that is none, as it was given."""
     if not isinstance(scale, Fraction) or scale <= 0:
-        raise InvalidParameter(
-            f"scale must be positive, got {shown(given)}; it is that of the noise, about sensitivity / epsilon"
-        )
+        raise InvalidParameter(f"scale must be positive, got {shown(given)}; it is about sensitivity / epsilon")
 
 
 def checked_epsilon(epsilon: Any) -> Fraction:
@@ -184,7 +182,9 @@ def _sensitivity(sensitivity: Any, bounds: Bounds) -> Fraction:
 def _pooling(pooling: Any) -> Fraction:
     found = as_written(pooling, "pooling", InvalidParameter)
     if not 0 <= found <= 1:
-        raise InvalidParameter(f"pooling must be from 0 to 1, got {shown(pooling)}; 0 normalises, 1 snaps to the ends")
+        raise InvalidParameter(
+            f"pooling must be from 0 to 1, got {shown(pooling)}; 0 normalises, 1 clamps to the bounds"
+        )
     return found
 
 
@@ -199,5 +199,5 @@ def _guarantee(guarantee: object) -> GuaranteeName:
         if isinstance(guarantee, str) and guarantee == name:
             return name
     raise InvalidParameter(
-        f"guarantee must be 'standard' or 'distance', got {shown(guarantee)}; take 'standard' if in doubt"
+        f"guarantee must be 'standard' or 'distance', got {shown(guarantee)}; use 'standard' if in doubt"
     )

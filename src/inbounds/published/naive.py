@@ -62,6 +62,6 @@ class NaiveLaplace(TruncatedLaplace):
         if not self.certificate.holds and not self._leaky:
             raise NotPrivate(
                 "normalising at the plain scale does not keep epsilon; use bounded Laplace, or accept the leak "
-                f"(leaky) to release all the same. {self.certificate}",
+                f"(leaky) to release anyway. {self.certificate}",
                 self.certificate,
             )

@@ -3,7 +3,7 @@
 try:
     import sqlglot as _sqlglot  # noqa: F401  what every module here needs
 except ImportError:
-    raise ImportError("questions to tables need sqlglot and DuckDB: pip install 'inbounds[query]'") from None
+    raise ImportError("querying tables needs sqlglot and DuckDB: pip install 'inbounds[query]'") from None
 
 from inbounds.errors import (
     AnswerFailed,

@@ -92,7 +92,7 @@ class Questions(ABC):
     def _two(self, column: str | Expression, other: str | Expression) -> tuple[str, str]:
         found = self.table.numbers(column).name, self.table.numbers(other).name
         if found[0] == found[1]:
-            raise InvalidQuestion(f"this takes two different columns, got {shown(found[0])} twice; name another one")
+            raise InvalidQuestion(f"two different columns are needed, got {shown(found[0])} twice; name another one")
         return found
 
     def proportion(self, condition: Condition | str) -> Query:
@@ -129,7 +129,9 @@ class Questions(ABC):
         """Ask for several quantiles of a column, for example [0.1, 0.5, 0.9]; none is released below the one before."""
         found = [self.quantile(column, level).question.measure for level in levels]
         if not 1 <= len(found) <= MOST_LEVELS or len(set(found)) < len(found):
-            raise InvalidQuestion(f"quantiles takes from 1 to {MOST_LEVELS} different levels, got others; give such")
+            raise InvalidQuestion(
+                f"quantiles takes from 1 to {MOST_LEVELS} different levels, got others; give such a list"
+            )
         return self._asked(*found)
 
     def histogram(self, column: str | Expression, bins: int | list[Any] | None = None) -> Query:
@@ -140,7 +142,7 @@ class Questions(ABC):
         found = self.table.column(column)
         if isinstance(found, Keys):
             if bins is not None:
-                raise InvalidQuestion(f"{found.name} holds keys, each of them a bin; leave bins out")
+                raise InvalidQuestion(f"{found.name} is categorical, so each category is a bin; leave bins out")
             return self._asked(Count()).by(found.name)
         question = Question(self.table, Count(), groups=(by_bins(found, bins),))
         return self._asked_as(question)
@@ -161,7 +163,7 @@ class Questions(ABC):
         """
         measures = tuple(measure for query in queries for measure in _alone(query))
         if not measures or len(set(measures)) < len(measures):
-            raise InvalidQuestion("together takes one or more measures, each once, got others; name each once")
+            raise InvalidQuestion("together takes one or more different measures, got others; name each once")
         return self._asked(*measures)
 
     def _selected(self, read: Selected) -> Query:
@@ -183,7 +185,7 @@ class Questions(ABC):
         if not measure.names_groups_by_top:
             return self.histogram(*read.histogram)
         if read.grouped.keys:
-            raise InvalidQuestion("CDF is of all rows at once; leave GROUP BY out, and name the group in WHERE")
+            raise InvalidQuestion("CDF covers all rows at once; leave GROUP BY out, and choose the group in WHERE")
         return self.cdf(*read.histogram)
 
 
@@ -191,5 +193,5 @@ def _alone(query: Query) -> tuple[Measure, ...]:
     """Return the measures of a query that says nothing else."""
     found = query.asked
     if query != Query.of(query.dataset, found):
-        raise InvalidQuestion("together takes measures of all rows; say where and by what groups afterwards")
+        raise InvalidQuestion("together takes measures of all rows; add where and by afterwards")
     return found

@@ -156,7 +156,9 @@ class Dataset(Questions):
     def sql(self, text: str) -> Query:
         """Ask in SQL; see `inbounds.query.sql` for what is answered."""
         if self.table is not self.tables.main:
-            raise InvalidQuestion("SQL names its tables itself, after FROM; ask the dataset in SQL, or this in Python")
+            raise InvalidQuestion(
+                "SQL names its tables after FROM; call sql on the dataset, or ask this table in Python"
+            )
         read = self._read(text)
         if read.made is None and read.table == self.name:
             return self._selected(read)

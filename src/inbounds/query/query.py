@@ -65,7 +65,7 @@ class Query:
     def question(self) -> Question:
         """The question, if it is one."""
         if len(self.questions) != 1:
-            raise ValueError(f"there are {len(self.questions)} questions, each with a part of epsilon; use questions")
+            raise ValueError(f"there are {len(self.questions)} questions, each with a share of epsilon; use questions")
         return self.questions[0]
 
     def where(self, condition: Condition | str) -> Query:
@@ -182,7 +182,7 @@ class Query:
         if len(given) != len(self.places) or any(one <= 0 for one in given):
             raise InvalidParameter(
                 f"weights must be {len(self.places)} numbers above 0, one for each measure, got {shown(weights)}; "
-                "give such, or leave them out"
+                "correct them, or leave them out"
             )
         return [
             sum((one for one, (at, _) in zip(given, self.places, strict=True) if at == number), Fraction(0))
@@ -229,7 +229,7 @@ class Query:
         """
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
         found = None if analyst is None or not plans else self.owned(analyst, ledger, hidden)
-        owned = None if found is None else f"{analyst} owns this already, as a sum or a part of {found.request_id}"
+        owned = None if found is None else f"{analyst} already has this, as a sum or a part of {found.request_id}"
         lasting = self.dataset.lasting(cost_of(epsilon), rho_of(plans)) if plans else None
         dialect, shown = self.dataset.engine.dialect.name, self.shown.explained()
         told = Explanation.of(plans, dialect, owned, shown, lasting, self.questions)

@@ -21,19 +21,21 @@ TAKEN = "visits JOIN prescriptions ON visits.patient = prescriptions.taker"
 NAMES = [
     Refused("SELECT AVG(ages) FROM visits", "ages", "has no column 'ages'; it has age, cost"),
     Refused("SELECT COUNT(*) FROM visit", "visit", "there is no table 'visit'; the contract has 'visits'"),
-    Refused("SELECT COUNT(*) FROM clinics", "clinics", "clinics is public, so there is nothing to protect in it"),
+    Refused("SELECT COUNT(*) FROM clinics", "clinics", "clinics is public, so there is nothing to protect"),
     Refused("SELECT COUNT(*) FROM visits WHERE hospital = 'north'", "hospital", "has no column 'hospital'"),
     Refused("SELECT ward2, COUNT(*) FROM visits GROUP BY ward2", "ward2", "has no column 'ward2'"),
     Refused("SELECT clinc, COUNT(*) FROM visits GROUP BY clinic", "clinc", "has no column 'clinc'"),
     Refused("SELECT AVG(FLOOR(height / 10)) FROM visits", "height", "has no column 'height'"),
     Refused("SELECT AVG(w.age) FROM visits v", "w.age", "names another table"),
     Refused(
-        "SELECT COUNT(*) FROM visits WHERE clinic = 'nort'", "'nort'", "'nort' is not a key of clinic; its keys are"
+        "SELECT COUNT(*) FROM visits WHERE clinic = 'nort'",
+        "'nort'",
+        "'nort' is not a category of clinic; its categories are",
     ),
-    Refused("SELECT COUNT(*) FROM visits WHERE clinic IN ('north', 'east')", "'east'", "is not a key of clinic"),
+    Refused("SELECT COUNT(*) FROM visits WHERE clinic IN ('north', 'east')", "'east'", "is not a category of clinic"),
     Refused("SELECT COUNT(*) FROM visits WHERE clinic = sex", "clinic = sex", "compared with constants only"),
-    Refused("SELECT COUNT(*) FROM visits WHERE ward = '1'", "'1'", "is not a key of ward"),
-    Refused('SELECT COUNT(*) FROM visits WHERE clinic = "north"', '"north"', "a text is written in single quotes"),
+    Refused("SELECT COUNT(*) FROM visits WHERE ward = '1'", "'1'", "is not a category of ward"),
+    Refused('SELECT COUNT(*) FROM visits WHERE clinic = "north"', '"north"', "for text write 'north'"),
     Refused("SELECT AVG(n) AS n, COUNT(*) AS n FROM visits", "n", "has no column 'n'"),
     Refused("SELECT AVG(age) AS m, COUNT(*) AS m FROM visits", "m", "m names two columns; give them other names"),
     Refused(f"SELECT AVG(cost) FROM {TAKEN}", "cost", "cost may be visits.cost or prescriptions.cost"),
@@ -52,10 +54,12 @@ UNITS = [
     Refused("SELECT * FROM visits", "*", "rows are never shown"),
     Refused("SELECT age FROM visits", "age", "rows are never shown"),
     Refused("SELECT age, cost FROM visits LIMIT 10", "age", "rows are never shown"),
-    Refused("SELECT DISTINCT clinic FROM visits", "DISTINCT", "leave it out"),
+    Refused("SELECT DISTINCT clinic FROM visits", "DISTINCT", "use GROUP BY and a measure"),
     Refused("SELECT clinic, age, COUNT(*) FROM visits GROUP BY clinic", "age", "is selected but not in GROUP BY"),
     Refused("SELECT COUNT(DISTINCT cost) FROM visits", "DISTINCT cost", "cost has no keys"),
-    Refused("SELECT COUNT(DISTINCT clinic, sex) FROM visits", "DISTINCT clinic, sex", "one column is counted distinct"),
+    Refused(
+        "SELECT COUNT(DISTINCT clinic, sex) FROM visits", "DISTINCT clinic, sex", "COUNT(DISTINCT) takes one column"
+    ),
 ]
 
 FUNCTIONS = [
@@ -63,37 +67,37 @@ FUNCTIONS = [
     Refused("SELECT STRING_AGG(clinic, ',') FROM visits", "STRING_AGG(clinic, ',')", "measures are COUNT"),
     Refused("SELECT AVG(SQRT(cost)) FROM visits", "SQRT(cost)", "SQRT is not supported; functions of columns are ABS"),
     Refused("SELECT AVG(LOG(cost)) FROM visits", "LOG(cost)", "LOG is not supported; functions of columns are"),
-    Refused("SELECT AVG(cost / age) FROM visits", "cost / age", "divides by what a row may make zero"),
+    Refused("SELECT AVG(cost / age) FROM visits", "cost / age", "divides by a value that may be zero"),
     Refused("SELECT AVG(cost / 0) FROM visits", "cost / 0", "divides by zero; divide by another constant"),
     Refused("SELECT AVG(age % 10) FROM visits", "age % 10", "write x - FLOOR(x / 10) * 10"),
     Refused("SELECT AVG(CAST(age AS DOUBLE)) FROM visits", "CAST(age AS DOUBLE)", "CAST"),
     Refused("SELECT AVG(age::float) FROM visits", "age::float", "CAST"),
     Refused("SELECT CAST(AVG(age) AS INT) FROM visits", "CAST(AVG(age) AS INT)", "write ROUND(AVG(age), 1)"),
     Refused("SELECT COUNT(*) FROM visits WHERE CAST(ward AS TEXT) = '1'", "CAST(ward AS TEXT)", "CAST"),
-    Refused("SELECT AVG(MONTH(age)) FROM visits", "MONTH(age)", "MONTH takes a day, and age is a number"),
-    Refused("SELECT MONTH(clinic), COUNT(*) FROM visits GROUP BY MONTH(clinic)", "MONTH(clinic)", "is a text or a key"),
+    Refused("SELECT AVG(MONTH(age)) FROM visits", "MONTH(age)", "MONTH takes a date, but age is a number"),
+    Refused("SELECT MONTH(clinic), COUNT(*) FROM visits GROUP BY MONTH(clinic)", "MONTH(clinic)", "is categorical"),
     Refused(
-        "SELECT COUNT(*) FROM visits WHERE YEAR(pain) = 2026", "YEAR(pain)", "YEAR takes a day, and pain is a number"
+        "SELECT COUNT(*) FROM visits WHERE YEAR(pain) = 2026", "YEAR(pain)", "YEAR takes a date, but pain is a number"
     ),
-    Refused("SELECT HOUR(admitted), COUNT(*) FROM visits GROUP BY HOUR(admitted)", "HOUR(admitted)", "knows days only"),
+    Refused("SELECT HOUR(admitted), COUNT(*) FROM visits GROUP BY HOUR(admitted)", "HOUR(admitted)", "hold dates only"),
     Refused("SELECT DAYOFWEEK(admitted), COUNT(*) FROM visits GROUP BY 1", "DAYOFWEEK(admitted)", "write WEEKDAY(day)"),
     Refused(
         "SELECT DATE_TRUNC('decade', admitted), COUNT(*) FROM visits GROUP BY 1",
         "DATE_TRUNC('decade', admitted)",
         "year, quarter, month, week",
     ),
-    Refused("SELECT UPPER(age), COUNT(*) FROM visits GROUP BY UPPER(age)", "UPPER(age)", "UPPER takes a text"),
-    Refused("SELECT AVG(clinic) FROM visits", "clinic", "clinic holds keys; this needs a column with bounds"),
-    Refused("SELECT SUM(clinic + 1) FROM visits", "clinic + 1", "is a text or a key"),
-    Refused("SELECT SUM(admitted) FROM visits", "admitted", "holds days"),
+    Refused("SELECT UPPER(age), COUNT(*) FROM visits GROUP BY UPPER(age)", "UPPER(age)", "UPPER takes text"),
+    Refused("SELECT AVG(clinic) FROM visits", "clinic", "clinic is categorical, and this needs a column with bounds"),
+    Refused("SELECT SUM(clinic + 1) FROM visits", "clinic + 1", "is categorical"),
+    Refused("SELECT SUM(admitted) FROM visits", "admitted", "holds dates"),
     Refused("SELECT AVG(age > 60) FROM visits", "age > 60", "a proportion is written PROPORTION(age > 60)"),
     Refused("SELECT SUM(DISTINCT cost) FROM visits", "DISTINCT cost", "leave DISTINCT out"),
     Refused("SELECT AVG(age, cost) FROM visits", "cost", "AVG cannot take 2 arguments"),
     Refused("SELECT QUANTILE(age) FROM visits", "QUANTILE(age)", "takes a column and a level"),
     Refused("SELECT QUANTILE(age, 90) FROM visits", "90", "above 0 and below 1"),
     Refused("SELECT HISTOGRAM(age, 0) FROM visits", "0", "bins must be from 1 to"),
-    Refused("SELECT HISTOGRAM(clinic, 3) FROM visits", "3", "holds keys, each of them a bin"),
-    Refused("SELECT CDF(clinic) FROM visits", "clinic", "clinic holds keys"),
+    Refused("SELECT HISTOGRAM(clinic, 3) FROM visits", "3", "is categorical, so each category is a bin"),
+    Refused("SELECT CDF(clinic) FROM visits", "clinic", "clinic is categorical"),
     Refused("SELECT CORR(age, age) FROM visits", "CORR(age, age)", "takes two different columns"),
     Refused("SELECT COUNT(*) FILTER (WHERE age > 60) FROM visits", "COUNT(*) FILTER (WHERE age > 60)", "CASE WHEN"),
     Refused(
@@ -108,11 +112,11 @@ FUNCTIONS = [
 
 CONDITIONS = [
     Refused("SELECT COUNT(*) FROM visits WHERE age", "age", "is not true or false; compare it"),
-    Refused("SELECT COUNT(*) FROM visits WHERE clinic > 'm'", "clinic > 'm'", "holds keys, which have no order"),
+    Refused("SELECT COUNT(*) FROM visits WHERE clinic > 'm'", "clinic > 'm'", "is categorical and has no order"),
     Refused("SELECT COUNT(*) FROM visits WHERE age = 'old'", "'old'", "age"),
-    Refused("SELECT COUNT(*) FROM visits WHERE age LIKE '6%'", "age LIKE '6%'", "holds no texts"),
-    Refused("SELECT COUNT(*) FROM visits WHERE admitted > 'soon'", "'soon'", "holds days"),
-    Refused("SELECT COUNT(*) FROM visits WHERE admitted > '2026-02-30'", "'2026-02-30'", "not a day of the calendar"),
+    Refused("SELECT COUNT(*) FROM visits WHERE age LIKE '6%'", "age LIKE '6%'", "holds no text"),
+    Refused("SELECT COUNT(*) FROM visits WHERE admitted > 'soon'", "'soon'", "holds dates"),
+    Refused("SELECT COUNT(*) FROM visits WHERE admitted > '2026-02-30'", "'2026-02-30'", "not a date of the calendar"),
     Refused("SELECT COUNT(*) FROM visits WHERE age > clinic", "age > clinic", "compared with constants only"),
     Refused("SELECT COUNT(*) FROM visits WHERE 1 = 1", "1", "a column is needed here"),
     Refused(
@@ -143,11 +147,11 @@ GROUPS = [
     Refused("SELECT pain, COUNT(*) FROM visits GROUP BY pain", "pain", "ask for a histogram with bins"),
     Refused("SELECT pain * 2, COUNT(*) FROM visits GROUP BY 1", "pain * 2", "ask for a histogram with bins"),
     Refused("SELECT clinic, COUNT(*) FROM visits GROUP BY 3", "3", "is not the position of anything selected"),
-    Refused("SELECT COUNT(*) FROM visits GROUP BY clinic, clinic", "clinic", "grouped by twice"),
+    Refused("SELECT COUNT(*) FROM visits GROUP BY clinic, clinic", "clinic", "appears twice in GROUP BY"),
     Refused("SELECT COUNT(*) FROM visits GROUP BY ROLLUP()", "", "ROLLUP takes columns, got none"),
-    Refused("SELECT CDF(age), sex FROM visits GROUP BY sex", "sex", "CDF is of all rows at once"),
+    Refused("SELECT CDF(age), sex FROM visits GROUP BY sex", "sex", "CDF covers all rows at once"),
     Refused("SELECT clinic FROM visits GROUP BY clinic", "", "SELECT needs a measure"),
-    Refused("SELECT COUNT(*), COUNT(*) FROM visits", "COUNT(*)", "asked for twice"),
+    Refused("SELECT COUNT(*), COUNT(*) FROM visits", "COUNT(*)", "appears twice"),
     Refused("SELECT COUNT(cost), AVG(age) FROM visits", "COUNT(cost)", "rows can only be counted with COUNT(*)"),
 ]
 
@@ -155,20 +159,22 @@ SHOWN = [
     Refused("SELECT clinic, COUNT(*) FROM visits GROUP BY clinic HAVING age > 5", "age", "is no column of the answer"),
     Refused("SELECT clinic, COUNT(*) FROM visits GROUP BY clinic ORDER BY cost", "cost", "is no column of the answer"),
     Refused(
-        "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic HAVING clinic = 'east'", "'east'", "is not a key of clinic"
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic HAVING clinic = 'east'",
+        "'east'",
+        "is not a category of clinic",
     ),
     Refused(
         "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic HAVING COUNT(*)",
         "COUNT(*)",
-        "is not a condition on what is released",
+        "is not a condition on released values",
     ),
     Refused(
         "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic ORDER BY 5",
         "5",
         "is not the position of anything selected",
     ),
-    Refused("SELECT COUNT(*) FROM visits LIMIT -1", "-1", "LIMIT takes a whole number from 0 on"),
-    Refused("SELECT COUNT(*) FROM visits LIMIT 2.5", "2.5", "LIMIT takes a whole number from 0 on"),
+    Refused("SELECT COUNT(*) FROM visits LIMIT -1", "-1", "LIMIT takes a whole number, 0 or more"),
+    Refused("SELECT COUNT(*) FROM visits LIMIT 2.5", "2.5", "LIMIT takes a whole number, 0 or more"),
     Refused("SELECT COUNT(*) + clinic FROM visits GROUP BY clinic", "clinic", "a number is needed here"),
     Refused("SELECT COUNT(*) + age FROM visits", "age", "is not in GROUP BY"),
     Refused("SELECT 1 FROM visits", "1", "measures are"),
@@ -179,7 +185,7 @@ RELATED = [
     Refused(
         "SELECT COUNT(*) FROM visits JOIN prescriptions ON visits.admitted = prescriptions.started",
         "visits.admitted = prescriptions.started",
-        "could belong to two units; what can be joined is",
+        "could belong to two units; write JOIN",
     ),
     Refused("SELECT COUNT(*) FROM visits JOIN prescriptions USING (cost)", "cost", "could belong to two units"),
     Refused(
@@ -188,7 +194,7 @@ RELATED = [
         "ON visits.patient = prescriptions.taker",
     ),
     Refused("SELECT COUNT(*) FROM visits CROSS JOIN prescriptions", "prescriptions", "CROSS JOIN is not supported"),
-    Refused("SELECT COUNT(*) FROM visits, prescriptions", "prescriptions", "joined by one column"),
+    Refused("SELECT COUNT(*) FROM visits, prescriptions", "prescriptions", "takes one pair of columns"),
     Refused(
         "SELECT COUNT(*) FROM visits FULL JOIN prescriptions ON visits.patient = prescriptions.taker",
         "prescriptions",
@@ -202,7 +208,7 @@ RELATED = [
     Refused(
         "SELECT COUNT(*) FROM visits JOIN clinics ON visits.clinic = clinics.region",
         "visits.clinic = clinics.region",
-        "clinics is joined by its key name",
+        "clinics is joined on its key name only",
     ),
     Refused(
         "SELECT COUNT(*) FROM visits JOIN clinics ON visits.ward = clinics.name", "visits.ward = clinics.name", "ward"
@@ -224,7 +230,7 @@ RELATED = [
     Refused(
         "SELECT AVG(m) FROM (SELECT patient, MEDIAN(age) AS m FROM visits GROUP BY patient)",
         "MEDIAN(age)",
-        "is not made of a unit's rows",
+        "cannot be computed per unit",
     ),
     Refused(
         "SELECT AVG(s) FROM (SELECT patient, LEAST(SUM(cost * 1.2345678), 500) AS s FROM visits GROUP BY patient)",
@@ -234,7 +240,7 @@ RELATED = [
     Refused(
         "SELECT AVG(s) FROM (SELECT patient, SUM(admitted) AS s FROM visits GROUP BY patient)",
         "SUM(admitted)",
-        "holds days, which have no sum",
+        "holds dates, which have no sum",
     ),
     Refused(
         "SELECT AVG(n) FROM (SELECT patient, COUNT(*) AS n FROM visits WHERE ages > 3 GROUP BY patient)",
@@ -249,12 +255,12 @@ RELATED = [
     Refused(
         "SELECT AVG(n) FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient HAVING n > 1)",
         "n > 1",
-        "is not supported in an inner SELECT",
+        "write COUNT(*) AS n inside and WHERE n > 3 outside",
     ),
     Refused(
         "SELECT COUNT(*) FROM (SELECT patient FROM visits UNION SELECT taker FROM prescriptions)",
         "(SELECT patient FROM visits UNION SELECT taker FROM prescriptions)",
-        "a SELECT is needed here",
+        "a subquery must be one SELECT",
     ),
 ]
 
@@ -265,7 +271,7 @@ STATEMENTS = [
     Refused(
         "SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM prescriptions",
         "SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM prescriptions",
-        "only SELECT is supported",
+        "UNION is not supported; ask each SELECT as its own query",
     ),
     Refused(
         "WITH v AS (SELECT * FROM visits) SELECT COUNT(*) FROM v",

@@ -119,5 +119,5 @@ def test_without_a_solver_the_refusal_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     facts = _facts((2, 2), {(0, None): [1, 1], (None, 0): [1, 1]})
     cell = np.zeros((2, 2), dtype=np.int64), np.eye(2, dtype=bool)
-    with pytest.raises(InvalidParameter, match="extra joint"):
+    with pytest.raises(InvalidParameter, match="which brings scipy"):
         Facts(facts.layout, {**facts.known, (0, 0): cell}).check(nonnegative=True)

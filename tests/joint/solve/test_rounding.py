@@ -113,5 +113,5 @@ def test_a_missing_solver_is_noticed_before_anything_is_measured(monkeypatch: py
     check_solver(layout, TWO_WAY, Facts.none(layout))
     monkeypatch.setattr(rounding, "solver_is_installed", lambda: False)
     check_solver(layout, [(0, 0), (0, None), (None, None)], Facts.none(layout))
-    with pytest.raises(InvalidParameter, match="extra joint"):
+    with pytest.raises(InvalidParameter, match="which brings scipy"):
         check_solver(layout, TWO_WAY, Facts.none(layout))

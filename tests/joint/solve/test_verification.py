@@ -26,7 +26,7 @@ def test_a_table_passes_exactly_if_nothing_is_wrong_with_it(seed: int) -> None:
     for change in (1, -1)[: int(rng.integers(1, 3))]:
         altered.ravel()[rng.integers(layout.cells)] += change
     if broken_facts(problem, altered):
-        with pytest.raises(ProjectionFailed, match="agree with all that is known"):
+        with pytest.raises(ProjectionFailed, match="agrees with all known values"):
             verify(layout, altered, problem.facts)
     else:
         verify(layout, altered, problem.facts)

@@ -202,7 +202,7 @@ def test_a_cap_that_was_exceeded_once_is_found(ledger: Ledger, place: Place) -> 
         ("answer", {"analyst": "eve", "request_id": "r2"}, "is a second answer to the same request"),
         ("charge", {"analyst": "ada", "request_id": "r1", "amount": 5}, "charges a request that was charged before"),
         ("charge", {"analyst": "ada", "request_id": "r5", "amount": -5}, "charges an amount that is not above 0"),
-        ("open", {"amount": 5}, "opens a dataset that is open already"),
+        ("open", {"amount": 5}, "opens a dataset that is already open"),
         ("grant", {"analyst": "ada", "amount": -UNIT}, "takes 'ada' in 'clinic' over the cap: 0.1 of -0.3 spent"),
     ],
 )

@@ -79,7 +79,7 @@ def test_another_ledger_is_refused_whatever_is_asked_of_it(
     for known in (Head(3, "a" * 64), Head(2, "b" * 64)):  # one that is shorter, and one that went another way
         witness.last = known
         entries = place.raw("SELECT count(*) FROM ledger_entries")
-        with pytest.raises(LedgerReplaced, match=rf"entry {known.seq} \(.*ends at entry 2 .*accept-restore"):
+        with pytest.raises(LedgerReplaced, match=rf"entry {known.seq} \(.*ends at entry 2; .*accept-restore"):
             USES[use](ledger)
         assert place.raw("SELECT count(*) FROM ledger_entries") == entries
 

@@ -72,8 +72,8 @@ def test_the_ends_are_the_first_and_the_last_step(column: Numbers) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[0, inf)", "both ends"),
-        ("(-inf, 0] step 1", "both ends"),
+        ("[0, inf)", "must be finite"),
+        ("(-inf, 0] step 1", "must be finite"),
         ("[3, 3] step 1", "at least two values"),
         (f"[0, {MOST_STEPS + 1}] step 1", "at most 2^"),
         ("[1125899906842625, 1125899906842630] step 1", "within 2^50 steps"),
@@ -105,7 +105,7 @@ def test_only_a_key_has_a_place(given: object) -> None:
     assert [Keys("x", ("a", "b")).code(key) for key in ("a", "b")] == [0, 1]
     assert [Keys("x", (True, False)).code(key) for key in (True, False)] == [0, 1]
     for keys in (("a", "b"), (1, 2)):
-        with pytest.raises(InvalidQuestion, match="is not a key of x"):
+        with pytest.raises(InvalidQuestion, match="is not a category of x"):
             Keys("x", keys).code(given)
 
 

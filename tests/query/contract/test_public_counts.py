@@ -163,5 +163,5 @@ def test_an_explanation_says_what_is_not_protected() -> None:
     """Whoever looks at a question is told which numbers are public by the contract."""
     with Playground(facts(KNOWN), TYPES) as playground:
         told = playground.dataset.count().by("region", "sex").explain(1).parts[0].mechanism
-        assert "Public by the contract, and not protected: region, sex; the total; region; sex" in told
+        assert "Public by contract, and so not protected: region, sex; the total; region; sex" in told
         assert "not protected" not in playground.dataset.sum("size").by("street").explain(1).parts[0].mechanism

@@ -29,14 +29,14 @@ TYPES = {"patient": "int", "age": "int", "day": "date"}
 
 BY_RANK = "0.5) WITHIN GROUP (ORDER BY age)"
 
-UNIT = r"patient is the unit; it can only be counted: COUNT\(DISTINCT patient\)"
+UNIT = r"patient is the unit; it can only be counted, with COUNT\(DISTINCT patient\)"
 
 REFUSED: list[tuple[Callable[[Dataset], Any], str]] = [
     (lambda d: d.sql("SELECT COUNT(*) FROM visits WHERE patient = 3"), UNIT),
     (lambda d: d.sql("SELECT patient, COUNT(*) FROM visits GROUP BY patient"), UNIT),
     (lambda d: d.mean("patient"), UNIT),
-    (lambda d: d.count().where("day > '2026-02-30'"), "'2026-02-30' is not a day of the calendar; write a day like"),
-    (lambda d: d.count().where("day > 'soon'"), "day holds days, so it cannot be compared with 'soon'"),
+    (lambda d: d.count().where("day > '2026-02-30'"), "'2026-02-30' is not a date of the calendar; write it like"),
+    (lambda d: d.count().where("day > 'soon'"), "day holds dates, so it cannot be compared with 'soon'"),
     (lambda d: d.count().explain(0), "epsilon must be from 1e-9 to 1000, got 0"),
     (lambda d: d.count().explain(-0.5), "epsilon must be from 1e-9 to 1000, got -0.5"),
     (lambda d: d.count().explain(Decimal("1e9")), "epsilon must be from 1e-9 to 1000, got 1e9"),
@@ -74,7 +74,7 @@ def test_bounds_on_text_are_told_in_one_word(tmp_path: Path) -> None:
     """A column with bounds must hold numbers, of whatever type of the database."""
     place = InDuckDB(tmp_path)
     worded = place.dataset([], TYPES | {"age": "text"}, CONTRACT)
-    with pytest.raises(InboundsError, match="column 'age' must hold numbers, and the table has text"):
+    with pytest.raises(InboundsError, match="column 'age' must hold numbers, but the table has text"):
         worded.count().explain(1)
     place.close()
 
@@ -100,14 +100,14 @@ total = 10
 """
 
 NOT_CHARGED: list[tuple[str, dict[str, Any], str]] = [
-    ("AVG(age) FROM visits GROUP BY ROLLUP(clinic)", {}, "totals are made of counts and sums, and a mean has none"),
-    ("COUNT(*), AVG(age) FROM visits GROUP BY CUBE(clinic)", {}, "and a mean has none; ask for COUNT"),
-    ("MEDIAN(age) FROM visits GROUP BY ROLLUP(clinic)", {}, "and a median has none"),
+    ("AVG(age) FROM visits GROUP BY ROLLUP(clinic)", {}, "other totals need COUNT.* got a mean"),
+    ("COUNT(*), AVG(age) FROM visits GROUP BY CUBE(clinic)", {}, "got a mean; ask for these"),
+    ("MEDIAN(age) FROM visits GROUP BY ROLLUP(clinic)", {}, "got a median"),
     ("COUNT(*) FROM visits GROUP BY ROLLUP(clinic)", {"pooling": 1}, "pooling does not apply to a table with totals"),
     ("COUNT(*) FROM visits GROUP BY ROLLUP(ward)", {}, "no column 'ward'"),
-    ("COUNT(*) FROM visits GROUP BY clinic, clinic", {}, "clinic is grouped by twice; name it once"),
+    ("COUNT(*) FROM visits GROUP BY clinic, clinic", {}, "clinic appears twice in GROUP BY; name it once"),
     ("COUNT(*) FROM visits GROUP BY ROLLUP()", {}, "ROLLUP takes columns, got none"),
-    ("HISTOGRAM(age, 3), COUNT(*) FROM visits", {}, "HISTOGRAM stands alone in a question"),
+    ("HISTOGRAM(age, 3), COUNT(*) FROM visits", {}, "HISTOGRAM cannot be combined with other measures"),
     ("COUNT(*), AVG(age), MEDIAN(age) FROM visits", {"weights": [1, 2]}, "weights must be 3 numbers above 0"),
     ("COUNT(*), AVG(age), MEDIAN(age) FROM visits", {"weights": [1, 2, 0]}, "weights must be 3 numbers above 0"),
     ("COUNT(*), AVG(age), MEDIAN(age) FROM visits", {"weights": [1, 2, "x"]}, "a weight must be"),

@@ -175,19 +175,19 @@ def test_python_shows_the_same(visits: Dataset) -> None:
     ("wrong", "told"),
     [
         (lambda query: query.having("counts > 5"), "counts is no column of the answer; there are place, count, mean"),
-        (lambda query: query.having("count"), "is not a condition on what is released"),
+        (lambda query: query.having("count"), "is not a condition on released values"),
         (lambda query: query.having("AVG(size) > 5"), "name columns of the answer"),
         (lambda query: query.having("size > 5"), "no column of the answer"),
         (lambda query: query.having("v.count > 5"), "no column of the answer"),
         (lambda query: query.having("count > 5; count > 6"), "is not a condition"),
-        (lambda query: query.having(5), "must be a text"),
+        (lambda query: query.having(5), "must be text"),
         (lambda query: query.order_by(""), "must not be empty"),
         (lambda query: query.select(x="1 + 1"), "must hold a measure"),
         (lambda query: query.select(place="count"), "the name of a group"),
         (lambda query: query.select(x="place + 1"), "a number is needed here"),
-        (lambda query: query.limit(-1), "whole numbers from 0 on"),
-        (lambda query: query.limit(1.5), "whole numbers from 0 on"),
-        (lambda query: query.limit(True), "whole numbers from 0 on"),
+        (lambda query: query.limit(-1), "whole numbers, 0 or more"),
+        (lambda query: query.limit(1.5), "whole numbers, 0 or more"),
+        (lambda query: query.limit(True), "whole numbers, 0 or more"),
     ],
 )
 def test_python_refuses_what_it_cannot_show(visits: Dataset, wrong: Any, told: str) -> None:
@@ -294,7 +294,7 @@ def test_nothing_shown_is_an_empty_answer(visits: Dataset) -> None:
     assert len(answer.released.rows) == 3
     assert "sum_size" in str(answer)
     assert len(answer.to_pandas()) == 0
-    with pytest.raises(ValueError, match="there are 0 answers"):
+    with pytest.raises(ValueError, match="needs a single answer, got 0"):
         _ = answer.value
 
 
@@ -303,7 +303,7 @@ def test_an_explanation_says_what_is_free(visits: Dataset) -> None:
     query = visits.sql("SELECT place, SUM(size) / COUNT(*) AS x FROM visits GROUP BY place ORDER BY x LIMIT 2")
     found = query.explain(1, pooling=1)
     assert found.question == "SELECT place, SUM(size), COUNT(*) FROM visits GROUP BY place"
-    free = "computed from what is released, costs nothing"
+    free = "computed from the released values, for free"
     assert found.shown == f"SUM(size) / COUNT(*) AS x; ORDER BY SUM(size) / COUNT(*); LIMIT 2 ({free})"
     assert "shown           SUM(size) / COUNT(*) AS x" in str(found)
     assert visits.sql("SELECT COUNT(*) FROM visits").explain(1, pooling=1).shown is None

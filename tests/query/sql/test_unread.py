@@ -124,20 +124,20 @@ def test_an_argument_too_many_is_refused(visits: Dataset, measure: str, marked: 
     ("selected", "told"),
     [
         ("DATE_TRUNC('month', day), COUNT(*)", r"DATE_TRUNC\('month', day\) is selected but not in GROUP BY"),
-        ("MIN(age), MIN(age)", r"this measure is asked for twice"),
+        ("MIN(age), MIN(age)", r"this measure appears twice"),
         ("CORR(age, age)", r"CORR takes two different columns"),
-        ("VARIANCE(DISTINCT age)", r"VARIANCE takes every row, not each value once; leave DISTINCT out"),
-        ("COUNT(DISTINCT age, day)", r"one column is counted distinct"),
+        ("VARIANCE(DISTINCT age)", r"VARIANCE does not take DISTINCT; leave DISTINCT out"),
+        ("COUNT(DISTINCT age, day)", r"COUNT\(DISTINCT\) takes one column"),
         ("AVG(age > 60)", r"AVG takes a column, got age > 60; a proportion is written PROPORTION"),
         ("SUM(age > 60)", r"SUM takes a column, got age > 60; a proportion is written PROPORTION"),
         ("MEDIAN((age > 3))", r"MEDIAN takes a column, got \(age > 3\); a proportion is written PROPORTION"),
-        ("AVG(DISTINCT age)", r"AVG takes every row, not each value once; leave DISTINCT out"),
+        ("AVG(DISTINCT age)", r"AVG does not take DISTINCT; leave DISTINCT out"),
         ("COUNT(age), AVG(age)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
         ("COUNT(*), COUNT(age)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
         ("COUNT(age), COUNT(*)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
         ("TOP 2 age, COUNT(*)", r"TOP is not supported; write LIMIT 2 at the end"),
-        ("AVG(age), AVG(age)", r"this measure is asked for twice"),
-        ("HISTOGRAM(age, 3), AVG(age)", r"HISTOGRAM stands alone in a question"),
+        ("AVG(age), AVG(age)", r"this measure appears twice"),
+        ("HISTOGRAM(age, 3), AVG(age)", r"HISTOGRAM cannot be combined with other measures"),
     ],
 )
 def test_a_refusal_blames_what_is_wrong(visits: Dataset, selected: str, told: str) -> None:
@@ -154,7 +154,7 @@ def test_units_that_are_counted_are_rows(visits: Dataset) -> None:
 def test_where_nothing_can_be_joined_a_refusal_says_so() -> None:
     """A contract of one table whose rows are units has no join that would do, and none is named."""
     text = '[dataset]\nname = "t"\nunit = "row"\n[columns.age]\nbounds = "[0, 9] step 1"\n[budget]\ntotal = 1\n'
-    with pytest.raises(InvalidQuestion, match="two units; nothing can be joined here; ask one table"):
+    with pytest.raises(InvalidQuestion, match="two units; nothing can be joined here; query one table"):
         Dataset.parse(text).sql("SELECT COUNT(*) FROM t AS a JOIN t AS b ON a.age = b.age")
 
 

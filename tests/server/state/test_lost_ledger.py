@@ -120,7 +120,7 @@ def test_a_lost_ledger_is_not_begun_anew(served: Served) -> None:
 def test_an_older_ledger_is_refused(served: Served) -> None:
     """The budget that was spent since would be there again."""
     take_back(served, 4)
-    with pytest.raises(LedgerReplaced, match=r"now it ends at entry 4 without it"):
+    with pytest.raises(LedgerReplaced, match=r"ends at entry 4; put the right one back"):
         check(served.file)
 
 

@@ -55,8 +55,8 @@ def restored(text: str) -> tuple[Measured, dict[str, Any]]:
         return found, {name: value for name, value in kept.items() if name not in FIELDS}
     except (KeyError, TypeError, ValueError, OverflowError):
         raise InvalidParameter(
-            "stored measurements must be as they were written, by this version or an older one, got others; take them "
-            "from where they were kept"
+            "stored measurements must be unchanged, and written by this version or an older one, got others; load the "
+            "original text"
         ) from None
 
 

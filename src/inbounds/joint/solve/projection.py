@@ -42,8 +42,8 @@ def project(
     cells = project_any(layout, measured, weights, facts, nonnegative, deadline)
     if cells is None:
         raise ProjectionFailed(
-            "the nearest possible table must be found in the time allowed, and was not; the measurements are as good "
-            "as before: allow more time, or take a table made of fewer of them"
+            "the nearest possible table was not found in the time allowed; the measurements remain valid: allow more "
+            "time, or make a table from fewer of them"
         )
     return cells
 

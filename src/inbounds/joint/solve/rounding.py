@@ -75,8 +75,8 @@ def rounded(
     whole = job.solved(list(dict.fromkeys((*facts.known, *groupings))))
     if whole is None:
         raise ProjectionFailed(
-            "a table in whole numbers must be found that agrees with all that is known, and none was in the time "
-            "allowed; the measurements are as good as before: allow more time, or leave out some of what is known"
+            "no table of whole numbers that agrees with all known values was found in the time allowed; the "
+            "measurements remain valid: allow more time, or leave out some known values"
         )
     return Rounded(whole, tuple(grouping for grouping in groupings if job.is_kept(whole, grouping)))
 

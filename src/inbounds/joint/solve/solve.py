@@ -66,6 +66,6 @@ def solve(
         raise
     except Exception as broken:  # noqa: BLE001
         raise ProjectionFailed(
-            f"a possible table must be found for what was measured, and {type(broken).__name__} was in the way; the "
-            "measurements are as good as before: try again, with more time or memory"
+            f"no possible table was found, because of {type(broken).__name__}; the measurements remain valid: try "
+            "again with more time or memory"
         ) from None

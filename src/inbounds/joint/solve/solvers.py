@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from inbounds.joint.table.layout import Grouping, Layout
 
 NOT_INSTALLED = (
-    "this table needs a solver, and none is installed; install scipy, which the extra joint of inbounds brings, or ask "
-    "for groupings that lie in one another"
+    "this table needs a solver, and none is installed: pip install 'inbounds[joint]', which brings scipy; or ask for "
+    "groupings that lie in one another"
 )
 
 UNLIMITED = 1 << 60

@@ -30,6 +30,6 @@ def verify(layout: Layout, cells: NDArray[np.int64], facts: Facts, *, nonnegativ
 
 def _failure() -> ProjectionFailed:
     return ProjectionFailed(
-        "a table that leaves must agree with all that is known of it, and none was found that does; the measurements "
-        "are as good as before: allow more time, or leave out some of what is known"
+        "no table was found that agrees with all known values; the measurements remain valid: allow more time, or "
+        "leave out some known values"
     )

@@ -35,14 +35,14 @@ def add_delta(book: Book, head: Head, opening: Entry, given: Caps, reason: str) 
         if (kept.delta, kept.reserved) == (given.delta, given.reserved):
             return
         raise LedgerConflict(
-            f"the dataset {dataset!r} has a delta already: {kept}; it is fixed from then on, so keep to it"
+            f"the dataset {dataset!r} already has a delta: {kept}; it cannot be changed, so write the same one"
         )
     accounts = {who: one for (of, who), one in book.accounts().items() if of == dataset}
     reserve = accounts[TOTAL].reserve
     if reserve + (given.delta or 0) >= DELTA_UNIT:
         raise LedgerConflict(
             f"a delta must stay below 1: charges of {dataset!r} may have {written_delta(reserve)}, and "
-            f"{written_delta(given.delta or 0)} more was asked; give less"
+            f"{written_delta(given.delta or 0)} more was requested; give less"
         )
     book.upgrade(KNOWS_LATE_DELTA)
     before = _before(book, dataset)

@@ -33,6 +33,6 @@ def raise_reserve(book: Book, dataset: str, delta: int) -> None:
     if account.reserve + delta >= DELTA_UNIT:
         raise LedgerConflict(
             f"a delta must stay below 1: charges of {dataset!r} may have {written_delta(account.reserve)}, and "
-            f"{written_delta(delta)} more was asked; grant less"
+            f"{written_delta(delta)} more was requested; grant less"
         )
     book.raise_reserve(dataset, delta)

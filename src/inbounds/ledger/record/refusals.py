@@ -17,14 +17,14 @@ def exceeded(dataset: str, analyst: str, cost: Cost, total: Account, own: Accoun
     """Return the refusal of a charge that goes over a cap."""
     left, left_own = total.left or 0, own.left
     if (cost.delta or 0) > total.reserve - total.spent_delta:
-        what = f"for such charges {written_delta(total.reserve - total.spent_delta)} of delta is left"
-        remedy = "ask for less, or ask the custodian for a grant of delta"
+        what = f"the delta left for such charges is {written_delta(total.reserve - total.spent_delta)}"
+        remedy = "ask for less, or ask the custodian to grant more delta"
     else:
         own_part = "" if left_own is None else f" and {analyst!r} has {_left(own)} left"
         what = f"the dataset has {_left(total)} left{own_part}"
-        remedy = "ask for less, or ask the custodian for a grant"
+        remedy = "ask for less, or ask the custodian to grant more"
     return BudgetExceeded(
-        f"{analyst!r} asked for {cost} of {dataset!r}, but {what}; {remedy}",
+        f"{analyst!r} cannot spend {cost} on {dataset!r}: {what}; {remedy}",
         dataset,
         analyst,
         fraction(cost.epsilon),
@@ -37,8 +37,8 @@ def no_room(dataset: str, analyst: str, cost: Cost, total: Account, own: Account
     """Return the refusal of a charge that fits in rho, but takes the sum of epsilon beyond what an account holds."""
     left = written(max(0, MOST_SPENT - int(total.spent)))
     return BudgetExceeded(
-        f"{analyst!r} asked for {cost} of {dataset!r}, but a ledger adds up at most {written(MOST_SPENT)} of epsilon, "
-        f"also where rho is what counts; ask for at most {left}",
+        f"{analyst!r} cannot spend {cost} on {dataset!r}: a ledger records at most {written(MOST_SPENT)} of epsilon, "
+        f"even when rho is what counts; ask for at most {left}",
         dataset,
         analyst,
         fraction(cost.epsilon),
@@ -57,7 +57,7 @@ def no_grant(dataset: str, who: str, more: int, account: Account) -> LedgerConfl
     whose = repr(dataset) if who == TOTAL else f"{who!r} in {dataset!r}"
     return LedgerConflict(
         f"a cap must stay between what is spent and {written(LIMIT)}: {whose} has spent "
-        f"{written(account.spent)} of {written(account.cap or 0)}, and a change by {written(more)} was asked; "
+        f"{written(account.spent)} of {written(account.cap or 0)}, got a change by {written(more)}; "
         "change it by less"
     )
 
@@ -69,15 +69,15 @@ def refuse_other_caps(dataset: str, kept: Caps, caps: Caps) -> None:
     added = kept.delta is None and replace(caps, delta=None, reserved=None) == kept
     remedy = ", or let the custodian add the delta (inbounds budget delta)" if added else ""
     raise LedgerConflict(
-        f"the dataset {dataset!r} was opened with {kept}, and now {caps} are asked; keep to the first, and change what "
-        f"is left with grant{remedy}"
+        f"the budget of {dataset!r} was opened with {kept}, got {caps}; write the first ones again, and change what is "
+        f"left with grant{remedy}"
     )
 
 
 def replaced(where: str, known: Head, head: Head) -> LedgerReplaced:
     """Return the refusal of a ledger that lacks a head that is known of it."""
     return LedgerReplaced(
-        f"the ledger {where} is an older copy or another ledger: entry {known.seq} ({known.digest[:12]}…) was in it, "
-        f"and now it ends at entry {head.seq} without it; put the right one back, or let the custodian record why it "
-        "was replaced (inbounds budget accept-restore)"
+        f"the ledger {where} is an older copy or another ledger: it lacks entry {known.seq} ({known.digest[:12]}…) and "
+        f"ends at entry {head.seq}; put the right one back, or let the custodian record why it was replaced "
+        "(inbounds budget accept-restore)"
     )

@@ -134,20 +134,20 @@ class _Replay:
 
     def _open(self, entry: Entry) -> str | None:
         if entry.dataset in self._caps:
-            return "opens a dataset that is open already"
+            return "opens a dataset that is already open"
         caps = self._caps[entry.dataset] = Caps.in_entry(entry)
         if not 0 <= (entry.reserved or 0) <= (entry.delta or 0) < DELTA_UNIT or entry.rho is not None:
             self._caps[entry.dataset] = Caps(entry.amount, entry.per_analyst)
-            return "opens a dataset with a delta that cannot be"
+            return "opens a dataset with an impossible delta"
         self._accounts[entry.dataset, TOTAL] = caps.account(entry.amount, reserve=entry.reserved or 0)
         return None if entry.amount > 0 else "opens a dataset with a cap that is not above 0"
 
     def _grant(self, entry: Entry) -> str | None:
         account = self._account(entry)
         if account is None or account.cap is None:
-            return "changes a cap that there is not"
+            return "changes a cap that does not exist"
         if (entry.delta or 0) < 0 or (entry.delta and entry.analyst != TOTAL):
-            return "grants a delta that cannot be"
+            return "grants an impossible delta"
         cap = account.cap + entry.amount
         rho_cap = None if account.rho_cap is None else self._caps[entry.dataset].rho_cap(cap)
         changed = account._replace(cap=cap, rho_cap=rho_cap, reserve=account.reserve + (entry.delta or 0))
@@ -211,7 +211,7 @@ class _Replay:
             return "adds a delta to a dataset that has one, or to an analyst"
         delta, reserved = entry.delta or 0, entry.reserved or 0
         if not 0 <= reserved < delta < DELTA_UNIT - account.reserve or entry.rho is not None:
-            return "adds a delta that cannot be"
+            return "adds an impossible delta"
         caps = self._caps[entry.dataset] = replace(caps, delta=entry.delta, reserved=entry.reserved)
         for whose, kept in self._accounts.items():
             if whose[0] == entry.dataset:

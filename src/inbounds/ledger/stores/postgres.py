@@ -47,7 +47,7 @@ _SETTINGS = (
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
-_SILENT = "the server says nothing; try again when it does"
+_SILENT = "the server does not respond; try again when it does"
 
 _REASONS = {
     "08": "the connection to the server was lost; try again when it is back",

@@ -120,7 +120,7 @@ class Balance:
     def _reserved(self) -> str:
         if self.delta_reserved is None or self.delta_spent is None:
             return ""
-        return f"of the delta for charges {_delta(self.delta_spent)} of {_delta(self.delta_reserved)} spent"
+        return f"of the delta reserved for charges, {_delta(self.delta_spent)} of {_delta(self.delta_reserved)} spent"
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,12 @@ class Repeats:
         return found | ({} if self.last.delta is None else {"delta": self.last.delta})
 
     def __str__(self) -> str:
-        return f"{self.count:,} more at epsilon {self.last.cost}"
+        return more_queries(self.count, self.last.cost)
+
+
+def more_queries(count: int, cost: str) -> str:
+    """Return how many more queries at some cost the budget allows, in words."""
+    return f"{count:,} more {'query' if count == 1 else 'queries'} at ε = {cost}"
 
 
 def _text(epsilon: Fraction) -> str:

@@ -86,7 +86,7 @@ class Account:
         if not contract.has("budget", "ledger"):
             if contract.stem is None:
                 raise InvalidParameter(
-                    "a contract that is not a file needs a ledger to be named; give one, for example 'budget.db'"
+                    "a contract that is not a file needs a named ledger; give one, for example 'budget.db'"
                 )
             return str(contract.folder / f"{contract.stem}.ledger.db")
         return named_ledger(contract)

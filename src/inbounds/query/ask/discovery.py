@@ -85,7 +85,7 @@ def discover(  # noqa: PLR0913  what is asked, at which cost, by whom
     )
     _ = selection.certain  # which refuses an epsilon that is too small
     if name in dataset.table.columns or name == dataset.table.unit:
-        raise InvalidQuestion(f"the contract describes {shown(name)} already; ask about it as it is")
+        raise InvalidQuestion(f"the contract already describes {shown(name)}; query it directly")
     ledger, engine = dataset.ledger, _engine(dataset, name)
     try:
         statement = _statement(engine, dataset.table, name, selection.limit)
@@ -136,7 +136,7 @@ def _limit(table: Table, keys_per_unit: object) -> int:
             "doubt"
         )
     if table.rows_are_units and keys_per_unit > 1:
-        raise InvalidParameter("a row has one key, got more keys for each unit; leave keys_per_unit out")
+        raise InvalidParameter("each row is a unit with one category, got more per unit; leave keys_per_unit out")
     return keys_per_unit
 
 

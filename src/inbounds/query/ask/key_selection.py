@@ -54,7 +54,7 @@ class KeySelection:
                 f"delta must be above 0 and below 1, got {float(self.delta):g}; give one such as 1e-6"
             )
         if self.limit < 1:
-            raise InvalidParameter(f"a unit must count for at least one key, got {self.limit}; give 1 or more")
+            raise InvalidParameter(f"a unit must count for at least one category, got {self.limit}; give 1 or more")
 
     @cached_property
     def _chances(self) -> tuple[arb, ...]:
@@ -71,8 +71,8 @@ class KeySelection:
                     return tuple(found)
                 found.append(chance)
         raise InvalidParameter(
-            f"epsilon {float(self.epsilon):g} is too small to publish keys, which would take {MOST_STEPS} units; "
-            "give a larger one"
+            f"epsilon {float(self.epsilon):g} is too small to publish categories, which would take {MOST_STEPS} "
+            "units; give a larger one"
         )
 
     @property

@@ -34,7 +34,7 @@ def fixed_pooling(pooling: Any) -> Fraction | None:
 def whole_number(given: Any) -> int:
     """Return a number of rows."""
     if type(given) is not int or given < 0:
-        raise InvalidQuestion(f"limit takes whole numbers from 0 on, got {shown(given)}; give such")
+        raise InvalidQuestion(f"limit takes whole numbers, 0 or more, got {shown(given)}; give such a number")
     return given
 
 

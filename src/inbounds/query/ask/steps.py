@@ -76,7 +76,7 @@ class Asking:
             self._check_useful(plans)
         if longest_text(self.query, plans) > LONGEST_TEXT:
             raise InvalidQuestion(
-                f"the answer for {len(plans[0].rows)} groups is too long to be kept; ask for fewer groups"
+                f"the answer for {len(plans[0].rows)} groups is too long to be stored; ask for fewer groups"
             )
 
     def charge(self, plans: Sequence[Plan]) -> Receipt:

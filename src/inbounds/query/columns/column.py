@@ -192,7 +192,7 @@ class Keys:
             if type(key) is type(given) and key == given:
                 return place
         known = ", ".join(map(repr, self.keys[:5])) + (", …" if len(self.keys) > 5 else "")
-        raise InvalidQuestion(f"{shown(given)} is not a key of {self.name}; its keys are {known}")
+        raise InvalidQuestion(f"{shown(given)} is not a category of {self.name}; its categories are {known}")
 
     def constant(self, given: object) -> Any:
         """Return the key that something is."""
@@ -201,7 +201,7 @@ class Keys:
     def against(self, operator: Comparison, given: object) -> tuple[Comparison, int]:
         """Return a comparison with a key as one of codes."""
         if operator not in ("=", "<>"):
-            raise InvalidQuestion(f"{self.name} holds keys, which have no order; use =, <> or IN")
+            raise InvalidQuestion(f"{self.name} is categorical and has no order; use =, <> or IN")
         return operator, self.code(given)
 
     def exact(self, text: str) -> int | None:
@@ -227,18 +227,18 @@ def is_key(given: object, key: Key) -> bool:
 def refuse_column(column: Numbers) -> str | None:  # noqa: PLR0911  one for each rule
     """Return why a column of numbers cannot be used, or None if it can."""
     if not column.bounds.bounded:
-        return f"bounds of a column must have both ends, got {column.bounds.brief()}; give the least and the greatest"
+        return f"bounds of a column must be finite, got {column.bounds.brief()}; give the least and the greatest value"
     if max(map(abs, column.ends)) > LARGEST:
-        return "bounds of a column must be below 1e150; give it another unit in the table"
+        return "bounds of a column must be below 1e150; use another unit of measurement in the table"
     if column.step < 1 / LARGEST:
-        return "bounds of a column must have a step above 1e-150; give it another unit in the table"
+        return "bounds of a column must have a step above 1e-150; use another unit of measurement in the table"
     if column.steps < 1:
-        return "bounds of a column must hold at least two values; leave out a column that is always the same"
+        return "bounds of a column must contain at least two values; leave out a constant column"
     if column.steps > MOST_STEPS:
-        return f"bounds must span at most 2^35 steps, got {column.steps}; take a coarser step"
+        return f"bounds must span at most 2^35 steps, got {column.steps}; choose a coarser step"
     farthest = max(abs(column.low), abs(column.high)) / column.step
     if farthest > FARTHEST:
-        return "bounds must lie within 2^50 steps of zero; take a coarser step, or subtract a constant in the table"
+        return "bounds must lie within 2^50 steps of zero; choose a coarser step, or subtract a constant in the table"
     return None
 
 

@@ -56,7 +56,7 @@ class Condition:
         return Not(self)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a condition is not true or false before it meets a row; write & for and, | for or, ~ for not")
+        raise TypeError("a condition has no truth value of its own; write & for and, | for or, ~ for not")
 
     def parts(self) -> tuple[Condition, ...]:
         """Return the conditions that this one is made of."""
@@ -150,9 +150,9 @@ class Like(OfColumn):
     def among(self, keys: tuple[Any, ...]) -> Condition:
         """Return the condition that a column has one of those of its keys that fit."""
         if not isinstance(self.pattern, str):
-            raise InvalidQuestion(f"LIKE takes a text, got {shown(self.pattern)}; write it like 'n%'")
+            raise InvalidQuestion(f"LIKE takes text, got {shown(self.pattern)}; write it like 'n%'")
         if not isinstance(keys[0], str):
-            raise InvalidQuestion(f"{self.column} holds no texts, so nothing is LIKE another; use = or IN")
+            raise InvalidQuestion(f"{self.column} holds no text, so LIKE does not apply; use = or IN")
         wanted = re.compile("".join(map(_wildcard, self.pattern)), re.DOTALL | re.IGNORECASE * self.any_case)
         found = tuple(key for key in keys if wanted.fullmatch(key))
         return In(self.column, found) if found else Not(In(self.column, keys))  # none fits, and a missing one neither

@@ -52,7 +52,7 @@ def _checked(table: Table, condition: Condition, depth: int) -> Condition:
     if isinstance(condition, Compare):
         column = table.column(condition.column)
         if not column.has_order and condition.operator not in ("=", "<>"):
-            raise InvalidQuestion(f"{condition.column} holds keys, which have no order; use =, <> or IN")
+            raise InvalidQuestion(f"{condition.column} is categorical and has no order; use =, <> or IN")
         return Compare(condition.column, condition.operator, column.constant(condition.value))
     assert isinstance(condition, Missing)
     table.column(condition.column)

@@ -142,7 +142,7 @@ class _Maker:
         found = self.value(node)
         if isinstance(found, _Places):
             raise InvalidQuestion(
-                f"{what} needs numbers, and {node} is a text or a key; compare it with = or IN, or group by it"
+                f"{what} needs numbers, but {node} is categorical; compare it with = or IN, or group by it"
             )
         return found
 
@@ -150,15 +150,15 @@ class _Maker:
         """Return what an expression of numbers can be."""
         found = self.number(node, what)
         if not found.kind.adds_up:
-            raise InvalidQuestion(f"{what} needs numbers, and {node} is a day; take a part of it, such as MONTH(day)")
+            raise InvalidQuestion(f"{what} needs numbers, but {node} is a date; take a part of it, such as MONTH(day)")
         return found
 
     def day(self, node: Expression, what: str) -> Reading:
         """Return what an expression of days can be."""
         found = self.value(node)
         if isinstance(found, _Places) or found.kind != DAY:
-            holds = "a text or a key" if isinstance(found, _Places) else "a number"
-            raise InvalidQuestion(f"{what} takes a day, and {node} is {holds}; name a column whose bounds are days")
+            holds = "categorical" if isinstance(found, _Places) else "a number"
+            raise InvalidQuestion(f"{what} takes a date, but {node} is {holds}; name a column whose bounds are dates")
         return found
 
     def _column(self, name: str) -> Value:
@@ -192,10 +192,12 @@ class _Maker:
     def _moved(self, node: Binary, left: Reading, right: Reading) -> Reading:
         """Return a day and a number of days."""
         if right.kind == DAY and (left.kind == DAY or node.operator == "-"):
-            raise InvalidQuestion(f"{node} is no day and no number of days; subtract a day, or add a number of days")
+            raise InvalidQuestion(
+                f"{node} is neither a date nor a number of days; subtract a date, or add a number of days"
+            )
         days = right if left.kind == DAY else left
         if not days.stepped or days.low.denominator * days.unit.denominator != 1:
-            raise InvalidQuestion(f"{node} moves a day by parts of a day; add whole numbers, as in FLOOR(x)")
+            raise InvalidQuestion(f"{node} moves a date by a fraction of a day; add whole numbers, as in FLOOR(x)")
         found = linear([(ONE, left), (ONE if node.operator == "+" else LESS, right)], DAY)
         if not 1 <= found.low <= found.high <= LAST:
             raise InvalidQuestion(f"{node} can leave the calendar; add fewer days")
@@ -207,14 +209,14 @@ class _Maker:
         for node, one in zip(nodes, read, strict=True):
             if isinstance(one, _Places):
                 raise InvalidQuestion(
-                    f"{what} needs numbers, and {node} is a text or a key; compare it with = or IN, or group by it"
+                    f"{what} needs numbers, but {node} is categorical; compare it with = or IN, or group by it"
                 )
         return [one for one in read if isinstance(one, Reading)]
 
     def _of_one_kind(self, nodes: list[Expression], what: Expression) -> list[Reading]:
         found = self._alike(nodes, what)
         if len({one.kind for one in found}) > 1:
-            raise InvalidQuestion(f"{what} mixes days and numbers; give it either")
+            raise InvalidQuestion(f"{what} mixes dates and numbers; use one of the two")
         return found
 
     def _call(self, node: Call) -> Value:  # noqa: PLR0911  one for each kind
@@ -249,7 +251,7 @@ class _Maker:
     def _in_case(self, name: str, this: Expression) -> _Places:
         found = self.value(this)
         if isinstance(found, Reading) or not isinstance(found.keys[0], str):
-            raise InvalidQuestion(f"{name} takes a text, and {this} is none; name a column whose keys are texts")
+            raise InvalidQuestion(f"{name} takes text, but {this} is not text; name a column whose categories are text")
         changed = [str(key).upper() if name == "UPPER" else str(key).lower() for key in found.keys]
         keys = tuple(dict.fromkeys(changed))
         return _Places(keys, self._coded(found.whole, [keys.index(key) for key in changed]))
@@ -276,7 +278,7 @@ class _Maker:
             return of_readings(self._of_one_kind(nodes, node))
         keys = tuple(dict.fromkeys(key for one in texts for key in one.keys))
         if len({type(key) for key in keys}) > 1:
-            raise InvalidQuestion(f"{node} mixes texts, whole numbers and truth values; write them alike")
+            raise InvalidQuestion(f"{node} mixes text, whole numbers and true/false; use one type")
         return _Places(keys, of_places([self._placed(one, keys) for one in texts]))
 
     def _placed(self, found: _Places, keys: tuple[str | int | bool, ...]) -> Whole:
@@ -351,5 +353,5 @@ def as_code(column: Column, name: str) -> Column:
 def keys_of(column: Column) -> tuple[str | int | bool, ...]:
     """Return the keys of a column that LIKE looks at."""
     if not isinstance(column, Keys):
-        raise InvalidQuestion(f"{column.name} holds no texts, so nothing is LIKE another; compare it with a constant")
+        raise InvalidQuestion(f"{column.name} holds no text, so LIKE does not apply; compare it with a constant")
     return column.keys

@@ -288,7 +288,7 @@ def choices(name: str) -> Iterator[tuple[Condition, ...]]:
 def column(name: str) -> Named:
     """Return a column, to be compared or computed with: `column("age") >= 65`, `column("age") // 10`."""
     if not isinstance(name, str):
-        raise InvalidQuestion(f"the name of a column must be a text, got {shown(name)}; name one of the contract's")
+        raise InvalidQuestion(f"the name of a column must be text, got {shown(name)}; name one from the contract")
     return Named(name)
 
 
@@ -300,12 +300,12 @@ def operand(given: object) -> Expression:
         try:
             return Constant(date.fromisoformat(given))
         except ValueError:
-            raise InvalidQuestion(f"{given} is not a day of the calendar; write a day like '2026-12-31'") from None
+            raise InvalidQuestion(f"{given} is not a date of the calendar; write it like '2026-12-31'") from None
     if isinstance(given, bool | str) or type(given) is date:
         return Constant(given)
     if isinstance(given, int | float | Decimal | Fraction):
         return Constant(_number(given))
-    raise InvalidQuestion(f"columns can be computed with columns and constants, got {shown(given)}; give such")
+    raise InvalidQuestion(f"columns can be computed with columns and constants, got {shown(given)}; give one of these")
 
 
 def binary(operator: str, left: Expression, right: Expression) -> Expression:
@@ -313,7 +313,7 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression:
     if operator == "/":
         if not isinstance(right, Constant) or not right.is_number:
             raise InvalidQuestion(
-                f"{left} / {right} divides by what a row may make zero; divide by a constant, or ask for the two sums"
+                f"{left} / {right} divides by a value that may be zero; divide by a constant, or ask for the two sums"
             )
         if right.value == 0:
             raise InvalidQuestion(f"{left} / 0 divides by zero; divide by another constant")
@@ -349,11 +349,11 @@ def refuse_function(name: str) -> str | None:
     if name in ARGUMENTS:
         return None
     if name in TIMES:
-        return f"{name} needs times of day, and the contract knows days only; ask for one of {', '.join(PARTS)}"
+        return f"{name} needs times of day, but columns hold dates only; use one of {', '.join(PARTS)}"
     if name in OTHER_WEEKDAYS:
-        return f"{name} begins the week on another day on every engine; write WEEKDAY(day), where Monday is 0"
+        return f"{name} depends on the engine's first day of the week; write WEEKDAY(day), where Monday is 0"
     if name in OF_MANY_ROWS:
-        return f"{name} is of many rows, and one is needed here; put a condition on it after HAVING, or leave it out"
+        return f"{name} combines many rows, but one row is needed here; filter on it with HAVING, or leave it out"
     return f"{name} is not supported; functions of columns are {', '.join(ARGUMENTS)}, CASE and EXTRACT"
 
 
@@ -431,5 +431,5 @@ MIRRORED: dict[Comparison, Comparison] = {"=": "=", "<>": "<>", "<": ">", "<=": 
 def _number(given: Any) -> Fraction:
     found = as_written(given, "a constant", InvalidQuestion)
     if max(abs(found.numerator), found.denominator) > 10**400:
-        raise InvalidQuestion("a constant must have at most 400 digits; round it")
+        raise InvalidQuestion("a constant may have at most 400 digits; round it")
     return found

@@ -35,9 +35,9 @@ class Whole:
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", 1 + sum(part.size for part in self.inside()))
         if max(abs(self.low), abs(self.high)) >= LARGEST:
-            raise InvalidQuestion(f"a column made of columns leaves 62 bits on the way; {SIMPLER}")
+            raise InvalidQuestion(f"a derived column exceeds 62 bits on the way; {SIMPLER}")
         if self.size > MOST_PARTS:
-            raise InvalidQuestion(f"a column made of columns has more than {MOST_PARTS} parts; ask something simpler")
+            raise InvalidQuestion(f"a derived column has more than {MOST_PARTS} parts; ask something simpler")
 
     def inside(self) -> Iterator[Whole]:
         """Yield what a statement writes for it, as often as it is written."""
@@ -222,7 +222,7 @@ def total(terms: list[tuple[Whole, int]], plus: int) -> Whole:
     high = plus + sum(max(whole.low * factor, whole.high * factor) for whole, factor in kept)
     # What is added up on the way stays below this, in whatever order.
     if sum(abs(factor) * max(abs(whole.low), abs(whole.high)) for whole, factor in kept) + abs(plus) >= LARGEST:
-        raise InvalidQuestion(f"a column made of columns leaves 62 bits on the way; {SIMPLER}")
+        raise InvalidQuestion(f"a derived column exceeds 62 bits on the way; {SIMPLER}")
     return Total(low, high, tuple(whole for whole, _ in kept), tuple(factor for _, factor in kept), plus)
 
 

@@ -105,12 +105,12 @@ class _Days(BoundedKind):
             except ValueError:
                 if ISO_DAY.fullmatch(str(given)):
                     raise InvalidQuestion(
-                        f"{shown(given)} is not a day of the calendar; write a day like '2026-12-31'"
+                        f"{shown(given)} is not a date of the calendar; write it like '2026-12-31'"
                     ) from None
                 found = None
         if type(found) is not date:
             raise InvalidQuestion(
-                f"{name} holds days, so it cannot be compared with {shown(given)}; write a day like '2026-12-31'"
+                f"{name} holds dates, so it cannot be compared with {shown(given)}; write a date like '2026-12-31'"
             )
         return Fraction(found.toordinal())
 

@@ -62,7 +62,7 @@ def read_name_or_unit(text: SqlText, node: exp.Expr | None) -> str:
         return read_column(text, node)
     found = read(text, node, condition)
     if isinstance(found, Constant):
-        text.refuse(node, f"a column is needed here, got {kind(node)}; name one of the contract's")
+        text.refuse(node, f"a column is needed here, got {kind(node)}; name one from the contract")
     return _named(text, node, found)
 
 
@@ -136,11 +136,12 @@ def _compared(text: SqlText, left: exp.Expr, operator: Comparison, right: exp.Ex
     """Read a comparison of a column with a constant, or of two columns."""
     sides = [_side(text, left), _side(text, right)]
     if all(isinstance(side, Constant) for side in sides):
-        text.refuse(left, f"a column is needed here, got {kind(left)}; name one of the contract's")
+        text.refuse(left, f"a column is needed here, got {kind(left)}; name one from the contract")
     keys = [one.column for one in sides if isinstance(one, Named) and isinstance(text.columns.get(one.column), Keys)]
     if keys and not any(isinstance(side, Constant) for side in sides):
         text.refuse(
-            left.parent, f"{keys[0]} holds keys, which are compared with constants only; use =, <> or IN with such"
+            left.parent,
+            f"{keys[0]} is categorical and can be compared with constants only; use =, <> or IN with a constant",
         )
     try:
         found = compared(sides[0], operator, sides[1])
@@ -179,7 +180,7 @@ def _like(text: SqlText, node: exp.Expr) -> Condition:
     text.take(node, "this", "expression", "negate")
     pattern = read_constant(text, node.expression)
     if not isinstance(pattern, str):
-        text.refuse(node.expression, f"LIKE takes a text, got {kind(node.expression)}; write it like 'n%'")
+        text.refuse(node.expression, f"LIKE takes text, got {kind(node.expression)}; write it like 'n%'")
     found = Like(read_name(text, node.this), pattern, isinstance(node, exp.ILike))
     text.fit(node, lambda table: checked(table, found))
     return Not(found) if node.args.get("negate") else found

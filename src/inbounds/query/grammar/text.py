@@ -67,7 +67,7 @@ class SqlText:
 
     def __init__(self, given: object, what: str, unit: str = "", columns: Mapping[str, Column] | None = None) -> None:
         if not isinstance(given, str):
-            raise InvalidQuestion(f"{what} must be a text, got {shown(given)}; write one, in quotes")
+            raise InvalidQuestion(f"{what} must be text, got {shown(given)}; write it in quotes")
         if not given.strip():
             raise InvalidQuestion(f"{what} must not be empty, got {shown(given)}; write what you ask for")
         if len(given) > LONGEST:
@@ -151,13 +151,13 @@ class SqlText:
             return written
         found = [one for one in known if one.lower() == written.lower()]
         if len(found) > 1:
-            self.refuse(name, f"{written} may be {' or '.join(found)}; write it as the contract does")
+            self.refuse(name, f"{written} may be {' or '.join(found)}; spell it as the contract does")
         return found[0] if found else written
 
     def given_name(self, name: exp.Expr) -> str:
         """Return a name that is given to something; sqlglot would take a text for one."""
         if self.sql[name.meta.get("start", 0)] == "'":
-            self.refuse(name, f"{kind(name)} is a text, not a name; write it without quotes, or in double ones")
+            self.refuse(name, f"{kind(name)} is text, not a name; write it without quotes, or in double quotes")
         self.take(name, "this", "quoted")
         return str(name.name)
 

@@ -19,11 +19,11 @@ Constant = int | Fraction | str | bool
 def read_column(text: SqlText, node: exp.Expr | None) -> str:
     """Return the name of a column."""
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
-        text.refuse(node, no_value(node) or f"a column is needed here, got {kind(node)}; name one of the contract's")
+        text.refuse(node, no_value(node) or f"a column is needed here, got {kind(node)}; name one from the contract")
     table, tables = node.args.get("table"), (text.table, *text.names)
     called = "" if table is None else text.canonical(table, tables)
     if node.args.get("db") or (table is not None and called not in tables):
-        text.refuse(node, f"{kind(node)} names another table; leave out what stands before the point")
+        text.refuse(node, f"{kind(node)} names another table; leave out the part before the dot")
     text.take(node, "this", "table")
     for name in (node.this, table):
         if name is not None:
@@ -35,8 +35,8 @@ def read_column(text: SqlText, node: exp.Expr | None) -> str:
     if called in text.unmatched and names[own] == text.unit:
         text.refuse(
             node,
-            f"{kind(node)} is missing in rows without a match, so it is not their unit; count "
-            f"{text.table}.{text.unit}, or name another column of {called}",
+            f"{kind(node)} is missing in rows without a match, so it cannot be their unit; count "
+            f"{text.table}.{text.unit}, or use another column of {called}",
         )
     if own in names:
         return names[own]
@@ -45,7 +45,8 @@ def read_column(text: SqlText, node: exp.Expr | None) -> str:
     is_unknown = found not in known and not any(one.endswith(f".{found}") for one in known)
     if text.asked is not None and table is None and node.this.args.get("quoted") and is_unknown:
         there = ", ".join(list(text.columns)[:10]) or "none but the unit"
-        text.refuse(node, f"there is no column {kind(node)}, but {there}; a text is written in single quotes")
+        as_text = exp.Literal.string(node.name).sql()
+        text.refuse(node, f"there is no column {kind(node)}; for text write {as_text}, for a column one of {there}")
     return found
 
 
@@ -55,9 +56,11 @@ def no_value(node: exp.Expr | None) -> str | None:
     if isinstance(call, exp.Anonymous):
         return refuse_function(call.name.upper())
     if isinstance(node, exp.Cast):
-        return "CAST is not supported, for a row could make it fail; leave it out, columns are what the contract says"
+        return (
+            "CAST is not supported, because a row could make it fail; leave it out: the contract says what columns hold"
+        )
     if isinstance(node, exp.Null):
-        return "NULL is no value; write IS NULL in a condition, or leave it out"
+        return "NULL is not a value; write IS NULL in a condition, or leave it out"
     return None
 
 
@@ -74,12 +77,12 @@ def read_constant(text: SqlText, node: exp.Expr | None) -> Constant:
         text.take(node.to, "this")
         node = node.this
         if not node.is_string:
-            text.refuse(node, f"a day must be in single quotes, got {kind(node)}; write it like '2026-12-31'")
+            text.refuse(node, f"a date must be in single quotes, got {kind(node)}; write it like '2026-12-31'")
     if not isinstance(node, exp.Literal):
         text.refuse(
             node,
             no_value(node)
-            or f"a constant is needed here, got {kind(node)}; write a number, or a text or a day in single quotes",
+            or f"a constant is needed here, got {kind(node)}; write a number, or text or a date in single quotes",
         )
     if not node.is_string:
         return _number(text, node)
@@ -102,6 +105,6 @@ def _number(text: SqlText, node: exp.Literal) -> int | Fraction:
     except InvalidOperation:  # an exponent beyond all
         written = None
     if written is None or abs(written.adjusted()) > LONGEST_NUMBER:
-        text.refuse(node, f"a number must have at most {LONGEST_NUMBER} digits; round it")
+        text.refuse(node, f"a number may have at most {LONGEST_NUMBER} digits; round it")
     found = Fraction(written)
     return found.numerator if found.denominator == 1 else found

@@ -43,7 +43,7 @@ class Collected:
             self._refuse_beside_histogram([*self._found, (node, found)])
         measures = (found.measure, *found.others)
         if len(set(measures)) < len(measures):
-            self._text.refuse(node, "this measure is asked for twice; leave it out here")
+            self._text.refuse(node, "this measure appears twice; leave it out here")
         if any(one.measure == found.measure and one.conditions != found.conditions for _, one in self._found):
             self._refuse_of_other_rows([*self._found, (node, found)])
         self._add(node, found)
@@ -74,7 +74,7 @@ class Collected:
     def _refuse_beside_histogram(self, found: list[tuple[exp.Expr, Measured]]) -> None:
         for node, one in found:
             if one.histogram is not None:
-                told = f"{node.name.upper()} stands alone in a question; ask for it in a question of its own"
+                told = f"{node.name.upper()} cannot be combined with other measures; ask for it in a separate query"
                 self._text.refuse(node, told)
 
     def _refuse_of_other_rows(self, found: list[tuple[exp.Expr, Measured]]) -> None:
@@ -95,7 +95,7 @@ class Collected:
         for i, (node, one) in enumerate(self._found):
             before = {measure for _, other in self._found[:i] for measure in (other.measure, *other.others)}
             if before.intersection((one.measure, *one.others)):
-                self._text.refuse(node, "this measure is asked for twice; leave it out here")
+                self._text.refuse(node, "this measure appears twice; leave it out here")
 
 
 def _is_released_by(one: Measured, found: Measured) -> bool:

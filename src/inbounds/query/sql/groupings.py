@@ -29,7 +29,7 @@ def read_groupings(text: SqlText, group: exp.Expr | None) -> Grouped:
     if group is None:
         return Grouped()
     if not group.expressions or any(value for name, value in group.args.items() if name != "expressions"):
-        text.refuse(group, "GROUP BY takes columns, ROLLUP, CUBE or GROUPING SETS, nothing else; leave the rest out")
+        text.refuse(group, "GROUP BY takes columns, ROLLUP, CUBE or GROUPING SETS only; leave the rest out")
     text.take(group, "expressions")
     parts = [_sets(text, part) for part in group.expressions]
     _refuse_many(text, group, prod(map(len, parts)))
@@ -38,7 +38,7 @@ def read_groupings(text: SqlText, group: exp.Expr | None) -> Grouped:
     if not any(isinstance(part, exp.Rollup | exp.Cube | exp.GroupingSets) for part in group.expressions):
         for i, part in enumerate(parts):
             if part in parts[:i]:
-                text.refuse(group.expressions[i], f"{part[0][0]} is grouped by twice; name it once")
+                text.refuse(group.expressions[i], f"{part[0][0]} appears twice in GROUP BY; name it once")
         return Grouped(tuple(name for part in parts for one in part for name in one))
     return Grouped(keys, sets)
 
@@ -91,7 +91,7 @@ def _member(text: SqlText, member: exp.Expr) -> Names:
 def _refuse_many(text: SqlText, node: exp.Expr, count: int) -> None:
     """Refuse more sets than can be answered, before they are written out."""
     if count > MOST_SETS:
-        text.refuse(node, f"a question may ask for at most {MOST_SETS} groupings, got more; name fewer columns")
+        text.refuse(node, f"a query may have at most {MOST_SETS} groupings, got more; name fewer columns")
 
 
 def _joined(sets: tuple[Names, ...] | list[Names]) -> Names:

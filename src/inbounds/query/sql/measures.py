@@ -73,7 +73,7 @@ def refuse_no_measure(text: SqlText, node: exp.Expr) -> None:
     if name in MEASURES:
         return
     if isinstance(node, exp.Star):
-        text.refuse(node, "* would show rows, and rows are never shown; name a measure, such as COUNT(*)")
+        text.refuse(node, "* would show rows, and rows are never shown; ask for a measure such as COUNT(*)")
     if isinstance(node, exp.Filter):
         text.refuse(
             node, "FILTER is not supported; write COUNT(CASE WHEN age > 60 THEN 1 END), or a condition after WHERE"
@@ -95,7 +95,7 @@ def _count(text: SqlText, call: exp.Expr) -> Measured:
         text.take(this, "expressions")
         named = [read_name_or_unit(text, one) for one in this.expressions]
         if len(named) != 1:
-            text.refuse(this, f"one column is counted distinct; write COUNT(DISTINCT {text.unit})")
+            text.refuse(this, f"COUNT(DISTINCT) takes one column; write COUNT(DISTINCT {text.unit})")
         if named == [text.unit]:
             return Measured(CountUnits(text.unit))
         column = text.fit(this, lambda table: table.column(named[0]))
@@ -183,7 +183,7 @@ def _histogram(text: SqlText, call: exp.Expr) -> Measured:
     name = read_name(text, this)
     column = text.fit(this, lambda table: table.column(name))
     if isinstance(column, Keys) and bins:
-        text.refuse(bins[0], f"{column.name} holds keys, each of them a bin; leave {kind(bins[0])} out")
+        text.refuse(bins[0], f"{column.name} is categorical, so each category is a bin; leave {kind(bins[0])} out")
     if isinstance(column, Numbers):
         text.fit(bins[0] if bins else this, lambda _: by_bins(column, number))
     return Measured(Count(), histogram=(name, number))
@@ -201,7 +201,7 @@ def _column(text: SqlText, call: exp.Expr, this: exp.Expr) -> str:
     if isinstance(this.unnest(), exp.Predicate | exp.Connector | exp.Not):
         text.refuse(this, f"{name} takes a column, got {kind(this)}; a proportion is written {INDICATOR}")
     if isinstance(this, exp.Distinct):
-        text.refuse(this, f"{name} takes every row, not each value once; leave DISTINCT out")
+        text.refuse(this, f"{name} does not take DISTINCT; leave DISTINCT out")
     return _numbers(text, this)
 
 

@@ -59,7 +59,7 @@ def _part(text: SqlText, node: exp.Expr, tables: Tables, depth: int) -> tuple[st
 def _named(text: SqlText, node: exp.Expr, tables: Tables) -> tuple[str, str]:
     """Return the name of a table, and what the question calls it."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-        text.refuse(node, f"FROM takes tables of the contract and SELECT in brackets, got {kind(node)}; leave it out")
+        text.refuse(node, f"FROM takes tables of the contract and SELECT in brackets, got {kind(node)}; name a table")
     text.take(node, "this", "alias")
     text.take(node.this, "this", "quoted")
     name = text.canonical(node.this, (*tables.private, *tables.public))
@@ -80,13 +80,14 @@ def _alias(text: SqlText, node: exp.Expr) -> str | None:
 def _inner(text: SqlText, node: exp.Subquery, tables: Tables, depth: int) -> tuple[str, Table]:
     tree, called = node.this, _alias(text, node) or "t"
     if not isinstance(tree, exp.Select):
-        text.refuse(node, f"a SELECT is needed here, got {kind(tree)}; write it like {LIKE}")
+        text.refuse(node, f"a subquery must be one SELECT, got {kind(tree)}; write it like {LIKE}")
     if depth > MOST_NESTED:
-        raise InvalidQuestion(f"SELECT may be nested at most {MOST_NESTED} deep; ask something simpler")
+        raise InvalidQuestion(f"subqueries may be nested at most {MOST_NESTED} deep; ask something simpler")
     for name, value in tree.args.items():
         if value and name not in INNER:
             at = value[0] if isinstance(value, list) else value
-            text.refuse(at, f"{kind(at)} is not supported in an inner SELECT; leave it out")
+            remedy = "write COUNT(*) AS n inside and WHERE n > 3 outside" if name == "having" else "leave it out"
+            text.refuse(at, f"{kind(at)} is not supported in a subquery; {remedy}")
     text.take(tree, *INNER)
     with text.inside():
         of = read_relation(text, tree, tables, depth)
@@ -99,12 +100,14 @@ def _inner(text: SqlText, node: exp.Subquery, tables: Tables, depth: int) -> tup
 
 
 def _no_from() -> NoReturn:
-    raise InvalidQuestion("an inner SELECT needs FROM and the name of a table; add them")
+    raise InvalidQuestion("a subquery needs FROM and the name of a table; add them")
 
 
 def _unit_rows(text: SqlText, tree: exp.Select, called: str, of: Table) -> Table:
     if of.owner is None:
-        text.refuse(tree, f"each row of {of.name} is a unit of its own, so there is nothing to group; ask it as it is")
+        text.refuse(
+            tree, f"each row of {of.name} is a unit of its own, so there is nothing to group; query it directly"
+        )
     kept = None
     if (where := tree.args.get("where")) is not None:
         text.take(where, "this")
@@ -113,7 +116,7 @@ def _unit_rows(text: SqlText, tree: exp.Select, called: str, of: Table) -> Table
     if (distinct := tree.args.get("distinct")) is not None:
         text.take(distinct)
         if tree.args.get("group") or [read_column(text, one) for one in tree.expressions] != [of.owner]:
-            text.refuse(tree, f"DISTINCT goes with the unit alone; write SELECT DISTINCT {of.owner}, or GROUP BY it")
+            text.refuse(tree, f"DISTINCT takes the unit alone; write SELECT DISTINCT {of.owner}, or GROUP BY it")
     made = UnitRows(called, of, {name: measure for name, (measure, _) in measures.items()}, kept)
     for name, (_, node) in measures.items():
         try:
@@ -127,18 +130,18 @@ def _grouped(text: SqlText, tree: exp.Select, unit: str) -> dict[str, tuple[Unit
     """Read what is made of the rows of each unit."""
     group = tree.args.get("group")
     if group is None:
-        text.refuse(tree, f"an inner SELECT makes one row for each {unit}; add GROUP BY {unit}")
+        text.refuse(tree, f"a subquery must have one row per {unit}; add GROUP BY {unit}")
     text.take(group, "expressions")
     if [_grouped_by(text, one, tree) for one in group.expressions] != [unit]:
-        text.refuse(group, f"rows that belong to no one {unit} cannot be protected; write GROUP BY {unit}")
+        text.refuse(group, f"a subquery must have one row per {unit}; write GROUP BY {unit} alone")
     found: dict[str, tuple[UnitMeasure, exp.Expr]] = {}
     for selected in tree.expressions:
         if isinstance(selected, exp.Column):
             if read_column(text, selected) != unit:
                 text.refuse(
                     selected,
-                    f"{selected.name} may differ between the rows of a {unit}; write MAX({selected.name}) or "
-                    f"MIN({selected.name}) of numbers, and keys in WHERE",
+                    f"{selected.name} may differ between the rows of one {unit}; use MAX or MIN of a number, and "
+                    "choose a category in WHERE",
                 )
             continue
         if not isinstance(selected, exp.Alias):
@@ -146,7 +149,7 @@ def _grouped(text: SqlText, tree: exp.Select, unit: str) -> dict[str, tuple[Unit
         text.take(selected, "this", "alias")
         name = text.given_name(selected.args["alias"])
         if name in found or name == unit:
-            text.refuse(selected, f"{name} is there twice; give each a name of its own")
+            text.refuse(selected, f"{name} is used twice; give each column its own name")
         found[name] = read_unit_measure(text, selected.this), selected.this
     return found
 
@@ -208,7 +211,7 @@ def _join(
         if right[1] != public.key or to not in holders:
             text.refuse(
                 _by(node),
-                f"{name} is joined by its key {public.key}, which is unique there; {_would_do(first, tables)}",
+                f"{name} is joined on its key {public.key} only; {_would_do(first, tables)}",
             )
         return JoinPublic(as_, public, to, left[1], keep)
     as_, table = _part(text, node.this, tables, depth)
@@ -252,13 +255,13 @@ def _pair(
         text.take(on, "this")
         on = on.this
     if using or not isinstance(on, exp.EQ):
-        text.refuse(node, f"tables are joined by one column; {_would_do(first, tables)}")
+        text.refuse(node, f"a join takes one pair of columns; {_would_do(first, tables)}")
     text.take(on, "this", "expression")
     left, right = (_side(text, one, called, _columns(first, tables)) for one in (on.this, on.expression))
     if left[0] == called:
         left, right = right, left
     if right[0] != called or left[0] == called:
-        text.refuse(on, f"say of which table each column is, {called} on one side; {_would_do(first, tables)}")
+        text.refuse(on, f"each column needs its table's name, with {called} on one side; {_would_do(first, tables)}")
     return left, right
 
 
@@ -271,7 +274,7 @@ def _columns(first: Table, tables: Tables) -> list[str]:
 
 def _side(text: SqlText, node: exp.Expr, called: str, columns: list[str]) -> tuple[str, str]:
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier) or node.args.get("db"):
-        text.refuse(node, f"a column is needed here, got {kind(node)}; name one of the contract's")
+        text.refuse(node, f"a column is needed here, got {kind(node)}; name one from the contract")
     text.take(node, "this", "table")
     table = node.args.get("table")
     for name in (node.this, table):
@@ -294,4 +297,4 @@ def _would_do(first: Table, tables: Tables) -> str:
     if first.owner is not None:
         found += [_on_unit(first, one) for one in list(tables.private.values())[:3] if one is not first]
     found += [f"{one.name} ON a column = {one.name}.{one.key}" for one in list(tables.public.values())[:3]]
-    return f"what can be joined is {', or '.join(found)}" if found else "nothing can be joined here; ask one table"
+    return f"write JOIN {', or JOIN '.join(found)}" if found else "nothing can be joined here; query one table"

@@ -119,7 +119,7 @@ def _day(scope: Scope, node: exp.Expr, text: Constant) -> Constant:
     try:
         return Constant(date.fromisoformat(str(text.value)))
     except ValueError:
-        scope.text.refuse(node, f"{kind(node)} is no day; write it like '2026-12-31'")
+        scope.text.refuse(node, f"{kind(node)} is not a date; write it like '2026-12-31'")
 
 
 def _window(scope: Scope, node: exp.Expr) -> NoReturn:
@@ -194,7 +194,7 @@ def _truth(scope: Scope, node: exp.Expr) -> Released:
 
 
 def _refuse_no_truth(scope: Scope, node: exp.Expr) -> NoReturn:
-    told = f"{kind(node)} is not a condition on what is released"
+    told = f"{kind(node)} is not a condition on released values"
     scope.text.refuse(node, f"{told}; use comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL")
 
 
@@ -260,7 +260,7 @@ def _compared(scope: Scope, nodes: list[exp.Expr], *, ordered: bool) -> list[Rel
     found = [_value(scope, node) for node in nodes]
     for node, one in zip(nodes, found, strict=True):
         if one.kind == "bin":
-            scope.text.refuse(node, f"the bins of {kind(node)} cannot be compared; name its values in WHERE")
+            scope.text.refuse(node, f"the bins of {kind(node)} cannot be compared; choose its values in WHERE")
     found = _alike(scope, nodes, found)
     for node, one in zip(nodes, found, strict=True):
         if ordered and one.kind not in ORDERED:
@@ -268,7 +268,7 @@ def _compared(scope: Scope, nodes: list[exp.Expr], *, ordered: bool) -> list[Rel
     if not ordered:
         _refuse_no_key(scope, nodes, found)
     if all(one.is_constant for one in found):
-        scope.text.refuse(nodes[0], "this compares constants only; compare a measure or a key with them")
+        scope.text.refuse(nodes[0], "this compares constants only; compare a measure or a category with them")
     return found
 
 
@@ -288,7 +288,7 @@ def whole(text: SqlText, node: exp.Expr, what: str) -> int:
     """Return a whole number from 0 on."""
     found = read_constant(text, node)
     if isinstance(found, bool | str | Fraction) or found < 0:
-        text.refuse(node, f"{what} takes a whole number from 0 on, got {kind(node)}; write it like {what} 10")
+        text.refuse(node, f"{what} takes a whole number, 0 or more, got {kind(node)}; write it like {what} 10")
     return found
 
 

@@ -27,6 +27,9 @@ TOP = re.compile(r"\s*SELECT\s+TOP\s+(\d+)", re.IGNORECASE)
 CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset")
 
 
+LIKE = "SELECT COUNT(*) FROM table"
+
+
 @dataclass(frozen=True)
 class Selected:
     """What a SELECT asks, in nodes."""
@@ -47,8 +50,7 @@ class Selected:
 def read_select(given: object, tables: Tables) -> Selected:
     """Read a SELECT over a table of a contract, or over what is made of some of them."""
     text = SqlText(given, "SQL", tables.main.unit, tables.main.columns)
-    like = "SELECT COUNT(*) FROM table"
-    return text.read(lambda: _statement(text.sql), lambda tree: _select(text, tree, tables), like)
+    return text.read(lambda: _statement(text.sql), lambda tree: _select(text, tree, tables), LIKE)
 
 
 def _statement(given: str) -> exp.Expr:
@@ -57,18 +59,21 @@ def _statement(given: str) -> exp.Expr:
         raise InvalidQuestion(f"TOP is not supported; write LIMIT {shown(int(top[1]))} at the end")
     found = [one for one in sqlglot.parse(given, dialect=PlainCalls) if one is not None]
     if len(found) != 1:
-        raise InvalidQuestion(f"one statement at a time, got {len(found)}; ask one SELECT")
+        raise InvalidQuestion(f"one statement at a time, got {len(found)}; write one SELECT")
     return found[0]
 
 
 def _select(text: SqlText, tree: exp.Expr, tables: Tables) -> Selected:
+    if isinstance(tree, exp.SetOperation):
+        text.refuse(tree, f"{tree.key.upper()} is not supported; ask each SELECT as its own query, or use GROUP BY")
     if not isinstance(tree, exp.Select):
-        text.refuse(tree, f"only SELECT is supported, got {kind(tree)}; ask for a measure")
+        text.refuse(tree, f"only SELECT is supported, got {kind(tree)}; write it like {LIKE}")
     for clause, value in tree.args.items():
         if value and clause not in CLAUSES:
             node = value[0] if isinstance(value, list) else value
             told = kind(node) if isinstance(node, exp.Expr) else str(node)
-            text.refuse(node, f"{told} is not supported; leave it out")
+            remedy = "use GROUP BY and a measure such as COUNT(*)" if clause == "distinct" else "leave it out"
+            text.refuse(node, f"{told} is not supported; {remedy}")
     text.take(tree, *CLAUSES)
     made = read_relation(text, tree, tables)
     table = _table(text, tree, tables) if made is None else made.name
@@ -79,7 +84,7 @@ def _select(text: SqlText, tree: exp.Expr, tables: Tables) -> Selected:
     reading = Reading(text, grouped.keys, collected)
     shown = reading.read(tree)
     if grouped.keys and Cdf() in collected.measures:
-        told = "CDF is of all rows at once; leave GROUP BY out, and name the group in WHERE"
+        told = "CDF covers all rows at once; leave GROUP BY out, and choose the group in WHERE"
         text.refuse(tree.args["group"], told)
     conditions = [*_where(text, tree.args.get("where")), *collected.conditions]
     kept = joined(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
@@ -101,7 +106,7 @@ def _table(text: SqlText, tree: exp.Select, tables: Tables) -> str:
     table = source.this
     plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
     if not plain or any(value for part, value in table.args.items() if part not in ("this", "alias")):
-        text.refuse(table, "FROM takes the name of the dataset, nothing else; leave the rest out")
+        text.refuse(table, "FROM takes the name of the dataset only; leave the rest out")
     text.take(source, "this")
     text.take(table, "this", "alias")
     text.take(table.this, "this", "quoted")
@@ -113,7 +118,7 @@ def _table(text: SqlText, tree: exp.Select, tables: Tables) -> str:
     alias = table.args.get("alias")
     if alias is not None:
         if alias.args.get("columns") or not isinstance(alias.this, exp.Identifier):
-            text.refuse(table, "FROM takes the name of the dataset and one for it; leave the rest out")
+            text.refuse(table, "FROM takes the name of the dataset and an alias; leave the rest out")
         text.take(alias, "this")
         text.table = text.given_name(alias.this)
     return found

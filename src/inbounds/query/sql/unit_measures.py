@@ -19,7 +19,7 @@ LIKE = "MAX(age), LEAST(COUNT(*), 50)"
 
 def read_made(given: object) -> UnitMeasure:
     """Read what is made of the rows of a unit from a text of its own."""
-    text = SqlText(given, "what is made of rows")
+    text = SqlText(given, "a per-unit measure")
 
     def parse() -> exp.Expr:
         return sqlglot.parse_one(text.sql, into=exp.Condition, dialect=PlainCalls)
@@ -36,11 +36,11 @@ def read_unit_measure(text: SqlText, node: exp.Expr) -> UnitMeasure:
         return _count(text, node)
     if name not in OF_COLUMN:
         text.refuse(
-            node, f"{kind(node)} is not made of a unit's rows; write {', '.join(OF_COLUMN)} or COUNT of a column"
+            node, f"{kind(node)} cannot be computed per unit; write {', '.join(OF_COLUMN)} or COUNT of a column"
         )
     (this,) = text.arguments(node, 1, f"{name}(age)")
     if isinstance(this, exp.Distinct):
-        text.refuse(this, "DISTINCT is only counted; leave it out")
+        text.refuse(this, "DISTINCT works inside COUNT only; leave it out")
     return UnitMeasure(OF_COLUMN[name], read_name(text, this))
 
 
@@ -55,7 +55,7 @@ def _count(text: SqlText, node: exp.Expr) -> UnitMeasure:
     if isinstance(this, exp.Distinct):
         text.take(this, "expressions")
         if len(this.expressions) != 1:
-            text.refuse(this, "one column is counted distinct at a time; name one")
+            text.refuse(this, "COUNT(DISTINCT) takes one column; name one")
         return UnitMeasure("COUNT DISTINCT", read_name(text, this.expressions[0]))
     return UnitMeasure("COUNT", read_name(text, this))
 
@@ -75,7 +75,7 @@ def _with_end(text: SqlText, node: exp.Expr, name: str) -> UnitMeasure:
     least, most = (this.least, Fraction(end)) if name == "LEAST" else (Fraction(end), this.most)
     given = this.most if name == "LEAST" else this.least
     if given is not None:
-        text.refuse(node, f"{name} is there twice; write the one that counts")
+        text.refuse(node, f"{name} appears twice; leave one out")
     if least is not None and most is not None and least >= most:
-        text.refuse(node, "there is no room between the ends; let GREATEST have the smaller number")
+        text.refuse(node, "no value lies between these limits; give GREATEST the smaller number")
     return UnitMeasure(this.function, this.column, least, most)

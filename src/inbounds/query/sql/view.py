@@ -86,7 +86,7 @@ class Reading:
         self._by_node[id(node)] = [*found]
         for one in found:
             if one in [column.of for column in self._columns]:
-                self._text.refuse(node, "this measure is asked for twice; leave it out here")
+                self._text.refuse(node, "this measure appears twice; leave it out here")
             name = alias
             if alias is not None and len(found) > 1 and isinstance(one.measure, Quantile):
                 name = f"{alias}_{as_decimal_text(one.measure.level)}"
@@ -164,7 +164,7 @@ class Reading:
         else:
             of = read_expression(self._scope(), by.this)
         if of.is_constant:
-            self._text.refuse(by.this, f"{kind(by.this)} is the same in every row; order by a measure or a key")
+            self._text.refuse(by.this, f"{kind(by.this)} is the same in every row; order by a measure or a category")
         return Order(of, bool(by.args.get("desc")), bool(by.args.get("nulls_first")))
 
     def _number(self, clause: exp.Expr | None, what: str) -> int | None:

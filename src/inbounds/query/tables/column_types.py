@@ -52,19 +52,19 @@ def misfits(table: Table, found: Mapping[str, Kind]) -> dict[str, str]:
 def _checked(name: str, column: Column, found: Mapping[str, Kind]) -> Kind:
     kind, fitting = found.get(name), FITTING[column.kind]
     if kind is None:
-        raise InvalidQuestion(f"the contract describes a column {name!r}, and the table has none; {REMEDY}")
+        raise InvalidQuestion(f"the contract describes a column {name!r}, but the table has none; {REMEDY}")
     if kind is Kind.NOTHING:
         return fitting[0]
     if kind not in fitting:
         wanted = "numbers" if fitting is NUMBERS else " or ".join(sorted(one.value for one in fitting))
-        raise InvalidQuestion(f"column {name!r} must hold {wanted}, and the table has {kind.value}; {REMEDY}")
+        raise InvalidQuestion(f"column {name!r} must hold {wanted}, but the table has {kind.value}; {REMEDY}")
     return kind
 
 
 def _unit(name: str, found: Mapping[str, Kind]) -> Kind:
     kind = found.get(name)
     if kind is None:
-        raise InvalidQuestion(f"the contract names {name!r} as the unit, and the table has no such column; {REMEDY}")
+        raise InvalidQuestion(f"the contract names {name!r} as the unit, but the table has no such column; {REMEDY}")
     if kind is Kind.NOTHING:
         return UNITS[0]
     if kind not in UNITS:

@@ -56,7 +56,7 @@ class Tables:
     def why_not(self, name: object) -> str:
         """Say why no table of this name can be asked."""
         if isinstance(name, str) and name in self.public:
-            return f"{name} is public, so there is nothing to protect in it; join it to a private table"
+            return f"{name} is public, so there is nothing to protect; join it to a private table"
         known = ", ".join(repr(one) for one in (*self.private, *self.public))
         return f"there is no table {shown(name)}; the contract has {known}"
 
@@ -88,7 +88,7 @@ def _private(contract: Contract, part: Contract, name: str, main: Table) -> Tabl
     for name_of_unit in (unit, main.unit):
         if name_of_unit in columns:
             raise part.refuse(
-                f"the unit {name_of_unit!r} cannot be a column to ask about; leave it out", "columns", name_of_unit
+                f"the unit {name_of_unit!r} cannot be queried as a column; leave it out", "columns", name_of_unit
             )
     limit = limit_of(part, unit) if part.has("dataset", "max_rows_per_unit") else main.limit
     return Table(name, unit, limit, columns, is_main=False)

@@ -32,11 +32,11 @@ class UnitRows:
     def __post_init__(self) -> None:
         if self.unit is None:
             raise InvalidQuestion(
-                f"each row of {self.of.name} is a unit of its own, so there is nothing to group; ask {self.of.name} "
-                "itself"
+                f"each row of {self.of.name} is a unit of its own, so there is nothing to group; query "
+                f"{self.of.name} directly"
             )
         if self.unit in self.measures:
-            raise InvalidQuestion(f"{self.unit} is the unit; name what is made of its rows otherwise")
+            raise InvalidQuestion(f"{self.unit} is the unit; choose another name for the derived column")
 
     @property
     def unit(self) -> str | None:
@@ -118,7 +118,7 @@ class Joined:
     def __post_init__(self) -> None:
         called = [self.name, *(join.name for join in self.joins)]
         if len(set(called)) < len(called):
-            raise InvalidQuestion(f"{called[-1]} is there twice; give it another name with AS")
+            raise InvalidQuestion(f"{called[-1]} is used twice; give it another name with AS")
         if self.unit in self.columns or len(self.columns) < sum(len(columns) for _, columns in self._parts()):
             raise InvalidQuestion(f"a column of {called[-1]} has the name of another one; give that table another name")
         join = self.joins[-1]

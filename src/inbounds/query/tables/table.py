@@ -70,7 +70,7 @@ class Table:
         unit = contract.text_of("dataset", "unit")
         columns = columns_of(contract)
         if unit != ROW and unit in columns:
-            raise contract.refuse(f"the unit {unit!r} cannot be a column to ask about; leave it out", "columns", unit)
+            raise contract.refuse(f"the unit {unit!r} cannot be queried as a column; leave it out", "columns", unit)
         units = contract.whole_of("dataset", "units") if contract.has("dataset", "units") else None
         known = Known.of(contract, columns, rows_are_units=unit == ROW)
         refuse_contradictions(contract, columns, known, units if unit == ROW else None)
@@ -101,7 +101,7 @@ class Table:
             return self._formula(name)
         if name == self.owner and isinstance(name, str):
             unit = quoted(name)
-            raise InvalidQuestion(f"{unit} is the unit; it can only be counted: COUNT(DISTINCT {unit})")
+            raise InvalidQuestion(f"{unit} is the unit; it can only be counted, with COUNT(DISTINCT {unit})")
         if not isinstance(name, str) or name not in self.columns:
             alike = [one for one in self.columns if self.relation is not None and one.endswith(f".{name}")]
             if alike:
@@ -137,12 +137,10 @@ class Table:
         """Return a column that holds numbers or days, and not always the same."""
         column = self.column(name)
         if isinstance(column, Keys):
-            raise InvalidQuestion(
-                f"{column.name} holds keys; this needs a column with bounds: count it, or name another"
-            )
+            raise InvalidQuestion(f"{column.name} {_remedy(column)}")
         if column.steps < 1:
             only = as_value(column, column.low)
-            raise InvalidQuestion(f"{column.name} is always {only}, which needs no asking; ask for another column")
+            raise InvalidQuestion(f"{column.name} is always {only}; ask for another column")
         return column
 
     def addends(self, name: object) -> Numbers:
@@ -150,10 +148,18 @@ class Table:
         column = self.numbers(name)
         if not column.kind.adds_up:
             raise InvalidQuestion(
-                f"{column.name} holds days, which have no sum; ask for AVG or MEDIAN, or add up a number of days, such "
+                f"{column.name} holds dates, which have no sum; ask for AVG or MEDIAN, or sum a number of days, such "
                 "as discharged - admitted"
             )
         return column
+
+
+def _remedy(column: Keys) -> str:
+    """Say what can be asked of a categorical column instead."""
+    name = quoted(column.name)
+    if set(column.keys) <= {True, False} and all(isinstance(one, bool) for one in column.keys):
+        return f"is true or false, and this needs a column with bounds; ask for PROPORTION({name})"
+    return f"is categorical, and this needs a column with bounds; ask for COUNT(*) and GROUP BY {name}"
 
 
 def _name(contract: Contract) -> str:
@@ -212,7 +218,7 @@ def _columns(contract: Contract) -> dict[str, Column]:
             known = ", ".join(list(contract.table("columns"))[:10])
             raise InvalidQuestion(f"the contract has no column {shown(name)}; it has {known}")
         if name in found and found[name] is None:
-            raise InvalidQuestion(f"{name} is made of itself; make it of other columns")
+            raise InvalidQuestion(f"{name} is derived from itself; derive it from other columns")
         if found.get(name) is None:
             found[name] = None
             found[name] = _column(contract, name, find)
@@ -229,7 +235,7 @@ def _made_of(contract: Contract, name: str, find: Find) -> Column:
     text = contract.text_of(*path)
     others = [key for key in contract.table(*path[:2]) if key != "from"]
     if others:
-        raise contract.refuse(f"column {name!r} is made of others, so its {others[0]} follows; leave it out", *path)
+        raise contract.refuse(f"column {name!r} is derived, so its {others[0]} follows; leave it out", *path)
 
     def resolved(one: str) -> Column:
         return made(one, resolved) if isinstance(one, Formula) else find(one)
@@ -316,7 +322,7 @@ def _bounds(contract: Contract, name: str, table: Mapping[str, Any]) -> Bounds:
             return found
         if not found.is_dates or len(found) != 1 or not found.bounded:
             raise contract.refuse(
-                f"weekdays and closed go with bounds of days, got {found.brief()}; leave them out, or write "
+                f"weekdays and closed need bounds that are dates, got {found.brief()}; leave them out, or write "
                 "bounds like '[2026-01-01, 2026-12-31]'",
                 *path,
             )

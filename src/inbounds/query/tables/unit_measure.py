@@ -124,7 +124,7 @@ class UnitColumn:
     def _sum(self) -> Bounds:
         source = self.source
         if not source.kind.adds_up:
-            raise InvalidQuestion(f"{source.name} holds days, which have no sum; ask for MAX, MIN or COUNT")
+            raise InvalidQuestion(f"{source.name} holds dates, which have no sum; ask for MAX, MIN or COUNT")
         if max(abs(source.low), abs(source.high)) / self.grain > FARTHEST:
             raise InvalidQuestion(f"values of {source.name} are too fine to be added up; {self._coarser}")
         rows = self.of.limit  # of one row as well: a unit with a single row is not raised to the sum of many
@@ -173,9 +173,9 @@ class UnitColumn:
         why = ""
         measure = self.measure
         if self.is_clipped_by_limit:
-            why = f" (clipped to what {self.of.limit} rows can give, the contract's max_rows_per_unit)"
+            why = f" (clamped to what {self.of.limit} rows can give, the contract's max_rows_per_unit)"
         elif measure.has_ends:
-            why = " (clipped)"
+            why = " (clamped)"
         elif measure.function == "AVG":
             why = " (rounded to the step)"
         return f"{self.name} = {measure} in {self.numbers.bounds.brief()}{why}"
