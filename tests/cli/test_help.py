@@ -132,7 +132,7 @@ def test_without_a_command_there_is_help(typed: Type, words: tuple[str, ...]) ->
         (("plan", "--error", "1"), "plan: there is no option '--error'; did you mean --target-error?"),
         (("plan", "--p", "1"), "plan: there is no option '--p'; did you mean --plot?"),
         (("certify", "--s", "1"), "certify: there is no option '--s'; did you mean --scale or --sensitivity?"),
-        (("demo", "3"), "demo: there must be nothing besides the options, got 1 more; leave that out"),
+        (("demo", "3"), "demo: this command takes options only, got 1 more; leave that out"),
     ],
 )
 def test_misspelt_words_are_named(typed: Type, words: tuple[str, ...], said: str) -> None:

@@ -57,7 +57,9 @@ def test_serve_takes_a_file_or_the_demonstration(typed: Type, words: tuple[str, 
     """Both or none of them is refused."""
     found = typed("serve", *words)
     assert (found.code, found.out) == (2, "")
-    assert found.err == "inbounds: serve takes the custodian's file or --demo, got both or none; give one of them\n"
+    assert (
+        found.err == "inbounds: serve needs either a custodian file or --demo, got both or neither; give one of them\n"
+    )
 
 
 def test_a_file_that_is_not_there_is_named(typed: Type, tmp_path: Path) -> None:
@@ -131,7 +133,7 @@ def test_keys_are_issued_listed_and_revoked(typed: Type, clinic: Path) -> None:
     """A key is shown once; afterwards its prefix, whose it is, and what has become of it."""
     (clinic / "custodian.toml").write_text(DEMO.format(port=free_port()), "utf-8")
     at = ("--custodian", "custodian.toml")
-    assert typed("keys", "list", *at).out == "no key was issued yet\n"
+    assert typed("keys", "list", *at).out == "no API key has been issued yet\n"
     made = typed("keys", "issue", "ana", *at, "--days", "30", "--json").data
     assert re.fullmatch(r"inb_\w{12}_[\w-]{43}", made["key"])
     (listed,) = typed("keys", "list", *at, "--json").data
@@ -151,7 +153,7 @@ def test_keys_are_issued_listed_and_revoked(typed: Type, clinic: Path) -> None:
     [
         (("issue", "mallory"), "it names 'ana', 'ben', 'carla', 'dora'"),
         (("issue", "ana", "--days", "0"), "an API key is valid for 1 to 3660 days, got 0"),
-        (("revoke", "0123456789ab"), "there is no key with the prefix '0123456789ab'"),
+        (("revoke", "0123456789ab"), "there is no API key with the prefix '0123456789ab'"),
     ],
 )
 def test_keys_for_nobody_are_refused(typed: Type, clinic: Path, words: tuple[str, ...], said: str) -> None:
@@ -184,7 +186,7 @@ def test_a_server_is_asked_as_a_contract_is(
     )
     far, near = (typed("budget", "show", *one, "--json").data for one in (there, here))
     assert keys_of(far) == {**keys_of(near), "asked": None}
-    assert "of ana" in typed("budget", "show", *there).out
+    assert "ana's budget" in typed("budget", "show", *there).out
     told = typed("explain", *there, *question)
     assert (told.code, told.err) == (0, "")
     assert "0.5" in told.out
@@ -210,8 +212,8 @@ def test_a_custodian_sees_whose_budget_it_is(
         (("--epsilon", "1", "SELEC"), 2, "SELEC"),
         (("--epsilon", "0", COUNT), 2, "epsilon must be above 0"),
         (("--epsilon", "1000", COUNT), 3, "left"),
-        (("--epsilon", "1", COUNT, "--analyst", "ana"), 2, "--analyst does not go with --server"),
-        (("--epsilon", "1", COUNT, "--ledger", "x.db"), 2, "--ledger does not go with --server"),
+        (("--epsilon", "1", COUNT, "--analyst", "ana"), 2, "--analyst cannot be combined with --server"),
+        (("--epsilon", "1", COUNT, "--ledger", "x.db"), 2, "--ledger cannot be combined with --server"),
         (("--epsilon", "1", COUNT, "--request-id", "a/b"), 2, "Idempotency-Key"),
         (("--epsilon", "1", COUNT, "--dataset", "none"), 2, "no dataset has this name"),
     ],

@@ -42,4 +42,4 @@ def test_refusals_and_drafts_say_the_same(tmp_path: Path) -> None:
         BoundedLaplace(Bounds(0, 1), 1, 0)
     (tmp_path / "visits.csv").write_text("patient,age\n", encoding="utf-8")
     draft = str(Draft(Schema.read(str(tmp_path / "visits.csv"))))
-    assert f"Recommended is an epsilon of {RECOMMENDED_TOTAL}" in " ".join(draft.replace("#", "").split())
+    assert f"recommended: {RECOMMENDED_TOTAL}" in " ".join(draft.replace("#", "").split())

@@ -31,11 +31,11 @@ def _failed(problem: Exception) -> int:
     if isinstance(problem, ImportError):
         return _complain(problem, FAILED)
     if isinstance(problem, MemoryError):
-        return _complain("there is not enough memory for this; free some, or do it in parts", FAILED)
+        return _complain("there is not enough memory; free some, or split the work into parts", FAILED)
     if isinstance(problem, RuntimeError) and "interrupted" in str(problem).lower():  # so DuckDB tells of Ctrl-C
         return INTERRUPTED
     kind = type(problem).__name__
-    return _complain(f"failed unexpectedly ({kind}); please report this, with the command that was typed", FAILED)
+    return _complain(f"failed unexpectedly ({kind}); please report this together with the command you typed", FAILED)
 
 
 def run() -> NoReturn:
@@ -74,7 +74,7 @@ def _ignore_endings() -> None:
 
 
 def _run(arguments: list[str] | None) -> int:
-    """Run a command; typer is imported here, so that whoever lacks it is told which extra to install."""
+    """Run a command; typer is imported here, so that a message can name the extra to install if it is missing."""
     try:
         import typer  # noqa: PLC0415
     except ImportError:
@@ -127,13 +127,15 @@ def _complain(problem: object, code: int) -> int:
 
 
 def _about_file(problem: OSError) -> int:
-    """Say which file failed; whoever stops reading what is printed has seen enough."""
+    """Say which file failed; a closed pipe is no failure."""
     if isinstance(problem, BrokenPipeError):
         return DONE
     name = problem.filename
     what = "a file" if name is None else name if name == "standard output" else f"the file {name!r}"
     why = problem.strerror or type(problem).__name__
-    return _complain(f"{what} cannot be read or written: {why}; check it, its folder and the space on the disk", FAILED)
+    return _complain(
+        f"{what} cannot be read or written: {why}; check the path, the permissions and the free disk space", FAILED
+    )
 
 
 def _flush(stream: TextIO | Any) -> None:

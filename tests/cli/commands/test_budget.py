@@ -20,7 +20,7 @@ def test_more_and_less_is_granted(typed: Type, clinic: Path) -> None:
     assert typed("budget", "grant", "0.5", *CLINIC, "--json").data["cap"] == 5.5
     assert typed("budget", "grant", "-0.25", *CLINIC, "--json").data["cap"] == 5.25
     text = typed("budget", "grant", "1", *CLINIC, "--analyst", "ana", "--note", "more")
-    assert text.out == "dataset  visits\ngranted  1\nof ana   0 of 4 spent, 4 left\n"
+    assert text.out == "dataset       visits\ngranted       1\nana's budget  0 of 4 spent, 4 left\n"
     assert typed("budget", "grant", "-9", *CLINIC).code == 2
     entries = typed("budget", "statement", *CLINIC, "--json").data
     assert [entry["kind"] for entry in entries] == ["open", "contract", "grant", "grant", "grant"]
@@ -52,7 +52,7 @@ def test_another_contract_is_refused_until_the_change_is_recorded(typed: Type, c
     assert recorded["recorded"]
     again = ("budget", "contract", *CLINIC, "--reason", "once more")
     assert not typed(*again, "--json").data["recorded"]
-    assert "recorded           nothing; the contract is as on record\n" in typed(*again).out
+    assert "recorded           nothing; the contract has not changed\n" in typed(*again).out
     assert typed(*asked).code == 0
     verified = typed("budget", "verify", *CLINIC, "--json").data
     assert (verified["ok"], verified["contracts"]) == (True, {"visits": recorded["digest"]})
@@ -64,10 +64,10 @@ def test_who_creates_a_ledger_is_told(typed: Type, clinic: Path) -> None:
     """Once, on standard error, with its path; machines are told in what they read."""
     asked = ("query", *CLINIC, "--epsilon", "0.1", "--analyst", "ana", "SELECT COUNT(*) FROM visits")
     assert "a new ledger was created, " in (told := typed(*asked).err)
-    assert "by --ledger or by ledger under [budget]" in told
+    assert "with --ledger, or as ledger under [budget]" in told
     assert typed(*asked).err == ""
     other = ("--ledger", str(clinic / "other.db"))
-    assert "other.db: nothing was spent in it before" in typed("budget", "grant", "1", *CLINIC, *other).err
+    assert "other.db: it starts with nothing spent" in typed("budget", "grant", "1", *CLINIC, *other).err
     new = ("--ledger", str(clinic / "new.db"), "--json")
     assert typed("budget", "grant", "1", *CLINIC, *new).data["ledger_created"]
     assert typed(*asked, *new).data["ledger_created"] is False
@@ -129,7 +129,7 @@ def test_a_budget_with_a_delta_is_told_in_rho(typed: Type, clinic: Path) -> None
     assert found["total"]["rho"]["spent"] == 0.00125
     rho = found["analyst"]["rho"]
     assert found["like_the_last"] == {"count": int(rho["left"] / 0.00125), "epsilon": 0.1, "rho": 0.00125}
-    assert f"like the last  {found['like_the_last']['count']} more at epsilon 0.1 (rho 0.00125)" in told.out
+    assert f"remaining     {found['like_the_last']['count']} more queries at ε = 0.1 (rho 0.00125)" in told.out
     granted = typed("budget", "grant", "0", "--delta", "1e-7", *CLINIC, "--json").data
     assert granted["delta_reserved"] == {"cap": 1e-7, "spent": 0, "left": 1e-7}
     assert typed("budget", "grant", "0", *CLINIC).code == 2
@@ -140,9 +140,7 @@ def test_a_budget_with_a_delta_is_told_in_rho(typed: Type, clinic: Path) -> None
     contract.write_text(contract.read_text().replace("1e-6", "1e-5"))
     refused = typed("budget", "show", *CLINIC)
     assert refused.code == 2
-    assert "at a delta of 1e-6, and now a total of 5 and 3 per analyst at a delta of 1e-5" in refused.err.replace(
-        "\n", " "
-    )
+    assert "at a delta of 1e-6, got a total of 5 and 3 per analyst at a delta of 1e-5" in refused.err.replace("\n", " ")
 
 
 def test_a_delta_is_added_on_the_record(typed: Type, clinic: Path) -> None:

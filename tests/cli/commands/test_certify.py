@@ -14,7 +14,7 @@ def test_a_scale_is_judged_with_a_witness(typed: Type, scale: str, code: int) ->
     text, data = typed(*words), typed(*words, "--json")
     assert (text.code, data.code) == (code, code)
     assert within_80(text.out)
-    assert "the true answers 0 and 1" in text.out
+    assert "the true values 0 and 1" in text.out
     assert '"worst_pair": [\n    0,\n    1\n  ]' in data.out
     assert ("REFUTED" in text.out, '"refuted": true' in data.out) == (code == 4, code == 4)
 

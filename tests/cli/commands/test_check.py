@@ -59,8 +59,8 @@ def test_a_terminal_shows_the_figures_under_a_warning(clinic: Path) -> None:
     (rows, units) = sql("SELECT COUNT(*), COUNT(DISTINCT patient) FROM 'visits.parquet'")[0]
     ((cut,),) = sql("SELECT SUM(GREATEST(n - 4, 0)) FROM (SELECT COUNT(*) n FROM 'visits.parquet' GROUP BY patient)")
     assert f"\nrows                 {rows:,}\n" in shown
-    assert f"\nunits                {units:,} different values of patient\n" in shown
-    assert f"4 cuts {cut:,} rows" in shown
+    assert f"\nunits                {units:,} distinct values of patient\n" in shown
+    assert f"4: {cut:,} rows" in shown
     assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "visits.parquet"]
 
 
@@ -69,8 +69,8 @@ def test_without_a_terminal_nothing_is_looked_at(typed: Type, clinic: Path, monk
     monkeypatch.setattr(DuckDB, "run", lambda *_: pytest.fail("the table was looked at"))
     monkeypatch.setattr(DuckDB, "kinds", lambda *_: pytest.fail("the table was looked at"))
     for words, said in (
-        ((), "standard output is none"),
-        (("--values",), "is none"),
+        ((), "standard output is not one"),
+        (("--values",), "is not one"),
         (("--json",), "add --output FILE"),
     ):
         found = typed("check", "clinic.toml", *words)
@@ -88,7 +88,7 @@ def test_a_shell_cannot_lead_it_elsewhere(clinic: Path, place: str) -> None:
         ["sh", "-c", line], capture_output=True, text=True, check=False, cwd=clinic, timeout=PATIENCE
     )
     assert found.stdout == ""
-    assert found.stderr.startswith("inbounds: check: true figures must be shown on a terminal")
+    assert found.stderr.startswith("inbounds: check prints true figures to a terminal only")
     assert not (clinic / "figures.txt").exists() or (clinic / "figures.txt").read_text("utf-8") == ""
 
 
@@ -114,7 +114,7 @@ def test_a_file_is_its_owners_alone(typed: Type, clinic: Path, as_json: bool) ->
         assert within_80(text)
     again = typed("check", "clinic.toml", "--output", "figures.txt")
     assert (again.code, again.out) == (2, "")
-    assert "must be a new one" in again.err
+    assert "must be a new file" in again.err
     assert path.read_text("utf-8") == text
     assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "figures.txt", "visits.parquet"]
 
@@ -124,7 +124,7 @@ def test_a_disk_that_lets_others_read_is_refused(typed: Type, clinic: Path, monk
     monkeypatch.setattr(os, "open", _open_for_all)
     found = typed("check", "clinic.toml", "--output", "figures.txt")
     assert (found.code, found.out) == (2, "")
-    assert "name a folder on another disk" in found.err
+    assert "choose a folder on another disk" in found.err
     assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "visits.parquet"]
 
 
@@ -189,8 +189,8 @@ def test_types_that_do_not_fit_are_told(typed: Type, clinic: Path) -> None:
     (clinic / "clinic.toml").write_text(text, encoding="utf-8")
     found = typed("check", "clinic.toml")
     assert found.code == 0
-    assert "TYPES THAT DO NOT FIT\n\nage  column 'age' must hold numbers, and the table has text" in found.out
-    assert "not measured before all types fit" in found.out
+    assert "TYPES THAT DO NOT MATCH\n\nage  column 'age' must hold numbers, but the table has text" in found.out
+    assert "not measured until all types match" in found.out
     assert "\nminutes" in found.out
 
 
@@ -219,7 +219,7 @@ def test_a_table_in_postgresql_is_checked(typed: Type, tmp_path: Path) -> None:
     finally:
         place.close()
     assert found.code == 0
-    assert "50 cuts 50 rows (25.0 %), of 3 units (100.0 %)" in found.out
+    assert "50: 50 rows (25.0 %) of 3 units (100.0 %) exceed it" in found.out
     assert re.search(r"\nage +\[10, 110\] step 1 +0 +10 +89 +0\n", found.out)
 
 
@@ -285,7 +285,7 @@ def test_what_the_contract_says_is_shown_beside_the_table(
     assert (found.code, found.err) == (0, "")
     assert within_80(found.out)
     lines = [re.sub(" +", " ", line) for line in found.out.splitlines()]
-    assert "known numbers 1 of 2 are so" in lines
+    assert "public row counts 1 of 2 are correct" in lines
     assert "region = city, dear = dear 0 2" in lines
     assert "district region 1 1" in lines
     assert "dear 0 2 0" in lines
@@ -323,7 +323,7 @@ def test_values_that_are_not_read_are_shouted_about(
     assert found.code == code
     assert ("W A R N I N G" in found.out) == is_loud
     assert within_80(found.out)
-    assert not is_loud or found.out.index("W A R N I N G") < found.out.index("NUMBERS AND DAYS")
+    assert not is_loud or found.out.index("W A R N I N G") < found.out.index("NUMBERS AND DATES")
     written = typed("check", "bills.toml", "--output", "check.txt")
     assert (written.code, "WARNING" in written.out) == (code, is_loud)
     assert not re.search("[0-9]", written.out.replace("check.txt", ""))
@@ -344,9 +344,9 @@ def test_columns_with_hardly_a_key_are_shouted_about(
     (tmp_path / "bills.toml").write_text(contract, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     found = typed("check", "bills.toml")
-    assert (found.code, "A R E   N O   K E Y" in found.out) == (0, is_loud)
+    assert (found.code, "N O T   I N   T H E   L I S T" in found.out) == (0, is_loud)
     assert within_80(found.out)
-    assert not is_loud or found.out.index("W A R N I N G") < found.out.index("NUMBERS AND DAYS")
+    assert not is_loud or found.out.index("W A R N I N G") < found.out.index("NUMBERS AND DATES")
     written = typed("check", "bills.toml", "--output", "check.json", "--json")
     assert (written.code, "WARNING" in written.out) == (0, is_loud)
     assert not re.search("[0-9]", written.out)

@@ -27,7 +27,7 @@ def test_the_demonstration(typed: Type, tmp_path: Path) -> None:
     assert data["impossible"]["in_bounds"] == 0
     assert data["budget"] == {"cap": 3, "spent": 3, "left": 0}
     assert data["ledger"]["ok"]
-    assert "asked for 0.1" in data["one_more"]
+    assert "cannot spend 0.1" in data["one_more"]
 
 
 @pytest.mark.slow

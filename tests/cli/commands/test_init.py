@@ -50,7 +50,7 @@ def test_nothing_is_overwritten(typed: Type, clinic: Path, kind: str) -> None:
         taken.mkdir()
     found = typed("init", "visits.parquet", "--output", "taken.toml")
     assert (found.code, found.out) == (2, "")
-    assert "must be a new one" in found.err
+    assert "must be a new file" in found.err
     assert not (clinic / "elsewhere.toml").exists()
     assert kind != "file" or taken.read_text("utf-8") == "old"
 
@@ -97,7 +97,7 @@ def test_a_draft_is_written_whole_or_not_at_all(typed: Type, clinic: Path, monke
         (("none.parquet",), "no file at"),
         (("visits.xlsx",), "'visits.xlsx'"),
         (("clinic.toml",), "'clinic.toml'"),
-        (("visits.duckdb",), "name of the table"),
+        (("visits.duckdb",), "name of a table"),
         (("broken.parquet",), "cannot read the source"),
         (("postgresql://ana:hunter2@127.0.0.1:1/clinic", "--table", "visits"), "cannot be read"),
     ],
@@ -135,9 +135,9 @@ def test_the_form_of_a_csv_file_is_proposed_if_it_is_asked_for(typed: Type, clin
     (clinic / "bills.csv").write_bytes(GERMAN.encode("cp1252"))
     plain = typed("init", "bills.csv")
     assert (plain.code, "decimal" in plain.out) == (0, False)
-    assert "no row was looked at" in " ".join(plain.out.replace("#", "").split())
+    assert "no row was read" in " ".join(plain.out.replace("#", "").split())
     found = typed("init", "bills.csv", "--look", "--output", "new.toml")
-    assert (found.code, "the first lines were looked at" in " ".join(found.out.split())) == (0, True)
+    assert (found.code, "the first lines were read" in " ".join(found.out.split())) == (0, True)
     text = (clinic / "new.toml").read_text("utf-8")
     said = tomllib.loads(text)
     assert {key: said["dataset"].get(key) for key in ("delimiter", "decimal", "thousands", "encoding")} == {
@@ -170,7 +170,7 @@ def test_what_is_not_clear_is_not_proposed(
     text = typed("init", "bills.csv", "--look").out
     said = tomllib.loads(text)["dataset"]
     assert {key: said[key] for key in ("decimal", "thousands", "date_format", "encoding") if key in said} == proposed
-    assert ("Not clear" in text) == unclear
+    assert ("Unclear" in text) == unclear
 
 
 @pytest.mark.parametrize("other", ["1950-01-01", "1950-01-01 10:30", "1950/1/2", "3/4/1950"])
@@ -188,4 +188,4 @@ def test_only_lines_can_be_looked_at(typed: Type, clinic: Path) -> None:
     """A table that has types has no lines to look at."""
     found = typed("init", "visits.parquet", "--look")
     assert (found.code, found.out) == (2, "")
-    assert "only a csv file has lines to look at" in found.err
+    assert "look is for csv files only" in found.err

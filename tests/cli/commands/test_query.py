@@ -12,6 +12,7 @@ from inbounds.cli.commands.explain import folded
 from inbounds.errors import EngineFailed, LedgerUnavailable
 from inbounds.ledger import Ledger
 from inbounds.query.engines.duckdb import DuckDB
+from inbounds.query.methods.usefulness import INSIST
 from tests.cli.conftest import Type, within_80
 
 CLINIC = ("--dataset", "clinic.toml")
@@ -27,9 +28,9 @@ def test_a_question_is_answered_and_charged(typed: Type, clinic: Path) -> None:
     assert [row["clinic"] for row in data["rows"]] == ["north", "south", "east", "west"]
     assert all(0 <= row["mean_age"] <= 110 for row in data["rows"])
     assert all(row["clinic"] in text.out for row in data["rows"])
-    for line in ("epsilon          0.50", "budget of ana    0.5 of 3 spent, 2.5 left"):
+    for line in ("cost (ε)      0.50", "ana's budget  0.5 of 3 spent, 2.5 left"):
         assert f"\n{line}\n" in text.out
-    assert "\nbudget in total  0.5 of 5 spent, 4.5 left\n" in text.out
+    assert "\ntotal budget  0.5 of 5 spent, 4.5 left\n" in text.out
     assert data["budget"]["analyst"] == {"cap": 3, "spent": 1, "left": 2}
     assert data["budget"]["total"] == {"cap": 5, "spent": 1, "left": 4}
     shown = typed("budget", "show", *CLINIC, "--analyst", "ana", "--json").data
@@ -52,7 +53,7 @@ def test_what_tells_nothing_is_refused_until_it_is_forced(typed: Type, clinic: P
     found = typed(*words)
     assert (found.code, found.out) == (2, "")
     assert found.err.startswith("inbounds: no row can meet age > 200")
-    assert found.err.endswith("to pay for it all the same, ask with force (--force)\n")
+    assert found.err.endswith(f"{INSIST}\n")
     assert not list(clinic.glob("*.db")), "not even a ledger was made"
     assert typed(*words, "--force").code == 0
     assert typed("budget", "show", *CLINIC, "--json").data["total"]["spent"] == 1
@@ -63,7 +64,7 @@ def test_what_is_public_is_free(typed: Type, clinic: Path) -> None:
     words = ("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", "SELECT AVG(age) FROM visits WHERE age = 40")
     found, data = typed(*words), typed(*words, "--json").data
     assert found.code == 0
-    assert "\nepsilon          0\n" in found.out
+    assert "\ncost (ε)      0\n" in found.out
     assert "public knowledge" in found.out
     assert "request id" not in found.out
     assert (data["rows"], data["public"], data["epsilon"]) == ([{"mean_age": 40.0}], ["mean_age"], 0)
@@ -75,8 +76,8 @@ def test_a_budget_refuses(typed: Type, clinic: Path) -> None:
     found = typed("query", *CLINIC, "--epsilon", "3.5", "--analyst", "ana", MEAN)
     assert (found.code, found.out) == (3, "")
     assert found.err == (
-        "inbounds: 'ana' asked for 3.5 of 'visits', but the dataset has 5 left and 'ana' has 3 left; "
-        "ask for less, or ask the custodian for a grant\n"
+        "inbounds: 'ana' cannot spend 3.5 on 'visits': the dataset has 5 left and 'ana' has 3 left; "
+        "ask for less, or ask the custodian to grant more\n"
     )
     assert typed("budget", "show", *CLINIC, "--json").data["total"]["spent"] == 0
 
@@ -159,7 +160,7 @@ def test_an_answer_is_shown_even_if_the_budget_cannot_be_read(
     words = ("query", *CLINIC, "--epsilon", "0.5", "--analyst", "ana", MEAN)
     found = typed(*words)
     assert found.code == 0
-    assert "budget in total  cannot be read\n" in found.out
+    assert "total budget  cannot be read\n" in found.out
     assert typed(*words, "--json").data["budget"] == {}
 
 
@@ -202,15 +203,15 @@ def test_what_is_owned_is_free(typed: Type, clinic: Path) -> None:
     assert free["rows"] == [{"count": sum(row["count"] for row in owned["rows"])}]
     assert (free["epsilon"], free["request_id"]) == (0, owned["request_id"])
     assert free["budget"]["total"]["spent"] == 1
-    assert "rows without one of the keys" in free["note"]
+    assert "rows outside the categories" in free["note"]
     text = typed("query", *asked, "--epsilon", "0", "--analyst", "ana")
     assert within_80(text.out)
     told = typed("explain", *asked, "--epsilon", "1", "--analyst", "ana")
-    assert "ana owns this already" in told.out
+    assert "ana already has this" in told.out
     assert within_80(told.out.split("\nstatement\n")[0])
     other = typed("query", *asked, "--epsilon", "0", "--analyst", "bob")
     assert (other.code, other.out) == (2, "")
-    assert "no answer that bob has tells this one; give an epsilon" in other.err
+    assert "does not follow from the answers bob already has; give an epsilon" in other.err
     assert "owns this" not in typed("explain", *asked, "--epsilon", "1", "--analyst", "bob").out
 
 

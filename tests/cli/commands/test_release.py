@@ -29,7 +29,7 @@ def test_text_and_json_hold_the_same(typed: Type) -> None:
         "mechanism",
         "scale",
         "step",
-        "epsilon",
+        "cost (ε)",
         "certificate",
     ]
     law = ["mechanism", "pooling", "width", "scale", "step", "bounds", "sensitivity", "epsilon", "guarantee", "trusted"]
@@ -92,7 +92,7 @@ def test_an_infinity_is_projected(typed: Type, value: str) -> None:
 @pytest.mark.slow
 def test_numbers_are_shown_as_typed(typed: Type) -> None:
     """What was typed is repeated to the letter."""
-    assert re.search(r"^epsilon +0\.50$", typed("release", "97", *PERCENT).out, re.MULTILINE)
+    assert re.search(r"^cost \(ε\) +0\.50$", typed("release", "97", *PERCENT).out, re.MULTILINE)
 
 
 @pytest.mark.slow
@@ -203,5 +203,5 @@ def test_several_answers_are_told_where_to_go(typed: Type) -> None:
     """Two answers as two words are refused, with the way to give several, and none of them is repeated."""
     found = typed("release", "97", "98", *PERCENT)
     assert found.code == 2
-    assert "got 2; give several answers on standard input, one on each line, with -" in found.err
+    assert "got 2; to release several answers, give - and pipe them into standard input" in found.err
     assert "98" not in found.err

@@ -195,7 +195,7 @@ def test_one_row_does_not_decide_how_another_is_read(typed: Type, source: Path) 
         assert Path("out.csv").read_text("utf-8").split()[1] == "1152921504606847105"
     source.write_text("day\n03/04/2026\n04/13/2026\n", encoding="utf-8")
     found = typed("release", "--file", "source.csv", "--to", "out.csv", *DAY)
-    assert (found.code, "line 2 of source.csv must be a day" in found.err) == (2, True)
+    assert (found.code, "line 2 of source.csv must be a date" in found.err) == (2, True)
 
 
 @pytest.mark.parametrize(("delimiter", "name"), [(",", "score"), (";", "score"), ("\t", "score"), ("|", "a,b")])
@@ -419,7 +419,7 @@ def test_an_interrupt_while_releasing(typed: Type, source: Path, monkeypatch: py
     [
         (("--file", "source.csv", "--to", "out.xlsx", *SCORE), "both files must end in .csv or both in .parquet"),
         (("--file", "source.csv", "--to", "out.parquet", *SCORE), "convert one with another tool"),
-        (("--file", "twice.parquet", "--to", "out.parquet", *SCORE), "differ in more than capitals"),
+        (("--file", "twice.parquet", "--to", "out.parquet", *SCORE), "differ in more than letter case"),
         (("--file", "endless.parquet", "--to", "out.parquet", *DAY), "infinite ones too; replace these"),
         (("--file", "nowhere.csv", "--to", "out.csv", *SCORE), "check the name given as --file"),
         (("--file", "folder.csv", "--to", "out.csv", *SCORE), "check the name given as --file"),
@@ -431,7 +431,7 @@ def test_an_interrupt_while_releasing(typed: Type, source: Path, monkeypatch: py
         (("--file", "in.parquet", "--to", "out.parquet", "--column", "day", *SCORE[2:]), "got DATE; convert it"),
         (("--file", "in.parquet", "--to", "out.parquet", "--column", "score", *DAY[2:]), "got DOUBLE; convert it"),
         (("--file", "in.parquet", "--to", "out.parquet", "--column", "name", *SCORE[2:]), "row 3 of 'name' must be"),
-        (("--file", "in.parquet", "--to", "out.parquet", "--column", "Score", *SCORE[2:]), "and its capitals"),
+        (("--file", "in.parquet", "--to", "out.parquet", "--column", "Score", *SCORE[2:]), "and its letter case"),
         (("--file", "wrong.parquet", "--to", "out.parquet", *SCORE), "check that it is a parquet file"),
         (("--file", "source.csv", *SCORE), "give one or the other"),
     ],

@@ -144,7 +144,7 @@ def test_a_csv_file_has_names_only(tmp_path: Path) -> None:
     [
         (f"{SECRET_NUMBER},north\n1,south\n", None, "must be a header"),
         (f"north;{SECRET_DAY}\n", None, "must be a header"),
-        ("a,b;c\n", None, "several of comma"),
+        ("a,b;c\n", None, "more than one of comma"),
         ("a,b;c\n", ";;", "one character"),
         ("a,,c\n", None, "every column, named once"),
         ("", None, "every column, named once"),
@@ -174,7 +174,7 @@ def test_a_duckdb_file_is_read_by_its_table(tmp_path: Path) -> None:
     assert (draft.name, draft.schema.table) == ("visits", "visits")
     assert draft.schema.columns["named"] is Kind.TEXT
     assert not leaks(str(draft))
-    with pytest.raises(InvalidParameter, match="name of the table"):
+    with pytest.raises(InvalidParameter, match="name of a table"):
         Schema.read(str(path))
 
 

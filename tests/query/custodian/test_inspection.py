@@ -382,7 +382,7 @@ def test_every_private_table_is_looked_at(tmp_path: Path) -> None:
         found = Inspection.of(dataset)
         (drugs,) = found.others
         assert Inspection.of(dataset.rows_of("drugs")).numbers == drugs.numbers
-        with pytest.raises(InvalidQuestion, match="made of tables"):
+        with pytest.raises(InvalidQuestion, match="a joined one"):
             Inspection.of(dataset.join("drugs"))
     assert (found.table, found.rows, found.numbers[0].above, found.made) == ("visits", 3, 1, ())
     assert found.units is not None

@@ -177,7 +177,7 @@ def test_the_command_line_issues_lists_and_revokes(served: Served, typed: Type) 
     issued = typed("keys", "issue", "ana", *where, "--days", "7")
     key = re.findall(r"inb_\w{12}_[\w-]{43}", issued.out)[0]
     assert issued.code == 0
-    assert "shown this once" in issued.out
+    assert "shown only once" in issued.out
     assert served.bearing(key).get("/v1/me").json()["name"] == "ana"
     listed = typed("keys", "list", *where)
     assert key[4:16] in listed.out
@@ -192,8 +192,8 @@ def test_looking_for_keys_makes_no_file(served: Served, typed: Type) -> None:
     """Where none was issued, none are listed and none can be revoked, and nothing is written."""
     other = served.path.with_name("other.toml")
     other.write_text(served.path.read_text(encoding="utf-8"), encoding="utf-8")
-    assert "no key was issued yet" in typed("keys", "list", "--custodian", str(other)).out
-    assert "no key with the prefix" in typed("keys", "revoke", "000000000000", "--custodian", str(other)).err
+    assert "no API key has been issued yet" in typed("keys", "list", "--custodian", str(other)).out
+    assert "no API key with the prefix" in typed("keys", "revoke", "000000000000", "--custodian", str(other)).err
     assert list(served.path.parent.glob("other*")) == [other]
 
 
@@ -202,8 +202,8 @@ def test_looking_for_keys_makes_no_file(served: Served, typed: Type) -> None:
     [
         (("issue", "fay"), "got 'fay'; it names 'ana'"),
         (("issue", "ana", "--days", "0"), "1 to 3660 days"),
-        (("revoke", "000000000000"), "no key with the prefix"),
-        (("revoke", "' OR 1=1 --"), "no key with the prefix"),
+        (("revoke", "000000000000"), "no API key with the prefix"),
+        (("revoke", "' OR 1=1 --"), "no API key with the prefix"),
     ],
 )
 def test_the_command_line_refuses_what_is_wrong(served: Served, typed: Type, words: tuple[str, ...], said: str) -> None:

@@ -17,7 +17,7 @@ CONTRACT = """\
 name = "visits"
 source = "visits.parquet"
 unit = "patient"                 # whose privacy is protected
-max_rows_per_unit = 4            # visits of a patient that count in full, at most
+max_rows_per_unit = 4            # each patient contributes at most 4 visits
 
 [columns.age]
 bounds = "[0, 110] step 1"
@@ -79,9 +79,7 @@ def build(folder: Path) -> Path:
     """Write the visits and the contract into a folder, and return the path of the contract."""
     contract, table = folder / "clinic.toml", folder / "visits.parquet"
     if contract.exists() and contract.read_text(encoding="utf-8") != CONTRACT:
-        raise InvalidParameter(
-            f"{str(contract)!r} must be the contract of the demonstration, got another; name a new folder"
-        )
+        raise InvalidParameter(f"{str(contract)!r} is not the demonstration's contract; name a new folder")
     contract.write_text(CONTRACT, encoding="utf-8")  # first, so that an unfinished folder is known again
     with replacing(table) as unfinished, import_duckdb().connect() as connection:
         connection.execute(MIXED)

@@ -13,34 +13,35 @@ from inbounds.cli.shell.extras import open_dataset
 from inbounds.cli.shell.new_ledger import tell_of_new
 from inbounds.cli.shell.options import AsJson, DatasetFile, LedgerPlace, number
 from inbounds.cli.shell.output import pairs, show
-from inbounds.cli.shell.remote import KeyFile, Server, accounts, balances, connected
+from inbounds.cli.shell.remote import TOTAL, KeyFile, Server, accounts, balances, connected, own_budget
+from inbounds.ledger.values.receipt import more_queries
 
 app = typer.Typer(
     cls=Group,
-    help="""See what was spent, grant more, check the record, save it, and record changes of the contract.
+    help="""See what was spent, grant more, verify and back up the ledger, and record contract changes.
 
     \b
     Example:
       inbounds budget show --dataset clinic.toml
     """,
-    short_help="See what was spent, grant more, and check the record.",
+    short_help="See what was spent, grant more, and verify the ledger.",
 )
 
 Who = Annotated[
-    str | None, typer.Option("--analyst", metavar="NAME", help="Only this analyst; everyone together if not given.")
+    str | None, typer.Option("--analyst", metavar="NAME", help="One analyst only.  [default: all analysts together]")
 ]
-More = Annotated[str, typer.Argument(metavar="EPSILON", help="How much more; a negative number takes some away.")]
+More = Annotated[str, typer.Argument(metavar="EPSILON", help="How much to add; a negative number takes some back.")]
 Note = Annotated[str, typer.Option(metavar="TEXT", help="Why, for the record.", show_default=False)]
 MoreDelta = Annotated[
-    str | None, typer.Option("--delta", metavar="DELTA", help="How much more delta charges that need one may have.")
+    str | None, typer.Option("--delta", metavar="DELTA", help="How much delta to add for charges that need one.")
 ]
 Reason = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Record the contract's terms as they are now, for this reason.")
+    str | None, typer.Option(metavar="TEXT", help="Record the contract's current terms, for this reason.")
 ]
 Why = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the record.", show_default=False)]
 Head = Annotated[
     str | None,
-    typer.Option(metavar="HEAD", help="What verify printed earlier, to see if entries were removed since."),
+    typer.Option(metavar="HEAD", help="An earlier checkpoint from verify, to see whether entries were removed."),
 ]
 
 
@@ -55,7 +56,7 @@ def show_balance(
 ) -> None:
     """Show what is spent and what is left.
 
-    It also says how many more questions like the last one fit; with a delta, rho is told beside epsilon.
+    It also shows how many more queries like the last one the budget allows. With a delta, rho is shown beside epsilon.
 
     \b
     Example:
@@ -64,13 +65,13 @@ def show_balance(
     if server is not None:
         with connected(server, key_file, ledger=ledger) as connection:
             left = connection.dataset(dataset).budget(analyst)
-        told = [("dataset", dataset), *accounts(left).items(), ("asked", str(left["asked"]))]
+        told = [("dataset", dataset), *accounts(left).items(), ("queries asked", str(left["asked"]))]
         data: dict[str, Any] = {"dataset": dataset, **balances(left), "asked": left["asked"]}
         if "analyst" in data:
             data["analyst"] = {"name": left["analyst"], **data["analyst"]}
         if (more := left["more_like_the_last"]) is not None:
             data["like_the_last"] = {"count": more["count"], "epsilon": number(more["epsilon"], "epsilon")}
-            told.append(("like the last", f"{more['count']:,} more at epsilon {more['epsilon']}"))
+            told.append(("remaining", more_queries(more["count"], more["epsilon"])))
         show(data, pairs(told), as_json=as_json)
         return
     with open_dataset(dataset, ledger, create_ledger=False) as table:
@@ -78,13 +79,13 @@ def show_balance(
         own = None if analyst is None else table.ledger.balance(table.name, analyst)
         repeats = table.ledger.repeats(table.name, analyst)
     found: dict[str, Any] = {"dataset": table.name, "total": total.data()}
-    lines = [("dataset", table.name), ("in total", str(total))]
+    lines = [("dataset", table.name), (TOTAL, str(total))]
     if analyst is not None and own is not None:
         found["analyst"] = {"name": analyst, **own.data()}
-        lines.append((f"of {analyst}", str(own)))
+        lines.append((own_budget(analyst), str(own)))
     if repeats is not None:
         found["like_the_last"] = repeats.data()
-        lines.append(("like the last", str(repeats)))
+        lines.append(("remaining", str(repeats)))
     show(found, pairs(lines), as_json=as_json)
 
 
@@ -98,9 +99,9 @@ def grant(
     ledger: LedgerPlace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give a dataset, or one analyst of it, more to spend.
+    """Give a dataset, or one of its analysts, more to spend.
 
-    A negative amount takes some away, as far as it is not spent. With --delta the amount may be 0.
+    A negative amount takes unspent budget back. With --delta the amount may be 0.
 
     \b
     Example:
@@ -114,18 +115,18 @@ def grant(
     found = {"dataset": table.name, "analyst": analyst, **balance.data(), "ledger_created": created}
     lines = [
         ("dataset", table.name),
-        ("granted", amount if delta is None else f"{amount}, and {delta} of delta for charges"),
-        ("in total" if analyst is None else f"of {analyst}", str(balance)),
+        ("granted", amount if delta is None else f"{amount}, and delta {delta} for charges"),
+        (TOTAL if analyst is None else own_budget(analyst), str(balance)),
     ]
     show(found, pairs(lines), as_json=as_json)
 
 
 @app.command(cls=Command)
 def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
-    """Show the terms that are on record, or record changed ones.
+    """Show the recorded terms, or record changes to them.
 
-    What a charge promises depends on the unit, the row limit, the source and the columns of the contract. The ledger
-    keeps them, and refuses a contract with others until the custodian records the change, with a reason.
+    The guarantee depends on the contract's unit, row limit, source and columns. The ledger stores these terms, and
+    refuses a contract with different ones until the custodian records the change, with a reason.
 
     \b
     Example:
@@ -147,11 +148,11 @@ def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = 
     }
     lines = [("dataset", table.name), *([] if now is None else [*now.items(), ("digest", f"{now.digest[:16]}…")])]
     if now is None:
-        lines.append(("terms", "none on record; the next question records those of the contract"))
+        lines.append(("terms", "none recorded yet; the next query records those of the contract"))
     if changes:
         lines.append(("recorded" if recorded else "not recorded", changes))
     elif reason is not None:
-        lines.append(("recorded", "all of these" if recorded else "nothing; the contract is as on record"))
+        lines.append(("recorded", "all of these" if recorded else "nothing; the contract has not changed"))
     show(found, pairs(lines), as_json=as_json)
 
 
@@ -159,8 +160,8 @@ def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = 
 def delta(dataset: DatasetFile, reason: Why, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
     """Add the contract's delta to a budget that had none.
 
-    From then on rho counts beside epsilon, and what was charged before counts too. The promise becomes weaker, from
-    pure epsilon to (epsilon, delta), and it is done once and for good: hence the reason, for the record.
+    From then on charges are counted in rho as well, including earlier ones. This weakens the guarantee from pure
+    epsilon to (epsilon, delta) and cannot be undone, so the ledger records your reason.
 
     \b
     Example:
@@ -170,15 +171,15 @@ def delta(dataset: DatasetFile, reason: Why, ledger: LedgerPlace = None, as_json
         table.record_delta(reason)
         balance = table.ledger.balance(table.name)
     found = {"dataset": table.name, **balance.data()}
-    show(found, pairs([("dataset", table.name), ("in total", str(balance))]), as_json=as_json)
+    show(found, pairs([("dataset", table.name), (TOTAL, str(balance))]), as_json=as_json)
 
 
 @app.command(cls=Command)
 def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
     """Check every entry of the ledger.
 
-    The exit code is 1 if it was altered. Keep the head that is printed in another place: given later as --head, it
-    shows whether entries were removed. Restored ledgers that were accepted are listed.
+    The exit code is 1 if the ledger was altered. Store the printed checkpoint (head) elsewhere: given later as --head,
+    it reveals removed entries. Accepted restores are listed.
 
     \b
     Example:
@@ -210,9 +211,9 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
 
 @app.command(cls=Command)
 def statement(dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
-    """List every entry, in order.
+    """List all entries, oldest first.
 
-    Opened, contract, granted, delta, charged, answered, restored.
+    Kinds of entries: open, contract, grant, delta, charge, answer, restore.
 
     \b
     Example:

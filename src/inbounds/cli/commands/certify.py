@@ -29,7 +29,7 @@ from inbounds.privacy.claim import Claim
 
 Scale = Annotated[str, typer.Option(metavar="NUMBER", help="The scale of the bounded Laplace noise to check.")]
 HowMuch = Annotated[
-    str, typer.Option("--pooling", metavar="NUMBER", help="From 0 (normalise) to 1 (clamp to the ends).")
+    str, typer.Option("--pooling", metavar="NUMBER", help="From 0 (normalise) to 1 (clamp to the bounds).")
 ]
 
 
@@ -43,10 +43,10 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     trusted: Trusted = False,
     as_json: AsJson = False,
 ) -> None:
-    """Prove or refute that noise of some scale is private.
+    """Prove or refute that noise of a given scale is private.
 
-    The exit code is 0 if it keeps epsilon, and 4 if it does not. Either way the two true answers that are easiest to
-    tell apart are named.
+    The exit code is 0 if it satisfies epsilon, and 4 if it does not. Either way it names the two true values that are
+    easiest to tell apart.
 
     \b
     Example:
@@ -102,7 +102,7 @@ def _text(certificate: Certificate, claim: Claim, epsilon: str, scale: str) -> s
         [
             ("scale", f"{scale} {said} at epsilon {epsilon}"),
             ("finding", certificate.finding),
-            ("witness", f"the true answers {first} and {second} are the easiest to tell apart"),
+            ("witness", f"the true values {first} and {second} are the easiest to tell apart"),
             ("step", claim.lattice.step),
             ("proof", certificate.how),
         ]

@@ -18,25 +18,25 @@ from inbounds.errors import InvalidParameter
 if TYPE_CHECKING:
     from inbounds.query.custodian.inspection import Inspection
 
-EYES_ONLY = "the custodian's eyes only: true figures, without any noise"
+EYES_ONLY = "the custodian's eyes only: true figures, without noise"
 
 ContractFile = Annotated[
-    str, typer.Argument(metavar="CONTRACT", help="The contract of the table, a TOML file.", show_default=False)
+    str, typer.Argument(metavar="CONTRACT", help="The table's contract, a TOML file.", show_default=False)
 ]
 Output = Annotated[
     str | None,
-    typer.Option("--output", metavar="FILE", help="Write to this new file, which you alone can read."),
+    typer.Option("--output", metavar="FILE", help="Write to this new file, readable by you alone."),
 ]
-Values = Annotated[bool, typer.Option("--values", help="Show the values that are no key, too.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs; with --output only.")]
+Values = Annotated[bool, typer.Option("--values", help="Also show the values that are not in the category list.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs; needs --output.")]
 
 
 def command(contract: ContractFile, output: Output = None, values: Values = False, as_json: AsJson = False) -> None:
-    """See what a contract does to the real table.
+    """Check a contract against the real table.
 
-    For the custodian's eyes only: these are true figures, without any noise. What the row limit and the bounds cut off,
-    what is missing, which values are no key, which types do not fit, how long a statement takes. Nothing is charged or
-    recorded. It is shown on a terminal, or written to a new file that its owner alone can read.
+    For the custodian's eyes only: these are true figures, without noise. They show what the row limit and the bounds
+    cut off, missing values, values not in the category list, types that do not match, and how long a statement takes.
+    Nothing is charged or recorded. The figures go to a terminal, or to a new file that only its owner can read.
 
     \b
     Example:
@@ -51,11 +51,11 @@ def command(contract: ContractFile, output: Output = None, values: Values = Fals
     figures = {"for": EYES_ONLY, **found.data()}
     text = json.dumps(plain(figures), ensure_ascii=False, indent=2) if as_json else _text(found, contract)
     write_new(target, f"{text}\n", OWNER_ONLY)
-    told = [("written", f"{target}, for you alone to read")]
+    told = [("written", f"{target}, readable by you alone")]
     if any(one.hardly_read for one in (found, *found.others)):
-        told.append(("WARNING", "many values are not read as the contract says: see what the file has of it"))
+        told.append(("WARNING", "many values could not be parsed as the contract says; the file has the details"))
     if any(one.hardly_keys for one in (found, *found.others)):
-        told.append(("WARNING", "most values of a column are no key: see what the file has of it"))
+        told.append(("WARNING", "most values of a column are not in its category list; the file has the details"))
     show(None, pairs(told), as_json=False)
     _leave(found)
 
@@ -80,12 +80,12 @@ def _place(output: str | None, *, as_json: bool) -> Path | None:
         return target
     if as_json:
         raise InvalidParameter(
-            "check: JSON of true figures must go to a file that its owner alone can read; add --output FILE"
+            "check: true figures as JSON must go to a file that only its owner can read; add --output FILE"
         )
     if not is_terminal():
         raise InvalidParameter(
-            "check: true figures must be shown on a terminal, and standard output is none; run it without a pipe or a "
-            "redirection, or add --output FILE, a new file that its owner alone can read"
+            "check prints true figures to a terminal only, and standard output is not one; run it without a pipe or "
+            "redirection, or add --output FILE, a new file that only its owner can read"
         )
     return None
 

@@ -25,12 +25,12 @@ ANALYST = "demo"
 
 Keep = Annotated[
     str | None,
-    typer.Option(metavar="FOLDER", help="Keep table, contract and ledger in this folder, to go on."),
+    typer.Option(metavar="FOLDER", help="Keep the table, contract and ledger in this folder for more queries."),
 ]
 
 
 def command(keep: Keep = None, as_json: AsJson = False) -> None:
-    """Ask a made-up clinic ten questions, plainly and in bounds.
+    """Compare plain noise with inbounds on ten queries.
 
     \b
     Example:
@@ -42,9 +42,9 @@ def command(keep: Keep = None, as_json: AsJson = False) -> None:
     else:
         folder = Path(keep)
         if folder.exists() and not folder.is_dir():
-            raise InvalidParameter(f"--keep must name a folder, got the file {keep!r}; name a new folder")
+            raise InvalidParameter(f"--keep must be a folder, got the file {keep!r}; name a new folder")
         if folder.is_dir() and any(folder.iterdir()) and not (folder / "clinic.toml").is_file():
-            raise InvalidParameter(f"--keep must name a new folder or one that demo made, got {keep!r}; name another")
+            raise InvalidParameter(f"--keep must be a new folder or one that demo made, got {keep!r}; name another")
         folder.mkdir(parents=True, exist_ok=True)
         found, text = tell(folder, kept=keep)
     show(found, text, as_json=as_json)
@@ -111,9 +111,10 @@ def _impossible(rows: list[dict[str, Any]], way: str) -> int:
 
 def _story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) -> str:
     lines = [
-        "Ten questions to a made-up clinic. It is closed on weekends, from 3 to 14 August",
-        "and on 25 December 2026. * marks an answer that everyone knows is impossible:",
-        "below zero, above 100 %, on a closed day, or a total that is not the sum.",
+        "Ten questions about a made-up clinic. It is closed on weekends, from 3 to 14",
+        "August and on 25 December 2026. * marks answers that everyone knows are",
+        "impossible: below zero, above 100 %, on a closed day, or a total that is not",
+        "the sum of its parts.",
         "",
         f"{'':<38}{'truth':>13}{'plain noise':>15}{'inbounds':>13}",
     ]
@@ -123,15 +124,15 @@ def _story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) 
     count = _impossible(rows, "in_bounds") or "none"
     ending = [
         ("impossible", f"{_impossible(rows, 'plain')} of {len(rows)} answers with plain noise, {count} in bounds"),
-        ("budget", f"{balance}; each charge was stored before its answer"),
-        ("one more", refusal),
+        ("budget", f"{balance}; each charge was recorded before its answer"),
+        ("one more", f"an 11th question at ε = 0.1 was refused: {refusal}"),
         ("ledger", ledger),
     ]
     return "\n".join([*lines, "", pairs(ending)])
 
 
 def _ask_more(kept: str | None) -> str:
-    """Return the commands with which to go on, after those that make the clinic if it was not kept."""
+    """Return the commands to go on with, after those that make the clinic if it was not kept."""
     folder = "clinic" if kept is None else shlex.quote(kept)
     lines = [
         "Ask your own questions:",

@@ -27,7 +27,8 @@ from inbounds.cli.shell.remote import KeyFile, Server, connected
 from inbounds.display.text import WIDTH
 
 Owner = Annotated[
-    str | None, typer.Option("--analyst", metavar="NAME", help="Say whether answers that NAME has tell it for free.")
+    str | None,
+    typer.Option("--analyst", metavar="NAME", help="Check whether it follows from answers NAME already has (free)."),
 ]
 
 _QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*\"""")
@@ -49,9 +50,9 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     key_file: KeyFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what query would do, without doing it.
+    """Preview a query's cost and accuracy, for free.
 
-    Nothing is spent, and no row is read.
+    Nothing is spent and no row is read.
 
     \b
     Example:

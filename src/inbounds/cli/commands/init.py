@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 Source = Annotated[
     str,
     typer.Argument(
-        metavar="SOURCE", help="A parquet or csv file, a .duckdb file or a postgresql:// URL.", show_default=False
+        metavar="SOURCE", help="A parquet, csv or .duckdb file, or a postgresql:// URL.", show_default=False
     ),
 ]
 TableName = Annotated[
-    str | None, typer.Option("--table", metavar="NAME", help="The table, of a .duckdb file or in PostgreSQL.")
+    str | None, typer.Option("--table", metavar="NAME", help="The table in a .duckdb file or in PostgreSQL.")
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option(metavar="CHARACTER", help="Of a csv file.  [default: the one that the header has]"),
+    typer.Option(metavar="CHARACTER", help="The delimiter of a csv file.  [default: read from the header]"),
 ]
 Look = Annotated[
-    bool, typer.Option("--look", help="Look at the first lines of a csv file for how numbers and days are written.")
+    bool, typer.Option("--look", help="Read the first lines of a csv file to see how numbers and dates are written.")
 ]
 Output = Annotated[
     str | None,
-    typer.Option("--output", metavar="FILE", help="Write the draft to this new file, instead of printing it."),
+    typer.Option("--output", metavar="FILE", help="Write the draft to this new file instead of printing it."),
 ]
 
 
@@ -44,10 +44,10 @@ def command(
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draft a contract from the names and types of a table.
+    """Draft a contract from a table's column names and types.
 
-    No row is looked at, but with --look. What you have to decide (whose privacy, the row limit, bounds, keys, the
-    budget) is marked, and the contract is refused until you have.
+    No row is read unless you give --look. The draft marks what you must decide: whose privacy to protect, the row
+    limit, bounds, categories and the budget. The contract is refused until you have decided.
 
     \b
     Example:
@@ -75,16 +75,20 @@ def _draft(source: str, table: str | None, delimiter: str | None, folder: Path |
         from inbounds.query.custodian.schema import Schema  # noqa: PLC0415
     except ImportError as problem:
         raise ImportError(
-            f"questions to tables need {problem.name}, which is not installed: pip install 'inbounds[query]'"
+            f"querying tables needs {problem.name}, which is not installed: pip install 'inbounds[query]'"
         ) from None
     return Draft(Schema.read(source, table=table, delimiter=delimiter, folder=folder, look=look))
 
 
+def _unit(candidates: tuple[str, ...]) -> str:
+    return f"possibly {', '.join(candidates)}, judging by the name" if candidates else "no column name looks like an id"
+
+
 def _told(draft: Draft, target: Path) -> str:
-    looked = "no row was looked at" if draft.schema.shape is None else "the first lines were looked at"
+    read = "no row was read" if draft.schema.shape is None else "the first lines were read"
     lines = [
-        ("draft", f"{target}, from the names and types of {len(draft.schema.columns)} columns; {looked}"),
-        ("unit", "by their names, perhaps: " + (", ".join(draft.candidates) or "none")),
-        ("next", f'decide what is marked "decide", then: inbounds check {target}'),
+        ("draft", f"{target}, from the names and types of {len(draft.schema.columns)} columns; {read}"),
+        ("unit", _unit(draft.candidates)),
+        ("next", f'edit the lines marked "decide", then run: inbounds check {target}'),
     ]
     return pairs(lines)

@@ -1,4 +1,4 @@
-"""`inbounds keys`: who may ask a server; and the keys of a column that are not known beforehand, for a price."""
+"""`inbounds keys`: API keys for people who query a server; and a column's categories, discovered for a price."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     cls=Group,
-    help="""Keys of people, to ask a server: issue, list, revoke. Keys of a column: discover.
+    help="""Manage API keys (issue, list, revoke), or discover a column's categories.
 
     \b
     Example:
       inbounds keys issue ana --custodian custodian.toml
     """,
-    short_help="Keys of people for a server, and of a column.",
+    short_help="Manage API keys; discover a column's categories.",
 )
 
-ColumnName = Annotated[str, typer.Option("--column", metavar="NAME", help="A column that the contract lacks.")]
-Delta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="The probability that a rare key slips out.")]
-Analyst = Annotated[str, typer.Option(metavar="NAME", help="Who pays; the cost is charged to this name.")]
+ColumnName = Annotated[str, typer.Option("--column", metavar="NAME", help="A column that is not yet in the contract.")]
+Delta = Annotated[
+    str, typer.Option("--delta", metavar="NUMBER", help="The probability of publishing a rare category by accident.")
+]
+Analyst = Annotated[str, typer.Option(metavar="NAME", help="Your name; the cost is charged to it.")]
 PerUnit = Annotated[
-    str, typer.Option("--keys-per-unit", metavar="NUMBER", help="For how many of its keys a unit counts.")
+    str, typer.Option("--keys-per-unit", metavar="NUMBER", help="How many of its categories each unit counts for.")
 ]
 RequestId = Annotated[
-    str | None, typer.Option(metavar="ID", help="Ask again with the same id to get the same keys, free.")
+    str | None, typer.Option(metavar="ID", help="Repeat an id to get the same categories again, for free.")
 ]
 
 
@@ -53,10 +55,10 @@ def discover(  # noqa: PLR0913, PLR0917  each is an option of the command
     ledger: LedgerPlace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Publish the keys of a column that enough units have.
+    """Publish the categories of a column that enough units share.
 
-    They are added to the contract, and later questions with them need no delta. The ledger must have a delta for such
-    charges: delta and delta_reserved under [budget], or inbounds budget grant 0 --delta.
+    They are added to the contract; later queries that use them need no delta. The ledger must hold a delta for such
+    charges: set delta and delta_reserved under [budget], or run inbounds budget grant 0 --delta.
 
     \b
     Example:
@@ -72,8 +74,8 @@ def discover(  # noqa: PLR0913, PLR0917  each is an option of the command
             table.record_terms(f"keys of {column} were discovered, request {found.request_id}")
     told = [
         ("column", column),
-        ("keys", f"{found.published} published, {'added to the contract' if found.keys else 'none to add'}"),
-        ("cost", f"epsilon {epsilon}, delta {delta}"),
+        ("categories", f"{found.published} published, {'added to the contract' if found.keys else 'none to add'}"),
+        ("cost", f"ε {epsilon}, δ {delta}"),
         ("request id", found.request_id),
     ]
     data = {
@@ -94,17 +96,19 @@ def _add(contract: Path, section: str) -> None:
         unfinished.write_text(text.rstrip("\n") + "\n" + section, encoding="utf-8")
 
 
-CustodianPath = Annotated[str, typer.Option("--custodian", metavar="FILE", help="The custodian's file of the server.")]
-PersonName = Annotated[str, typer.Argument(metavar="NAME", help="Somebody whom that file names.", show_default=False)]
-Days = Annotated[str, typer.Option("--days", metavar="NUMBER", help="How long the key is valid.")]
-Prefix = Annotated[str, typer.Argument(metavar="PREFIX", help="What list shows of the key.", show_default=False)]
+CustodianPath = Annotated[str, typer.Option("--custodian", metavar="FILE", help="The server's custodian file.")]
+PersonName = Annotated[str, typer.Argument(metavar="NAME", help="A person named in that file.", show_default=False)]
+Days = Annotated[str, typer.Option("--days", metavar="NUMBER", help="How many days the key is valid.")]
+Prefix = Annotated[
+    str, typer.Argument(metavar="PREFIX", help="The key's prefix, as list shows it.", show_default=False)
+]
 
 
 @app.command("issue", cls=Command)
 def issue(person: PersonName, custodian: CustodianPath, days: Days = "90", as_json: AsJson = False) -> None:
-    """Issue a key with which somebody can ask the server.
+    """Issue an API key for a person.
 
-    It is shown once, and nowhere kept.
+    The key is shown once and is not stored.
 
     \b
     Example:
@@ -113,19 +117,19 @@ def issue(person: PersonName, custodian: CustodianPath, days: Days = "90", as_js
     valid, file = whole(days, "--days"), _loaded(custodian)
     if person not in file.people:
         known = ", ".join(map(repr, file.people)) or "nobody"
-        raise InvalidParameter(f"a key is for somebody in the custodian's file, got {person!r}; it names {known}")
+        raise InvalidParameter(f"NAME must be a person in the custodian's file, got {person!r}; it names {known}")
     text, key = _ring(file).issue(person, valid)
-    lines = [("key", text), ("of", person), ("valid until", key.expires.date().isoformat())]
+    lines = [("API key", text), ("person", person), ("valid until", key.expires.date().isoformat())]
     show(
         {"key": text, **_told(key)},
-        f"{pairs(lines)}\n\nThe key is shown this once. Give it to {person} only.",
+        f"{pairs(lines)}\n\nThe key is shown only once. Give it to nobody but {person}.",
         as_json=as_json,
     )
 
 
 @app.command("list", cls=Command)
 def list_keys(custodian: CustodianPath, as_json: AsJson = False) -> None:
-    """List all keys: whose they are, and until when they are valid.
+    """List all API keys with their owners and expiry dates.
 
     \b
     Example:
@@ -137,14 +141,14 @@ def list_keys(custodian: CustodianPath, as_json: AsJson = False) -> None:
     rows = [] if ring is None else [_told(key) for key in ring.issued()]
     columns = [Column(name, left=True) for name in ("prefix", "person", "issued", "expires", "state")]
     cells = [[str(row[column.name]) for column in columns] for row in rows]
-    show(rows, str(Table(columns, cells)) if rows else "no key was issued yet", as_json=as_json)
+    show(rows, str(Table(columns, cells)) if rows else "no API key has been issued yet", as_json=as_json)
 
 
 @app.command("revoke", cls=Command)
 def revoke(prefix: Prefix, custodian: CustodianPath, as_json: AsJson = False) -> None:
-    """Revoke a key, at once.
+    """Revoke an API key immediately.
 
-    A server that is running refuses it from now on.
+    A running server refuses it from now on.
 
     \b
     Example:
@@ -153,8 +157,8 @@ def revoke(prefix: Prefix, custodian: CustodianPath, as_json: AsJson = False) ->
     ring = _existing(custodian)
     key = None if ring is None else ring.revoke(prefix)
     if key is None:
-        raise InvalidParameter(f"there is no key with the prefix {prefix!r}; list shows those that there are")
-    show(_told(key), pairs([("revoked", key.prefix), ("of", key.person)]), as_json=as_json)
+        raise InvalidParameter(f"there is no API key with the prefix {prefix!r}; inbounds keys list shows all of them")
+    show(_told(key), pairs([("revoked", key.prefix), ("person", key.person)]), as_json=as_json)
 
 
 def _loaded(custodian: str) -> CustodianFile:

@@ -24,9 +24,9 @@ from inbounds.exact.rational import shown
 Epsilon = Annotated[str | None, typer.Option(metavar="NUMBER", help="The privacy loss of each release.")]
 TargetError = Annotated[
     str | None,
-    typer.Option(metavar="NUMBER", help="Instead of --epsilon: find the least one with this mean error."),
+    typer.Option(metavar="NUMBER", help="Instead of --epsilon: find the smallest epsilon with this mean error."),
 ]
-Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw the comparison to a file: .png, .svg or .html.")]
+Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Save the comparison as a chart: .png, .svg or .html.")]
 
 PICTURES = (".png", ".svg", ".html")
 
@@ -46,10 +46,10 @@ def command(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the mechanisms for some bounds, and recommend one.
+    """Compare mechanisms for given bounds, and recommend one.
 
-    It is the one that release uses: of those that do the same work for every true answer, the one with the least
-    error. No data is involved, and nothing is spent.
+    The recommended mechanism is the one that release uses: the one with the smallest error among those that do the
+    same work for every true value. No data is involved and nothing is spent.
 
     \b
     Example:
@@ -64,7 +64,7 @@ def command(
     elif target_error is not None and epsilon is None:
         if minimise is not None:
             raise InvalidParameter(
-                f"--target-error is about mechanisms with a formula, got --minimise {minimise} too; give --epsilon"
+                f"--target-error and --minimise cannot be combined, got --minimise {minimise}; give --epsilon instead"
             )
         spent = least_epsilon(possible, most, number(target_error, "--target-error"))
     else:
@@ -98,12 +98,12 @@ def _text(compared: Comparison, best: Recommendation, target_error: str | None, 
     parts = [str(compared), fill(best.reason, WIDTH, break_on_hyphens=False)]
     if target_error is not None:
         found = (
-            f"The least epsilon, to three digits, at which a mechanism with a formula has a mean error of at most "
+            f"Smallest epsilon, to three digits, at which a closed-form mechanism has a mean error of at most "
             f"{target_error}: {compared.epsilon}"
         )
         parts.insert(0, fill(found, WIDTH))
     if plot is not None:
-        parts.append(f"The picture is in {plot}.")
+        parts.append(f"The chart was saved to {plot}.")
     return "\n\n".join(parts)
 
 

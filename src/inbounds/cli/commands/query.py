@@ -26,7 +26,7 @@ from inbounds.cli.shell.options import (
     number,
 )
 from inbounds.cli.shell.output import pairs, show
-from inbounds.cli.shell.remote import KeyFile, Server, accounts, balances, connected
+from inbounds.cli.shell.remote import TOTAL, KeyFile, Server, accounts, balances, connected, own_budget
 from inbounds.errors import (
     InboundsError,
     InvalidParameter,
@@ -41,13 +41,15 @@ if TYPE_CHECKING:
     from inbounds.ledger.values.receipt import Balance
     from inbounds.query import Answer, Dataset
 
-Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Who asks; the cost is charged to this name.")]
-Confidence = Annotated[str, typer.Option(metavar="NUMBER", help="Of the intervals, above 0 and below 1.")]
+Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Your name; the cost is charged to it.")]
+Confidence = Annotated[
+    str, typer.Option(metavar="NUMBER", help="The confidence level of the intervals, between 0 and 1.")
+]
 RequestId = Annotated[
-    str | None, typer.Option(metavar="ID", help="Ask again with the same id to get the same answer, free.")
+    str | None, typer.Option(metavar="ID", help="Repeat an id to get the same answer again, for free.")
 ]
 
-Force = Annotated[bool, typer.Option("--force", help="Pay also for an answer that would tell nothing.")]
+Force = Annotated[bool, typer.Option("--force", help="Pay even for an answer that would tell you nothing.")]
 
 
 def command(  # noqa: PLR0913, PLR0917  each is an option of the command
@@ -66,11 +68,11 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     key_file: KeyFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a question of a table, in SQL.
+    """Query a table in SQL.
 
-    The cost is recorded in the ledger before the table is read. For an epsilon of 0 you get what follows from answers
-    that you have already, if it does. What is public knowledge costs nothing, and what would tell nothing is refused.
-    With --server the key says who asks.
+    The cost is recorded in the ledger before the table is read. With an epsilon of 0 you get only what follows from
+    answers you already have. Public knowledge is free, and a query whose answer would tell you nothing is refused.
+    With --server your API key identifies you.
 
     \b
     Example:
@@ -86,25 +88,25 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
             remote = connection.dataset(dataset)
             wanted = remote.sql(sql).alone() if alone else remote.sql(sql)
             if cost == 0:
-                found = _told_for_free(wanted.owned(), "you have")
+                found = _told_for_free(wanted.owned(), "you already have")
             else:
                 found = wanted.ask(
                     cost, request_id=request, pooling=fixed, weights=shares, confidence=float(sure), force=force
                 )
             left = _left(remote)
-            told = accounts(left) if left else {"in total": "cannot be read"}
-            paid = [_cost(found, epsilon), *((f"budget {name}", text) for name, text in told.items())]
+            told = accounts(left) if left else {TOTAL: "cannot be read"}
+            paid = [_cost(found, epsilon), *told.items()]
             data = {**_answer(found), "budget": balances(left) if left else {}}
             if not show(data, f"{found}\n\n{pairs([*paid, *_request(found)])}", as_json=as_json):
                 _tell(request)
         return
     if analyst is None:
-        raise InvalidParameter("--analyst is missing; name who asks, or a --server that knows it")
+        raise InvalidParameter("--analyst is missing; give your name, or --server, where your API key identifies you")
     with open_dataset(dataset, ledger) as asked:
         question = asked.sql(sql).alone() if alone else asked.sql(sql)
         with _remembering(request):
             if cost == 0:
-                answer = _told_for_free(question.owned(analyst), f"{analyst} has")
+                answer = _told_for_free(question.owned(analyst), f"{analyst} already has")
             else:
                 answer = question.ask(
                     cost,
@@ -134,7 +136,7 @@ def _told_for_free(found: Answer | None, who_has: str) -> Answer:
     """Return what follows from answers that somebody has."""
     if found is None:
         raise InvalidQuestion(
-            f"epsilon must be above 0, got 0: no answer that {who_has} tells this one; give an epsilon"
+            f"epsilon must be above 0, got 0: this does not follow from the answers {who_has}; give an epsilon"
         )
     return found
 
@@ -164,18 +166,18 @@ def _remembering(request: str) -> Iterator[None]:
 
 def _tell(request: str) -> None:
     with suppress(OSError):  # nobody reads that either
-        typer.echo(f"inbounds: if this was charged, ask again for free with --request-id {request}", err=True)
+        typer.echo(f"inbounds: if this was charged, repeat it for free with --request-id {request}", err=True)
 
 
 def _paid(epsilon: str, analyst: str, budget: dict[str, Balance], answer: Answer) -> list[tuple[str, Any]]:
-    names = {"analyst": f"budget of {analyst}", "total": "budget in total"}
+    names = {"analyst": own_budget(analyst), "total": TOTAL}
     left = [(name, budget.get(key, "cannot be read")) for key, name in names.items() if key in budget or key == "total"]
     return [_cost(answer, epsilon), *left, *_request(answer)]
 
 
 def _cost(answer: Answer, epsilon: str) -> tuple[str, str]:
     """Say what an answer cost: what it was asked for, or nothing."""
-    return "epsilon", epsilon if answer.epsilon else "0"
+    return "cost (ε)", epsilon if answer.epsilon else "0"
 
 
 def _request(answer: Answer) -> list[tuple[str, Any]]:

@@ -36,14 +36,14 @@ from inbounds.mechanisms.mechanism import Mechanism
 
 Value = Annotated[
     str | None,
-    typer.Argument(metavar="VALUE", help="The true answer; - reads one from each line of standard input."),
+    typer.Argument(metavar="VALUE", help="The true value; - reads one per line from standard input."),
 ]
 Source = Annotated[
-    str | None, typer.Option("--file", metavar="FILE", help="Release a column of this csv or parquet file instead.")
+    str | None, typer.Option("--file", metavar="FILE", help="Instead, release a column of this csv or parquet file.")
 ]
-ColumnName = Annotated[str | None, typer.Option("--column", metavar="NAME", help="The name of that column.")]
+ColumnName = Annotated[str | None, typer.Option("--column", metavar="NAME", help="The column to release.")]
 Target = Annotated[
-    str | None, typer.Option("--to", metavar="FILE", help="Where to write the file with that column released.")
+    str | None, typer.Option("--to", metavar="FILE", help="The file to write, with that column released.")
 ]
 
 AT_ONCE = 16_384
@@ -66,8 +66,8 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
 ) -> None:
     """Release a private answer that stays within the bounds.
 
-    The true answer is a number or a day. Several can be read from standard input or from a column of a file; each of
-    them costs epsilon, and nothing adds that up. The mechanism is the one that plan recommends.
+    The true value is a number or a date. You can also release several, from standard input or a column of a file; each
+    costs epsilon, and no ledger adds this up. The mechanism is the one that plan recommends.
 
     \b
     Example:
@@ -80,7 +80,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     fixed = chosen_part(pooling, "--pooling")
     if fixed is not None and minimise is not None:
         raise InvalidParameter(
-            f"--minimise chooses a mechanism, and --pooling is one, got {minimise} and {pooling}; leave one of them out"
+            f"--minimise and --pooling cannot be combined, got {minimise} and {pooling}; leave one out"
         )
     _refuse_mixture({"a value": value, "--file": file, "--column": column, "--to": to})
     mechanism: Mechanism = (
@@ -149,9 +149,9 @@ def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:
     unit = " days" if mechanism.bounds.is_dates else ""
     lines = [
         ("released", as_text(released)),
-        ("expected error", f"{error:.4g}{unit}, for a true answer near the one released"),
+        ("expected error", f"{error:.4g}{unit}, for a true value near the released one"),
         *asked.lines,
-        ("epsilon", asked.typed["epsilon"]),
+        ("cost (ε)", asked.typed["epsilon"]),
         ("certificate", certificate),
     ]
     found = {"released": as_json(released), "expected_error": error, **asked.law, "certificate": certificate}
@@ -161,11 +161,11 @@ def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:
 def _lines(asked: _Asked, lines: Iterable[str] | None) -> tuple[Any, str]:
     """Release one answer for each line; all are read before the first is written, and an empty line stays one."""
     if lines is None:
-        raise InvalidParameter("- reads standard input, which is closed; pipe one answer on each line into it")
+        raise InvalidParameter("- reads standard input, which is closed; pipe one answer per line into it")
     try:
         texts = [line.strip().strip(BYTE_ORDER_MARK) for line in lines]
     except UnicodeDecodeError:
-        raise InvalidAnswer("standard input must be text in UTF-8, one answer on each line; convert it") from None
+        raise InvalidAnswer("standard input must be UTF-8 text with one answer per line; convert it") from None
     bounds = asked.mechanism.bounds
     answers = [read_answer(text, bounds, f"line {i}") if text else None for i, text in enumerate(texts, 1)]
     known = [answer for answer in answers if answer is not None]
@@ -188,7 +188,7 @@ def _column(asked: _Asked, source: Path, column: str, target: Path) -> tuple[Any
         ("released", f"{count} value{'' if count == 1 else 's'} of column {column}; {_empty(missing)}"),
         ("to", target),
         *asked.lines,
-        ("epsilon", f"{asked.typed['epsilon']} for each answer"),
+        ("cost (ε)", f"{asked.typed['epsilon']} for each answer"),
     ]
     found = {"released": count, "missing": missing, "column": column, "to": str(target), **asked.law}
     return found, pairs(lines)

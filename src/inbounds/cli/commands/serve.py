@@ -36,25 +36,25 @@ role = "auditor"
 """
 
 CustodianPath = Annotated[
-    str | None, typer.Argument(metavar="[FILE]", help="The custodian's file, a TOML file.", show_default=False)
+    str | None, typer.Argument(metavar="[FILE]", help="The custodian file, a TOML file.", show_default=False)
 ]
-Demo = Annotated[bool, typer.Option("--demo", help="Serve a made-up clinic on this machine only.")]
-NewLedger = Annotated[bool, typer.Option("--new-ledger", help="Create the ledger: at the first start, and only then.")]
-Port = Annotated[str, typer.Option(metavar="NUMBER", help="Where the demonstration listens.")]
+Demo = Annotated[bool, typer.Option("--demo", help="Serve a made-up clinic, on this machine only.")]
+NewLedger = Annotated[bool, typer.Option("--new-ledger", help="Create the ledger; for the first start only.")]
+Port = Annotated[str, typer.Option(metavar="NUMBER", help="The port of the demonstration.")]
 
 
 def command(file: CustodianPath = None, new_ledger: NewLedger = False, demo: Demo = False, port: Port = "8750") -> None:
-    """Serve datasets: to people with keys, over HTTP.
+    """Serve datasets over HTTP to people with API keys.
 
-    The custodian's file names the contracts, the ledger, the people and the limits. Without its ledger the server does
-    not start, for nobody would know what was spent. Ctrl-C stops the server; running questions are answered first.
+    The custodian file names the contracts, the ledger, the people and the limits. The server does not start without
+    its ledger, because the ledger knows what was spent. Ctrl-C stops the server after it has answered running queries.
 
     \b
     Example:
       inbounds serve --demo
     """
     if demo == (file is not None):
-        raise InvalidParameter("serve takes the custodian's file or --demo, got both or none; give one of them")
+        raise InvalidParameter("serve needs either a custodian file or --demo, got both or neither; give one of them")
     where = whole(port, "--port")
     import_server()
     if file is not None:
@@ -100,14 +100,14 @@ def _demo(file: CustodianFile) -> str:
 
     ring = KeyRing(Database(file.state))
     keys: dict[str, Any] = {name: ring.issue(name, 1)[0] for name in file.people}
-    lines = [f"A made-up clinic is served on {file.url}, until you press Ctrl-C.", "", "Keys, shown this once:"]
+    lines = [f"A made-up clinic is served on {file.url}, until you press Ctrl-C.", "", "API keys, shown only once:"]
     lines += [f"  {name:<6} {file.people[name].role.value:<10} {key}" for name, key in keys.items()]
     lines += [
         "",
-        f"Open {file.url} in a browser, and sign in with one of them:",
-        "ana asks, carla keeps, dora verifies.",
+        f"Open {file.url} in a browser and sign in with one of them:",
+        "ana runs queries, carla is the custodian, dora the auditor.",
         "",
-        "Or ask as ana, in another terminal:",
+        "Or run a query as ana, in another terminal:",
         "",
         f"export INBOUNDS_KEY={keys['ana']}",
         f"inbounds query --server {file.url} --dataset visits \\",

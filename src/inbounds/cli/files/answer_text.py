@@ -34,7 +34,7 @@ def read_answer(text: str, bounds: Bounds, where: str) -> Any:
     if infinite := _INFINITE.fullmatch(word):
         return _end(bounds, where, below=infinite[1] == "-")
     if _NAN.fullmatch(word):
-        raise InvalidAnswer(f"{where} must not be NaN; decide what a missing answer means before releasing it")
+        raise InvalidAnswer(f"{where} must not be NaN; decide how to treat missing answers before releasing them")
     # As a double it could move, and away from its neighbour.  Without a step, all that counts has few decimals.
     halves = None if bounds.step is None else 2 * bounds.step.denominator * bounds.offset.denominator
     found = read_decimal(word, halves)
@@ -56,14 +56,14 @@ def _day(word: str, where: str) -> date:
             return date.fromisoformat(word)
     except ValueError:
         pass
-    raise InvalidAnswer(f"{where} must be a day, because the bounds are days; write it like 2026-12-31")
+    raise InvalidAnswer(f"{where} must be a date, because the bounds are dates; write it like 2026-12-31")
 
 
 def _end(bounds: Bounds, where: str, *, below: bool) -> Fraction:
     end = bounds.low if below else bounds.high
     if not isinstance(end, int | Fraction):
         raise InvalidAnswer(
-            f"{where} may be infinite only on a side where the bounds have an end; give them one, or clip it first"
+            f"{where} may be infinite only where the bounds are finite; use finite bounds, or clamp it first"
         )
     return Fraction(end)
 

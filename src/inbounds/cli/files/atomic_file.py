@@ -20,9 +20,9 @@ def replacing(target: Path) -> Iterator[Path]:
     """
     place = target.resolve()
     if place.is_dir():
-        raise InvalidParameter(f"the file to write must not be a folder, got {str(target)!r}; name a file in it")
+        raise InvalidParameter(f"the output must be a file, got the folder {str(target)!r}; name a file in it")
     if not place.parent.is_dir():
-        raise InvalidParameter(f"the folder {str(place.parent)!r} to write to does not exist; create it first")
+        raise InvalidParameter(f"the output folder {str(place.parent)!r} does not exist; create it first")
     folder = place.parent / f".inbounds-{uuid4().hex}"
     try:
         _make(folder)
@@ -41,7 +41,7 @@ def _make(folder: Path) -> None:
         folder.mkdir(mode=0o700)
     except OSError as problem:
         raise InvalidParameter(
-            f"nothing can be written to the folder {str(folder.parent)!r}: {problem.strerror}; name another"
+            f"cannot write to the folder {str(folder.parent)!r}: {problem.strerror}; choose another"
         ) from None
 
 

@@ -39,14 +39,14 @@ class Layout:
         """Take the first line apart; what separates names must be one thing, for a guess could cut values apart."""
         line = _body(first_line.removeprefix(BYTE_ORDER_MARK))
         if not line or "\0" in line or any("\udc80" <= character <= "\udcff" for character in line):
-            raise InvalidParameter(f"{file} must be text in UTF-8 whose first line names the columns; convert it")
+            raise InvalidParameter(f"{file} must be UTF-8 text whose first line names the columns; convert it")
         bare = _IN_QUOTES.sub("", line)
         found = [delimiter for delimiter in DELIMITERS if delimiter in bare]
         if len(found) > 1:
             several = " and ".join(DELIMITERS[one] for one in found)
             raise InvalidParameter(
-                f"the names in the first line of {file} must have one separator, got {several}; "
-                "put quotes around names that contain one, or rename these columns"
+                f"the first line of {file} must use one separator, got {several}; "
+                "quote the names that contain a separator, or rename these columns"
             )
         layout = cls(file, found[0] if found else ",", [])
         layout.names.extend(_unquoted(field) for field in layout.fields(line, 1))
@@ -76,7 +76,7 @@ class Layout:
                 )
         if self.names and len(found) != len(self.names):
             raise InvalidParameter(
-                f"line {number} of {self.file} must have {len(self.names)} fields, like the first line; correct it"
+                f"line {number} of {self.file} must have {len(self.names)} fields, like the first line; fix that line"
             )
         return found
 

@@ -37,9 +37,9 @@ def write_new(target: Path, text: str, mode: int = 0o666) -> None:
 def refuse_taken(target: Path) -> None:
     """Refuse a file that is there already, or whose folder is not: before any work is done for it."""
     if os.path.lexists(target):
-        raise InvalidParameter(f"the file to write must be a new one, and {str(target)!r} is there; name another")
+        raise InvalidParameter(f"the output must be a new file, but {str(target)!r} exists; choose another name")
     if not target.parent.is_dir():
-        raise InvalidParameter(f"the folder {str(target.parent)!r} to write to does not exist; create it first")
+        raise InvalidParameter(f"the output folder {str(target.parent)!r} does not exist; create it first")
 
 
 def _make(folder: Path) -> None:
@@ -47,7 +47,7 @@ def _make(folder: Path) -> None:
         folder.mkdir(mode=0o700)
     except OSError as problem:
         raise InvalidParameter(
-            f"nothing can be written to the folder {str(folder.parent)!r}: {problem.strerror}; name another"
+            f"cannot write to the folder {str(folder.parent)!r}: {problem.strerror}; choose another"
         ) from None
 
 
@@ -58,8 +58,8 @@ def _write(path: Path, text: str, mode: int) -> None:
         allowed = stat.S_IMODE(os.fstat(descriptor).st_mode)
         if mode == OWNER_ONLY and allowed & 0o077:
             raise InvalidParameter(
-                "a file that its owner alone can read must have such permissions, and the disk of this folder gives it "
-                f"{allowed:o}; name a folder on another disk"
+                "the file must be readable by its owner alone, but the disk of this folder gives it the permissions "
+                f"{allowed:o}; choose a folder on another disk"
             )
         file.write(text)
         file.flush()

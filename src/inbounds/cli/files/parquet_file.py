@@ -46,16 +46,16 @@ def release_parquet(mechanism: Any, source: Path, column: str, target: Path) -> 
             schema = connection.execute("SELECT name FROM parquet_schema(?)", [glob.escape(str(source))]).fetchall()
         if not set(types) <= {name for (name,) in schema}:  # DuckDB gave some of them other names
             raise InvalidParameter(
-                f"the columns of {source.name} must differ in more than capitals, got two that do not; rename one"
+                f"column names in {source.name} must differ in more than letter case, got two that do not; rename one"
             )
         if column not in types:
             raise InvalidParameter(
-                f"{source.name} has no column {column!r} among its {len(types)}; check --column and its capitals"
+                f"{source.name} has no column {column!r} among its {len(types)}; check --column and its letter case"
             )
         with _refusing(duckdb, f"{source.name} cannot be read; check that it is a parquet file"):
             values, known = _values(connection, column, types[column], mechanism.bounds)
         released = _released(mechanism, values)
-        with _refusing(duckdb, f"{target.name} cannot be written; check the space on the disk"):
+        with _refusing(duckdb, f"{target.name} cannot be written; check the free disk space"):
             private = {"value": _filled(released, known), "known": known}
             _write(connection, list(types), column, private, target)
     return len(released), len(known) - len(released)
@@ -63,10 +63,10 @@ def release_parquet(mechanism: Any, source: Path, column: str, target: Path) -> 
 
 def _values(connection: Any, column: str, kind: str, bounds: Bounds) -> tuple[Any, Any]:
     """Return the values of a column that are known, and which these are."""
-    name, what = _quoted(column), "days" if bounds.is_dates else "numbers"
+    name, what = _quoted(column), "dates" if bounds.is_dates else "numbers"
     if bounds.is_dates and kind in DAYS:
         if connection.execute(f"SELECT count(*) FROM source WHERE NOT isfinite({name})").fetchone()[0]:
-            raise InvalidAnswer(f"column {column!r} must hold days, got infinite ones too; replace these first")
+            raise InvalidAnswer(f"column {column!r} must hold finite dates, got infinite ones too; replace these first")
         values, known = _fetched(connection, f"CAST({name} AS DATE)")
         return values.astype("datetime64[D]")[known], known
     if not bounds.is_dates and kind in INTEGERS:

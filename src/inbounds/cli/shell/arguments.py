@@ -17,7 +17,7 @@ _NEGATIVE = re.compile(r"-(\.?\d|inf)", re.IGNORECASE)
 REWORDED = {"requires an argument": "needs a value after it", "does not take a value": "takes no value"}
 """What the parser says of an option, in our words."""
 
-REMEDIES = {"release": "give several answers on standard input, one on each line, with - in their place"}
+REMEDIES = {"release": "to release several answers, give - and pipe them into standard input, one per line"}
 """What to do about too many arguments, where it is not to put quotes around them."""
 
 
@@ -47,9 +47,9 @@ class Command(TyperCommand):
     def _too_many(self, ctx: Any, extra: int) -> str:
         most = sum(param.param_type_name == "argument" for param in self.params)
         if most == 0:
-            return f"{_within(ctx)}there must be nothing besides the options, got {extra} more; leave that out"
+            return f"{_within(ctx)}this command takes options only, got {extra} more; leave that out"
         remedy = REMEDIES.get(str(self.name), "put quotes around text that contains spaces")
-        return f"{_within(ctx)}there must be one argument besides the options, got {most + extra}; {remedy}"
+        return f"{_within(ctx)}this command takes one argument besides its options, got {most + extra}; {remedy}"
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line, without braces around what must be given."""

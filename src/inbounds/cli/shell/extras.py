@@ -1,4 +1,4 @@
-"""What only some commands need; whoever lacks it is told which extra to install."""
+"""What only some commands need; if it is missing, the message names the extra to install."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def open_dataset(contract: str | Path, ledger: str | None = None, *, create_ledg
         from inbounds.query import Dataset  # noqa: PLC0415  the other commands do without
     except ImportError as problem:
         raise ImportError(
-            f"questions to tables need {problem.name}, which is not installed: pip install 'inbounds[query]'"
+            f"querying tables needs {problem.name}, which is not installed: pip install 'inbounds[query]'"
         ) from None
     return Dataset.load(contract, ledger=ledger, create_ledger=create_ledger)
 
@@ -26,7 +26,7 @@ def import_duckdb() -> Any:
     try:
         import duckdb  # noqa: PLC0415
     except ImportError:
-        raise ImportError("files are read by DuckDB, which is not installed: pip install 'inbounds[query]'") from None
+        raise ImportError("reading files needs DuckDB, which is not installed: pip install 'inbounds[query]'") from None
     return duckdb
 
 

@@ -16,9 +16,9 @@ def tell_of_new(ledger: Ledger, *, as_json: bool) -> bool:
     if ledger.created and not as_json:
         with suppress(OSError):
             typer.echo(
-                f"inbounds: a new ledger was created, {ledger.where}: nothing was spent in it before. If this dataset "
-                "was asked before, the budget was kept elsewhere: name that ledger, by --ledger or by ledger under "
-                "[budget] in the contract",
+                f"inbounds: a new ledger was created, {ledger.where}: it starts with nothing spent. If this dataset "
+                "was queried before, its spending is in another ledger: name that one with --ledger, or as ledger "
+                "under [budget] in the contract",
                 err=True,
             )
     return ledger.created

@@ -15,10 +15,11 @@ from inbounds.exact.decimals import BLANKS, is_decimal, typed_decimal
 from inbounds.exact.rational import shown
 
 BoundsText = Annotated[
-    str, typer.Option("--bounds", metavar="BOUNDS", help='The possible answers, like "[0, 100]" or "[0, inf) step 1".')
+    str,
+    typer.Option("--bounds", metavar="BOUNDS", help='The possible values, such as "[0, 100]" or "[0, inf) step 1".'),
 ]
 Sensitivity = Annotated[
-    str, typer.Option(metavar="NUMBER", help="The most that one person can change the true answer; in days, for dates.")
+    str, typer.Option(metavar="NUMBER", help="The most one person can change the true value; for dates, in days.")
 ]
 Epsilon = Annotated[str, typer.Option(metavar="NUMBER", help="The privacy loss of each release.")]
 Cost = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer.")]
@@ -27,33 +28,37 @@ Minimise = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="mean or worst: look for the mechanism with the least such error of all.  "
-        "[default: the least mean error of those that do not lean towards the middle]",
+        help="mean or worst: find the mechanism with the smallest such error of all.  "
+        "[default: the smallest mean error among those not biased towards the middle]",
     ),
 ]
 Pooling = Annotated[
     str | None,
     typer.Option(
         metavar="NUMBER",
-        help="Use bounded Laplace with this pooling, from 0 (normalise) to 1 (clamp to the ends).  "
-        "[default: whatever has the least error]",
+        help="Use bounded Laplace with this pooling, from 0 (normalise) to 1 (clamp to the bounds).  "
+        "[default: the mechanism with the smallest error]",
     ),
 ]
 Alone = Annotated[
-    bool, typer.Option("--alone", help="Answer each group by itself: less noise in each, and sums that drift.")
+    bool, typer.Option("--alone", help="Answer each group separately: less noise in each, but totals need not add up.")
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(metavar="NUMBERS", help="How several measures divide epsilon, like 2,1,1.  [default: equally]"),
+    typer.Option(
+        metavar="NUMBERS", help="How to split epsilon between several measures, such as 2,1,1.  [default: equally]"
+    ),
 ]
-Trusted = Annotated[bool, typer.Option("--trusted", help="You vouch that the true answer is within the bounds.")]
+Trusted = Annotated[bool, typer.Option("--trusted", help="You guarantee that the true value lies within the bounds.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-DatasetFile = Annotated[str, typer.Option("--dataset", metavar="FILE", help="The contract of the table, a TOML file.")]
+DatasetFile = Annotated[str, typer.Option("--dataset", metavar="FILE", help="The table's contract, a TOML file.")]
 LedgerPlace = Annotated[
     str | None,
-    typer.Option("--ledger", metavar="PLACE", help="Another ledger than the contract's: a file or a PostgreSQL URL."),
+    typer.Option(
+        "--ledger", metavar="PLACE", help="Use this ledger instead of the contract's: a file or a PostgreSQL URL."
+    ),
 ]
-Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question, in quotes.", show_default=False)]
+Sql = Annotated[str, typer.Argument(metavar="SQL", help="The query, in quotes.", show_default=False)]
 
 
 def number(text: str, name: str) -> Decimal:
@@ -77,7 +82,7 @@ def part(text: str, name: str) -> Decimal:
     """Read a number from 0 to 1."""
     found = number(text, name)
     if not 0 <= found <= 1:
-        raise InvalidParameter(f"{name} must be from 0 to 1, got {shown(text)}; 0 normalises, 1 clamps to the ends")
+        raise InvalidParameter(f"{name} must be from 0 to 1, got {shown(text)}; 0 normalises, 1 clamps to the bounds")
     return found
 
 
@@ -100,5 +105,5 @@ def distance(text: str, bounds: Bounds) -> Any:
         return timedelta(days=float(found))
     except OverflowError:
         raise InvalidParameter(
-            f"--sensitivity must be a number of days that dates can hold, got {shown(text)}; give fewer"
+            f"--sensitivity must be a number of days within the range of dates, got {shown(text)}; give fewer"
         ) from None

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from inbounds.client import Connection
 
 Server = Annotated[
-    str | None, typer.Option("--server", metavar="URL", help="Ask this server; --dataset is then a name.")
+    str | None, typer.Option("--server", metavar="URL", help="Query this server; --dataset is then a dataset name.")
 ]
 KeyFile = Annotated[
     str | None,
-    typer.Option("--key-file", metavar="FILE", help="Holds the key for --server.  [default: $INBOUNDS_KEY]"),
+    typer.Option(
+        "--key-file", metavar="FILE", help="The file with your API key for --server.  [default: $INBOUNDS_KEY]"
+    ),
 ]
 
 
@@ -30,7 +32,7 @@ def connected(server: str, key_file: str | None, **not_here: Any) -> Connection:
     for name, value in not_here.items():
         if value is not None:
             raise InvalidParameter(
-                f"--{name.replace('_', '-')} does not go with --server, which knows it already; leave it out"
+                f"--{name.replace('_', '-')} cannot be combined with --server, which already knows it; leave it out"
             )
     return inbounds.connect(server, key=None if key_file is None else _key(Path(key_file)))
 
@@ -39,14 +41,23 @@ def _key(path: Path) -> str:
     """Read a key from a file that nobody else can read."""
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise InvalidParameter(
-            f"--key-file must be a file that only you can read, got {str(path)!r}, which others can; chmod 600 {path}"
+            f"--key-file must be readable by you alone, but others can read {str(path)!r}; run chmod 600 {path}"
         )
     return path.read_text(encoding="utf-8").strip()
 
 
+TOTAL = "total budget"
+"""What the budget of all analysts together is called."""
+
+
+def own_budget(analyst: str) -> str:
+    """Return what the budget of one analyst is called."""
+    return f"{analyst}'s budget"
+
+
 def accounts(budget: dict[str, Any]) -> dict[str, str]:
     """Return what is left, in words, of a budget that a server told."""
-    names = {"total": "in total", "own": f"of {budget['analyst']}"}
+    names = {"total": TOTAL, "own": own_budget(budget["analyst"])}
     return {words: _words(budget[name]) for name, words in names.items() if budget[name] is not None}
 
 

@@ -63,7 +63,7 @@ def unknown(kind: str, word: str, known: list[str]) -> str:
     """Say that there is no command or option of a name, if that may be repeated, and what may have been meant."""
     choices = f"choose from {', '.join(known)}"
     if not _NAME.fullmatch(word):
-        return f"there is no {kind} of that name; {choices}"
+        return f"there is no {kind} by that name; {choices}"
     near = nearest(word, known)
     return f"there is no {kind} {word!r}; " + (f"did you mean {' or '.join(near)}?" if near else choices)
 

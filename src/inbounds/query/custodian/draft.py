@@ -68,21 +68,21 @@ class Draft:
         return "\n".join(line for part in parts for line in (*part, "")).rstrip("\n") + "\n"
 
     def _about(self) -> Iterator[str]:
-        looked = (
-            "no row was looked at" if self.schema.shape is None else "rows were looked at only for how they are written"
-        )
+        read = "no row was read" if self.schema.shape is None else "rows were read only to see how they are written"
         yield from _comment(
-            f"A draft of a contract, from the names and types of the columns alone: {looked}. It is "
-            f'refused, line by line, until you have decided what is marked "{TO_DECIDE[2:]}". Decide from what '
-            "everybody may know (the form, the law, opening hours), not from what the table holds: whatever stands "
-            "here is public. Then `inbounds check` shows you, and nobody else, what your decisions do to the table."
+            f"A draft of a contract, based on the column names and types alone: {read}. It is refused, line by line, "
+            f'until you have edited every line marked "{TO_DECIDE[2:]}". Base your decisions on public knowledge (the '
+            "form, the law, opening hours), not on what the table holds: everything written here is public. Then "
+            "`inbounds check` shows you, and nobody else, how the contract affects the table."
         )
 
     def _dataset(self) -> Iterator[str]:
         yield "[dataset]"
-        yield f"name = {quoted(self.name)}  # what it is called in SQL"
+        yield f"name = {quoted(self.name)}  # its name in SQL"
         if self.schema.has_password:
-            yield from _comment("The password was left out: a contract is public. PGPASSWORD or ~/.pgpass keeps it.")
+            yield from _comment(
+                "The password was left out because a contract is public. Keep it in PGPASSWORD or ~/.pgpass."
+            )
         yield f"source = {quoted(self.schema.source)}"
         for key, value in (("table", self.schema.table), ("delimiter", self.schema.delimiter)):
             if value is not None:
@@ -90,8 +90,8 @@ class Draft:
         yield from self._form()
         yield from self._unit()
         yield from _comment(
-            "How many rows of a unit count in full? More of them are weighed down to so many. Fewer means less noise. "
-            'Leave it out with unit = "row".'
+            "How many rows may one unit contribute at most? Rows beyond the limit are down-weighted. A lower limit "
+            'means less noise. Leave it out with unit = "row".'
         )
         yield f"max_rows_per_unit = 0  {TO_DECIDE}"
 
@@ -103,30 +103,31 @@ class Draft:
         keys = {"decimal": shape.decimal, "thousands": shape.thousands, "date_format": shape.date_format}
         for key, value in (keys | {"encoding": shape.encoding}).items():
             if value is not None:
-                yield f"{key} = {quoted(value)}  # by the shape of the first lines: is it so?"
+                yield f"{key} = {quoted(value)}  # guessed from the first lines: please check"
         if shape.unclear:
             named = ", ".join(map(quoted, shape.unclear))
-            yield from _comment(f"Not clear from the first lines (decimal, thousands or date_format): {named}.")
+            yield from _comment(f"Unclear from the first lines (decimal, thousands or date_format): {named}.")
 
     def _unit(self) -> Iterator[str]:
         named = ", ".join(quoted(name) for name in self.candidates)
-        by_name = f"By its name it may be {named}." if named else "By its name, no column is."
+        by_name = f"Judging by the name, it may be {named}." if named else "No column name looks like an identifier."
         yield from _comment(
-            f'Which column tells whose row it is? Or "row", if each row is a different person. {by_name}'
+            'Which column identifies the person each row belongs to? Write "row" if each row is a different person. '
+            f"{by_name}"
         )
         yield f'unit = ""  {TO_DECIDE}'
 
     def _columns(self) -> Iterator[str]:
         yield from _comment(
-            "What can be asked about. Leave out a column that nobody needs. Bounds are the least and the greatest "
-            'possible value, with a step if values have one ("[0, 110] step 1", "[0, 500] step 0.01", '
-            '"[2026-01-01, 2026-12-31]"). Keys are public categories (["north", "south"]); codes that are whole '
-            "numbers can be keys, too ([1, 2, 3])."
+            "The columns that can be queried. Leave out those that nobody needs. Bounds are the smallest and the "
+            'largest possible value, with a step if the values have one ("[0, 110] step 1", "[0, 500] step 0.01", '
+            '"[2026-01-01, 2026-12-31]"). Keys are the public categories (["north", "south"]); whole-number codes can '
+            "be categories too ([1, 2, 3])."
         )
         if None in self.schema.columns.values():
             yield from _comment(
-                "A csv file has no types: say for each column which of the two it has. The names are its first line; "
-                "if that is a row and no header, show this to nobody, and give the file a header first."
+                "A csv file has no types: choose bounds or keys for each column. The names come from the first line; "
+                "if that line is a row and not a header, show this to nobody, and give the file a header first."
             )
         for name, kind in self.schema.columns.items():
             yield from self._column(name, kind)
@@ -136,7 +137,7 @@ class Draft:
         held = "" if kind is None else f"{kind.value}"
         yield ""
         if name in self.candidates:
-            yield f"# {header}  # {held and f'{held}; '}left out: by its name it may be the unit"
+            yield f"# {header}  # {held and f'{held}; '}left out: its name suggests the unit"
         elif kind is None:
             yield f"{header}  {TO_DECIDE}"
             yield '# bounds = "[?, ?]"'
@@ -144,7 +145,7 @@ class Draft:
             shape = self.schema.shape
             if shape is not None and shape.date_format is None and name in shape.date_formats:
                 how = quoted(shape.date_formats[name])
-                yield f"date_format = {how}  # by the shape of the first lines: is it so?"
+                yield f"date_format = {how}  # guessed from the first lines: please check"
         elif kind is Kind.BOOLEAN:
             yield f"{header}  # {held}"
             yield "keys = [true, false]"
@@ -152,13 +153,13 @@ class Draft:
             yield f"{header}  # {held}"
             yield f"{NUMBERS.get(kind, 'keys = []')}  {TO_DECIDE}"
         else:
-            yield f"# {header}  # {held}; left out: this cannot be asked about"
+            yield f"# {header}  # unsupported type ({held}): cannot be queried"
 
     def _budget(self) -> Iterator[str]:
         yield "[budget]"
         yield from _comment(
-            "What may everybody together learn about one unit, ever? Recommended is an epsilon of "
-            f"{RECOMMENDED_TOTAL}. And each analyst? Leave that out if it is the same."
+            "The privacy budget (epsilon) of all analysts together, for the lifetime of the data; recommended: "
+            f"{RECOMMENDED_TOTAL}. Leave out per_analyst if each analyst may spend all of it."
         )
         yield f"total = 0  {TO_DECIDE}"
         yield f"per_analyst = 0  {TO_DECIDE}"

@@ -79,9 +79,7 @@ class Inspection:
     def of(cls, dataset: Dataset, *, values: bool = False) -> Inspection:
         """Look at the tables of a dataset; with `values`, also at the values that are no key."""
         if dataset.table.relation is not None:
-            raise InvalidQuestion(
-                "check looks at tables of the contract, got one made of tables; give the dataset itself"
-            )
+            raise InvalidQuestion("check inspects the tables of a contract, got a joined one; pass the dataset itself")
         tables = dataset.tables.others if dataset.table is dataset.tables.main else ()
         try:
             others = tuple(_Looking(dataset.rows_of(name), values).inspection() for name in tables)

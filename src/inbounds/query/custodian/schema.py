@@ -61,7 +61,7 @@ class Schema:
         With `look`, also how the fields of a csv file are written, from the shape of its first lines.
         """
         if look and not source.lower().endswith(CSV_ENDINGS):
-            raise InvalidParameter("only a csv file has lines to look at, and other tables have types; leave look out")
+            raise InvalidParameter("look is for csv files only, because other tables have types; leave look out")
         lowered = source.lower()
         if is_server(source):
             return _of_server(source, _needed(table, "a table in PostgreSQL"))
@@ -72,7 +72,9 @@ class Schema:
             named = _needed(table, "a DuckDB file")
             return cls(where, _kinds(_engine("duckdb").DuckDB.of_file(_path(source), named)), named)
         if table is not None:
-            raise InvalidParameter("a table is named in a database only, and this is a file of one table; leave it out")
+            raise InvalidParameter(
+                "a table name is for databases only, and this file holds a single table; leave it out"
+            )
         if lowered.endswith(CSV_ENDINGS):
             return _of_csv(source, where, delimiter, look=look)
         if lowered.endswith((".parquet", ".pq")):
@@ -98,8 +100,8 @@ def _of_csv(source: str, where: str, given: str | None, *, look: bool) -> Schema
     names = csv.same_header(files, delimiter, encoding)
     if any(map(_VALUE.fullmatch, names)):
         raise InvalidContract(
-            f"the first line of {Path(files[0]).name} must be a header, got something that is a number or a day; give "
-            "the file a header that names every column, or write the contract by hand"
+            f"the first line of {Path(files[0]).name} must be a header, got a number or a date in it; give the file a "
+            "header that names every column, or write the contract by hand"
         )
     usual = "\t" if ".tsv" in source.lower() else ","
     shape = csv.shape_of(files[0], names, delimiter) if look else None
@@ -111,7 +113,7 @@ def _delimiter(line: str) -> str:
     found = [one for one in DELIMITERS if one in _IN_QUOTES.sub("", line)]
     if len(found) > 1:
         raise InvalidParameter(
-            "what is between the names of the header is not clear: it has several of comma, semicolon, tab and bar; "
+            "the delimiter is unclear: the header contains more than one of comma, semicolon, tab and bar; "
             "give the delimiter"
         )
     return found[0] if found else ","
@@ -137,14 +139,14 @@ def _kinds(engine: Any) -> dict[str, Kind]:
 
 def _needed(table: str | None, what: str) -> str:
     if table is None or not table.strip():
-        raise InvalidParameter(f"{what} needs the name of the table to be given; add it")
+        raise InvalidParameter(f"{what} needs the name of a table; give it as table")
     return table
 
 
 def _unknown(source: str) -> InvalidContract:
     return InvalidContract(
-        "a contract is drafted for a .parquet or .csv path or glob, a .duckdb file or a postgresql:// address, got "
-        f"{shown(without_secrets(source))}; name one of these"
+        "a source must be a .parquet or .csv path or glob, a .duckdb file or a postgresql:// address, got "
+        f"{shown(without_secrets(source))}; give one of these"
     )
 
 

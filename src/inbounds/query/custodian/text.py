@@ -18,16 +18,16 @@ LARGE = "F O R   T H E   C U S T O D I A N ' S   E Y E S   O N L Y"
 WARNING = (
     LARGE,
     "",
-    "True figures of the real table, without any noise. Show them to nobody,",
-    "and keep no copy where others read. Nothing was charged or recorded.",
+    "True figures from the real table, without noise. Show them to nobody, and",
+    "store no copy where others can read it. Nothing was charged or recorded.",
 )
 
 MOST_WRONG = 20
 """So many known numbers that are not so are shown."""
 
 ADVICE = (
-    "What you change in the contract becomes public with it. Change it for reasons that would hold for another table "
-    "of the same kind, and take round numbers: bounds, keys and limits that are read off this table tell about it."
+    "Your changes to the contract become public with it. Make them for reasons that would hold for any table of this "
+    "kind, and choose round numbers: bounds, categories and limits read off this table reveal something about it."
 )
 
 
@@ -50,7 +50,7 @@ def _parts(found: Inspection, contract: str) -> Iterator[str]:
     if found.hardly_keys:
         yield str(_hardly_keys(found))
     if found.misfits:
-        yield str(Facts([(name, why) for name, why in found.misfits.items()], title="TYPES THAT DO NOT FIT"))
+        yield str(Facts([(name, why) for name, why in found.misfits.items()], title="TYPES THAT DO NOT MATCH"))
     if found.units is not None:
         yield str(_limits(found.units))
     if found.numbers:
@@ -69,55 +69,55 @@ def _parts(found: Inspection, contract: str) -> Iterator[str]:
 
 
 def _hardly_read(found: Inspection) -> Table:
-    columns = [Column("!", left=True), Column("column", left=True), Column("values there"), Column("not read")]
-    columns.append(Column("of values"))
+    columns = [Column("!", left=True), Column("column", left=True), Column("values"), Column("not parsed")]
+    columns.append(Column("share"))
     cells = [
         ["!!!", one.column or "(whole lines)", f"{one.values:,}", f"{one.unread:,}", _share(one.unread, one.values)]
         for one in found.hardly_read
     ]
-    typed = "They are not of the kind that the contract says: change it, or convert the table."
-    how = "How are they written? Say so: decimal, thousands, date_format, encoding, delimiter."
-    notes = ["Answers leave them out, and cost as much as if they were read.", typed if found.lines is None else how]
-    return Table(columns, cells, title="W A R N I N G :   V A L U E S   T H A T   A R E   N O T   R E A D", notes=notes)
+    typed = "Their type is not the contract's: change the contract, or convert the table."
+    how = "State how they are written: decimal, thousands, date_format, encoding, delimiter."
+    notes = ["Answers leave them out but cost just as much.", typed if found.lines is None else how]
+    return Table(columns, cells, title="W A R N I N G :   V A L U E S   N O T   P A R S E D", notes=notes)
 
 
 def _hardly_keys(found: Inspection) -> Table:
-    columns = [Column("!", left=True), Column("column", left=True), Column("values there"), Column("no key")]
-    columns.append(Column("of values"))
+    columns = [Column("!", left=True), Column("column", left=True), Column("values"), Column("not listed")]
+    columns.append(Column("share"))
     cells = [
         ["!!!", one.column, f"{one.values:,}", f"{one.others:,}", _share(one.others, one.values)]
         for one in found.hardly_keys
     ]
     notes = [
-        "Their rows are in no group. If that is not on purpose, are the keys written as in",
-        "the table, and is the encoding the right one? --values shows what is there.",
+        "Their rows are in no group. If that is not intended, check the spelling of the",
+        "categories and the encoding. --values shows the values found.",
     ]
-    return Table(columns, cells, title="W A R N I N G :   V A L U E S   T H A T   A R E   N O   K E Y", notes=notes)
+    return Table(columns, cells, title="W A R N I N G :   V A L U E S   N O T   I N   T H E   L I S T", notes=notes)
 
 
 def _made(made: tuple[MadeFound, ...]) -> Table:
-    columns = [Column("column", left=True), Column("rows missing"), Column("keys"), Column("without rows")]
+    columns = [Column("column", left=True), Column("rows missing"), Column("categories"), Column("unused")]
     cells = [[one.column, *(_figure(figure) for figure in (one.missing, one.keys, one.unused))] for one in made]
-    return Table(columns, cells, title="COLUMNS MADE OF COLUMNS")
+    return Table(columns, cells, title="DERIVED COLUMNS")
 
 
 def _within(found: tuple[WithinFound, ...]) -> Table:
     columns = [Column("column", left=True), Column("within", left=True), Column("elsewhere"), Column("nowhere")]
     cells = [[one.column, one.within, f"{one.elsewhere:,}", f"{one.nowhere:,}"] for one in found]
     notes = [
-        "Elsewhere: the row has another key there than the map says. Nowhere: it has none there.",
-        "Tables that add up count them where the map says, other answers by both columns not at all.",
+        "Elsewhere: the row's outer category is not the one in the map. Nowhere: it has none.",
+        "Tables that add up count them where the map says; other answers leave them out.",
     ]
-    return Table(columns, cells, title="KEYS WITHIN KEYS: how many rows are", notes=notes)
+    return Table(columns, cells, title="CATEGORIES WITHIN CATEGORIES: number of rows", notes=notes)
 
 
 def _known(found: Inspection) -> Table:
     wrong = [one for one in found.known if not one.agrees]
-    columns = [Column("public number of rows", left=True), Column("in the contract"), Column("in the table")]
+    columns = [Column("public row count", left=True), Column("in the contract"), Column("in the table")]
     cells = [[one.of or "all", f"{one.said:,}", f"{one.rows:,}"] for one in wrong[:MOST_WRONG]]
     left = len(wrong) - len(cells)
-    notes = [f"and {left:,} others"] if left else []
-    return Table(columns, cells, title="KNOWN NUMBERS THAT ARE NOT SO", notes=notes)
+    notes = [f"and {left:,} more"] if left else []
+    return Table(columns, cells, title="PUBLIC ROW COUNTS THAT ARE WRONG", notes=notes)
 
 
 def _facts(found: Inspection, contract: str) -> Iterator[tuple[str, str]]:
@@ -127,36 +127,36 @@ def _facts(found: Inspection, contract: str) -> Iterator[tuple[str, str]]:
         yield "table", f"{found.table}, of dataset {found.dataset}"
     yield "rows", f"{found.rows:,}"
     if found.lines is not None:
-        yield "lines that are no row", _of(found.lines, found.lines + found.rows)
+        yield "malformed lines", _of(found.lines, found.lines + found.rows)
     yield from _unit_facts(found)
     if found.known:
         agree = sum(one.agrees for one in found.known)
-        yield "known numbers", f"{agree:,} of {len(found.known):,} are so"
-    yield "a statement takes", _time(found.seconds)
+        yield "public row counts", f"{agree:,} of {len(found.known):,} are correct"
+    yield "query time", _time(found.seconds)
 
 
 def _unit_facts(found: Inspection) -> Iterator[tuple[str, str]]:
     units = found.units
     if units is None:
         return
-    yield "units", f"{units.units:,} different values of {units.column}"
+    yield "units", f"{units.units:,} distinct values of {units.column}"
     if found.public_units is not None and found.public_units != units.units:
-        yield "units in the contract", f"{found.public_units:,}, which is not so"
-    never = "; they never count" if units.rows_without else ""
+        yield "units in the contract", f"{found.public_units:,}, which is wrong"
+    never = "; never counted" if units.rows_without else ""
     yield "rows without a unit", _of(units.rows_without, found.rows) + never
-    yield "most rows of a unit", f"{units.most:,}"
+    yield "most rows per unit", f"{units.most:,}"
     own = units.limit
-    cut = f"{_of(own.rows, units.rows, 'rows')}, of {_of(own.units, units.units, 'units')}"
-    yield "the row limit", f"{own.limit:,} cuts {cut if own.rows else 'nothing'}"
+    over = f"{_of(own.rows, units.rows, 'rows')} of {_of(own.units, units.units, 'units')} exceed it"
+    yield "row limit", f"{own.limit:,}: {over if own.rows else 'no unit exceeds it'}"
 
 
 def _limits(units: UnitsFound) -> Table:
     columns = [
         Column("limit", left=True),
-        Column("rows cut"),
-        Column("of rows"),
-        Column("units cut"),
-        Column("of units"),
+        Column("rows over"),
+        Column("share"),
+        Column("units over"),
+        Column("share"),
         Column("noise"),
     ]
     rows = units.rows
@@ -171,7 +171,7 @@ def _limits(units: UnitsFound) -> Table:
         )
         for one in units.others
     ]
-    return Table(columns, cells, title="WHAT OTHER ROW LIMITS WOULD CUT, if a question is about all rows")
+    return Table(columns, cells, title="OTHER ROW LIMITS, for a query over all rows")
 
 
 def _numbers(found: Inspection) -> Table:
@@ -183,36 +183,41 @@ def _numbers(found: Inspection) -> Table:
         for one in found.numbers
     ]
     if has_unread:
-        columns.append(Column("unread"))
+        columns.append(Column("unparsed"))
         cells = [[*row, _count(one.unread)] for row, one in zip(cells, found.numbers, strict=True)]
-    notes = ["Below and above: clipped to the nearest end. In gaps: counted where they are."]
-    notes += ["Unread: values that are no number or day, and are among the missing."] if has_unread else []
-    return Table(columns, cells, title="NUMBERS AND DAYS: how many rows are", notes=notes)
+    notes = ["Below and above: clamped to the nearest bound. In gaps: kept as they are."]
+    notes += ["Unparsed: not readable as a number or date; treated as missing."] if has_unread else []
+    return Table(columns, cells, title="NUMBERS AND DATES: number of rows", notes=notes)
 
 
 def _keys(found: Inspection) -> Table:
     columns = [
         Column("column", left=True),
-        Column("keys"),
-        Column("without rows"),
+        Column("categories"),
+        Column("unused"),
         Column("rows missing"),
         Column("rows in no group"),
-        Column("other values"),
+        Column("values not listed"),
     ]
     cells = [
         [one.column, *map(_count, (one.keys, one.unused, one.missing, one.rows, one.others))] for one in found.keys
     ]
     hidden = any(one.others and one.values is None for one in found.keys)
-    notes = ["--values shows the values that are no key."] if hidden else []
-    return Table(columns, cells, title="KEYS", notes=notes)
+    notes = ["--values shows the values not in the category list."] if hidden else []
+    return Table(columns, cells, title="CATEGORIES", notes=notes)
 
 
 def _values(one: KeysFound) -> Table:
     assert one.values is not None
     cells = [[str(value), f"{rows:,}"] for value, rows in one.values]
     left = one.others - len(cells)
-    notes = [f"and {left:,} others, each with no more rows"] if left > 0 else []
-    return Table([Column("value", left=True), Column("rows")], cells, title=f"NO KEYS OF {one.column}", notes=notes)
+    notes = [f"and {left:,} less frequent ones"] if left > 0 else []
+    return Table(
+        [Column("value", left=True), Column("rows")],
+        cells,
+        title=f"VALUES OF {one.column} NOT IN THE CATEGORY LIST",
+        notes=notes,
+    )
 
 
 def _figure(figure: int | None) -> str:
@@ -225,7 +230,7 @@ def _count(figure: int | None) -> str:
 
 def _time(seconds: float | None) -> str:
     if seconds is None:
-        return "not measured before all types fit"
+        return "not measured until all types match"
     return ("less than 0.01 s" if seconds < 0.01 else f"{seconds:,.2f} s") + " for COUNT(*)"
 
 
