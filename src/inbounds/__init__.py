@@ -77,16 +77,16 @@ answer to Ctrl-C."""
 
 
 def connect(url: str, *, key: str | None = None, patience: float = 60, **options: _Any) -> "_Connection":
-    """Return a connection to a server, which is asked as a table at hand is.  Needs `inbounds[client]`.
+    """Connect to a server, which is then queried like a local table.  Needs `inbounds[client]`.
 
-    * `key`: who you are; if not given, the environment variable INBOUNDS_KEY tells.
-    * `patience`: for how many seconds a request is tried again after a lost connection.
-    * `options`: for `httpx2.Client`, such as `verify` with the certificates of your own authority.
+    * `key`: your API key; by default the environment variable INBOUNDS_KEY.
+    * `patience`: for how many seconds a request is retried after a lost connection.
+    * `options`: passed to `httpx2.Client`, such as `verify` with the certificates of your own authority.
     """
     try:
         from inbounds.client.connection import Connection  # noqa: PLC0415  only whoever asks a server needs it
     except ImportError:
-        raise ImportError("asking a server needs httpx2 and sqlglot: pip install 'inbounds[client]'") from None
+        raise ImportError("querying a server needs httpx2 and sqlglot: pip install 'inbounds[client]'") from None
     return Connection(url, key=key, patience=patience, **options)
 
 

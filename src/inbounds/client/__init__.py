@@ -1,4 +1,4 @@
-"""Asking a server: the same questions and answers as with a dataset at hand, over the network.
+"""Querying a server: the same questions and answers as with a local dataset, over the network.
 
 clinic = inbounds.connect("https://inbounds.hospital.example")   # the key is in INBOUNDS_KEY
 visits = clinic.dataset("visits")

@@ -17,7 +17,7 @@ from inbounds.errors import InvalidParameter, ServerUnreachable
 try:
     import httpx2
 except ImportError:
-    raise ImportError("asking a server needs httpx2: pip install 'inbounds[client]'") from None
+    raise ImportError("querying a server needs httpx2: pip install 'inbounds[client]'") from None
 
 KEY = "INBOUNDS_KEY"
 """The environment variable that holds the key, if it is not given."""
@@ -31,13 +31,13 @@ AGAIN = {
 
 
 class Connection:
-    """Somebody at the door of a server; `inbounds.connect` makes one."""
+    """A connection to a server, as returned by `inbounds.connect`."""
 
     def __init__(self, url: str, *, key: str | None = None, patience: float = 60, **options: Any) -> None:
         self.url, local = _checked(url)
         found = (os.environ.get(KEY, "") if key is None else key).strip()
         if not found or not found.isascii() or not found.isprintable():
-            raise InvalidParameter(f"a server wants to know who asks; give a key, or put it into {KEY}")
+            raise InvalidParameter(f"a server needs an API key; give one as key, or set {KEY}")
         self._patience = patience
         self._reached = False
         given = {"timeout": httpx2.Timeout(120, connect=5), **options, "follow_redirects": False}
@@ -46,29 +46,29 @@ class Connection:
         self._client = httpx2.Client(headers={"Authorization": f"Bearer {found}"}, **given)
 
     def datasets(self) -> list[str]:
-        """Return the names of the datasets that are yours to ask."""
+        """Return the names of the datasets you may query."""
         return [one["name"] for one in self.get("/v1/datasets")]
 
     def dataset(self, name: str) -> RemoteDataset:
-        """Return a dataset that is yours to ask."""
+        """Return a dataset you may query."""
         return RemoteDataset(self, self.get(f"/v1/datasets/{quote(name, safe='')}"))
 
     def me(self) -> dict[str, Any]:
-        """Return who you are for the server: name, role and datasets."""
+        """Return your identity on the server: name, role and datasets."""
         found: dict[str, Any] = self.get("/v1/me")
         return found
 
     def get(self, path: str, **parameters: Any) -> Any:
-        """Read something."""
+        """Send a GET request."""
         given = {name: one for name, one in parameters.items() if one is not None}
         return self._sent("GET", path, None, Waiting(self._patience), params=given)
 
     def consult(self, path: str, body: dict[str, Any]) -> Any:
-        """Send something that changes nothing, and so may be sent again."""
+        """Send a POST request that changes nothing, and so may be repeated."""
         return self._sent("POST", path, None, Waiting(self._patience), json=body)
 
     def post(self, path: str, body: dict[str, Any], request_id: str | None = None) -> Any:
-        """Send something; with a request id, again after a lost connection, for then it is done once only."""
+        """Send a POST request; with a request id it is retried after a lost connection, and takes effect once only."""
         headers = {} if request_id is None else {"Idempotency-Key": request_id}
         waiting = Waiting(0 if request_id is None else self._patience)
         return self._sent("POST", path, request_id, waiting, json=body, headers=headers)
@@ -93,7 +93,7 @@ class Connection:
         return isinstance(problem, httpx2.ConnectError) and (not self._reached or _is_stranger(problem))
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._client.close()
 
     def __enter__(self) -> Connection:
@@ -116,9 +116,9 @@ def _checked(url: str) -> tuple[str, bool]:
     except (ValueError, TypeError, AttributeError):
         host = None
     if not host or place.scheme not in ("http", "https") or place.query or place.fragment or "@" in place.netloc:
-        raise InvalidParameter("a server is named by its address; give one like 'https://inbounds.hospital.example'")
+        raise InvalidParameter("a server address must be a URL; write it like 'https://inbounds.hospital.example'")
     if place.scheme == "http" and not _is_here(host):
-        raise InvalidParameter(f"a key must not travel in the clear to {host!r}; use https://")
+        raise InvalidParameter(f"an API key must not be sent unencrypted to {host!r}; use https://")
     return url.rstrip("/"), place.scheme == "http"
 
 

@@ -40,7 +40,7 @@ def refusal(response: Any, request_id: str | None = None) -> Refusal | None:
             return None
         code, detail = str(found["code"]), str(found["detail"])
     except (ValueError, KeyError, TypeError):
-        code, detail, found = "unknown", "what it answered is none of the server's answers; check the address", {}
+        code, detail, found = "unknown", "the response is not from an inbounds server; check the address", {}
     if request_id is not None and code in PAID:
         detail = f"{detail} (the request id is {request_id!r})"
     return Refusal(code, _error(code, detail, found, response.status_code, request_id))

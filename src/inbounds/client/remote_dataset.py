@@ -14,37 +14,37 @@ if TYPE_CHECKING:
 
 
 class RemoteDataset:
-    """What can be asked, and the questions about it."""
+    """A dataset on a server: its description, and queries against it."""
 
     def __init__(self, connection: Connection, described: dict[str, Any]) -> None:
         self.connection = connection
         self.description = described
-        """Tables and columns with their bounds and keys, as the server tells them."""
+        """Tables and columns with their bounds and categories, as the server describes them."""
 
     @property
     def name(self) -> str:
-        """What the dataset is called."""
+        """The name of the dataset."""
         return str(self.description["name"])
 
     @property
     def path(self) -> str:
-        """Where it is on the server."""
+        """Its path on the server."""
         return f"/v1/datasets/{quote(self.name, safe='')}"
 
     def sql(self, text: str) -> RemoteQuery:
-        """Ask in SQL.  The server reads the question when it is explained or asked."""
+        """Write a query in SQL.  The server reads it when it is explained or asked."""
         return RemoteQuery(self, text)
 
     def budget(self, analyst: str | None = None) -> dict[str, Any]:
         """Return what you have asked and spent, and what is left, in epsilon as decimal texts.
 
-        A custodian may say whose.
+        A custodian may name any analyst.
         """
         found: dict[str, Any] = self.connection.get(f"{self.path}/budget", analyst=analyst)
         return found
 
     def answer(self, request_id: str) -> Answer:
-        """Return an answer that you were given before, with everything that was released for it; it is free."""
+        """Return an earlier answer of yours, with everything that was released for it, for free."""
         return read_answer(self.connection.get(f"/v1/answers/{quote(request_id, safe='')}"))
 
     def __repr__(self) -> str:
@@ -53,7 +53,7 @@ class RemoteDataset:
     def __str__(self) -> str:
         rows = []
         for table in self.description["tables"]:
-            rows.append((table["name"], "a public table" if table["public"] else f"unit {table['unit']}"))
+            rows.append((table["name"], "public table" if table["public"] else f"unit {table['unit']}"))
             rows += [(f"  {one['name']}", _possible(one)) for one in table["columns"]]
         return str(Facts(rows))
 

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RemoteExplanation:
-    """What the server will do for a question; nothing is spent for it."""
+    """The server's preview of a query; it is free."""
 
     facts: dict[str, Any]
 
     @property
     def epsilon(self) -> Fraction:
-        """What everything together costs."""
+        """The total cost (epsilon)."""
         return Fraction(self.facts["epsilon"])
 
     @property
     def fits(self) -> bool:
-        """Whether there is enough budget left."""
+        """Whether the remaining budget is sufficient."""
         return bool(self.facts["fits"])
 
     def data(self) -> dict[str, Any]:
@@ -50,18 +50,18 @@ class RemoteExplanation:
 
 @dataclass(frozen=True)
 class RemoteQuery:
-    """What is asked of a dataset on a server, ready to be explained or asked."""
+    """A query against a dataset on a server, ready to be explained or asked."""
 
     dataset: RemoteDataset
     text: str
     each_alone: bool = False
 
     def alone(self) -> RemoteQuery:
-        """Return the question with each cell answered by itself: least error in a cell, and sums that drift."""
+        """Return the query with each cell answered separately: less error in each, but totals need not add up."""
         return replace(self, each_alone=True)
 
     def explain(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> RemoteExplanation:
-        """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, what is left."""
+        """Preview the query: sensitivity, bounds, mechanism and why, cost, expected noise, remaining budget."""
         body = self._body(epsilon, pooling, weights)
         return RemoteExplanation(self.dataset.connection.consult(f"{self.dataset.path}/explain", body))
 
@@ -75,17 +75,17 @@ class RemoteQuery:
         confidence: float = CONFIDENCE,
         force: bool = False,
     ) -> Answer:
-        """Return private answers; you are charged for them first.  What is public already is free.
+        """Charge you for the query, then return its private answers.  Public knowledge is free.
 
-        With the same `request_id` the same answer comes back, for nothing: so a lost connection never pays twice.
-        With `force`, what would tell nothing is charged as well, and not refused.
+        Repeating a `request_id` returns the same answer for free, so a lost connection never costs twice.
+        With `force`, a query whose answer would tell nothing is charged instead of refused.
         """
         body = {**self._body(epsilon, pooling, weights), "confidence": confidence, **({"force": True} if force else {})}
         request = uuid4().hex if request_id is None else request_id
         return read_answer(self.dataset.connection.post(f"{self.dataset.path}/answers", body, request))
 
     def owned(self) -> Answer | None:
-        """Return the answer that follows from those that you have, for nothing; None if none does."""
+        """Return the answer that follows from your earlier ones, for free; None if it does not follow."""
         body = {"sql": self.text, "alone": self.each_alone}
         try:
             return read_answer(self.dataset.connection.consult(f"{self.dataset.path}/owned", body))
