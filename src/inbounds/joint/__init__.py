@@ -1,4 +1,4 @@
-"""Whole tables that are possible, not only their cells: measured together, made consistent, and checked."""
+"""Releasing whole tables that are possible: cells measured together, made consistent, and checked."""
 
 from inbounds.joint.joint_release import JointRelease
 from inbounds.joint.release_table import release

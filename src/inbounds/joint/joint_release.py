@@ -87,12 +87,12 @@ class JointRelease:
 
     @property
     def spent(self) -> Fraction:
-        """What all of this cost together: epsilon."""
+        """The total cost (epsilon)."""
         return self.source.plan.epsilon
 
     @property
     def split(self) -> dict[tuple[Name, ...], Fraction]:
-        """What each measured grouping cost; together that is what was spent."""
+        """The cost of each measured grouping; together they add up to what was spent."""
         return {self.layout.names(grouping): part for grouping, part in self.source.plan.split.items()}
 
     @property

@@ -38,7 +38,7 @@ from inbounds.ledger.values.terms import Terms
 class Ledger:
     """Accounts of privacy budget, in a file or in PostgreSQL; processes and threads may share it.
 
-    Charge first, then answer: what was charged stays charged, even if the answer is never given.
+    Charge first, then answer: a charge is never undone, even if the answer is never given.
     """
 
     def __init__(self, store: Store, witness: Witness | None = None) -> None:
@@ -67,7 +67,7 @@ class Ledger:
             raise LedgerUnavailable(message, lasting=failure.lasting) from None
 
     def close(self) -> None:
-        """Let go of the file or the server; closing twice does nothing."""
+        """Close the file or the connection; closing twice does nothing."""
         self._store.close()
 
     def __enter__(self) -> Ledger:
@@ -80,7 +80,7 @@ class Ledger:
 
     @property
     def where(self) -> str:
-        """Its path, or its server and database; never a password."""
+        """The path, or the server and database; never a password."""
         return self._store.where
 
     @property
@@ -90,7 +90,7 @@ class Ledger:
 
     @property
     def created(self) -> bool:
-        """Whether there was none before it was opened here: then nothing is spent in it yet, whatever was elsewhere."""
+        """Whether opening it created it; then nothing is spent in it yet."""
         return self._store.created
 
     def __repr__(self) -> str:
@@ -142,13 +142,13 @@ class Ledger:
         return self._book.append(head, "open", name, amount=caps.total, **fields).head
 
     def terms(self, dataset: str) -> Terms | None:
-        """Return the terms that a dataset is charged under, None if none were recorded."""
+        """Return the terms under which a dataset is charged; None if none are recorded."""
         with self._reading():
             self._opening(check_name(dataset, "a dataset"))
             return terms_of(self._book, dataset)
 
     def change_terms(self, dataset: str, terms: Mapping[str, str], reason: str) -> None:
-        """Record other terms for a dataset, and why: from now on charges are made under these; the same do nothing."""
+        """Record new terms for a dataset, with the reason; later charges are made under them."""
         check_name(dataset, "a dataset")
         agreed = Terms.of(terms)
         if not check_text(reason, "reason").strip():
@@ -215,7 +215,7 @@ class Ledger:
         *,
         delta: Amount | None = None,
     ) -> None:
-        """Raise the cap of a dataset, or of one analyst of it; a negative amount lowers it, not below what is spent.
+        """Raise the cap of a dataset, or of one of its analysts; a negative amount lowers it, not below what is spent.
 
         `delta` is how much more charges with a delta of their own may have together; `amount` may then be 0.
         """
@@ -287,7 +287,7 @@ class Ledger:
         return Receipt.of(entry)
 
     def answered(self, receipt: Receipt, answer: str) -> str:
-        """Keep the answer to a charged request and return the one that may leave: the first that was ever kept."""
+        """Store the answer to a charged request, and return the one to give out: the first that was stored."""
         check_text(answer, "answer")
         again = f"ask again with the same request id, {receipt.request_id!r}, which costs nothing more"
         unsure = f"the answer may have been kept: {again}, and give out what comes back"
@@ -306,7 +306,7 @@ class Ledger:
         return kept.text
 
     def balance(self, dataset: str, analyst: str | None = None) -> Balance:
-        """Return the account of a dataset, or that of one analyst of it."""
+        """Return the balance of a dataset, or of one of its analysts."""
         who = _check(dataset, analyst)
         with self._reading(spent=True):
             opening = self._opening(dataset)
@@ -315,7 +315,7 @@ class Ledger:
         return Balance.of(account, caps)
 
     def repeats(self, dataset: str, analyst: str | None = None) -> Repeats | None:
-        """Return how many more charges like the last one fit, None if there was none yet.
+        """Return how many more charges like the last one the budget allows; None if there was none yet.
 
         The last one is that of the analyst, if one is given; then it has to fit what is left for both.
         """
@@ -358,7 +358,7 @@ class Ledger:
             return self._given_out(self._book.entries(dataset, analyst))
 
     def page(self, after: int, most: int, dataset: str | None = None, analyst: str | None = None) -> Statement:
-        """Return so many entries after a number, in their order: of all, or those about a dataset or an analyst."""
+        """Return a page of entries in order: of all, or those about a dataset or an analyst."""
         with self._reading():
             return self._given_out(self._book.entries(dataset, analyst, after=after, most=most))
 
@@ -368,7 +368,7 @@ class Ledger:
         return Statement(found)
 
     def request(self, request_id: str) -> tuple[Entry, Entry | None] | None:
-        """Return the charge of a request and its answer, if there is one; None if it was never charged."""
+        """Return the charge for a request, with its answer if there is one; None if it was never charged."""
         check_name(request_id, "a request_id")
         with self._reading():
             charge = self._book.charge(request_id)
@@ -395,18 +395,18 @@ class Ledger:
             return self._book.charges(dataset, analyst)
 
     def head(self) -> Head:
-        """Return where the chain of entries ends: saved elsewhere, it shows later whether any of them was lost."""
+        """Return the checkpoint at the end of the chain; stored elsewhere, it later reveals removed entries."""
         with self._reading():
             return self._book.head()
 
     def goes_through(self, head: Head | str) -> bool:
-        """Return whether the chain has this head; what is in it is not checked, which `verify` does."""
+        """Return whether the chain contains this checkpoint; `verify` also checks the entries."""
         wanted = head if isinstance(head, Head) else Head.parse(head)
         with self._reading():
             return self._book.goes_through(wanted)
 
     def verify(self, head: Head | str | None = None) -> Verification:
-        """Check every entry, every account and, if one was saved, that the chain goes through `head`."""
+        """Check every entry and every account, and that the chain contains the checkpoint `head`, if given."""
         saved = head if head is None or isinstance(head, Head) else Head.parse(head)
         with self._reading():
             return verified(self._book.entries(), self._book.head(), self._book.accounts(), saved)

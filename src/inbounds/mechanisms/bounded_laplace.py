@@ -24,16 +24,16 @@ class BoundedLaplace(TruncatedLaplace):
     >>> 0 <= satisfaction.release(97.0) <= 100
     True
 
-    * `bounds`: which answers are possible, as everyone knows.
-    * `sensitivity`: the most that one person can change the answer; for dates in days, or a timedelta.
+    * `bounds`: the publicly known set of possible answers.
+    * `sensitivity`: the most one person can change the true value; for dates in days, or a timedelta.
     * `epsilon`: the privacy loss of one release, from 1e-9 to 1000.
     * `guarantee`: "standard" is epsilon-DP.  "distance" (metric privacy) promises a loss of `i * epsilon` for answers
       `i` sensitivities apart (whole `i`; in between up to the rounding to a step), which is what adds up when one
       person can change several answers a little each.
     * `pooling`: what happens to noise that would leave the bounds, from 0 (the law is normalised without it) to 1 (it
       stays at the end it would have left by).
-    * `trusted`: whether you vouch that every answer is possible.  If not, answers outside the bounds are projected to
-      the nearest possible one, and the scale accounts for that.
+    * `trusted`: whether you guarantee that every answer is possible.  If not, answers outside the bounds are projected
+      to the nearest possible one, and the scale accounts for that.
     """
 
     title: ClassVar[str] = "bounded Laplace"
@@ -61,7 +61,7 @@ class BoundedLaplace(TruncatedLaplace):
 
     @property
     def trusted(self) -> bool:
-        """Whether every answer was vouched to be possible."""
+        """Whether every answer is guaranteed to be possible."""
         return self._claim.promise.trusted
 
     @property

@@ -21,9 +21,9 @@ class Described(ABC):
     """What can be said of a mechanism without a release or a look at its accuracy."""
 
     title: ClassVar[str]
-    """What its kind is called."""
+    """The name of this kind of mechanism."""
     paper: ClassVar[str]
-    """Where it is from."""
+    """The paper that introduced it."""
     even_timing: ClassVar[bool] = False
     """Whether a draw does the same work for every true answer."""
     keeps_distance: ClassVar[bool] = False
@@ -34,7 +34,7 @@ class Described(ABC):
     leans = False
     """Whether releases are drawn towards what is believed beforehand, rather than towards the truth alone."""
     release_count: int | None = None
-    """How many values a release can have, where they are few by design."""
+    """The number of different releases, if it is small by design."""
 
     def __init__(self, setting: Setting, certificate: Certificate) -> None:
         self._setting, self._certificate = setting, certificate
@@ -42,11 +42,11 @@ class Described(ABC):
 
     @abstractmethod
     def prove_again(self) -> Certificate:
-        """Prove its privacy by another road than the first time, where there is one."""
+        """Prove its privacy again by a second method, if there is one."""
 
     @property
     def name(self) -> str:
-        """What it is called in a comparison."""
+        """Its name in a comparison."""
         return self.title
 
     @property
@@ -56,12 +56,12 @@ class Described(ABC):
 
     @property
     def sensitivity(self) -> Number | timedelta:
-        """The most that one person can change the answer, as it was given."""
+        """The most one person can change the true value, as given."""
         return self._setting.given.sensitivity
 
     @property
     def epsilon(self) -> Number:
-        """The privacy loss of one release, as it was given."""
+        """The privacy loss of one release, as given."""
         return self._setting.given.epsilon
 
     @property
@@ -86,7 +86,7 @@ class Described(ABC):
 
     @property
     def limit(self) -> float | None:
-        """An error that no mechanism whatever is below, if that was found when this one was made."""
+        """A lower bound on the error of any mechanism, if one was found when this one was made."""
         return None
 
     @property
@@ -126,7 +126,7 @@ class Described(ABC):
 
     @property
     def choices(self) -> dict[str, Any]:
-        """What it was made with, other than bounds, sensitivity and epsilon, where it is not the usual."""
+        """The parameters other than bounds, sensitivity and epsilon that differ from their defaults."""
         return {} if self.guarantee == "standard" else {"guarantee": self.guarantee}
 
     @property

@@ -97,9 +97,9 @@ class Mechanism(Predictable):
         **A prior must not come from the data.**  Take it from last year's published figures, from common knowledge or
         from a survey that is public.  A prior made of the secret answers publishes them, whatever epsilon is.
 
-        The expected error under the prior is never larger than before.  That has a price: releases lean towards where
-        the prior is, the worst error may be larger, and a remap throws information away that intervals and later
-        analysis need.  `base.release(answer)` and then `remap(drawn)` keeps both.
+        The expected error under the prior is never larger than before.  That has a price: releases are biased towards
+        the prior, the worst error may be larger, and a remap discards information that intervals and later analysis
+        need.  `base.release(answer)` and then `remap(drawn)` keeps both.
         """
         from inbounds.mechanisms.remapped import Remapped  # noqa: PLC0415  which is a mechanism itself
 

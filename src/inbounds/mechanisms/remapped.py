@@ -49,12 +49,12 @@ class Remapped(Mechanism):
 
     @property
     def base(self) -> Mechanism:
-        """The mechanism before the remap: it tells more, and leans less."""
+        """The mechanism before the remap: it is more informative and less biased."""
         return self._base
 
     @property
     def prior(self) -> Prior:
-        """What is believed of the true answer."""
+        """The prior on the true value."""
         return self._prior
 
     @overload
@@ -69,7 +69,7 @@ class Remapped(Mechanism):
     def remap(self, drawn: Any) -> Any:
         """Return what is released where `base` has released this, without further cost.
 
-        Keep what the base released: intervals from it are shorter, and later statistics do not lean.
+        Keep what the base released: its intervals are shorter, and later statistics are not biased by the prior.
         """
         if not are_many(drawn):
             return self._replacing(drawn)
@@ -142,7 +142,7 @@ class Remapped(Mechanism):
 
     @property
     def name(self) -> str:
-        """What it is called in a comparison."""
+        """Its name in a comparison."""
         return f"{self.title} {self._base.name}"
 
     @property
@@ -177,5 +177,5 @@ class Remapped(Mechanism):
         return f"<Remapped({self._base!r}, {self._prior!r}): {self.label}>"
 
     def prove_again(self) -> Certificate:
-        """Prove the privacy of the base by another road; to replace its releases costs nothing."""
+        """Prove the privacy of the base by a second method; replacing its releases costs nothing."""
         return self._base.prove_again()

@@ -1,4 +1,4 @@
-"""Pictures of mechanisms and of private tables: what is released, how far off that is, and what it costs.
+"""Charts of mechanisms and of private tables: releases, their errors, and their cost.
 
 Needs `inbounds[plot]`.
 """

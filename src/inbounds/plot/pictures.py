@@ -68,7 +68,7 @@ def densities(mechanism: Mechanism, values: Any, *, plain: bool = True, axes: Ax
 
     On a step these are probabilities, otherwise a density.  Ends that are probable by themselves, as with pooling, are
     spikes with their probability written beside them, as high as if it were spread over one `sensitivity / epsilon`.
-    What is impossible is shaded.  True answers are marked on the axis, those beyond the bounds at the end.
+    Impossible values are shaded.  True answers are marked on the axis, those beyond the bounds at the end.
 
     `plain` adds plain Laplace noise of scale `sensitivity / epsilon` around the first of the values.
     """

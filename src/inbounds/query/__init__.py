@@ -1,4 +1,4 @@
-"""Questions to tables: private answers that are always possible, paid from a ledger."""
+"""Querying tables: private answers that are always possible, charged to a ledger."""
 
 try:
     import sqlglot as _sqlglot  # noqa: F401  what every module here needs

@@ -40,7 +40,7 @@ from inbounds.query.tables.table import Table
 
 
 class Questions(ABC):
-    """What can be asked of a table."""
+    """The measures that can be asked of a table."""
 
     table: Table
 
@@ -61,7 +61,7 @@ class Questions(ABC):
         return self._asked(Count() if self.table.rows_are_units else CountUnits(self.table.unit))
 
     def count_keys(self, column: str | Expression) -> Query:
-        """Ask how many of the public keys of a column have a row."""
+        """Ask how many of a column's categories have a row."""
         return self._asked(CountKeys(by_key(self.table.column(column)).column.name))
 
     def sum(self, column: str | Expression) -> Query:
@@ -96,7 +96,7 @@ class Questions(ABC):
         return found
 
     def proportion(self, condition: Condition | str) -> Query:
-        """Ask for which part of the rows a condition is true."""
+        """Ask for the proportion of rows that meet a condition."""
         found = read_condition(condition, self.table) if isinstance(condition, str) else condition
         return self._asked(Proportion(checked(self.table, found)))
 
@@ -105,7 +105,7 @@ class Questions(ABC):
         return self.quantile(column, 0.5)
 
     def quantile(self, column: str | Expression, level: Any) -> Query:
-        """Ask for the value below which this part of the rows are, for example 0.9."""
+        """Ask for a quantile of a column, at a level such as 0.9."""
         try:
             found = as_written(level, "the level of a quantile", InvalidQuestion)
         except InvalidQuestion:
@@ -118,15 +118,15 @@ class Questions(ABC):
         return self._asked(Quantile(self.table.numbers(column).name, found))
 
     def minimum(self, column: str | Expression) -> Query:
-        """Ask for the quantile at 0.01: the least value would show one row."""
+        """Ask for the quantile at 0.01, because the minimum would reveal one row."""
         return self._asked(Extreme.of("MIN", self.table.numbers(column).name))
 
     def maximum(self, column: str | Expression) -> Query:
-        """Ask for the quantile at 0.99: the greatest value would show one row."""
+        """Ask for the quantile at 0.99, because the maximum would reveal one row."""
         return self._asked(Extreme.of("MAX", self.table.numbers(column).name))
 
     def quantiles(self, column: str | Expression, levels: Iterable[Any]) -> Query:
-        """Ask for several quantiles of a column, for example [0.1, 0.5, 0.9]; none is released below the one before."""
+        """Ask for several quantiles of a column, for example [0.1, 0.5, 0.9]; they are released in order."""
         found = [self.quantile(column, level).question.measure for level in levels]
         if not 1 <= len(found) <= MOST_LEVELS or len(set(found)) < len(found):
             raise InvalidQuestion(
@@ -135,7 +135,7 @@ class Questions(ABC):
         return self._asked(*found)
 
     def histogram(self, column: str | Expression, bins: int | list[Any] | None = None) -> Query:
-        """Ask how many rows are in each bin of a column: so many bins, or those that begin at the values given.
+        """Ask how many rows are in each bin of a column: a number of bins, or bins that begin at given values.
 
         Without `bins`, each possible value has its own if they are few; each key, for a column of keys.
         """
@@ -148,7 +148,7 @@ class Questions(ABC):
         return self._asked_as(question)
 
     def cdf(self, column: str | Expression, bins: int | list[Any] | None = None) -> Query:
-        """Ask which part of the rows is at or below each value of a column: shares from 0 to 1 that never fall.
+        """Ask for the cumulative distribution of a column: the proportion of rows at or below each value.
 
         Values are told apart by bins, as in `histogram`; each is called by its greatest value.
         """

@@ -49,7 +49,7 @@ MOST_PLANS = 256
 
 
 class Dataset(Questions):
-    """A table that can be asked, and the budget that answers are paid from."""
+    """A table that can be queried, and the privacy budget that pays for its answers."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Dataset(Questions):
         ledger: Where | Ledger | None = None,
         create_ledger: bool = True,
     ) -> Dataset:
-        """Open the dataset that a contract describes, a TOML file.
+        """Open the dataset described by a contract, a TOML file.
 
         * `frame`: a pandas, polars or Arrow table to ask instead of the contract's source.
         * `spark`: the session to use, if the source is in Spark.
@@ -105,7 +105,7 @@ class Dataset(Questions):
         ledger: Where | Ledger | None = None,
         create_ledger: bool = True,
     ) -> Dataset:
-        """Open the dataset that the text of a contract describes."""
+        """Open the dataset described by the text of a contract."""
         return cls(Contract.parse(text), frame=frame, spark=spark, ledger=ledger, create_ledger=create_ledger)
 
     @property
@@ -115,18 +115,18 @@ class Dataset(Questions):
 
     @property
     def name(self) -> str:
-        """What the dataset is called, in SQL and in the ledger."""
+        """The name of the dataset, in SQL and in the ledger."""
         return self.tables.main.name
 
     @cached_property
     def engine(self) -> Engine:
-        """Where the table is; opened when it is first needed."""
+        """The engine that reads the table; opened on first use."""
         if self._whole is not None:
             return self._whole.engine
         return open_source(self.contract, self.tables.main, **self._sources)
 
     def close(self) -> None:
-        """Let go of the source, and of the ledger if it was opened here."""
+        """Close the source, and the ledger if it was opened here."""
         self._plans.clear()
         if self._whole is not None:
             self.__dict__.pop("engine", None)
@@ -154,7 +154,7 @@ class Dataset(Questions):
     # Questions.
 
     def sql(self, text: str) -> Query:
-        """Ask in SQL; see `inbounds.query.sql` for what is answered."""
+        """Write a query in SQL; `inbounds.query.sql` documents what is supported."""
         if self.table is not self.tables.main:
             raise InvalidQuestion(
                 "SQL names its tables after FROM; call sql on the dataset, or ask this table in Python"
@@ -212,12 +212,12 @@ class Dataset(Questions):
     # Other tables, and what is made of tables.
 
     def rows_of(self, table: str) -> Dataset:
-        """Ask another private table of the contract: `clinic.rows_of("prescriptions").count()`."""
+        """Query another private table of the contract: `clinic.rows_of("prescriptions").count()`."""
         found = private_table(self.tables, table)
         return self if found is self.table else self._over(found)
 
     def per_unit(self, *, where: Condition | str | None = None, **measures: str) -> Dataset:
-        """Ask about units, each of them one row: `visits.per_unit(n="COUNT(*)", oldest="MAX(age)").mean("n")`.
+        """Query units, one row for each: `visits.per_unit(n="COUNT(*)", oldest="MAX(age)").mean("n")`.
 
         Each measure of a unit's rows is written as in SQL.  With `where`, units are those that have such rows.
         """
@@ -227,7 +227,7 @@ class Dataset(Questions):
         return self._over(UnitRows("t", self.table, made, kept).table)
 
     def join(self, other: str | Dataset, *, on: str | None = None, keep: bool = False) -> Dataset:
-        """Ask about joined rows: `visits.join("prescriptions")`, or `visits.join("airports", on="destination")`.
+        """Query joined rows: `visits.join("prescriptions")`, or `visits.join("airports", on="destination")`.
 
         Private tables are joined on the unit, public ones by their key to the column `on`.  With `keep`, rows without a
         match stay.
@@ -275,7 +275,7 @@ class Dataset(Questions):
         keys_per_unit: int = 1,
         request_id: str | None = None,
     ) -> Discovered:
-        """Publish the keys of a column that the contract does not describe, for (epsilon, delta), once.
+        """Publish the categories of a column that the contract does not describe, for (epsilon, delta), once.
 
         A key comes out the likelier the more units have it.  A unit counts for at most `keys_per_unit` of its keys:
         one, unless more are given.  Add `section()` of what comes back to the contract, and record the change of its
@@ -289,7 +289,7 @@ class Dataset(Questions):
 
     @cached_property
     def ledger(self) -> Ledger:
-        """Where the budget is kept, with this dataset entered; opened when it is first needed."""
+        """The ledger that records spending, with this dataset entered; opened on first use."""
         return self._account.open() if self._whole is None else self._whole.ledger
 
     @property
@@ -301,7 +301,7 @@ class Dataset(Questions):
         return fspath(given)
 
     def record_delta(self, reason: str) -> None:
-        """Record in the ledger, as the custodian, the delta of a budget that had none before, and why."""
+        """Record in the ledger, as the custodian, a delta for a budget that had none, with the reason."""
         if self.delta is None:
             raise InvalidParameter("the contract has no delta; add one under [budget], such as delta = 1e-6")
         with self.unchecked_ledger() as ledger:
@@ -313,7 +313,7 @@ class Dataset(Questions):
 
     @property
     def terms(self) -> Terms:
-        """What the ledger keeps of the contract: what a charge promises depends on it."""
+        """The terms of the contract that the ledger records: the guarantee depends on them."""
         return self._account.terms
 
     def unchecked_ledger(self) -> AbstractContextManager[Ledger]:
@@ -321,11 +321,11 @@ class Dataset(Questions):
         return self._account.unchecked()
 
     def recorded_terms(self) -> Terms | None:
-        """Return the terms that the ledger has for this dataset, whether they are this contract's or not."""
+        """Return the terms recorded in the ledger for this dataset, whether they are this contract's or not."""
         with self.unchecked_ledger() as ledger:
             return ledger.terms(self.name)
 
     def record_terms(self, reason: str) -> None:
-        """Record in the ledger, as the custodian, that the contract was changed, and why."""
+        """Record in the ledger, as the custodian, that the contract has changed, with the reason."""
         with self.unchecked_ledger() as ledger:
             ledger.change_terms(self.name, self.terms, reason)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked of a dataset, ready to be explained or asked: one question, or several about the same groups."""
+    """A query against a dataset, ready to be explained or asked: one question, or several about the same groups."""
 
     dataset: Dataset
     questions: tuple[Question, ...]
@@ -69,19 +69,19 @@ class Query:
         return self.questions[0]
 
     def where(self, condition: Condition | str) -> Query:
-        """Return the question about fewer rows: a condition, or its text as in SQL."""
+        """Return the query restricted to rows that meet a condition, given as an object or as SQL text."""
         return self._each(lambda question: question.where(condition))
 
     def by(self, *columns: str | Expression) -> Query:
-        """Return the question for each key of some columns, also without rows; not those a condition rules out."""
+        """Return the query for each category of some columns, even without rows, unless a condition rules it out."""
         return self._each(lambda question: question.by(*columns))
 
     def with_totals(self) -> Query:
-        """Return the question with totals: over each of its groups by itself, and over everything."""
+        """Return the query with totals: over each grouping column, and over everything."""
         return self._apart()._each(lambda question: question.with_totals())
 
     def groupings(self, *sets: Iterable[str | Expression]) -> Query:
-        """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total."""
+        """Return the query for several groupings at once, each a set of columns; `()` is the total."""
         given = [one if isinstance(one, str) else tuple(one) for one in sets]  # each is read for every measure
         return self._apart()._each(lambda question: question.with_sets(given))
 
@@ -92,13 +92,13 @@ class Query:
         return replace(self, questions=questions, places=shared.places)
 
     def alone(self) -> Query:
-        """Return the question with each cell answered by itself: least error in a cell, and sums that drift."""
+        """Return the query with each cell answered separately: less error in each, but totals need not add up."""
         return self._each(lambda question: question.by_itself())
 
     def select(self, **columns: str) -> Query:
-        """Return the question with other columns in its answer: `select(share="100.0 * count / 12")`.
+        """Return the query with other columns in its answer: `select(share="100.0 * count / 12")`.
 
-        Each is an expression over columns of the answer as it is now, by their names; keys stay.  It costs nothing.
+        Each is an expression over the current columns of the answer, by name; grouping columns stay.  This is free.
         """
         found = tuple(ShownColumn(self._read(text, "a column"), name) for name, text in columns.items())
         for column in found:
@@ -124,17 +124,17 @@ class Query:
         return Query(self.dataset, questions, shared.places, measures, how)
 
     def having(self, condition: str) -> Query:
-        """Return the question with only those rows shown whose released values meet a condition: `"count > 100"`."""
+        """Return the query showing only rows whose released values meet a condition: `"count > 100"`."""
         found = self._read(condition, "a condition", condition=True)
         return replace(self, shown=replace(self.shown, having=both(self.shown.having, found)))
 
     def order_by(self, expression: str, *, descending: bool = False, missing_first: bool = False) -> Query:
-        """Return the question with its rows put in order by an expression, after the order that they have already."""
+        """Return the query with its rows ordered by an expression, within any order given before."""
         order = Order(self._read(expression, "an order"), descending, missing_first)
         return replace(self, shown=replace(self.shown, order=(*self.shown.order, order)))
 
     def limit(self, rows: int, offset: int = 0) -> Query:
-        """Return the question with so many rows shown at most, from the one after `offset` on."""
+        """Return the query showing at most `rows` rows, after skipping `offset`."""
         return replace(self, shown=replace(self.shown, limit=whole_number(rows), offset=whole_number(offset)))
 
     @property
@@ -221,7 +221,7 @@ class Query:
         ledger: Ledger | None = None,
         hidden: Callable[[str], bool] | None = None,
     ) -> Explanation:
-        """Say what will be done: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement.
+        """Preview the query: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement.
 
         With `analyst`: also whether the answer follows for free from what that analyst owns; `ledger` is the dataset's,
         opened once more, for whoever does not want to wait for its charges, and `hidden` tells which requests have
@@ -250,14 +250,14 @@ class Query:
         progress: Progress | None = None,
         force: bool = False,
     ) -> Answer:
-        """Return private answers, and charge the analyst for them first; what is public already is free.
+        """Charge the analyst, then return private answers; public knowledge is free.
 
-        * `request_id`: asking again with the same one returns the stored answer and charges nothing.
+        * `request_id`: repeating one returns the stored answer for free.
         * `pooling`: fixed, from 0 to 1, instead of chosen for the least error.
-        * `weights`: how epsilon is divided among several measures; equally if not given.
-        * `confidence`: of the intervals beside the answers, above 0 and below 1.
-        * `progress`: takes a line of text now and then; if not given, a terminal shows it.
-        * `force`: charge also for what would tell nothing, by what is public, and is refused otherwise.
+        * `weights`: how epsilon is split between several measures; equally if not given.
+        * `confidence`: the confidence level of the intervals, above 0 and below 1.
+        * `progress`: a function that receives lines of text; by default a terminal shows them.
+        * `force`: charge even for an answer that would tell nothing, which is otherwise refused.
         """
         fixed, sure = fixed_pooling(pooling), checked_confidence(confidence)
         check_progress(progress)
@@ -291,7 +291,7 @@ class Query:
     def owned(
         self, analyst: str, ledger: Ledger | None = None, hidden: Callable[[str], bool] | None = None
     ) -> Answer | None:
-        """Return the answer that follows from what an analyst owns already, for nothing; None if none does.
+        """Return the answer that follows from earlier answers of an analyst, for free; None if it does not follow.
 
         It is a sum or a part of a table that was released together and adds up; the data are not looked at.  Answers to
         requests that are `hidden` are passed over.  What is public is everybody's.

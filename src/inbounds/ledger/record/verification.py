@@ -26,14 +26,14 @@ _NUMBERS_OR_NONE = ("per_analyst", *LATER)
 
 @dataclass(frozen=True)
 class Verification:
-    """What a check of the whole ledger found."""
+    """The result of checking the whole ledger."""
 
     entries: int
-    """How many entries were checked."""
+    """The number of entries checked."""
     head: Head
-    """Where the chain ends: keep it, elsewhere, for the next time."""
+    """The checkpoint at the end of the chain: store it elsewhere for the next check."""
     problems: tuple[str, ...]
-    """A sentence for each, with the number of the entry where it is."""
+    """One sentence for each problem, with the number of its entry."""
     terms: Mapping[str, Terms] = field(default_factory=dict)
     """The terms that each dataset is charged under now, by its name."""
     restores: tuple[tuple[Entry, RestoreRecord], ...] = ()

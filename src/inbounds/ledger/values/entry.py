@@ -20,7 +20,7 @@ _HEAD = re.compile(r"(0|[1-9][0-9]{0,18}):([0-9a-f]{64})", re.ASCII)
 
 @dataclass(frozen=True)
 class Head:
-    """Where the chain of entries ends: the number of the last entry, and its digest, which stands for all before."""
+    """A checkpoint: the number of the last entry and its digest, which covers all entries before it."""
 
     seq: int
     digest: str
@@ -53,13 +53,13 @@ class Entry:
 
     seq: int
     time: str
-    """When, by the clock of whoever wrote it: UTC, in ISO 8601."""
+    """The time by the writer's clock: UTC, in ISO 8601."""
     kind: str
     dataset: str
     analyst: str
     """Whom it is about; of a grant to everybody, and of an opening, empty."""
     amount: int
-    """What was charged or granted; of an opening, the total cap; of an answer, a contract or a restore, 0."""
+    """The amount charged or granted; for an opening, the total cap; for an answer, a contract or a restore, 0."""
     per_analyst: int | None
     """The cap that each analyst has from an opening on, None if there is none."""
     request_id: str

@@ -35,28 +35,28 @@ class Answer:
     """Private answers, one row for each group in the order of the contract, one column for each measure."""
 
     columns: tuple[str, ...]
-    """The columns grouped by, then what was measured."""
+    """The grouping columns, then the measures."""
     rows: tuple[tuple[Any, ...], ...]
-    """A group that is added up is None, and so is the mean of a group whose count is 0."""
+    """None stands for a column that is totalled, and for the mean of a group whose count is 0."""
     noise: tuple[tuple[float | None, ...], ...]
-    """The expected noise: by how much each answer of a row is off on average, judged by what was released; None for
-    quantiles.  What the row limit and the bounds cut off is not in it."""
+    """The expected noise: the average error of each answer, estimated from what was released; None for quantiles.  It
+    does not account for the contribution bound or for clamping."""
     epsilon: Fraction
-    """What all of this cost together."""
+    """The total cost."""
     request_id: str
-    """Asking again with it returns this answer, free of charge."""
+    """Repeating it returns this answer for free."""
     row_limit: str | None = None
-    """What the row limit does to these answers; None where each row is a unit of its own."""
+    """How the contribution bound affects these answers; None where each row is a unit of its own."""
     intervals: tuple[tuple[Interval | None, ...], ...] = ()
-    """Where each answer without noise lies, with `confidence`, judged by what was released; None for quantiles.  Which
-    of them are about the noise only, `intervals_noise_only` says."""
+    """A confidence interval for each answer without noise, computed from what was released; None for quantiles.
+    `intervals_noise_only` says which of them cover the noise only."""
     confidence: float = CONFIDENCE
     warnings: tuple[str, ...] = ()
-    """What the question compares with that no value can be."""
+    """Comparisons with values that never occur."""
     asked: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     """What a table that adds up is an answer to, for whoever asks for a sum or a part of it later."""
     note: str | None = None
-    """What else has to be said of these answers."""
+    """A further note on these answers."""
     confidences: tuple[float, ...] = field(default=(), repr=False, compare=False)
     """Of the interval of each measure, where they are above `confidence` so that several hold at once."""
     measured: int | None = field(default=None, repr=False, compare=False)
@@ -65,18 +65,18 @@ class Answer:
     noise_only: tuple[bool, ...] = field(default=(), repr=False, compare=False)
     """For each measure whether its intervals are about the noise only; where nothing is said, they are."""
     public: tuple[str, ...] = ()
-    """The columns that are public knowledge: exact, and free."""
+    """The columns that are public knowledge: exact and free."""
     remarks: tuple[str, ...] = ()
-    """What the released numbers show by themselves: which of them noise has pushed to the end of what is possible."""
+    """Remarks on the released numbers, such as those that the noise has pushed to the edge of the possible range."""
 
     @property
     def released(self) -> Answer:
-        """Everything that was released, of which this answer may show a part: every row, every measure, no more."""
+        """Everything that was released, of which this answer may show a part: every row and every measure."""
         return self if self.kept is None else self.kept
 
     @property
     def value(self) -> Any:
-        """The answer, if there is one group and one measure only."""
+        """The single value, if there is one group and one measure."""
         if len(self.rows) != 1 or self.measures != 1:
             count = len(self.rows) * self.measures
             raise ValueError(f"value needs a single answer, got {count}; use rows or data()")
@@ -84,18 +84,18 @@ class Answer:
 
     @property
     def interval(self) -> Interval | None:
-        """The interval around the answer, if there is one group and one measure only."""
+        """The single interval, if there is one group and one measure."""
         assert self.value is not None or self.rows
         return self.intervals[0][0] if self.intervals else None
 
     @property
     def intervals_noise_only(self) -> tuple[bool, ...]:
-        """For each measure whether its intervals leave out what the contribution bound cuts: the noise only."""
+        """For each measure, whether its intervals cover the noise only, without the contribution bound."""
         return self.noise_only or (True,) * self.measures
 
     @property
     def interval_names(self) -> tuple[str | None, ...]:
-        """What the intervals of each measure are called; None for a measure that has none."""
+        """The name of each measure's intervals; None for a measure without intervals."""
         return tuple(
             interval_name(self.confidence, rider=rider) if any(row[i] is not None for row in self.intervals) else None
             for i, rider in enumerate(self.intervals_noise_only)
@@ -103,13 +103,13 @@ class Answer:
 
     @property
     def caveat(self) -> str | None:
-        """What to know beside the numbers, in one line; None if every interval is about the true answer."""
+        """What to know about the intervals, in one line; None if every interval covers the true value."""
         named = zip(self.interval_names, self.intervals_noise_only, strict=True)
         return CAVEAT if any(name is not None and rider for name, rider in named) else None
 
     @property
     def measures(self) -> int:
-        """How many of the columns were measured; the others are keys."""
+        """The number of measures; the other columns are grouping columns."""
         if self.measured is not None:
             return self.measured
         return len(self.noise[0]) if self.noise else 1

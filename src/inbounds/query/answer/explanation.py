@@ -33,22 +33,22 @@ WIDTH = 80
 
 @dataclass(frozen=True)
 class ExplainedPart:
-    """How one part of a question will be answered: measures that share epsilon."""
+    """How one part of a query will be answered: measures that share epsilon."""
 
     measures: str
     epsilon: Fraction
-    """What this part costs."""
+    """The cost of this part."""
     answers: int
     """How many numbers will be released."""
     sensitivity: Fraction
-    """The most that one unit can change: an answer, both sums behind a mean together, or a rank."""
+    """The most one unit can change: an answer, both sums behind a mean together, or a rank."""
     guarantee: GuaranteeName
     bounds: str
     mechanism: str
     proof: str
     """Why the loss is at most epsilon."""
     expected_noise: str
-    """How far off the noise will put an answer; what the row limit and the bounds cut off is not in it."""
+    """The expected error from noise; it does not account for the contribution bound or for clamping."""
     statement: str
     in_words: dict[str, str] = field(repr=False)
     """What the text says in place of a bare number or name."""
@@ -83,30 +83,30 @@ class ExplainedPart:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The plan for a question, part by part; as text, in words."""
+    """The preview of a query, part by part."""
 
     question: str
     epsilon: Fraction
-    """What everything together costs."""
+    """The total cost."""
     row_limit: str
-    """Whether a row limit is in force, and what it does to the answers."""
+    """The contribution bound, and how it affects the answers."""
     parts: tuple[ExplainedPart, ...]
     warnings: tuple[str, ...] = ()
-    """What the question compares with that no value can be."""
+    """Comparisons with values that never occur."""
     shown: str | None = None
-    """What is computed from what is released, for nothing."""
+    """What is computed from the released values, for free."""
     owned: str | None = None
-    """Whether the answer follows for free from what the analyst owns, if that was asked."""
+    """Whether the answer follows for free from earlier answers of the analyst, if one was named."""
     made: tuple[str, ...] = ()
-    """What the columns are, and where they can be, that are made of the rows of a unit or come from public tables."""
+    """The columns of per-unit subqueries and public tables, with their bounds."""
     from_columns: dict[str, str] = field(default_factory=dict)
-    """The bounds or keys of columns made of columns, as they follow."""
+    """The bounds or categories of derived columns."""
     lasting: Lasting | None = None
-    """What it counts in rho, and how many such questions fit, where the budget has a delta."""
+    """The cost in rho, and how many such queries the budget allows, if it has a delta."""
     useless: str | None = None
-    """Why it would be paid for and tell nothing, and is therefore refused unless it is forced."""
+    """Why the answer would tell nothing, and is refused unless `force` is given."""
     public: str | None = None
-    """What of it is public knowledge, exact and free."""
+    """What is public knowledge, exact and free."""
 
     @classmethod
     def of(

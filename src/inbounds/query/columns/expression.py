@@ -45,7 +45,7 @@ MOST_DIGITS = 30
 
 
 class Expression:
-    """Something that can be computed of the columns of a row."""
+    """A value computed from the columns of a row."""
 
     def parts(self) -> tuple[Expression, ...]:
         """Return the expressions that it is made of."""
@@ -60,7 +60,7 @@ class Expression:
 
     @property
     def name(self) -> str:
-        """What a question calls it: a column by its name, anything else by its text."""
+        """Its name in a query: a column's name, or the text of an expression."""
         if sum(1 for _ in self.walk()) > MOST_PARTS:
             raise InvalidQuestion(f"an expression may have at most {MOST_PARTS} parts, got more; ask something simpler")
         return Formula.of(self)
@@ -140,11 +140,11 @@ class Expression:
         return And((compared(self, ">=", low), compared(self, "<=", high)))
 
     def is_missing(self) -> Condition:
-        """Return the condition that it is NULL or NaN, or no key."""
+        """Return the condition that it is NULL or NaN, or not in the category list."""
         return Missing(self.name)
 
     def like(self, pattern: str, *, any_case: bool = False) -> Condition:
-        """Return the condition that a key fits a pattern: `%` for any characters, `_` for one."""
+        """Return the condition that a category matches a pattern: `%` for any characters, `_` for one."""
         return Like(self.name, pattern, any_case)
 
     # What days and keys have, and what fills gaps.
@@ -158,11 +158,11 @@ class Expression:
         return call("DATE_TRUNC", operand(name), self)
 
     def upper(self) -> Expression:
-        """Return a key in capitals."""
+        """Return a category in upper case."""
         return call("UPPER", self)
 
     def lower(self) -> Expression:
-        """Return a key in small letters."""
+        """Return a category in lower case."""
         return call("LOWER", self)
 
     def or_else(self, other: object) -> Expression:
@@ -170,11 +170,11 @@ class Expression:
         return call("COALESCE", self, operand(other))
 
     def at_least(self, other: object) -> Expression:
-        """Return the greater of two."""
+        """Return the greater of it and another value."""
         return call("GREATEST", self, operand(other))
 
     def at_most(self, other: object) -> Expression:
-        """Return the lesser of two."""
+        """Return the lesser of it and another value."""
         return call("LEAST", self, operand(other))
 
 

@@ -50,7 +50,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a custodian should know of a table and its contract before others ask."""
+    """True figures that tell a custodian how a contract affects its table."""
 
     dataset: str
     table: str
@@ -63,21 +63,21 @@ class Inspection:
     numbers: tuple[NumbersFound, ...]
     keys: tuple[KeysFound, ...]
     made: tuple[MadeFound, ...]
-    """The columns that are made of columns that fit."""
+    """The derived columns of columns that match."""
     known: tuple[KnownFound, ...]
     within: tuple[WithinFound, ...]
     misfits: Mapping[str, str]
-    """The columns that do not hold what the contract says, which no other figure is about, and why."""
+    """The columns whose types do not match the contract, and why; no other figure covers them."""
     lines: int | None
-    """How many lines of csv files are no row; None where there are no lines."""
+    """The number of malformed lines in csv files; None for other sources."""
     seconds: float | None
-    """How long the statement of a COUNT(*) took; None if nothing can be asked yet."""
+    """The time that a COUNT(*) took; None if nothing can be queried yet."""
     others: tuple[Inspection, ...] = ()
     """The same of each other private table of the contract."""
 
     @classmethod
     def of(cls, dataset: Dataset, *, values: bool = False) -> Inspection:
-        """Look at the tables of a dataset; with `values`, also at the values that are no key."""
+        """Inspect the tables of a dataset; with `values`, also the values not in the category list."""
         if dataset.table.relation is not None:
             raise InvalidQuestion("check inspects the tables of a contract, got a joined one; pass the dataset itself")
         tables = dataset.tables.others if dataset.table is dataset.tables.main else ()
