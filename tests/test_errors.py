@@ -23,7 +23,7 @@ ONLY_FROM_PYTHON = (
     "optimum=True needs",
     "a mean over all possible answers",
     "text of bounds must be a str",
-    "an answer about days must not be a moment in a time zone",
+    "an answer about dates must not have a time zone",
 )
 """Messages that begin like this are about what no command can be told."""
 

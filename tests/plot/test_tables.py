@@ -67,7 +67,7 @@ def test_a_name_is_no_formula(key: str) -> None:
 def test_other_answers_are_refused() -> None:
     """A box takes five quantiles, bars take one measure of a few groups; anything else is told so."""
     one = Answer(("count",), ((4,),), ((1.0,),), Fraction(1), "r", None, (((1, 6),),))
-    with pytest.raises(InvalidParameter, match="a box is made of 5 quantiles"):
+    with pytest.raises(InvalidParameter, match="a box needs 5 quantiles"):
         plot.boxes(one)
     with pytest.raises(InvalidParameter, match="bars are drawn for one measure"):
         plot.bars(quantiles(("a", 1, 2, 3, 5, 8)))

@@ -167,7 +167,7 @@ def test_one_possible_answer_loses_nothing(bounds: Bounds, guarantee: Any) -> No
 def test_distance_over_inner_gaps_needs_trust(pooling: float) -> None:
     """Projection can part two answers a hair apart, so the distance guarantee over gaps is refused, and says why."""
     gapped = Bounds(0, 5) | Bounds(7, None)
-    with pytest.raises(InvalidParameter, match=r"distance guarantee .* gaps .* \(trusted\), or take the standard"):
+    with pytest.raises(InvalidParameter, match=r"distance guarantee .* gaps .* \(trusted\), or use the standard"):
         BoundedLaplace(gapped, 1, 1, guarantee="distance", pooling=pooling)
     assert BoundedLaplace(gapped, 1, 1, guarantee="distance", pooling=pooling, trusted=True).certificate.holds
     assert BoundedLaplace(Bounds(0, 5), 1, 1, guarantee="distance", pooling=pooling).certificate.holds

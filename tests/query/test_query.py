@@ -115,7 +115,7 @@ def test_progress_that_cannot_be_told_is_refused_before_the_charge(asked: Asked)
 def test_a_failed_engine_does_not_give_the_charge_back(asked: Asked) -> None:
     """If the engine fails, the charge stands and the error says so; the same request id answers, at no further cost."""
     asked.fail(EngineFailed("OutOfMemoryException"))
-    with pytest.raises(EngineFailed, match=r"stays charged.*same request id") as caught:
+    with pytest.raises(EngineFailed, match=r"the charge remains.*same request id") as caught:
         asked.dataset.count().ask(1, analyst="ana", request_id="one")
     assert caught.value.kind == "OutOfMemoryException"
     assert str(caught.value).count("'one'") == 1

@@ -209,8 +209,8 @@ def _refuse_time_zone(answers: Any) -> None:
     kinds = (kind, getattr(kind, "pyarrow_dtype", None))
     if any(getattr(one, name, None) is not None for one in kinds for name in ("tz", "time_zone")):
         raise InvalidAnswer(
-            "an answer about days must not be a moment in a time zone, for it is another day elsewhere; "
-            "take the days first (.dt.date() of a polars Series, .dt.date of a pandas one)"
+            "an answer about dates must not have a time zone, because the date depends on the zone; "
+            "take the dates first (.dt.date() of a polars Series, .dt.date of a pandas one)"
         )
 
 

@@ -180,7 +180,7 @@ def _refuse(promise: Promise) -> None:
     BoundedLaplace(bounds, promise.sensitivity, promise.epsilon, guarantee=guarantee, trusted=trusted)
     raise InvalidParameter(
         f"no mechanism keeps the {guarantee} guarantee on {bounds.brief()}; with inner gaps and the distance "
-        "guarantee vouch for the answers (trusted), or allow a pooling of up to 1 (pooling_limit)"
+        "guarantee confirm the answers (trusted), or allow a pooling of up to 1 (pooling_limit)"
     )
 
 

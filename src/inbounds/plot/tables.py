@@ -59,7 +59,7 @@ def boxes(answer: Shown, *, axes: Axes | None = None) -> Figure:
     Ask for them like `QUANTILES(age, 0.1, 0.25, 0.5, 0.75, 0.9)`.
     """
     if not answer.rows or len(answer.rows[0]) < BOX or len(answer.intervals[0]) != BOX:
-        raise InvalidParameter(f"a box is made of {BOX} quantiles, got another answer; ask for {BOX} of a column")
+        raise InvalidParameter(f"a box needs {BOX} quantiles, got another answer; ask for {BOX} of a column")
     drawn = panel(axes)
     days = isinstance(answer.rows[0][-1], date)
     statistics = [

@@ -71,8 +71,8 @@ def deciding_pairs(lattice: Lattice, sensitivity: Fraction, guarantee: Guarantee
         if len(lattice) > 1 and not trusted:
             raise InvalidParameter(
                 "the distance guarantee on bounds with inner gaps holds only for answers that are inside the bounds, "
-                "because projection moves two answers a hair apart to the two ends of a gap; "
-                "vouch that every answer is possible (trusted), or take the standard guarantee"
+                "because projection can move two close answers to opposite ends of a gap; "
+                "confirm that every answer is possible (trusted), or use the standard guarantee"
             )
         # Rounding brings answers a sensitivity apart to that many whole steps, all of which may cost one epsilon.
         return _paired(lattice, *_neighbours(lattice), Fraction(1, whole_steps(lattice, sensitivity)))

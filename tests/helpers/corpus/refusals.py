@@ -56,7 +56,7 @@ UNITS = [
     Refused("SELECT age, cost FROM visits LIMIT 10", "age", "rows are never shown"),
     Refused("SELECT DISTINCT clinic FROM visits", "DISTINCT", "use GROUP BY and a measure"),
     Refused("SELECT clinic, age, COUNT(*) FROM visits GROUP BY clinic", "age", "is selected but not in GROUP BY"),
-    Refused("SELECT COUNT(DISTINCT cost) FROM visits", "DISTINCT cost", "cost has no keys"),
+    Refused("SELECT COUNT(DISTINCT cost) FROM visits", "DISTINCT cost", "cost has no categories"),
     Refused(
         "SELECT COUNT(DISTINCT clinic, sex) FROM visits", "DISTINCT clinic, sex", "COUNT(DISTINCT) takes one column"
     ),
@@ -156,8 +156,12 @@ GROUPS = [
 ]
 
 SHOWN = [
-    Refused("SELECT clinic, COUNT(*) FROM visits GROUP BY clinic HAVING age > 5", "age", "is no column of the answer"),
-    Refused("SELECT clinic, COUNT(*) FROM visits GROUP BY clinic ORDER BY cost", "cost", "is no column of the answer"),
+    Refused(
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic HAVING age > 5", "age", "is not a column of the answer"
+    ),
+    Refused(
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic ORDER BY cost", "cost", "is not a column of the answer"
+    ),
     Refused(
         "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic HAVING clinic = 'east'",
         "'east'",

@@ -127,5 +127,5 @@ def test_a_circle_is_refused() -> None:
 def test_numbers_have_no_parents() -> None:
     """A column with bounds cannot lie within another."""
     text = f'{HEAD}{REGION}[columns.size]\nbounds = "[0, 9] step 1"\nwithin = "region"\n'
-    with pytest.raises(InvalidContract, match="line 8: within and map go with keys, and 'size' has bounds"):
+    with pytest.raises(InvalidContract, match="line 8: within and map need keys, but 'size' has bounds"):
         Dataset.parse(text)

@@ -126,7 +126,7 @@ def test_facts_that_cannot_be_true_are_refused(known: str, at: str, told: str) -
 
 def test_rows_that_are_weighed_are_not_known() -> None:
     """With a row limit, known numbers of rows are refused, for they are not what is counted; zeros may be known."""
-    with pytest.raises(InvalidContract, match='known numbers of rows go with unit = "row" only'):
+    with pytest.raises(InvalidContract, match='public row counts need unit = "row"'):
         Dataset.parse(facts(KNOWN, unit="who"))
     zeros = '[known]\nzeros = [{ region = "land", sex = "m" }]\n'
     with Playground(facts(zeros, unit="who"), TYPES) as playground:

@@ -94,5 +94,5 @@ def test_both_ways_of_asking_are_one(tmp_path: Path) -> None:
         assert dict(answer.rows)[20] == pytest.approx(0.5, abs=0.2)
         with pytest.raises(InvalidQuestion, match="CDF covers all rows at once"):
             dataset.sql("SELECT place, CDF(size) FROM visits GROUP BY place")
-        with pytest.raises(InvalidQuestion, match="CDF stands alone"):
+        with pytest.raises(InvalidQuestion, match="CDF cannot be combined"):
             dataset.sql("SELECT CDF(size), COUNT(*) FROM visits")

@@ -174,11 +174,14 @@ def test_python_shows_the_same(visits: Dataset) -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (lambda query: query.having("counts > 5"), "counts is no column of the answer; there are place, count, mean"),
+        (
+            lambda query: query.having("counts > 5"),
+            "counts is not a column of the answer; name one of place, count, mean",
+        ),
         (lambda query: query.having("count"), "is not a condition on released values"),
         (lambda query: query.having("AVG(size) > 5"), "name columns of the answer"),
-        (lambda query: query.having("size > 5"), "no column of the answer"),
-        (lambda query: query.having("v.count > 5"), "no column of the answer"),
+        (lambda query: query.having("size > 5"), "not a column of the answer"),
+        (lambda query: query.having("v.count > 5"), "not a column of the answer"),
         (lambda query: query.having("count > 5; count > 6"), "is not a condition"),
         (lambda query: query.having(5), "must be text"),
         (lambda query: query.order_by(""), "must not be empty"),

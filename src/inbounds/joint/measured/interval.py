@@ -68,8 +68,8 @@ def _sources(plan: JointPlan, grouping: Grouping) -> list[Grouping]:
     found = [one for one in plan.measured if plan.layout.is_within(one, grouping)]
     if not found:
         raise InvalidParameter(
-            f"there is no interval for {plan.layout.names(grouping)}, for no measured grouping tells its groups; "
-            "ask for one that does"
+            f"there is no interval for {plan.layout.names(grouping)}, because no measured grouping distinguishes its "
+            "groups; choose one that a measured grouping contains"
         )
     return sorted(found, key=lambda one: one != grouping)
 

@@ -151,7 +151,7 @@ def _engine(dataset: Dataset, name: str) -> Engine:
         return engine
     engine.close()
     got = "has no such column" if kind is None else f"has {kind.value} there"
-    raise InvalidQuestion(f"{shown(name)} must be a column of texts, whole numbers or truth values; the table {got}")
+    raise InvalidQuestion(f"{shown(name)} must be a column of text, whole numbers or true/false; the table {got}")
 
 
 def _statement(engine: Engine, table: Table, name: str, limit: int) -> str:

@@ -406,7 +406,7 @@ def case(*branches: tuple[Condition, object], otherwise: object = None) -> Expre
         pair: object = one
         if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], Condition):
             raise InvalidQuestion(
-                f"case takes pairs of a condition and an expression, got {shown(one)}; give such as "
+                f"case takes pairs of a condition and an expression, got {shown(one)}; write them like "
                 "(column('age') < 18, 0)"
             )
     if len(branches) > MOST_NODES:

@@ -53,7 +53,7 @@ class Contract:
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as problem:
-            raise InvalidContract(f"{name}: not TOML: {problem}; correct it there, and put texts in quotes") from None
+            raise InvalidContract(f"{name}: not TOML: {problem}; correct it there, and put text in quotes") from None
         return cls(name, text, content, folder or Path.cwd(), stem)
 
     def part(self, *at: str) -> Contract:

@@ -86,7 +86,7 @@ def refuse_forms(contract: Contract, columns: Mapping[str, Column]) -> None:
         one = columns[name]
         if isinstance(one, Made | MadeKeys) or one.kind != DAY:
             raise contract.refuse(
-                f"date_format goes with bounds of days, and column {name!r} has none; leave it out",
+                f"date_format needs bounds that are dates, but column {name!r} has none; leave it out",
                 "columns", name, "date_format",
             )  # fmt: skip
     source = contract.content.get("dataset", {}).get("source", "")
@@ -95,7 +95,7 @@ def refuse_forms(contract: Contract, columns: Mapping[str, Column]) -> None:
     told = [key for key in FORM_KEYS[1:] if contract.has("dataset", key)]
     path = ("dataset", *told[:1]) if told else ("columns", *list(form.date_formats)[:1], "date_format")
     if told or form.date_formats:
-        raise contract.refuse(f"{path[-1]} is for csv files, and the source is none; leave it out", *path)
+        raise contract.refuse(f"{path[-1]} is for csv files, but the source is not one; leave it out", *path)
 
 
 def _of_columns(contract: Contract) -> dict[str, str]:

@@ -45,7 +45,7 @@ def _placed(contract: Contract, columns: Mapping[str, Column], column: Column) -
     if "within" not in table and "map" not in table:
         return column
     if not isinstance(column, Keys):
-        raise contract.refuse(f"within and map go with keys, and {column.name!r} has bounds; leave them out", *path)
+        raise contract.refuse(f"within and map need keys, but {column.name!r} has bounds; leave them out", *path)
     parent = columns.get(contract.text_of(*path, "within"))
     if not isinstance(parent, Keys) or parent is column:
         raise contract.refuse(

@@ -39,8 +39,8 @@ class Known:
         contract.refuse_unknown(("total", "by", "zeros"), "known")
         if not rows_are_units and (contract.has("known", "total") or contract.has("known", "by")):
             raise contract.refuse(
-                'known numbers of rows go with unit = "row" only: where units are weighed down to a row limit, what '
-                "is counted is not what is known; leave them out",
+                'public row counts need unit = "row": with a row limit, the rows that are counted are down-weighted; '
+                "leave them out",
                 "known",
             )
         total = _number(contract, "known", "total") if contract.has("known", "total") else None

@@ -180,8 +180,8 @@ def by_key(column: Column) -> Group:
         return KeyGroup(column)
     if not is_countable(column):
         raise InvalidQuestion(
-            f"{column.name} has no keys, and more than {MOST_VALUES} possible values to group by; "
-            "ask for a histogram with bins, or give the column keys in the contract"
+            f"{column.name} has no categories, and more than {MOST_VALUES} possible values to group by; "
+            "ask for a histogram with bins, or list keys for the column in the contract"
         )
     return Bins(column, tuple(possible_steps(column)))
 

@@ -79,7 +79,7 @@ class Question:
     def with_totals(self) -> Question:
         """Return the question with the totals of a table: over each column by itself, and over everything."""
         if not self.groups:
-            raise InvalidQuestion("totals go with groups, and there are none; group by a column first")
+            raise InvalidQuestion("totals need groups, and there are none; group by a column first")
         every = tuple(range(len(self.groups)))
         sets = tuple(dict.fromkeys((every, *((place,) for place in every), ())))
         return check_size(replace(self, sets=sets)._not_both())

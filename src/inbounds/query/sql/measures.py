@@ -102,7 +102,7 @@ def _count(text: SqlText, call: exp.Expr) -> Measured:
         if column is not None and not is_countable(column):
             text.refuse(
                 this,
-                f"{column.name} has no keys, and too many possible values to count which of them occur; count its rows "
+                f"{column.name} has no categories, and too many possible values for COUNT(DISTINCT); count its rows "
                 f"with COUNT({kind(this.expressions[0])})",
             )
         return Measured(CountKeys(named[0]))

@@ -125,8 +125,8 @@ def _day(scope: Scope, node: exp.Expr, text: Constant) -> Constant:
 def _window(scope: Scope, node: exp.Expr) -> NoReturn:
     scope.text.refuse(
         node,
-        "OVER is not supported: it goes over rows that are released, where anybody can compute it for nothing; ask "
-        "without it and compute it from the answer, or get totals by GROUP BY ROLLUP(…)",
+        "OVER is not supported; ask without it and compute it from the answer, which is free, or get totals with "
+        "GROUP BY ROLLUP(…)",
     )
 
 
@@ -182,7 +182,7 @@ def _alike(scope: Scope, nodes: list[exp.Expr], found: list[Released]) -> list[R
     first = next((one.kind for one in found if one.kind != "nothing"), "nothing")
     for node, one in zip(nodes, found, strict=True):
         if one.kind not in (first, "nothing"):
-            scope.text.refuse(node, f"{kind(node)} is a {one.kind}, and beside it stands a {first}; write them alike")
+            scope.text.refuse(node, f"{kind(node)} is a {one.kind}, but the other side is a {first}; write them alike")
     return found
 
 

@@ -69,7 +69,7 @@ def _with_end(text: SqlText, node: exp.Expr, name: str) -> UnitMeasure:
     this = read_unit_measure(text, calls[0])
     end = read_constant(text, next(one for one in arguments if one is not calls[0]))
     if this.function not in ("COUNT", "SUM"):
-        text.refuse(node, f"{name} goes with COUNT and SUM; {this} has the bounds of its column, take {name} outside")
+        text.refuse(node, f"{name} works with COUNT and SUM; {this} has its column's bounds, so apply {name} outside")
     if isinstance(end, str | bool):
         text.refuse(node, f"{name} takes a number; write it like {name}(COUNT(*), 50)")
     least, most = (this.least, Fraction(end)) if name == "LEAST" else (Fraction(end), this.most)

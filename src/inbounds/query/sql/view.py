@@ -198,7 +198,7 @@ def released_names(columns: Sequence[ShownColumn]) -> dict[str, Released]:
 def refuse_name(text: SqlText, node: exp.Expr, names: Sequence[str]) -> NoReturn:
     """Refuse a name that stands for nothing."""
     known = ", ".join(dict.fromkeys(names)) or "nothing"
-    text.refuse(node, f"{kind(node)} is no column of the answer; there are {known}: name one of them, or a measure")
+    text.refuse(node, f"{kind(node)} is not a column of the answer; name one of {known}, or a measure")
 
 
 def read_shown(

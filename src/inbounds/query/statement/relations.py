@@ -60,8 +60,8 @@ class Reading:
                 assert kind is not None
                 assert other is not None
                 raise InvalidQuestion(
-                    f"units are joined if both are whole numbers, texts or identifiers, and {relation.name} has "
-                    f"{kind.value}, {join.name} has {other.value}; convert one of the tables"
+                    f"units must both be whole numbers, text or identifiers to be joined, but {relation.name} has "
+                    f"{kind.value} and {join.name} has {other.value}; convert one of the tables"
                 )
         return kind
 

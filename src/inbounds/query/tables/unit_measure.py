@@ -84,8 +84,8 @@ class UnitColumn:
         found = self.of.column(self.measure.column)
         if isinstance(found, Keys):
             raise InvalidQuestion(
-                f"{found.name} holds keys, which have no {self.measure.function}; count them with "
-                f"COUNT(DISTINCT {quoted(found.name)}), or put a condition on them in WHERE"
+                f"{found.name} is categorical and has no {self.measure.function}; count its categories with "
+                f"COUNT(DISTINCT {quoted(found.name)}), or choose one in WHERE"
             )
         return found
 
@@ -94,7 +94,7 @@ class UnitColumn:
         found = self.of.column(self.measure.column)
         if not isinstance(found, Keys):
             raise InvalidQuestion(
-                f"{found.name} holds numbers or days, and only keys are counted distinct; count its rows with "
+                f"{found.name} holds numbers or dates, and only categories are counted distinct; count its rows with "
                 f"COUNT({quoted(found.name)})"
             )
         return found

@@ -348,7 +348,7 @@ def test_refusals_of_moments(playground: Playground) -> None:
         ("SELECT place, VARIANCE(size) FROM visits GROUP BY ROLLUP(place)", "other totals need COUNT"),
         ("SELECT place, COUNT(DISTINCT size) FROM visits GROUP BY ROLLUP(place)", "other totals need COUNT"),
         ("SELECT place, COUNT(DISTINCT place) FROM visits GROUP BY place", "is also grouped by"),
-        ("SELECT COUNT(DISTINCT weight) FROM visits", "no keys"),
+        ("SELECT COUNT(DISTINCT weight) FROM visits", "no categories"),
         ("SELECT COUNT(DISTINCT nothing) FROM visits", "has no column 'nothing'"),
     ):
         with pytest.raises(InvalidQuestion, match=told):

@@ -156,12 +156,12 @@ class QuantilesInOrder(Answering):
 
 def values_of(buckets: Buckets) -> str:
     """Say how many possible values there are, and how they are told apart."""
-    apart = "each of them" if buckets.width == 1 else f"told apart by {buckets.count} buckets"
-    return f"{buckets.column.points} possible values, {apart}"
+    apart = "" if buckets.width == 1 else f" in {buckets.count} buckets"
+    return f"{buckets.column.points} possible values{apart}"
 
 
 def told_apart(buckets: Buckets) -> str:
     """Say how finely values are told apart, if not to the step."""
     if buckets.width == 1:
         return ""
-    return f", and values are told apart to {float(buckets.width * buckets.column.step):.3g}"
+    return f", with values resolved to {float(buckets.width * buckets.column.step):.3g}"
