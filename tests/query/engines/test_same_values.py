@@ -374,6 +374,20 @@ def test_one_missing_value_changes_nothing_that_is_public(with_missing: bool) ->
     assert len(found) == 1
 
 
+@pytest.mark.parametrize("kind", [">i4", ">u8", ">f4", ">f8", ">f2", "<i8"])
+def test_numbers_of_another_machine_are_the_same(kind: str) -> None:
+    """A column whose bytes are in the other order holds the same numbers, and so do those beside it."""
+    frame = pandas.DataFrame({"x": np.array([7, 0, 7], kind), "other": np.array([1, 2, 3], ">i8")})
+    assert totals(frame, WHOLE_KEYS) == expected([7, 0, 7], WHOLE_KEYS)
+
+
+def test_days_of_another_machine_are_the_same() -> None:
+    """A column of days whose bytes are in the other order holds the same days."""
+    days = [date(2026, 1, 5), date(2026, 1, 7)]
+    frame = pandas.DataFrame({"x": np.array(days, ">M8[ns]")})
+    assert totals(frame, DAYS) == expected(days, DAYS)
+
+
 def test_a_column_twice_is_refused() -> None:
     """A frame that has a column of the contract twice is refused, whatever is in it."""
     from inbounds.errors import InvalidContract  # noqa: PLC0415

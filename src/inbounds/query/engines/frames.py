@@ -82,7 +82,9 @@ def _is_plain(kind: Any) -> bool:
     if getattr(kind, "storage", None) is not None:
         return bool(kind.storage == "pyarrow")
     number = getattr(kind, "numpy_dtype", kind)  # integers and truth values that can be missing
-    return isinstance(number, np.dtype) and (number.kind in "iubM" or (number.kind == "f" and number.itemsize <= 8))
+    if not isinstance(number, np.dtype) or not number.isnative:
+        return False
+    return number.kind in "iubM" or (number.kind == "f" and number.itemsize <= 8)
 
 
 def _pandas_column(column: Any, of: Column | None) -> Any:  # noqa: PLR0911  one for each kind
@@ -99,6 +101,9 @@ def _pandas_column(column: Any, of: Column | None) -> Any:  # noqa: PLR0911  one
     if hasattr(kind, "subtype") and hasattr(column, "sparse"):
         dense = column.sparse.to_dense()
         return dense if _is_plain(dense.dtype) else _pandas_column(dense, of)
+    if isinstance(kind, np.dtype) and not kind.isnative:  # as files of other machines have it
+        native = column.astype(kind.newbyteorder("="))
+        return native if _is_plain(native.dtype) else _pandas_column(native, of)
     if isinstance(kind, np.dtype) and kind.kind == "f":
         return column.astype("float64")
     if str(kind) == "object" or hasattr(kind, "storage") or _is_written(getattr(kind, "pyarrow_dtype", None)):
