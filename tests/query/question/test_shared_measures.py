@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -217,3 +218,16 @@ def test_a_shared_count_is_possible_and_says_what_it_counts(tmp_path: Path) -> N
         playground.fill(ROWS)
         ((count, mean),) = playground.dataset.sql("SELECT COUNT(*), AVG(day) FROM visits").ask(500, analyst="a").rows
         assert (count, mean.month) == (20, 2)
+
+
+@pytest.mark.parametrize("epsilon", [1, 50, 500])
+def test_sums_of_vast_numbers_have_intervals(tmp_path: Path, epsilon: int) -> None:
+    """Sums and counts of numbers near the greatest that a column may have are answered, with ends that are numbers."""
+    text = contract('[columns.size]\nbounds = "[0, 1e145] step 1e145"\n', unit="row")
+    with Playground(text, "who BIGINT, size DOUBLE", tmp_path / "ledger.db") as playground:
+        playground.fill([(number, 1e145 * (number % 2)) for number in range(40)])
+        answer = playground.dataset.sql("SELECT SUM(size), COUNT(*) FROM visits").ask(epsilon, analyst="ana")
+        for ends in answer.intervals[0]:
+            assert ends is not None
+            assert all(math.isfinite(end) for end in ends)
+            assert ends[0] <= ends[1]

@@ -173,8 +173,9 @@ class TotalsOfColumn(Ratio):
     @property
     def _sum_noise(self) -> float:
         """The mean of `|high X + low Y|` over the range, for Laplace noise."""
-        a, b = abs(float(self.high)), abs(float(self.low))
-        return self.noise.each * (a * a + a * b + b * b) / (a + b) / float(self.high - self.low)
+        spread = self.high - self.low
+        a, b = abs(float(self.high / spread)), abs(float(self.low / spread))
+        return self.noise.each * ((a * a + a * b + b * b) / (a + b))
 
     def _count_interval(self, above: Ends, below: Ends) -> Interval:
         spread = float(self.high - self.low)
@@ -182,10 +183,11 @@ class TotalsOfColumn(Ratio):
 
     def _sum_interval(self, above: Ends, below: Ends) -> Interval:
         """Return the ends of `(high * above + low * below) / range`; each rises or falls by the sign of its factor."""
-        spread, high, low = float(self.high - self.low), float(self.high), float(self.low)
+        spread = self.high - self.low
+        high, low = float(self.high / spread), float(self.low / spread)  # first: a product could be beyond all doubles
         ends = [sum(sorted(factor * end for end in side)[i] for factor, side in ((high, above), (low, below)))
                 for i in (0, 1)]  # fmt: skip
-        return around(self.sums, *(max(-inf, end / spread) for end in ends))
+        return around(self.sums, *(max(-inf, end) for end in ends))
 
     def mechanism(self) -> str:
         """Say which mechanism answers, and why, and which rows are counted."""
