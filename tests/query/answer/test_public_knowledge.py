@@ -147,6 +147,7 @@ LEFT_SEVERAL = [
     f"SELECT PROPORTION(w.beds > 30) {LOOSE_WARDS}",
     f"SELECT s.ward, PROPORTION(w.beds > 30) {LOOSE_WARDS} GROUP BY s.ward",
     "SELECT AVG(age) FROM stays WHERE age <= 1",
+    "SELECT MEDIAN(gap) FROM stays WHERE gap = 30",  # values in a gap stay there, and no answer is one
     "SELECT AVG(COALESCE(age, 5)) FROM stays WHERE age = 3 OR age IS NULL",
     "SELECT PROPORTION(age > 5) FROM stays",
     "SELECT PROPORTION(age >= 0) FROM stays",

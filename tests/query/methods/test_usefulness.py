@@ -147,6 +147,20 @@ def test_what_was_charged_is_answered_without_force(stays: Dataset) -> None:
     assert stays.ledger.balance("stays").spent == 1
 
 
+def test_a_refusal_quotes_the_pattern_that_was_typed(stays: Dataset) -> None:
+    """A pattern that no key fits is refused in the words of whoever asked, and its text is the same question again."""
+    with pytest.raises(UselessQuestion, match="no row can meet ward LIKE 'z%', whatever"):
+        stays.sql("SELECT COUNT(*) FROM stays WHERE ward LIKE 'z%'").ask(1, analyst="ana")
+    query = stays.sql("SELECT COUNT(*) FROM stays WHERE NOT ward ILIKE 'z%'")
+    assert stays.sql(str(query)).questions == query.questions
+
+
+def test_a_remedy_is_not_itself_refused(stays: Dataset) -> None:
+    """What is so far beyond that nothing can be clipped there is not told to be clipped later."""
+    with pytest.raises(UselessQuestion, match="compare n with what it can be; to pay"):
+        stays.sql(f"SELECT COUNT(*) {PER_PATIENT} WHERE n > 1e30").ask(1, analyst="ana")
+
+
 # No better than a guess.
 
 COLUMNS = '[columns.size]\nbounds = "[0, 10]"\n[columns.place]\nkeys = ["a", "b"]\n'

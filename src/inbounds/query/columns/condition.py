@@ -155,7 +155,7 @@ class Like(OfColumn):
             raise InvalidQuestion(f"{self.column} holds no text, so LIKE does not apply; use = or IN")
         wanted = re.compile("".join(map(_wildcard, self.pattern)), re.DOTALL | re.IGNORECASE * self.any_case)
         found = tuple(key for key in keys if wanted.fullmatch(key))
-        return In(self.column, found) if found else Not(In(self.column, keys))  # none fits, and a missing one neither
+        return In(self.column, found) if found else NothingLike(In(self.column, keys), self)
 
     def __str__(self) -> str:
         return f"{quoted(self.column)} {'ILIKE' if self.any_case else 'LIKE'} {literal(self.pattern)}"
@@ -215,6 +215,16 @@ class Not(Condition):
 
     def __str__(self) -> str:
         return f"NOT ({self.this})"
+
+
+@dataclass(frozen=True)
+class NothingLike(Not):
+    """A pattern that no key fits, and a missing one neither: written as it was asked."""
+
+    like: Like
+
+    def __str__(self) -> str:
+        return str(self.like)
 
 
 def joined(kind: type[And] | type[Or], *conditions: Condition) -> Condition:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
+from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Numbers
 from inbounds.query.columns.condition import And, Compare, Condition, Formula, Or, joined
 from inbounds.query.columns.expression import Case, Expression, Named, choices
@@ -18,6 +19,7 @@ from inbounds.query.question.question import Question
 from inbounds.query.question.stated_conditions import stated_conditions
 from inbounds.query.tables.relation import UnitRows
 from inbounds.query.tables.table import Table
+from inbounds.query.tables.unit_measure import UnitColumn
 
 
 def why_impossible(question: Question) -> str | None:
@@ -88,6 +90,15 @@ def _instead(table: Table, condition: Condition) -> str:
         made = relation.columns.get(column.name) if isinstance(relation, UnitRows) else None
         if made is not None and made.measure.has_ends and value >= column.ends[1] and value > 0:
             later = replace(made.measure, most=ceil(2 * value / column.step) * column.step)
-            return f"compare {column.name} with what it can be, or clip it later, as in {later} AS {made.name}"
+            if _is_possible(replace(made, measure=later)):
+                return f"compare {column.name} with what it can be, or clip it later, as in {later} AS {made.name}"
         return f"compare {column.name} with what it can be"
     return "ask with another condition"
+
+
+def _is_possible(made: UnitColumn) -> bool:
+    """Return whether a column can be made of rows."""
+    try:
+        return isinstance(made.numbers, Numbers)
+    except InvalidQuestion:
+        return False
