@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from inbounds.errors import InboundsError
 from inbounds.query import Dataset
-from inbounds.server.pages.parts.question_form import COMPARISONS, MEASURES, Choices, written
+from inbounds.server.pages.parts.question_form import ADDED_UP, COMPARISONS, MEASURES, Choices, written
 from tests.helpers.markup import faults
 from tests.helpers.page_visitor import visit
 from tests.helpers.served_hospital import Served
@@ -49,6 +49,13 @@ def sql(**chosen: str) -> str:
 def test_every_measure_can_be_asked(measure: str) -> None:
     """Each measure of the form is a question that can be read."""
     DATASET.sql(sql(measure=measure, column="age"))
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_form_offers_totals_of_what_has_them(measure: str) -> None:
+    """Totals can be chosen with exactly those measures that have them."""
+    asked = DATASET.sql(sql(measure=measure, column="age")).asked
+    assert all(one.has_totals for one in asked) == (measure in ADDED_UP)
 
 
 @pytest.mark.parametrize(
