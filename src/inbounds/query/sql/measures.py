@@ -56,6 +56,9 @@ class Measured:
 Reader = Callable[[SqlText, exp.Expr], Measured]
 """Reads the call of a measure."""
 
+Fits = Callable[[Table, str], object]
+"""Refuses a column of a table that does not fit."""
+
 
 def read_measure(text: SqlText, node: exp.Expr) -> Measured:
     """Read the one thing that a SELECT measures."""
@@ -111,14 +114,12 @@ def _count(text: SqlText, call: exp.Expr) -> Measured:
     return Measured(Count(), (Not(Missing(read_name(text, this))),))
 
 
-def _of_column(make: Callable[[str], Measure], fits: Callable[[Table, str], object] = Table.numbers) -> Reader:
+def _of_column(make: Callable[[str], Measure], fits: Fits = Table.numbers) -> Reader:
     """Return what reads a call with one column, which has to fit."""
 
     def read(text: SqlText, call: exp.Expr) -> Measured:
         (this,) = text.arguments(call, 1, f"{call.name.upper()}(age)")
-        name = _column(text, call, this)
-        text.fit(this, lambda table: fits(table, name))
-        return Measured(make(name))
+        return Measured(make(_column(text, call, this, fits)))
 
     return read
 
@@ -167,7 +168,7 @@ def _percentile(text: SqlText, node: exp.WithinGroup) -> Measured:
         text.refuse(order, "WITHIN GROUP takes (ORDER BY column); leave the rest out")
     (by,) = order.expressions
     text.take(by, "this")
-    return Measured(Quantile(_numbers(text, by.this), _level(text, level)))
+    return Measured(Quantile(_fitting(text, by.this), _level(text, level)))
 
 
 def _proportion(text: SqlText, call: exp.Expr) -> Measured:
@@ -195,20 +196,20 @@ def _cdf(text: SqlText, call: exp.Expr) -> Measured:
     return replace(found, measure=Cdf())
 
 
-def _column(text: SqlText, call: exp.Expr, this: exp.Expr) -> str:
+def _column(text: SqlText, call: exp.Expr, this: exp.Expr, fits: Fits = Table.numbers) -> str:
     """Return the column that a function is given; say what to write in place of a condition or of arithmetic."""
     name = call.name.upper()
     if isinstance(this.unnest(), exp.Predicate | exp.Connector | exp.Not):
         text.refuse(this, f"{name} takes a column, got {kind(this)}; a proportion is written {INDICATOR}")
     if isinstance(this, exp.Distinct):
         text.refuse(this, f"{name} does not take DISTINCT; leave DISTINCT out")
-    return _numbers(text, this)
+    return _fitting(text, this, fits)
 
 
-def _numbers(text: SqlText, this: exp.Expr) -> str:
-    """Return the name of a column that holds numbers or days."""
+def _fitting(text: SqlText, this: exp.Expr, fits: Fits = Table.numbers) -> str:
+    """Return the name of a column that fits: one of numbers or days, if nothing else is said."""
     name = read_name(text, this)
-    text.fit(this, lambda table: table.numbers(name))
+    text.fit(this, lambda table: fits(table, name))
     return name
 
 
