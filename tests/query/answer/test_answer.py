@@ -34,6 +34,13 @@ def playground(tmp_path: Path) -> Iterator[Playground]:
         yield found
 
 
+def test_the_notice_points_to_a_section_that_there_is() -> None:
+    """The page that the notice about the contribution bound names has the section that it names."""
+    page, _, anchor = WHERE_EXPLAINED.partition("#")
+    text = (Path(__file__).parents[3] / page).read_text(encoding="utf-8")
+    assert f"\n## {anchor.replace('-', ' ').capitalize()}\n" in text
+
+
 def test_every_answer_says_that_a_row_limit_is_in_force(playground: Playground) -> None:
     """Text and HTML of an answer call the noise noise, and say what the limit does, which no figure can."""
     answer = playground.dataset.count().by("place").ask(1, analyst="ana", pooling=1)
