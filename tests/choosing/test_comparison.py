@@ -39,6 +39,7 @@ from inbounds.choosing.row import Row
 from inbounds.display.progress import WIDTH, reporting
 from inbounds.privacy.label import Label
 from inbounds.published import ExplicitFair, Geometric, Laplace, NaiveLaplace, Staircase, TruncatedLaplacian
+from tests.helpers.sparing import sparing
 
 inf = math.inf
 MEAN, WORST = "optimal for the mean error", "optimal for the worst error"
@@ -492,7 +493,7 @@ def shown(name: str) -> Comparison:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", sparing(SHOWN, 10))
 def test_the_text_fits_into_80_columns(name: str) -> None:
     """Whatever the bounds, the scale of the numbers, epsilon and delta, no line is longer than 80 characters."""
     comparison = shown(name)

@@ -6,7 +6,10 @@ SPARK = "spark"
 BROWSER = "tests/server/pages/browser/"
 """The folder of the tests that share one browser and one server."""
 
-FIRST = (SPARK, BROWSER)
+LONGEST = "tests/query/privacy/test_random_privacy.py"
+"""The file that takes longest, with all that `make thorough` tries."""
+
+FIRST = (SPARK, BROWSER, LONGEST)
 """The pieces that take longest begin first."""
 
 

@@ -19,6 +19,7 @@ from inbounds import BoundedLaplace, Bounds, Claim, LatticeTooFine, NotPrivate, 
 from inbounds.privacy.certificate import Certificate, prove
 from inbounds.privacy.scale_search import first_fall
 from tests.helpers.small_lattices import Scene, scenes
+from tests.helpers.sparing import sparing
 
 inf = math.inf
 A_MILLIONTH = Fraction(1, 10**6)
@@ -411,7 +412,7 @@ PROMISES: list[dict[str, Any]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: " ".join(map(str, promise.values())))
-@pytest.mark.parametrize("sensitivity", [0.7, Fraction(1, 3), 1e-3, 1, 50], ids=str)
+@pytest.mark.parametrize("sensitivity", sparing([Fraction(1, 3), 1e-3, 0.7, 1, 50], 2), ids=str)
 def test_a_scale_that_was_found_can_be_claimed_anew(sensitivity: Any, promise: dict[str, Any]) -> None:
     """Claimed with the same parameters, the scale of a mechanism is on the same lattice, and is proved again."""
     for number, bounds in enumerate(SPANS, PROMISES.index(promise)):

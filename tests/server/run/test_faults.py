@@ -115,7 +115,7 @@ def test_workers_that_die_while_they_start_are_replaced(pair: Served) -> None:
 
 
 @linux
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_two_workers_are_one_server(tmp_path: Path) -> None:
     """One request runs once, a person has one bucket of requests, and a revoked key is none, whoever is asked."""
     pair = build(tmp_path / "hospital", workers=2)

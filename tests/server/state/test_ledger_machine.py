@@ -426,7 +426,7 @@ def test_no_second_draw_and_no_budget_from_nowhere(examples: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("examples", sparing([6, 20]))
+@pytest.mark.parametrize("examples", sparing([10, 20]))
 def test_no_second_draw_by_asking_a_table(examples: int) -> None:
     """The same where a table is asked, by the code that everybody asks with."""
     few = settings(stateful_step_count=25, max_examples=examples, suppress_health_check=list(HealthCheck))

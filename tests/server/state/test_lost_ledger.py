@@ -449,7 +449,7 @@ def _served(served: Served) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="this system tells nothing of other processes in /proc")
 def test_a_worker_that_comes_later_refuses_an_older_ledger(tmp_path: Path) -> None:
     """Killed workers are replaced while the server runs; the new ones compare the ledger too."""

@@ -136,7 +136,7 @@ def test_releases_have_the_probabilities_of_the_definition(case: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", sparing(CASES, 3))
+@pytest.mark.parametrize("case", sparing(CASES, 2))
 def test_draws_follow_the_law(case: str) -> None:
     """Draws have the probabilities of the definition."""
     quantiles, rows = case_of(case)
@@ -212,7 +212,7 @@ PRIVATE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", PRIVATE)
+@pytest.mark.parametrize("case", sparing(PRIVATE, 3))
 def test_neighbours_lose_in_proportion_to_weight(case: str) -> None:
     """For all small tables, a unit of weight w, however spread, moves no release's probability by more than allowed."""
     least, most = worst(PRIVATE[case], 4)
