@@ -37,8 +37,10 @@ from inbounds.choosing import comparison as module
 from inbounds.choosing.catalogue import Candidate, Question, candidates
 from inbounds.choosing.row import Row
 from inbounds.display.progress import WIDTH, reporting
+from inbounds.limit import search
 from inbounds.privacy.label import Label
 from inbounds.published import ExplicitFair, Geometric, Laplace, NaiveLaplace, Staircase, TruncatedLaplacian
+from tests.helpers.exact_optimum import PATIENT
 from tests.helpers.sparing import sparing
 
 inf = math.inf
@@ -74,7 +76,7 @@ def asked(name: str) -> Comparison:
     """Return a comparison, made once."""
     bounds, sensitivity, epsilon = ASKED[name]
     exact = bounds.bounded and bounds.step is not None  # where the optimum is quick
-    return compare(bounds, sensitivity, epsilon, optimum=exact, time_limit=30)
+    return compare(bounds, sensitivity, epsilon, optimum=exact, time_limit=PATIENT)
 
 
 every = pytest.mark.parametrize("name", ASKED)
@@ -152,7 +154,7 @@ KNOWN = [
 @pytest.mark.parametrize(("epsilon", "count", "steps", "mean", "worst"), KNOWN)
 def test_the_known_limits_are_in_the_table(epsilon: float, count: int, steps: int, mean: float, worst: float) -> None:
     """On few points the rows of the optima hold the least errors there are."""
-    found = compare(Bounds(0, count - 1, step=1), steps, epsilon, time_limit=30)
+    found = compare(Bounds(0, count - 1, step=1), steps, epsilon, time_limit=PATIENT)
     assert figure(found[MEAN].mean_error) / steps == pytest.approx(mean, abs=5.1e-5)
     assert figure(found[WORST].worst_error) / steps == pytest.approx(worst, abs=5.1e-5)
 
@@ -361,19 +363,20 @@ def test_nothing_is_below_the_least_on_any_lattice(lengths: list[int], sensitivi
         if place % 2 == 0:
             ends.append((at, at + length - 1))
         at += length
-    for row in compare(Bounds.union(ends, step=1), sensitivity, epsilon, time_limit=30):
+    for row in compare(Bounds.union(ends, step=1), sensitivity, epsilon, time_limit=PATIENT):
         if row.eligible:
             assert row.mean_over_optimum is None or row.mean_over_optimum >= 1
             assert row.worst_over_optimum is None or row.worst_over_optimum >= 1
 
 
 @pytest.mark.slow
-def test_the_optimum_is_there_on_every_bounded_range() -> None:
+def test_the_optimum_is_there_on_every_bounded_range(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a step or without, errors are related to the limit; it can be left out, and needs ends if asked for."""
     without = compare(COUNTS, 1, 1, optimum=False)
     assert MEAN not in [row.name for row in without]
     assert without.rows[0].mean_over_optimum is None
-    found = compare(Bounds(0, 5), 1, 1, time_limit=0.5)
+    monkeypatch.setattr(search, "GOOD", 0.09)  # to end the search there, whatever the clock says
+    found = compare(Bounds(0, 5), 1, 1, time_limit=PATIENT)
     assert all(figure(row.mean_over_optimum) >= 1 for row in found if row.label is not None and row.label.pure)
     assert figure(found[MEAN].mean_over_optimum) < 1.1
     assert "×lim" in str(found)
@@ -421,7 +424,7 @@ def test_bounds_with_ends_are_averaged_over_all_answers() -> None:
 
 def test_a_window_that_is_given_is_kept() -> None:
     """Means, worst errors and probabilities at the ends are over the window, and the optimum is the one for it."""
-    found = compare(COUNTS, 1, 1, window=(0, 3), time_limit=30)
+    found = compare(COUNTS, 1, 1, window=(0, 3), time_limit=PATIENT)
     assert found.window == (0, 3)
     assert "from 0 to 3" in found.caption
     for row in applicable(found):

@@ -116,6 +116,20 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def interrupted(words: tuple[str, ...], folder: Path, sent: tuple[signal.Signals, ...]) -> tuple[int, str, str]:
+    """Run a command, send it signals once there is a third file in the folder, and return what became of it."""
+    with subprocess.Popen([*INBOUNDS, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        started = time.monotonic()
+        while len(list(folder.iterdir())) == 2 and process.poll() is None and time.monotonic() - started < PATIENCE:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        for one in sent:
+            process.send_signal(one)
+            time.sleep(0.001)
+        out, err = process.communicate(timeout=PATIENCE)
+    return process.returncode, out, err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "sent",
@@ -129,18 +143,13 @@ def test_ctrl_c_leaves_nothing_behind(long: Path, tmp_path: Path, sent: tuple[si
     """A long release that is interrupted, even again and again, ends quietly, and the folder is as it was."""
     source, target = tmp_path / "source.parquet", tmp_path / "target.parquet"
     source.hardlink_to(long)
-    target.write_text("old", encoding="utf-8")
     words = ("release", "--file", str(source), "--column", "score", "--to", str(target), *PERCENT)
-    with subprocess.Popen([*INBOUNDS, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        started = time.monotonic()
-        while len(list(tmp_path.iterdir())) == 2 and time.monotonic() - started < 120:
-            time.sleep(0.02)
-        time.sleep(0.2)
-        for one in sent:
-            process.send_signal(one)
-            time.sleep(0.001)
-        said = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, *said) == (130, "", "")
+    for _ in range(5):  # where the machine is busy, a release may be done before it is interrupted
+        target.write_text("old", encoding="utf-8")
+        code, *said = interrupted(words, tmp_path, sent)
+        if code != 0:
+            break
+    assert (code, *said) == (130, "", "")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source.parquet", "target.parquet"]
     assert target.read_text("utf-8") == "old"
 

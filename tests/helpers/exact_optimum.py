@@ -21,7 +21,7 @@ from inbounds.limit.goal import Minimise as Goal
 Floats = NDArray[np.float64]
 GOALS: tuple[Goal, ...] = ("mean", "worst")
 WORDS = 2**64
-PATIENT = 30
+PATIENT = 600
 """Seconds that no search in a test needs: so nothing depends on the clock."""
 
 HALF = Fraction(1, 2)
