@@ -9,12 +9,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -196,16 +197,8 @@ def build(
 ) -> Served:
     """Write tables, contracts, the custodian's file and an empty ledger into a folder, and issue everybody a key."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows = f"FROM range({patients}) r(i)"
-    with duckdb.connect() as connection:
-        connection.execute(
-            "COPY (SELECT 'Quillfeather-' || i // 2 AS patient, 20 + i % 61 AS age, 'Zorbleville' AS town, "
-            f"CASE WHEN i % 3 = 0 THEN 'north' ELSE 'south' END AS clinic {rows}) "
-            f"TO '{folder / 'ward-records.parquet'}' (FORMAT parquet)"
-        )
-        connection.execute(
-            f"COPY (SELECT 2500 + i AS weight {rows}) TO '{folder / 'cradle-records.parquet'}' (FORMAT parquet)"
-        )
+    for name, content in _tables(patients).items():
+        (folder / name).write_bytes(content)
     (folder / "visits.toml").write_text(VISITS.format(total=total, per_analyst=per_analyst), encoding="utf-8")
     (folder / "births.toml").write_text(BIRTHS, encoding="utf-8")
     path = folder / "custodian.toml"
@@ -215,6 +208,21 @@ def build(
     begin_ledger(file)
     ring = KeyRing(Database(file.state))
     return Served(folder, path, {name: ring.issue(name)[0] for name in file.people})
+
+
+@cache
+def _tables(patients: int) -> dict[str, bytes]:
+    """Return the files of both tables: they are made once, however many hospitals there are."""
+    rows = f"FROM range({patients}) r(i)"
+    selects = {
+        "ward-records.parquet": "SELECT 'Quillfeather-' || i // 2 AS patient, 20 + i % 61 AS age, "
+        f"'Zorbleville' AS town, CASE WHEN i % 3 = 0 THEN 'north' ELSE 'south' END AS clinic {rows}",
+        "cradle-records.parquet": f"SELECT 2500 + i AS weight {rows}",
+    }
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
+        for name, select in selects.items():
+            connection.execute(f"COPY ({select}) TO '{Path(folder, name)}' (FORMAT parquet)")
+        return {name: Path(folder, name).read_bytes() for name in selects}
 
 
 def begin_ledger(file: CustodianFile) -> None:
