@@ -9,7 +9,7 @@ from hypothesis import settings
 
 from tests.helpers.xdist_groups import piece_of, turn_of
 
-settings.register_profile("inbounds", deadline=None, max_examples=60)  # a mechanism is proved before it is used
+settings.register_profile("inbounds", deadline=None, max_examples=40)  # a mechanism is proved before it is used
 settings.register_profile("quick", deadline=None, max_examples=8)
 settings.load_profile("inbounds")
 

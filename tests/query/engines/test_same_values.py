@@ -243,7 +243,7 @@ CASES: dict[str, tuple[str, Any, dict[str, Form], Callable[[Any], Any]]] = {
 }  # fmt: skip
 
 
-EVERY_TIME = ("whole keys", "text keys", "truths", "halves to whole numbers", "numbers", "numbers as texts", "days")
+EVERY_TIME = ("whole keys", "text keys", "truths", "halves to whole numbers", "days")
 
 
 @pytest.mark.slow

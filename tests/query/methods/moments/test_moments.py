@@ -242,7 +242,7 @@ def test_ends_hold_every_statistic_in_the_box() -> None:
     for half of the box do not hold them all."""
     draw = np.random.default_rng(3)
     beyond_half = 0
-    for _ in range(300):
+    for _ in range(120):
         size = draw.choice([0.1, 1, 10])
         low = draw.exponential(1, 4) * draw.integers(0, 2, 4) * size
         width = draw.exponential(1, 4)
@@ -263,7 +263,7 @@ def test_ends_hold_every_statistic_in_the_box() -> None:
             assert least[0] - 1e-12 <= statistic.min()
             assert statistic.max() <= most[0] + 1e-12
             beyond_half += statistic.max() > half[0]
-    assert beyond_half > 50
+    assert beyond_half > 20
 
 
 @pytest.mark.slow
