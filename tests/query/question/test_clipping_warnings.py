@@ -71,7 +71,7 @@ PLACES = [
 def test_constants_are_warned_of_wherever_they_are(tmp_path: Path, sql: str) -> None:
     """In a group, a second column, an inner SELECT and beside what is public, a comparison is warned of, once."""
     with Playground(contract(COLUMNS, unit="who"), TYPES, tmp_path / "ledger.db") as found:
-        warnings = [one for one in found.dataset.sql(sql).explain(1).warnings if "are clipped to" in one]
+        warnings = [one for one in found.dataset.sql(sql).explain(1).warnings if "is clamped to" in one]
     assert len(warnings) == 1
     assert "500" in warnings[0]
 

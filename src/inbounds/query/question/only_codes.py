@@ -14,14 +14,14 @@ from inbounds.query.columns.column import Column, Keys, Numbers
 from inbounds.query.columns.condition import Compare, In
 from inbounds.query.columns.derived_column import stored_columns, whole_of
 from inbounds.query.columns.integer_range import Ranges
-from inbounds.query.question.group import MOST_CELLS, Group
+from inbounds.query.question.group import MOST_CELLS, Bins, Group, KeyGroup
 from inbounds.query.question.question import Codes, Question
 from inbounds.query.tables.implied_codes import each_one, following, names_following, public_joins
 
 
 def only_codes(question: Question, column: Column) -> list[int | None] | None:
     """Return the code of a column in every group, None where rows have none; None if some group may have several."""
-    group = Group(column) if isinstance(column, Keys) else Group(column, _starts(question, column))
+    group = KeyGroup(column) if isinstance(column, Keys) else Bins(column, _starts(question, column))
     sizes = _sizes(group)
     if 1 not in sizes or question.cells * group.size > MOST_CELLS:
         return None

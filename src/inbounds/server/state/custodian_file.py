@@ -138,7 +138,7 @@ class CustodianFile:
             raise file.refuse("state and ledger must be different files; rename one of them", "server")
         if not found.is_local and found.tls is None and found.proxy is None:
             raise file.refuse(
-                f"{found.host} is reachable from other machines, and API keys must not travel in the clear: name a "
+                f"{found.host} is reachable from other machines, and API keys must not travel in the clear; name a "
                 "certificate under [tls] or a proxy with TLS under [proxy], or listen on 127.0.0.1",
                 "server",
                 "listen",

@@ -107,8 +107,8 @@ def test_an_explanation_shows_the_split_and_the_errors(towns: Playground) -> Non
         assert f"{rows.title} at {float(joint.split[rows.grouping]):.4g}" in part.mechanism
         assert f"{joint.error(rows.grouping):.4g} in {rows.title}" in part.expected_noise
     text = str(found)
-    assert "answers         6, at epsilon 1 together, divided over 3 groupings" in text
-    assert "each at epsilon" not in text
+    assert "answers         6, at ε = 1 together, split over 3 measured groupings" in text
+    assert "each at ε" not in text
     assert max(map(len, text.split("\nstatement\n", maxsplit=1)[0].splitlines())) <= 80
 
 
