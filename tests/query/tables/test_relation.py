@@ -376,7 +376,11 @@ REFUSED = [
     ("SELECT COUNT(*) FROM (SELECT who, LEAST(MAX(size), 3) AS s FROM visits GROUP BY who)", "size", "COUNT and SUM"),
     ("SELECT COUNT(*) FROM (SELECT who, LEAST(COUNT(*), 2.5) AS s FROM visits GROUP BY who)", "2.5", "multiples"),
     ("SELECT COUNT(*) FROM (SELECT who, LEAST(COUNT(*), 0) AS s FROM visits GROUP BY who)", "0", "no room"),
-    ("SELECT COUNT(*) FROM (SELECT who, COUNT(DISTINCT size) AS s FROM visits GROUP BY who)", "size", "only categories"),
+    (
+        "SELECT COUNT(*) FROM (SELECT who, COUNT(DISTINCT size) AS s FROM visits GROUP BY who)",
+        "size",
+        "only categories",
+    ),
     (
         "SELECT COUNT(*) FROM (SELECT who, COUNT(*) AS n FROM visits GROUP BY who HAVING n > 1)",
         "n > 1",
