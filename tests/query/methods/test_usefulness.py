@@ -148,11 +148,9 @@ def test_what_was_charged_is_answered_without_force(stays: Dataset) -> None:
 
 
 def test_a_refusal_quotes_the_pattern_that_was_typed(stays: Dataset) -> None:
-    """A pattern that no key fits is refused in the words of whoever asked, and its text is the same question again."""
+    """A pattern that no key fits is refused in the words of whoever asked."""
     with pytest.raises(UselessQuestion, match="no row can meet ward LIKE 'z%', whatever"):
         stays.sql("SELECT COUNT(*) FROM stays WHERE ward LIKE 'z%'").ask(1, analyst="ana")
-    query = stays.sql("SELECT COUNT(*) FROM stays WHERE NOT ward ILIKE 'z%'")
-    assert stays.sql(str(query)).questions == query.questions
 
 
 def test_a_remedy_is_not_itself_refused(stays: Dataset) -> None:

@@ -66,7 +66,9 @@ def test_a_refusal_says_what_helps(visits: Dataset, ask: Callable[[Dataset], Any
 def test_no_measure_stands_in_a_condition_on_rows(visits: Dataset, call: str) -> None:
     """Whichever measure is compared after WHERE, it is told to be of many rows, and where to put it."""
     for condition in (f"{call} > 3", f"3 > {call}", f"age = {call}"):
-        with pytest.raises(InboundsError, match="combines many rows, but one row is needed here; filter on it with HAVING"):
+        with pytest.raises(
+            InboundsError, match="combines many rows, but one row is needed here; filter on it with HAVING"
+        ):
             visits.sql(f"SELECT COUNT(*) FROM visits WHERE {condition}")
 
 

@@ -219,12 +219,10 @@ class Not(Condition):
 
 @dataclass(frozen=True)
 class NothingLike(Not):
-    """A pattern that no key fits, and a missing one neither: written as it was asked."""
+    """A pattern that no key fits, and a missing one neither: the same as none of the keys, and so written alike."""
 
     like: Like
-
-    def __str__(self) -> str:
-        return str(self.like)
+    __str__ = Not.__str__
 
 
 def joined(kind: type[And] | type[Or], *conditions: Condition) -> Condition:

@@ -9,7 +9,7 @@ from math import ceil
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Numbers
-from inbounds.query.columns.condition import And, Compare, Condition, Formula, Or, joined
+from inbounds.query.columns.condition import And, Compare, Condition, Formula, NothingLike, Or, joined
 from inbounds.query.columns.expression import Case, Expression, Named, choices
 from inbounds.query.question.clipping_warnings import beyond
 from inbounds.query.question.measure import Proportion
@@ -27,10 +27,19 @@ def why_impossible(question: Question) -> str | None:
     for table, condition in _conditions(question):
         if not can_be_met(table, condition):
             return (
-                f"no row can meet {condition}, whatever the table holds{_why(table, condition)}; "
+                f"no row can meet {_typed(condition)}, whatever the table holds{_why(table, condition)}; "
                 f"{_instead(table, condition)}"
             )
     return None
+
+
+def _typed(condition: Condition) -> str:
+    """Write a condition with the patterns that were asked for."""
+    text = str(condition)
+    for one in condition.walk():
+        if isinstance(one, NothingLike):
+            text = text.replace(str(one), str(one.like), 1)
+    return text
 
 
 def can_be_met(table: Table, condition: Condition) -> bool:
