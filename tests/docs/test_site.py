@@ -24,7 +24,7 @@ MODULES = (
 BUILDERS = ("mkdocs", "material", "mkdocstrings", "math_core")
 ALL_ENGINES = os.environ.get("INBOUNDS_TEST_ENGINES") == "all"
 
-pytestmark = pytest.mark.slow  # the site is built for them
+pytestmark = pytest.mark.thorough  # the site is built for them
 
 
 @pytest.fixture(scope="session")
