@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inbounds.errors import InvalidParameter, LedgerConflict, LedgerMissing, LedgerUnavailable
+from inbounds.files.whole_file import folder_beside
 from inbounds.ledger.copies.backup import ON_SERVER, head_file
 from inbounds.ledger.copies.exchange import exchange
-from inbounds.ledger.copies.file_copy import folder_beside, make_whole
+from inbounds.ledger.copies.file_copy import make_whole
 from inbounds.ledger.ledger import Ledger
 from inbounds.ledger.stores.sqlite_connection import connect
 from inbounds.ledger.stores.sqlite_reason import is_damage

@@ -24,9 +24,9 @@ from inbounds.errors import (
     LedgerReplaced,
     LedgerUnavailable,
 )
+from inbounds.files.whole_file import put
 from inbounds.ledger import Head, Ledger, recovery
 from inbounds.ledger.copies import exchange as module
-from inbounds.ledger.copies.file_copy import put
 from inbounds.ledger.recovery import restore
 from inbounds.ledger.stores.sqlite_connection import connect
 from inbounds.ledger.values.restore_record import RestoreRecord
@@ -97,7 +97,7 @@ def test_a_backup_replaces_nothing(ledger: Ledger, tmp_path: Path) -> None:
     """A file of that name, one for its head, and a folder that is not there are refused, and left as they are."""
     for taken, target in (("copy.db", "copy.db"), ("other.db.head", "other.db")):
         (tmp_path / taken).write_text("mine")
-        with pytest.raises(InvalidParameter, match="must be a new one"):
+        with pytest.raises(InvalidParameter, match="must be a new file"):
             ledger.backup(tmp_path / target)
         assert (tmp_path / taken).read_text() == "mine"
     with pytest.raises(InvalidParameter, match="does not exist; create it first"):
@@ -158,7 +158,7 @@ def test_a_backup_has_its_head_or_is_not_made(ledger: Ledger, tmp_path: Path, le
         assert ledger.backup(target) == ledger.head()
         assert names(target.parent) == {target.name, f"{target.name}.head"}
         return
-    with pytest.raises(InvalidParameter, match=r"the file '.*/kept/x+[^/]*' cannot be written: .*; name another"):
+    with pytest.raises(InvalidParameter, match=r"cannot write '.*/kept/x+[^/]*': .*; choose another name"):
         ledger.backup(target)
     assert names(target.parent) == set()
 
@@ -174,7 +174,7 @@ def test_a_backup_that_fails_late_leaves_no_head(
         put(made, target)
 
     monkeypatch.setattr("inbounds.ledger.copies.backup.put", taken)
-    with pytest.raises(InvalidParameter, match="must be a new one"):
+    with pytest.raises(InvalidParameter, match="must be a new file"):
         ledger.backup(tmp_path / "copy.db")
     assert (tmp_path / "copy.db").read_text() == "mine"
     assert not (tmp_path / "copy.db.head").exists()

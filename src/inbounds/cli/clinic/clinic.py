@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from inbounds.bounds import Bounds
-from inbounds.cli.files.atomic_file import replacing
 from inbounds.cli.shell.extras import import_duckdb
 from inbounds.errors import InvalidParameter
+from inbounds.files.whole_file import replacing
 
 CONTRACT = """\
 [dataset]

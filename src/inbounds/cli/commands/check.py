@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from inbounds.cli.files.new_file import OWNER_ONLY, refuse_taken, write_new
+from inbounds.cli.files.new_file import OWNER_ONLY, write_new
 from inbounds.cli.shell.exit_codes import FAILED
 from inbounds.cli.shell.extras import open_dataset
 from inbounds.cli.shell.output import pairs, plain, show
 from inbounds.errors import InvalidParameter
+from inbounds.files.whole_file import refuse_taken
 
 if TYPE_CHECKING:
     from inbounds.query.custodian.inspection import Inspection

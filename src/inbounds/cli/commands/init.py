@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from inbounds.cli.files.new_file import refuse_taken, write_new
+from inbounds.cli.files.new_file import write_new
 from inbounds.cli.shell.options import AsJson
 from inbounds.cli.shell.output import pairs, show
+from inbounds.files.whole_file import refuse_taken
 
 if TYPE_CHECKING:
     from inbounds.query.custodian.draft import Draft

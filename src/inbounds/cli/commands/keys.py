@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from inbounds.cli.files.atomic_file import replacing
 from inbounds.cli.shell.arguments import Command, Group
 from inbounds.cli.shell.extras import import_server, open_dataset
 from inbounds.cli.shell.options import AsJson, Cost, DatasetFile, LedgerPlace, number, whole
 from inbounds.cli.shell.output import pairs, show
 from inbounds.errors import InvalidParameter
+from inbounds.files.whole_file import replacing
 
 if TYPE_CHECKING:
     from inbounds.server.people.key import Key

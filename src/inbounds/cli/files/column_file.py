@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inbounds.cli.files.atomic_file import replacing
 from inbounds.cli.files.csv_file import release_csv
 from inbounds.cli.files.parquet_file import release_parquet
 from inbounds.cli.shell.output import progress
 from inbounds.errors import InvalidParameter
+from inbounds.files.whole_file import replacing
 
 
 def release_column(mechanism: Any, source: Path, column: str, target: Path) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import Any
 from inbounds import plot
 from inbounds.choosing.comparison import Comparison
 from inbounds.choosing.recommendation import Recommendation
-from inbounds.cli.files.atomic_file import replacing
+from inbounds.files.whole_file import replacing
 from inbounds.plot.style import matplotlib_or_error
 
 RIVALS = 4

@@ -10,8 +10,9 @@ import stat
 from pathlib import Path
 
 from inbounds.errors import InvalidParameter
+from inbounds.files.whole_file import folder_beside, put, refuse_taken
 from inbounds.ledger.copies.exchange import companions
-from inbounds.ledger.copies.file_copy import folder_beside, make_whole, put, refuse_taken
+from inbounds.ledger.copies.file_copy import make_whole
 from inbounds.ledger.record.rows import Book
 from inbounds.ledger.record.verification import Verification, verified
 from inbounds.ledger.stores.ledger_file import LedgerFile

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from inbounds.ledger.copies.file_copy import flush_folder, put, refuse_taken
+from inbounds.files.whole_file import flush_folder, put, refuse_taken
 from inbounds.ledger.stores.ledger_file import ASIDE
 from inbounds.ledger.stores.sqlite_connection import connect
 from inbounds.ledger.stores.sqlite_reason import is_busy, is_damage, reason

@@ -7,6 +7,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from inbounds.files.whole_file import WORKPLACE
 from inbounds.ledger.stores.log_place import LogPlace, is_mounted_alone
 from inbounds.ledger.stores.store import Failure
 
@@ -16,8 +17,8 @@ ANY_NAME = "remove one of the names, or copy it instead of linking it"
 
 LEFT_NAME = "remove {left}, which a backup or a restore that was killed has left, and keep {kept}"
 
-WORKPLACE, ASIDE = ".inbounds-", ".replaced-"
-"""How the folder begins in which a copy is made, and what the name has of a ledger that was replaced."""
+ASIDE = ".replaced-"
+"""What the name of a ledger has that was replaced."""
 
 MOUNTED_ALONE = (
     "it is mounted as a single file, and would have a log of its own here; mount the folder that it is in instead"
