@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 from collections.abc import Mapping
@@ -13,11 +12,11 @@ from typing import Any
 
 from inbounds.errors import InvalidContract, InvalidParameter
 from inbounds.exact.rational import shown
-from inbounds.ledger.values.address import is_address, is_server, without_secrets
-from inbounds.query.contract.csv_format import CSV_ENDINGS, UTF_8
+from inbounds.ledger.values.address import without_secrets
+from inbounds.query.contract.csv_format import UTF_8
 from inbounds.query.engines.csv_shape import CsvShape
 from inbounds.query.engines.engine import Kind
-from inbounds.query.tables.source import DUCKDB_ENDINGS
+from inbounds.query.engines.registry import CSV, DUCKDB_FILE, POSTGRES, SPARK, engine_module, source_kind
 
 DELIMITERS = ",;\t|"
 """What is recognised between the names of a csv header."""
@@ -60,36 +59,34 @@ class Schema:
 
         With `look`, also how the fields of a csv file are written, from the shape of its first lines.
         """
-        if look and not source.lower().endswith(CSV_ENDINGS):
+        kind = source_kind(source)
+        if look and kind != CSV:
             raise InvalidParameter("look is for csv files only, because other tables have types; leave look out")
-        lowered = source.lower()
-        if is_server(source):
+        if kind == POSTGRES:
             return _of_server(source, _needed(table, "a table in PostgreSQL"))
-        if is_address(source) and "://" not in source:
+        if kind is None or kind == SPARK:
             raise _unknown(source)
         where = _seen_from(folder, source)
-        if lowered.endswith(DUCKDB_ENDINGS):
+        if kind == DUCKDB_FILE:
             named = _needed(table, "a DuckDB file")
-            return cls(where, _kinds(_engine("duckdb").DuckDB.of_file(_path(source), named)), named)
+            return cls(where, _kinds(kind.engine.DuckDB.of_file(_path(source), named)), named)
         if table is not None:
             raise InvalidParameter(
                 "a table name is for databases only, and this file holds a single table; leave it out"
             )
-        if lowered.endswith(CSV_ENDINGS):
+        if kind == CSV:
             return _of_csv(source, where, delimiter, look=look)
-        if lowered.endswith((".parquet", ".pq")):
-            return cls(where, _kinds(_engine("duckdb").DuckDB.of_parquet(_path(source))))
-        raise _unknown(source)
+        return cls(where, _kinds(kind.engine.DuckDB.of_parquet(_path(source))))
 
 
 def _of_server(source: str, table: str) -> Schema:
-    columns = _kinds(_engine("postgres").Postgres(source, table))
+    columns = _kinds(POSTGRES.engine.Postgres(source, table))
     public = without_password(source)
     return Schema(public, columns, table, has_password=public != source)
 
 
 def _of_csv(source: str, where: str, given: str | None, *, look: bool) -> Schema:
-    csv = _engine("csv_lines")
+    csv = engine_module("csv_lines")
     files = sorted(glob(_path(source), recursive=True))
     if not files:
         raise InvalidContract(f"no file at {without_secrets(source)}; check the path")
@@ -160,7 +157,3 @@ def _seen_from(folder: Path | None, source: str) -> str:
     if folder is None or "://" in source or source.startswith("~") or given.is_absolute():
         return source
     return os.path.relpath(Path.cwd() / given, folder.resolve())
-
-
-def _engine(name: str) -> Any:
-    return importlib.import_module(f"inbounds.query.engines.{name}")

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 from glob import escape
 from pathlib import Path
 from typing import Any
 
 from inbounds.errors import InvalidContract
 from inbounds.exact.rational import shown
-from inbounds.ledger.values.address import HIDDEN, is_address, is_server, without_secrets
+from inbounds.ledger.values.address import HIDDEN, is_address, without_secrets
 from inbounds.query.columns.column import Column
 from inbounds.query.contract.contract import Contract
-from inbounds.query.contract.csv_format import CSV_ENDINGS, CsvForm
+from inbounds.query.contract.csv_format import CsvForm
 from inbounds.query.engines.engine import Engine
+from inbounds.query.engines.registry import (
+    CSV,
+    DUCKDB_FILE,
+    PARQUET,
+    POSTGRES,
+    SPARK,
+    SourceKind,
+    engine_module,
+    source_kind,
+)
 from inbounds.query.tables.table import Table
-
-DUCKDB_ENDINGS = (".duckdb", ".db", ".ddb")
 
 _RULE = (
     "source must be a .parquet or .csv path or glob, a .duckdb file, a postgresql:// address, or 'spark', got {}; "
@@ -27,7 +35,7 @@ _RULE = (
 def open_source(contract: Contract, table: Table, *, frame: Any = None, spark: Any = None) -> Engine:
     """Return the engine for a contract's source; drivers are imported only when they are needed."""
     if frame is not None:
-        return _engine("duckdb").DuckDB.of_frame(frame, _wanted(table))
+        return engine_module("duckdb").DuckDB.of_frame(frame, _wanted(table))
     try:
         return _opened(contract, table, spark)
     except InvalidContract as problem:
@@ -38,31 +46,28 @@ def open_source(contract: Contract, table: Table, *, frame: Any = None, spark: A
 
 def _opened(contract: Contract, table: Table, spark: Any) -> Engine:
     source = contract.text_of("dataset", "source")
-    if source == "spark":
-        if spark is None:
-            raise contract.refuse(
-                "a source in Spark needs a session; ask from Python, with the session that has the table (spark)",
-                "dataset",
-                "source",
-            )
-        return _engine("spark").Spark(spark, contract.text_of("dataset", "table"))
-    if is_server(source):
-        return _engine("postgres").Postgres(source, contract.text_of("dataset", "table"))
-    if is_address(source) and "://" not in source:
-        raise contract.refuse(_RULE.format(HIDDEN), "dataset", "source")
-    path = source if "://" in source else _path(contract.folder, source)
-    lowered = source.lower()
-    if lowered.endswith(DUCKDB_ENDINGS):
-        return _engine("duckdb").DuckDB.of_file(path, contract.text_of("dataset", "table"))
-    if lowered.endswith(CSV_ENDINGS):
-        return _engine("duckdb").DuckDB.of_csv(path, _wanted(table), CsvForm.of(contract, lowered))
-    if lowered.endswith((".parquet", ".pq")):
-        return _engine("duckdb").DuckDB.of_parquet(path, _wanted(table))
-    raise contract.refuse(_RULE.format(shown(without_secrets(source))), "dataset", "source")
+    kind = source_kind(source)
+    if kind is None:
+        hidden = is_address(source) and "://" not in source
+        raise contract.refuse(_RULE.format(HIDDEN if hidden else shown(without_secrets(source))), "dataset", "source")
+    if kind == SPARK and spark is None:
+        raise contract.refuse(
+            "a source in Spark needs a session; ask from Python, with the session that has the table (spark)",
+            "dataset",
+            "source",
+        )
 
+    def path() -> str:
+        return source if "://" in source else _path(contract.folder, source)
 
-def _engine(name: str) -> Any:
-    return importlib.import_module(f"inbounds.query.engines.{name}")
+    openers: dict[SourceKind, Callable[[], Engine]] = {
+        SPARK: lambda: kind.engine.Spark(spark, contract.text_of("dataset", "table")),
+        POSTGRES: lambda: kind.engine.Postgres(source, contract.text_of("dataset", "table")),
+        DUCKDB_FILE: lambda: kind.engine.DuckDB.of_file(path(), contract.text_of("dataset", "table")),
+        CSV: lambda: kind.engine.DuckDB.of_csv(path(), _wanted(table), CsvForm.of(contract, source.lower())),
+        PARQUET: lambda: kind.engine.DuckDB.of_parquet(path(), _wanted(table)),
+    }
+    return openers[kind]()
 
 
 def _path(folder: Path, source: str) -> str:
