@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,9 +14,10 @@ from inbounds.ledger.copies.backup import back_up
 from inbounds.ledger.record.agreement import agree, record, refuse_other_terms, terms_of
 from inbounds.ledger.record.late_delta import add_delta, caps_of
 from inbounds.ledger.record.raise_cap import raise_cap, raise_reserve
-from inbounds.ledger.record.refusals import exceeded, no_grant, no_room, refuse_other_caps, replaced
+from inbounds.ledger.record.refusals import exceeded, no_grant, no_room, refuse_other_caps
 from inbounds.ledger.record.rows import TOTAL, Book
 from inbounds.ledger.record.statement import Statement
+from inbounds.ledger.record.transactions import Transactions
 from inbounds.ledger.record.verification import Verification, verified
 from inbounds.ledger.record.witness import Witness
 from inbounds.ledger.stores.place import open_store
@@ -28,7 +28,7 @@ from inbounds.ledger.values.address import is_server, without_secrets
 from inbounds.ledger.values.amount import Amount, change, delta_units, fraction
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost, pure_rho
-from inbounds.ledger.values.entry import START, Entry, Head
+from inbounds.ledger.values.entry import Entry, Head
 from inbounds.ledger.values.names import check_name, check_text
 from inbounds.ledger.values.receipt import Balance, Receipt, Repeats
 from inbounds.ledger.values.restore_record import RestoreRecord, check_restore_reason
@@ -44,8 +44,7 @@ class Ledger:
     def __init__(self, store: Store, witness: Witness | None = None) -> None:
         self._store = store
         self._book = Book(store)
-        self._witness = witness
-        self._owed = START  # what the witness could not keep
+        self._transactions = Transactions(store, self._book, witness)
 
     @classmethod
     def open(cls, where: str | PathLike[str], *, create: bool = True, witness: Witness | None = None) -> Ledger:
@@ -121,11 +120,11 @@ class Ledger:
         caps = Caps.of(total, per_analyst, delta, delta_reserved)
         agreed = None if terms is None else Terms.of(terms)
         if not create:
-            with self._reading():
+            with self._transactions.reading():
                 refuse_other_caps(name, caps_of(self._book, self._opening(name)), caps)
                 refuse_other_terms(self._book, name, agreed)
             return
-        with self._writing("nothing was opened", "it may have been opened: open it again"):
+        with self._transactions.writing("nothing was opened", "it may have been opened: open it again"):
             head = self._book.lock()
             opening = self._book.opening(name)
             if opening is None:
@@ -143,7 +142,7 @@ class Ledger:
 
     def terms(self, dataset: str) -> Terms | None:
         """Return the terms under which a dataset is charged; None if none are recorded."""
-        with self._reading():
+        with self._transactions.reading():
             self._opening(check_name(dataset, "a dataset"))
             return terms_of(self._book, dataset)
 
@@ -153,7 +152,7 @@ class Ledger:
         agreed = Terms.of(terms)
         if not check_text(reason, "reason").strip():
             raise InvalidParameter("a change of terms needs a reason, got none; say why, for the record")
-        with self._writing("nothing was changed", "it may have been changed: look at the statement"):
+        with self._transactions.writing("nothing was changed", "it may have been changed: look at the statement"):
             head = self._book.lock()
             self._opening(dataset)
             if terms_of(self._book, dataset) != agreed:
@@ -167,7 +166,7 @@ class Ledger:
         check_name(dataset, "a dataset")
         if not check_text(reason, "reason").strip():
             raise InvalidParameter("a delta that comes later needs a reason, got none; say why, for the record")
-        with self._writing("nothing was changed", "it may have been changed: look at the statement"):
+        with self._transactions.writing("nothing was changed", "it may have been changed: look at the statement"):
             head = self._book.lock()
             opening = self._opening(dataset)
             caps = Caps.of(fraction(opening.amount), None, delta, delta_reserved)
@@ -186,7 +185,7 @@ class Ledger:
         check_name(by, "the name of the person who accepts")
         for dataset in lost:
             check_name(dataset, "a dataset")
-        with self._writing("nothing was recorded", "it may have been recorded: look at the statement"):
+        with self._transactions.writing("nothing was recorded", "it may have been recorded: look at the statement"):
             found = head = self._book.lock()
             self._book.upgrade(KNOWS_RESTORES)
             for dataset, before in lost.items():
@@ -199,7 +198,7 @@ class Ledger:
 
         Others may go on charging meanwhile.  The head is also written beside it, with `.head` at the end of the name.
         """
-        with self._reading():
+        with self._transactions.reading():
             pass  # an older copy, or another ledger, is not to be saved in the place of the right one
         try:
             return back_up(self._store, Path(target).absolute())
@@ -225,7 +224,7 @@ class Ledger:
         if more_delta is not None and who != TOTAL:
             raise InvalidParameter("delta is granted to a dataset, got a grant to an analyst; leave the analyst out")
         check_text(note, "note")
-        with self._writing(
+        with self._transactions.writing(
             "nothing was granted", "it may have been granted: look at the statement before you repeat it"
         ):
             head = self._book.lock()
@@ -273,12 +272,12 @@ class Ledger:
         check_text(note, "note")
         agreed = None if terms is None else Terms.of(terms)
         unsure = f"it may have been charged: ask again with the same request id, {request!r}"
-        with self._writing("nothing was charged", unsure):
+        with self._transactions.writing("nothing was charged", unsure):
             head = self._book.lock()
             first = self._book.charge(request)
             if first is not None:
                 return self._again(first, (dataset, analyst, cost.epsilon, cost.delta, fingerprint))
-            self._settle()
+            self._transactions.settle()
             taken = self._spend(dataset, analyst, cost)
             head = agree(self._book, head, dataset, agreed)
             texts = {"request_id": request, "fingerprint": fingerprint, "text": note}
@@ -291,7 +290,7 @@ class Ledger:
         check_text(answer, "answer")
         again = f"ask again with the same request id, {receipt.request_id!r}, which costs nothing more"
         unsure = f"the answer may have been kept: {again}, and give out what comes back"
-        with self._writing(f"no answer was kept: {again}", unsure):
+        with self._transactions.writing(f"no answer was kept: {again}", unsure):
             head = self._book.lock()
             charge = self._book.charge(receipt.request_id)
             if charge is None or (charge.seq, charge.time) != (receipt.seq, receipt.time):
@@ -308,7 +307,7 @@ class Ledger:
     def balance(self, dataset: str, analyst: str | None = None) -> Balance:
         """Return the balance of a dataset, or of one of its analysts."""
         who = _check(dataset, analyst)
-        with self._reading(spent=True):
+        with self._transactions.reading(spent=True):
             opening = self._opening(dataset)
             caps = caps_of(self._book, opening)
             account = self._book.account(dataset, who) or caps.account(opening.per_analyst)
@@ -320,7 +319,7 @@ class Ledger:
         The last one is that of the analyst, if one is given; then it has to fit what is left for both.
         """
         who = _check(dataset, analyst)
-        with self._reading(spent=True):
+        with self._transactions.reading(spent=True):
             opening = self._opening(dataset)
             last = self._book.last_charge(dataset, analyst)
             if last is None:
@@ -340,26 +339,26 @@ class Ledger:
     ) -> bool:
         """Return whether such a charge fits what is left, of an analyst's as well if one is given; nothing is taken."""
         who, cost = _check(dataset, analyst), Cost.of(amount, rho, delta)
-        with self._reading(spent=True):
+        with self._transactions.reading(spent=True):
             return self._room(self._opening(dataset), who, cost) > 0
 
     def datasets(self) -> list[str]:
         """Return the names of all datasets."""
-        with self._reading():
+        with self._transactions.reading():
             return sorted(dataset for dataset, analyst in self._book.accounts() if analyst == TOTAL)
 
     def statement(self, dataset: str | None = None, analyst: str | None = None) -> Statement:
         """Return all entries, or those about a dataset, an analyst, or both."""
         if analyst is not None:
             check_name(analyst, "an analyst")
-        with self._reading():
+        with self._transactions.reading():
             if dataset is not None:
                 self._opening(check_name(dataset, "a dataset"))
             return self._given_out(self._book.entries(dataset, analyst))
 
     def page(self, after: int, most: int, dataset: str | None = None, analyst: str | None = None) -> Statement:
         """Return a page of entries in order: of all, or those about a dataset or an analyst."""
-        with self._reading():
+        with self._transactions.reading():
             return self._given_out(self._book.entries(dataset, analyst, after=after, most=most))
 
     def _given_out(self, entries: Iterator[Entry]) -> Statement:
@@ -370,13 +369,13 @@ class Ledger:
     def request(self, request_id: str) -> tuple[Entry, Entry | None] | None:
         """Return the charge for a request, with its answer if there is one; None if it was never charged."""
         check_name(request_id, "a request_id")
-        with self._reading():
+        with self._transactions.reading():
             charge = self._book.charge(request_id)
             return None if charge is None else (charge, self._answer(charge))
 
     def requests(self, analyst: str, skip: int, most: int) -> list[tuple[Entry, Entry | None]]:
         """Return so many charges of an analyst after the first ones, each with its answer if it has one."""
-        with self._reading():
+        with self._transactions.reading():
             charges = list(self._book.entries(analyst=analyst, kind="charge", skip=skip, most=most))
             return [(charge, self._answer(charge)) for charge in charges]
 
@@ -391,88 +390,30 @@ class Ledger:
         for name, what in ((dataset, "a dataset"), (analyst, "an analyst")):
             if name is not None:
                 check_name(name, what)
-        with self._reading(spent=True):
+        with self._transactions.reading(spent=True):
             return self._book.charges(dataset, analyst)
 
     def head(self) -> Head:
         """Return the checkpoint at the end of the chain; stored elsewhere, it later reveals removed entries."""
-        with self._reading():
+        with self._transactions.reading():
             return self._book.head()
 
     def goes_through(self, head: Head | str) -> bool:
         """Return whether the chain contains this checkpoint; `verify` also checks the entries."""
         wanted = head if isinstance(head, Head) else Head.parse(head)
-        with self._reading():
+        with self._transactions.reading():
             return self._book.goes_through(wanted)
 
     def verify(self, head: Head | str | None = None) -> Verification:
         """Check every entry and every account, and that the chain contains the checkpoint `head`, if given."""
         saved = head if head is None or isinstance(head, Head) else Head.parse(head)
-        with self._reading():
+        with self._transactions.reading():
             return verified(self._book.entries(), self._book.head(), self._book.accounts(), saved)
 
     def try_writing(self) -> None:
         """Write to the disk as a charge does, and leave nothing; what keeps a charge from being written is raised."""
-        with self._writing("nothing was to be written", "nothing was to be written"):
+        with self._transactions.writing("nothing was to be written", "nothing was to be written"):
             self._store.try_writing()
-
-    @contextmanager
-    def _writing(self, nothing: str, unsure: str) -> Iterator[None]:
-        """Make one transaction of the block; say what became of it if the store fails."""
-        try:
-            known = self._known()
-            with self._store.writing():
-                self._begin(known)
-                yield
-                due = self._book.due
-            self._keep(due)
-        except Failure as failure:
-            outcome = unsure if failure.in_commit else nothing
-            message = f"the ledger {self._store.where} cannot be written: {failure}; {outcome}"
-            raise LedgerUnavailable(message, failure.in_commit, lasting=failure.lasting) from None
-
-    @contextmanager
-    def _reading(self, *, spent: bool = False) -> Iterator[None]:
-        """Let the block see one state of the ledger; `spent` if it tells what was spent until now."""
-        try:
-            known = self._known()
-            with self._store.reading():
-                self._begin(known)
-                if spent:
-                    self._book.due = self._book.head()
-                yield
-                due = self._book.due
-            self._keep(due)
-        except Failure as failure:
-            message = f"the ledger {self._store.where} cannot be read: {failure}"
-            raise LedgerUnavailable(message, lasting=failure.lasting) from None
-
-    def _known(self) -> Collection[Head]:
-        """Return what the witness knows: before a transaction begins, so that it has to see all of that."""
-        return () if self._witness is None else self._witness.heads()
-
-    def _begin(self, known: Collection[Head]) -> None:
-        """Refuse a ledger that is not the one that the witness knows; call it inside a transaction."""
-        self._book.due = START
-        for head in known:
-            if not self._book.goes_through(head):
-                raise replaced(self._store.where, head, self._book.head())
-
-    def _keep(self, due: Head) -> None:
-        """Let the witness have what is about to leave; until it has that, nothing does."""
-        if self._witness is None or due == START:
-            return
-        try:
-            self._witness.keep(due)
-        except Failure as failure:
-            self._owed = max(self._owed, due, key=lambda head: head.seq)
-            raise Failure(str(failure), in_commit=True, lasting=failure.lasting) from None
-
-    def _settle(self) -> None:
-        """Let the witness have what it could not keep before; while it cannot, nothing more is charged."""
-        if self._witness is not None and self._owed != START:
-            self._witness.keep(self._owed)
-            self._owed = START
 
     def _opening(self, dataset: str) -> Entry:
         opening = self._book.opening(dataset)

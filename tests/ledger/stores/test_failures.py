@@ -538,7 +538,7 @@ def test_what_somebody_writes_while_a_ledger_is_read_is_told(tmp_path: Path) -> 
             (folder / where.name).chmod(0o644)
 
             def charge_meanwhile() -> None:
-                with found._reading(), Ledger.open(folder / where.name) as other:
+                with found._transactions.reading(), Ledger.open(folder / where.name) as other:
                     other.charge("clinic", "ada", 1)
 
             with pytest.raises(LedgerUnavailable, match="was written by somebody else meanwhile; read it again"):
