@@ -316,7 +316,7 @@ def test_ctrl_c_tells_the_request_id(open_clinic: Clinic) -> None:
             out, err = process.communicate(timeout=PATIENCE)
         thread.join(PATIENCE)
     assert (process.returncode, out) == (130, "")
-    assert re.fullmatch(r"inbounds: if this was charged, ask again for free with --request-id [0-9a-f]{32}\n", err)
+    assert re.fullmatch(r"inbounds: if this was charged, repeat it for free with --request-id [0-9a-f]{32}\n", err)
 
 
 @pytest.mark.slow

@@ -393,7 +393,7 @@ def test_a_column_of_another_type_is_refused_unseen(engine_place: Place, kind: s
 def test_a_column_that_is_not_there_is_told(engine_place: Place) -> None:
     """A table that lacks a column of the contract, or the unit, is refused before it is paid for."""
     dataset = engine_place.dataset([], {"y": "int"}, ONE_COLUMN.format("keys = [1]"))
-    with pytest.raises(InvalidQuestion, match="a column 'x', and the table has none"):
+    with pytest.raises(InvalidQuestion, match="a column 'x', but the table has none"):
         dataset.count().plan(1)
     text = ONE_COLUMN.format("keys = [1]").replace('"row"', '"person"\nmax_rows_per_unit = 1')
     with pytest.raises(InvalidQuestion, match="names 'person' as the unit"):

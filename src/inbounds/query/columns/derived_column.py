@@ -303,8 +303,8 @@ class _Maker:
         """Return a condition as a test of whole numbers."""
         match condition:
             case And() | Or() | Not():
-                parts = tuple(self.truth(part) for part in condition.parts())
-                return {And: w.Every, Or: w.Either, Not: w.Opposite}[type(condition)](parts)
+                joins = w.Every if isinstance(condition, And) else w.Either if isinstance(condition, Or) else w.Opposite
+                return joins(tuple(self.truth(part) for part in condition.parts()))
             case Like():
                 return self.truth(condition.among(keys_of(self.find(condition.column))))
             case ColumnTest():

@@ -185,7 +185,7 @@ def broken(*given: object, **named: object) -> None:
 CROSSED = "SELECT COUNT(*) FROM visits GROUP BY CUBE(district, sex)"
 
 
-@pytest.mark.parametrize("towns", [0, 3], indirect=True)
+@pytest.mark.parametrize("towns", [SETTINGS[0], SETTINGS[3]], indirect=True)
 def test_a_cheaper_table_answers_where_the_nearest_is_not_found(
     towns: Playground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,7 +200,7 @@ def test_a_cheaper_table_answers_where_the_nearest_is_not_found(
     assert answer_adds_up(towns.dataset.sql(CROSSED).ask(1, analyst="ana"))
 
 
-@pytest.mark.parametrize("towns", [0, 3], indirect=True)
+@pytest.mark.parametrize("towns", [SETTINGS[0], SETTINGS[3]], indirect=True)
 def test_what_was_measured_is_kept_where_no_table_is_found(towns: Playground, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing works the charge stands and nothing of the data is told; the request id makes the table of the same
     measurements later, without another look at the data or another charge."""
