@@ -18,9 +18,10 @@ from itertools import product
 from typing import Any
 
 from inbounds.query.columns.column import Keys, Numbers
-from inbounds.query.columns.condition import And, Compare, Condition, In, Like, Missing, Not, Or
-from inbounds.query.columns.derived_column import Made, MadeKeys
-from inbounds.query.columns.expression import Binary, Call, Case, Constant, Expression, Named
+from inbounds.query.columns.derived_column import Derived, DerivedKeys
+from inbounds.query.expressions.arithmetic import Binary, Call, Case
+from inbounds.query.expressions.condition import And, Compare, Condition, In, Like, Missing, Not, Or
+from inbounds.query.expressions.node import ColumnRef, Constant, Node
 from inbounds.query.question.group import Group, by_key
 from inbounds.query.question.measure import (
     Cdf,
@@ -45,13 +46,13 @@ Cell = tuple[int, ...]
 HALF = Fraction(1, 2)
 
 
-def value(question: Question, name: str, row: Row) -> Any:
+def value(question: Question, node: Node, row: Row) -> Any:
     """Return a column of a row, which may be made of columns: a fraction, a day or a key; None if it is missing."""
-    column = question.table.column(name)
+    column = question.table.column(node)
     oracle = _Oracle(question, frozenset())
-    if isinstance(column, Made | MadeKeys):
-        return oracle.value(column.formula.expression, row)
-    return oracle.plain(name, row)
+    if isinstance(column, Derived):
+        return oracle.value(column.formula, row)
+    return oracle.plain(node, row)
 
 
 def totals(question: Question, rows: Iterable[Row], integers: Iterable[str] = ()) -> list[list[int]]:
@@ -138,7 +139,7 @@ def cuts_of(question: Question) -> list[Cut]:
     return [Cut(question.table.numbers(name), 2**17 if len(names) == 2 else 2**35, squares) for name in names]
 
 
-def moments_of(measure: Measure) -> tuple[tuple[str, ...], tuple[Measure, ...]]:
+def moments_of(measure: Measure) -> tuple[tuple[Node, ...], tuple[Measure, ...]]:
     """Return the columns of moments, and which of them are asked for."""
     if isinstance(measure, Moments):
         return measure.columns, measure.of
@@ -192,7 +193,7 @@ class _Oracle:
         return None if None in codes else tuple(code for code in codes if code is not None)
 
     def code(self, group: Group, row: Row) -> int | None:
-        index = self.index(group.column.name, row)
+        index = self.index(group.column.node, row)
         return index if index is None or isinstance(group.column, Keys) else bisect_right(group.starts, index) - 1
 
     def parts(self, row: Row) -> list[int] | None:
@@ -201,7 +202,7 @@ class _Oracle:
         if isinstance(measure, Count | CountUnits | CountKeys | Cdf):
             return [1]
         if cuts := cuts_of(self.question):
-            found = [self.index(cut.column.name, row) for cut in cuts]
+            found = [self.index(cut.column.node, row) for cut in cuts]
             return None if None in found else self.crossed(cuts, [one for one in found if one is not None])
         if isinstance(measure, Proportion):
             return self.linear(int(self.truth(measure.condition, row) is True))
@@ -236,10 +237,10 @@ class _Oracle:
 
     # One value.
 
-    def index(self, name: str, row: Row) -> int | None:
+    def index(self, node: Node, row: Row) -> int | None:
         """Return a value as an integer, None if it is missing."""
-        column = self.column(name)
-        if isinstance(column, Made | MadeKeys) and name not in row:  # rows made of rows hold it already
+        name, column = node.name, self.column(node)
+        if isinstance(column, Derived) and name not in row:  # rows made of rows hold it already
             return self.made(column, row)
         value = row[name]
         if value is None:
@@ -255,23 +256,23 @@ class _Oracle:
             return max(0, min(column.steps, value - int(column.low)))
         return None if math.isnan(value) else nearest(column, value)
 
-    def made(self, column: Made | MadeKeys, row: Row) -> int | None:
+    def made(self, column: Derived, row: Row) -> int | None:
         """Return the value of a column made of columns, computed in fractions, as an integer."""
-        found = self.value(column.formula.expression, row)
+        found = self.value(column.formula, row)
         if found is None:
             return None
-        if isinstance(column, MadeKeys):
+        if isinstance(column, DerivedKeys):
             return column.keys.index(found)
         place = (number(found) - column.low) / column.step
         assert place.denominator == 1 or column.bounds.step is None, (str(column.formula), found)
         return math.floor(place + HALF)
 
-    def value(self, node: Expression, row: Row) -> Any:  # noqa: PLR0911  one for each kind
+    def value(self, node: Node, row: Row) -> Any:  # noqa: PLR0911  one for each kind
         """Return an expression for a row: a fraction, a day or a key; None if it is missing."""
         if isinstance(node, Constant):
             return node.value
-        if isinstance(node, Named):
-            return self.plain(node.column, row)
+        if isinstance(node, ColumnRef):
+            return self.plain(node, row)
         if isinstance(node, Case):
             for test, then in node.branches:
                 if self.truth(test, row) is True:
@@ -285,9 +286,9 @@ class _Oracle:
         name = node.operator if isinstance(node, Binary) else node.function if isinstance(node, Call) else ""
         return COMPUTED[name](*given)
 
-    def plain(self, name: str, row: Row) -> Any:
+    def plain(self, node: Node, row: Row) -> Any:
         """Return the value of a column, as it is once it is clipped and rounded."""
-        index, column = self.index(name, row), self.column(name)
+        index, column = self.index(node, row), self.column(node)
         if index is None:
             return None
         if isinstance(column, Keys):
@@ -298,18 +299,18 @@ class _Oracle:
     def truth(self, condition: Condition, row: Row) -> bool | None:
         """Return whether a condition is true, false, or neither."""
         if isinstance(condition, And | Or):
-            truths = [self.truth(part, row) for part in condition.parts()]
+            truths = [self.truth(part, row) for part in condition.conditions()]
             decides = isinstance(condition, Or)
             return decides if decides in truths else None if None in truths else not decides
         if isinstance(condition, Not):
             opposite = self.truth(condition.this, row)
             return None if opposite is None else not opposite
         if isinstance(condition, Like):
-            return self.fits(condition, self.plain(condition.column, row))
+            return self.fits(condition, self.plain(condition.this, row))
         if isinstance(condition, Missing):
-            return self.index(condition.column, row) is None
+            return self.index(condition.this, row) is None
         if isinstance(condition, In):
-            tests = tuple(Compare(condition.column, "=", value) for value in condition.values)
+            tests = tuple(Compare(condition.this, "=", option) for option in condition.options)
             return self.truth(Or(tests), row)
         assert isinstance(condition, Compare)
         return self.compared(condition, row)
@@ -330,7 +331,7 @@ class _Oracle:
         return key.startswith(first) and rest.endswith(others[-1])
 
     def compared(self, test: Compare, row: Row) -> bool | None:
-        index, column = self.index(test.column, row), self.column(test.column)
+        index, column = self.index(test.this, row), self.column(test.this)
         if index is None:
             return None
         if isinstance(column, Keys):

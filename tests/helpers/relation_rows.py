@@ -71,7 +71,7 @@ def _possible(table: Table, row: Row) -> dict[str, Any]:
     oracle = _Oracle(Question(table, Count()), frozenset())
     found: dict[str, Any] = {table.owner or "": row[table.owner or ""]}
     for name, column in table.columns.items():
-        index = oracle.index(name, row)
+        index = oracle.index(column.node, row)
         if index is None:
             found[name] = None
         elif isinstance(column, Keys):

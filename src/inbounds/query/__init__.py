@@ -19,10 +19,10 @@ from inbounds.errors import (
 )
 from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.explanation import ExplainedPart, Explanation
-from inbounds.query.columns.expression import case, column
 from inbounds.query.custodian.inspection import Inspection
 from inbounds.query.dataset import Dataset
-from inbounds.query.grammar.conditions import read_expression as expression
+from inbounds.query.expressions.builder import case, column
+from inbounds.query.grammar.rows import read_expression as expression
 from inbounds.query.query import Query
 
 __all__ = [

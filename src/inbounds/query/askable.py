@@ -10,10 +10,12 @@ from typing import Any
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.query.columns.column import Keys
-from inbounds.query.columns.condition import Condition
 from inbounds.query.columns.condition_check import checked
-from inbounds.query.columns.expression import Expression, indicated
-from inbounds.query.grammar.conditions import read_condition
+from inbounds.query.expressions.build import indicator
+from inbounds.query.expressions.builder import Expression
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.node import Node
+from inbounds.query.grammar.rows import read_condition
 from inbounds.query.query import Query
 from inbounds.query.question.group import by_bins, by_key
 from inbounds.query.question.measure import (
@@ -62,24 +64,24 @@ class Questions(ABC):
 
     def count_keys(self, column: str | Expression) -> Query:
         """Ask how many of a column's categories have a row."""
-        return self._asked(CountKeys(by_key(self.table.column(column)).column.name))
+        return self._asked(CountKeys(by_key(self.table.column(column)).column.node))
 
     def sum(self, column: str | Expression) -> Query:
         """Ask for the sum of a column."""
-        return self._asked(Sum(self.table.addends(column).name))
+        return self._asked(Sum(self.table.addends(column).node))
 
     def mean(self, column: str | Expression) -> Query:
         """Ask for the mean of a column, or of an expression such as `price * quantity`."""
-        name = self.table.numbers(column).name
-        return self._asked(Mean(name)) if (of := indicated(name)) is None else self.proportion(of)
+        node = self.table.numbers(column).node
+        return self._asked(Mean(node)) if (of := indicator(node)) is None else self.proportion(of)
 
     def variance(self, column: str | Expression, *, population: bool = False) -> Query:
         """Ask for the variance of a column: of a sample, as `VARIANCE` is in SQL, or of the rows themselves."""
-        return self._asked(Variance(self.table.numbers(column).name, sample=not population))
+        return self._asked(Variance(self.table.numbers(column).node, sample=not population))
 
     def stddev(self, column: str | Expression, *, population: bool = False) -> Query:
         """Ask for the standard deviation of a column: of a sample, or of the rows themselves."""
-        return self._asked(Deviation(self.table.numbers(column).name, sample=not population))
+        return self._asked(Deviation(self.table.numbers(column).node, sample=not population))
 
     def covariance(self, column: str | Expression, other: str | Expression, *, population: bool = False) -> Query:
         """Ask for the covariance of two columns: of a sample, or of the rows themselves."""
@@ -89,10 +91,12 @@ class Questions(ABC):
         """Ask for the correlation of two columns, from -1 to 1."""
         return self._asked(Correlation(*self._two(column, other)))
 
-    def _two(self, column: str | Expression, other: str | Expression) -> tuple[str, str]:
-        found = self.table.numbers(column).name, self.table.numbers(other).name
+    def _two(self, column: str | Expression, other: str | Expression) -> tuple[Node, Node]:
+        found = self.table.numbers(column).node, self.table.numbers(other).node
         if found[0] == found[1]:
-            raise InvalidQuestion(f"two different columns are needed, got {shown(found[0])} twice; name another one")
+            raise InvalidQuestion(
+                f"two different columns are needed, got {shown(found[0].name)} twice; name another one"
+            )
         return found
 
     def proportion(self, condition: Condition | str) -> Query:
@@ -115,15 +119,15 @@ class Questions(ABC):
             ) from None
         if (problem := refuse_level(found)) is not None:
             raise InvalidQuestion(problem)
-        return self._asked(Quantile(self.table.numbers(column).name, found))
+        return self._asked(Quantile(self.table.numbers(column).node, found))
 
     def minimum(self, column: str | Expression) -> Query:
         """Ask for the quantile at 0.01, because the minimum would reveal one row."""
-        return self._asked(Extreme.of("MIN", self.table.numbers(column).name))
+        return self._asked(Extreme.of("MIN", self.table.numbers(column).node))
 
     def maximum(self, column: str | Expression) -> Query:
         """Ask for the quantile at 0.99, because the maximum would reveal one row."""
-        return self._asked(Extreme.of("MAX", self.table.numbers(column).name))
+        return self._asked(Extreme.of("MAX", self.table.numbers(column).node))
 
     def quantiles(self, column: str | Expression, levels: Iterable[Any]) -> Query:
         """Ask for several quantiles of a column, for example [0.1, 0.5, 0.9]; they are released in order."""
@@ -173,20 +177,21 @@ class Questions(ABC):
         if read.condition is not None:
             query = query.where(read.condition)
         if read.grouped.keys:
-            query = query.by(*read.grouped.keys)
+            query = query.by(*map(Expression, read.grouped.keys))
         if read.grouped.sets is not None:
-            query = query.groupings(*read.grouped.sets)
+            query = query.groupings(*(map(Expression, columns) for columns in read.grouped.sets))
         checked_as = dict(zip(read.measures, measures, strict=True))
         return replace(query, shown=read.shown.with_measures(checked_as.__getitem__))
 
     def _binned(self, measure: Measure, read: Selected) -> Query:
         """Return the histogram or the cumulative distribution that was read from SQL."""
         assert read.histogram is not None
+        column, bins = Expression(read.histogram[0]), read.histogram[1]
         if not measure.names_groups_by_top:
-            return self.histogram(*read.histogram)
+            return self.histogram(column, bins)
         if read.grouped.keys:
             raise InvalidQuestion("CDF covers all rows at once; leave GROUP BY out, and choose the group in WHERE")
-        return self.cdf(*read.histogram)
+        return self.cdf(column, bins)
 
 
 def _alone(query: Query) -> tuple[Measure, ...]:

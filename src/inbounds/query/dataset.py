@@ -25,12 +25,12 @@ from inbounds.query.ask.account import Account, Where
 from inbounds.query.ask.discovery import Discovered, discover
 from inbounds.query.askable import Questions
 from inbounds.query.columns.column import Keys
-from inbounds.query.columns.condition import Condition
 from inbounds.query.columns.condition_check import checked
 from inbounds.query.contract.budget import Budget
 from inbounds.query.contract.contract import Contract
 from inbounds.query.engines.engine import Engine
-from inbounds.query.grammar.conditions import read_condition
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.grammar.rows import read_condition
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.plan_question import plan
 from inbounds.query.query import Query
@@ -190,7 +190,7 @@ class Dataset(Questions):
 
     def planned(self, question: Question, epsilon: Fraction, pooling: Fraction | None) -> Plan:
         """Return the plan for a question; the same question again is not planned again."""
-        key = (str(question), question.alone, epsilon, pooling)
+        key = (question, epsilon, pooling)  # whole, and not as it is written: two that read alike may differ
         found = self._plans.get(key)
         if found is not None:
             return found

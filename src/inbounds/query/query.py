@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display.progress import Progress, check_progress
@@ -18,14 +18,14 @@ from inbounds.query.answer.apply_view import Showing
 from inbounds.query.answer.explanation import Explanation
 from inbounds.query.answer.interval_cover import noise_only
 from inbounds.query.answer.public_part import PublicPart
-from inbounds.query.answer.released.conditions import both
-from inbounds.query.answer.released.expression import Key, OfMeasure, Released, kind_of, kind_of_measure
+from inbounds.query.answer.released.leaf import Key, MeasureRef, kind_of, kind_of_measure, measures_in
 from inbounds.query.answer.view import AS_RELEASED, Order, Shown, ShownColumn
 from inbounds.query.ask.derive import derive
 from inbounds.query.ask.options import checked_confidence, cost_of, fixed_pooling, whole_number
 from inbounds.query.ask.steps import Asking
-from inbounds.query.columns.condition import Condition
-from inbounds.query.columns.expression import Expression
+from inbounds.query.expressions.builder import Expression
+from inbounds.query.expressions.condition import And, Condition, joined
+from inbounds.query.expressions.node import Node
 from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question, binned_call, sql_of
@@ -102,7 +102,7 @@ class Query:
         """
         found = tuple(ShownColumn(self._read(text, "a column"), name) for name, text in columns.items())
         for column in found:
-            if not column.of.measures:
+            if not measures_in(column.of):
                 raise InvalidQuestion(f"a column must hold a measure, got {column.of}; name one of the answer's")
             if column.name in self._columns[: len(self.questions[0].groups)]:
                 raise InvalidQuestion(f"{column.name} is the name of a group; give the column another one")
@@ -112,7 +112,7 @@ class Query:
         """Return the question for those of its measures only that are needed: what nobody sees is not paid for."""
         needed = [column.of for column in how.columns] + [order.of for order in how.order]
         needed += [] if how.having is None else [how.having]
-        used = {measure for one in needed for measure in one.measures}
+        used = {measure for node in needed for measure in measures_in(node)}
         measures = tuple(measure for measure in self.asked if measure in used)
         return replace(self, shown=how) if len(measures) == len(self.asked) else self._measuring(measures, how)
 
@@ -125,8 +125,8 @@ class Query:
 
     def having(self, condition: str) -> Query:
         """Return the query showing only rows whose released values meet a condition: `"count > 100"`."""
-        found = self._read(condition, "a condition", condition=True)
-        return replace(self, shown=replace(self.shown, having=both(self.shown.having, found)))
+        found, before = cast("Condition", self._read(condition, "a condition", condition=True)), self.shown.having
+        return replace(self, shown=replace(self.shown, having=found if before is None else joined(And, before, found)))
 
     def order_by(self, expression: str, *, descending: bool = False, missing_first: bool = False) -> Query:
         """Return the query with its rows ordered by an expression, within any order given before."""
@@ -142,15 +142,15 @@ class Query:
         """What the columns are called that are released."""
         return columns_of(self.questions, self.places)
 
-    def _read(self, text: str, what: str, *, condition: bool = False) -> Released:
+    def _read(self, text: str, what: str, *, condition: bool = False) -> Node:
         """Read an expression over the columns of the answer, as it is now."""
-        names: dict[str, Released] = {}
+        names: dict[str, Node] = {}
         for name, group in zip(self._columns, self.questions[0].groups, strict=False):
-            names[name] = Key(name, "bin" if group.has_bins else kind_of(group.column))
+            names[name] = Key(group.column.node, "bin" if group.has_bins else kind_of(group.column))
         kinds = [kind_of_measure(self.dataset.table.columns, one) for one in self.asked]
         for name, measure, kind in zip(self._columns[len(names) :], self.asked, kinds, strict=True):
-            names[name] = OfMeasure(measure, kind)
-        names |= {one.name: OfMeasure(one.measure, one.kind) for one in self._public.values.values()}
+            names[name] = MeasureRef(measure, kind)
+        names |= {one.name: MeasureRef(one.measure, one.kind) for one in self._public.values.values()}
         names |= {one.name: one.of for one in self.shown.columns if one.name is not None}
         return read_shown(text, what, names, self.dataset.table.columns, condition=condition)
 
@@ -306,7 +306,7 @@ class Query:
     def __str__(self) -> str:
         """Return what is asked, and how it is shown, in SQL: equal questions give equal texts."""
         binned = binned_call(self.questions[0])
-        plain = OfMeasure(self.asked[0])
+        plain = MeasureRef(self.asked[0])
         columns = [
             str(one).replace(str(plain), binned, 1) if binned is not None and one.of == plain else str(one)
             for one in self.shown.columns

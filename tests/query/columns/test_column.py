@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
-from inbounds.query.columns.column import MOST_STEPS, Column, Comparison, Keys, Numbers, as_value, refuse_column
+from inbounds.query.columns.column import MOST_STEPS, Column, Keys, Numbers, as_value, refuse_column
 from inbounds.query.columns.kind import DAY, NUMBER, OF_KEYS
+from inbounds.query.expressions.condition import Comparison
 from inbounds.query.tables.column_types import FITTING
 from tests.helpers.oracle import COMPARED, nearest
 

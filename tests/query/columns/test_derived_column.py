@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -16,9 +17,9 @@ from inbounds.errors import InvalidContract, InvalidQuestion
 from inbounds.query import Dataset, Query, case, column, expression
 from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.column import Keys, Numbers
-from inbounds.query.columns.condition import Condition
-from inbounds.query.columns.derived_column import Made, MadeKeys
-from inbounds.query.columns.expression import Expression, call
+from inbounds.query.columns.derived_column import Derived, DerivedNumbers
+from inbounds.query.expressions.builder import Expression
+from inbounds.query.expressions.condition import Condition
 from tests.helpers import oracle
 from tests.helpers.engine_places import InParquet, distance, totals_of
 
@@ -125,13 +126,13 @@ EXACT = st.recursive(st.one_of(STEPPED, OF_DAYS), wider, max_leaves=6)
 ROUGH = st.recursive(st.sampled_from(["a", "b", "x", "y"]).map(column), wider, max_leaves=5)
 
 
-def made(asked: Expression) -> Made | MadeKeys | None:
+def made(asked: Expression) -> Derived | None:
     """Return the column that an expression makes; None if it is refused, or no expression but a column."""
     try:
-        found = DATASET.table.column(asked.name)
+        found = DATASET.table.column(asked)
     except InvalidQuestion:
         return None
-    return found if isinstance(found, Made | MadeKeys) else None
+    return found if isinstance(found, Derived) else None
 
 
 class Machine:
@@ -150,7 +151,7 @@ class Machine:
 
     def _code(self, number: w.Whole) -> int | None:  # noqa: PLR0911  one for each kind
         if isinstance(number, w.Code):
-            place = self.oracle.index(number.column.name, self.row)
+            place = self.oracle.index(number.column.node, self.row)
             return number.codes[place] if number.codes and place is not None else place
         if isinstance(number, w.Chosen):
             taken = next((i for i, test in enumerate(number.tests) if self.truth(test) is True), len(number.tests))
@@ -202,10 +203,10 @@ TABLE = random_rows(1)
 def test_no_row_leaves_the_bounds_of_an_expression(asked: Expression) -> None:
     """Whatever a row holds, the exact value of an expression is in its bounds, and is the one that its steps tell."""
     found = made(asked)
-    if not isinstance(found, Made):
+    if not isinstance(found, DerivedNumbers):
         return
     for row in TABLE:
-        value = oracle.value(DATASET.count().question, found.name, row)
+        value = oracle.value(DATASET.count().question, found.node, row)
         code = Machine(row).code(found.whole)
         assert (code is None) == (value is None), str(asked)
         if code is not None:
@@ -224,13 +225,14 @@ def test_without_a_step_values_are_hardly_moved(asked: Expression) -> None:
     ROUND, a choice by a condition) can jump there, and is left out.
     """
     found = made(asked)
-    if not isinstance(found, Made):
+    if not isinstance(found, DerivedNumbers):
         return
     jumps = any(word in str(asked) for word in ("FLOOR", "ROUND", "CASE"))
-    within = [one for part in asked.walk() if isinstance(one := made(part), Made)]
+    parts = [part for part in asked.node.walk() if not isinstance(part, Condition)]
+    within = [one for part in parts if isinstance(one := made(Expression(part)), DerivedNumbers)]
     scale = max(Fraction(4000), *(abs(end) for one in within for end in (one.low, one.high)))
     for row in TABLE:
-        value = oracle.value(DATASET.count().question, found.name, row)
+        value = oracle.value(DATASET.count().question, found.node, row)
         code = Machine(row).code(found.whole)
         assert jumps or (code is None) == (value is None), str(asked)
         if code is not None:
@@ -305,7 +307,7 @@ def test_ends_are_reached_where_every_column_occurs_once(text: str) -> None:
     grid = [
         {"a": a, "b": b / 2, "c": c / 4} for a in range(-3, 8, 2) for b in range(11) for c in range(-5, 4)
     ]  # fmt: skip
-    values = [oracle.value(DATASET.count().question, found.name, row) for row in grid]
+    values = [oracle.value(DATASET.count().question, found.node, row) for row in grid]
     assert (min(values), max(values)) == (found.low, found.high)
 
 
@@ -367,8 +369,8 @@ def test_no_unit_changes_more_than_the_sensitivity(files: InParquet, asked: list
     rows = random_rows(seed, 25)
     less = [row for row in rows if row["who"] != rows[0]["who"]]
     more_of, less_of = files.dataset(rows, TYPES, UNITS), files.dataset(less, TYPES, UNITS)
-    names = [one.name for one in asked if made(one) is not None]
-    for name in names:
+    kept = [one for one in asked if made(one) is not None]
+    for name in kept:
         try:
             queries = [[dataset.mean(name), dataset.sum(name).by("k")] for dataset in (more_of, less_of)]
             found = [[totals_of(query) for query in some] for some in queries]
@@ -406,7 +408,7 @@ SAME: list[tuple[str, Query]] = [
     ("SELECT AVG(CASE WHEN a > 1 THEN 1 ELSE 0 END) FROM t", DATASET.proportion("a > 1")),
     ("SELECT SUM(CASE WHEN a > 1 THEN b END) FROM t", DATASET.sum(case((a > 1, b)))),
     ("SELECT SUM(ROUND(b, 1)) FROM t", DATASET.sum(round(b, 1))),
-    ("SELECT SUM(CEIL(b)) FROM t", DATASET.sum(-call("FLOOR", -b))),
+    ("SELECT SUM(CEIL(b)) FROM t", DATASET.sum(math.ceil(b))),
     ("SELECT HISTOGRAM(a * b, 5) FROM t", DATASET.histogram("a * b", 5)),
     ("SELECT COUNT(*) FROM t GROUP BY ROLLUP (YEAR(d), MONTH(d))",
      DATASET.count().groupings(("YEAR(d)", "MONTH(d)"), (d.part("year"),), ())),
@@ -480,8 +482,6 @@ def test_long_expressions_are_refused() -> None:
         long = long + column("b")
     for _ in range(40):
         deep = deep * deep
-        if len(list(deep.walk())) > 100:
-            break
     for asked in (long, deep):
         with pytest.raises(InvalidQuestion, match=r"at most 100 parts"):
             DATASET.mean(asked)
@@ -529,7 +529,7 @@ def test_a_contract_can_make_columns(files: InParquet) -> None:
     rows = random_rows(3)
     dataset = files.dataset(rows, TYPES, UNITS.replace("[budget]", FROM))
     season = dataset.table.column("season")
-    assert isinstance(season, Made)
+    assert isinstance(season, DerivedNumbers)
     assert repr(season.bounds) == "[0, 4] step 1"
     by_month = "SELECT month, AVG(season * a) FROM t WHERE season < month GROUP BY month"
     for text in (by_month, "SELECT COUNT(*) FROM t GROUP BY size"):

@@ -18,8 +18,7 @@ import pytest
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns import integer_expression
 from inbounds.query.columns.column import Column, Keys, Numbers
-from inbounds.query.columns.derived_column import Made, MadeKeys
-from inbounds.query.columns.expression import Named
+from inbounds.query.columns.derived_column import Derived
 from inbounds.query.columns.integer_expression import Whole
 from inbounds.query.statement.expressions import called
 from inbounds.query.statement.relations import Reading
@@ -54,7 +53,7 @@ def in_engine(place: RandomPlace, table: Table, columns: list[Column]) -> dict[i
     """Return the integers that a statement computes for all rows, by the unit, which each row has its own of."""
     names = {column.name for column in columns}
     reading = Reading({table.name: place.dataset.engine}, place.dataset.engine.dialect)
-    select = reading._coded(table, names)
+    select = reading._coded(table, {column.node for column in columns})
     at = {select.named_selects.index(called(name)): name for name in names}
     rows = place.run(place.dataset.engine.dialect.render(select), "every")
     return {row[0]: {name: row[i] for i, name in at.items()} for row in rows}
@@ -82,7 +81,7 @@ def violations(folder: Path, seeds: range) -> Iterator[str]:
 
 def _problem(column: Column, code: int | None, by_hand: oracle._Oracle, row: dict[str, Any]) -> str | None:
     """Return what is wrong with the value of a row, or None."""
-    formula = column.formula.expression if isinstance(column, Made | MadeKeys) else Named(column.name)
+    formula = column.formula if isinstance(column, Derived) else column.node
     value = by_hand.value(formula, row)
     if value is None or code is None:
         is_right = value is None and code is None

@@ -13,8 +13,9 @@ import pytest
 
 from inbounds.query.answer.public_knowledge import public_values
 from inbounds.query.columns.column import Keys, Numbers
-from inbounds.query.columns.condition import Compare, Condition
 from inbounds.query.columns.integer_range import Range
+from inbounds.query.expressions.condition import Compare, Condition
+from inbounds.query.expressions.node import ColumnRef, Constant
 from inbounds.query.methods.quantiles.law import Buckets
 from inbounds.query.question.group import Group
 from inbounds.query.question.impossible_condition import can_be_met
@@ -44,19 +45,21 @@ def wrong(folder: Path, seeds: range) -> Iterator[tuple[str, bool]]:
 def _ruled_out(question: Question, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
     """Ask for columns of a public table by its key, where they are one of the values that they have."""
     for name in names:
-        measure = Quantile(name, Fraction(1, 2))
+        measure = Quantile(ColumnRef(name), Fraction(1, 2))
         column = question.table.columns[name]
         if not isinstance(column, Numbers) or column.steps == 0:
             continue
         of_all = public_values(question, [measure]).get(measure)
         for value in set() if of_all is None else set(of_all.values.values()) - {None}:
-            found = public_values(question.where(Compare(name, "=", value)), [measure]).get(measure)
+            found = public_values(question.where(Compare(ColumnRef(name), "=", Constant(value))), [measure]).get(
+                measure
+            )
             yield "ruled out", found is None or set(found.values.values()) != {value}
 
 
 def _of_values(case: Case, question: Question) -> Iterator[tuple[str, bool]]:
     for name, column in question.table.columns.items():
-        measure = Quantile(name, Fraction(1, 2))
+        measure = Quantile(ColumnRef(name), Fraction(1, 2))
         if not isinstance(column, Numbers) or column.steps == 0:
             continue
         found = public_values(question, [measure]).get(measure)

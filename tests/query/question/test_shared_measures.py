@@ -13,6 +13,7 @@ from scipy import stats
 
 from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.query import Dataset
+from inbounds.query.expressions.node import ColumnRef
 from inbounds.query.methods.ratio import Ratio, TotalsOfColumn
 from inbounds.query.question.measure import Count, Mean, Quantile, Sum
 from inbounds.query.question.shared_measures import Quantiles, Shared, Totals
@@ -47,19 +48,23 @@ def quiet(text: str) -> None:
 
 def test_what_goes_together_is_answered_together() -> None:
     """Rows, sum and mean of one column share their totals, and so do quantiles of one column; nothing else does."""
-    mean, total, median = Mean("x"), Sum("x"), Quantile("x", Fraction(1, 2))
-    high = Quantile("x", Fraction(9, 10))
-    shared = Shared.of((high, mean, Count(), median, total, Mean("y")))
+    mean, total, median = Mean(ColumnRef("x")), Sum(ColumnRef("x")), Quantile(ColumnRef("x"), Fraction(1, 2))
+    high = Quantile(ColumnRef("x"), Fraction(9, 10))
+    shared = Shared.of((high, mean, Count(), median, total, Mean(ColumnRef("y"))))
     assert shared.measures == (
-        Quantiles("x", (Fraction(1, 2), Fraction(9, 10))),
-        Totals("x", (mean, total)),
+        Quantiles(ColumnRef("x"), (Fraction(1, 2), Fraction(9, 10))),
+        Totals(ColumnRef("x"), (mean, total)),
         Count(),
-        Mean("y"),
+        Mean(ColumnRef("y")),
     )
     assert shared.places == ((0, 1), (1, 0), (2, 0), (0, 0), (1, 1), (3, 0))
-    assert Shared.of((Count(), mean)).measures == (Totals("x", (Count(), mean)),)
+    assert Shared.of((Count(), mean)).measures == (Totals(ColumnRef("x"), (Count(), mean)),)
     assert Shared.of((mean,)).measures == (mean,)
-    assert Shared.of((Count(), Mean("x"), Mean("y"))).measures == (Count(), Mean("x"), Mean("y"))
+    assert Shared.of((Count(), Mean(ColumnRef("x")), Mean(ColumnRef("y")))).measures == (
+        Count(),
+        Mean(ColumnRef("x")),
+        Mean(ColumnRef("y")),
+    )
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ SAME: list[tuple[str, str, str]] = [
     ("SELECT place, SUM(size) / COUNT(*) AS each, ROUND(AVG(size), 1) AS r FROM visits GROUP BY place ORDER BY each",
      "place, sum_size / nullif(count, 0) AS each, round(mean_size, 1) AS r", "ORDER BY each"),
     ("SELECT place, 100.0 * COUNT(*) / 12, COUNT(*) - 5 AS fewer FROM visits GROUP BY place HAVING fewer > 0",
-     'place, 100.0 * count / 12 AS "(100 * COUNT(*)) / 12", count - 5 AS fewer', "WHERE count - 5 > 0"),
+     'place, 100.0 * count / 12 AS "100 * COUNT(*) / 12", count - 5 AS fewer', "WHERE count - 5 > 0"),
     ("SELECT place, CASE WHEN COUNT(*) > 150 THEN 'many' WHEN place = 'c' THEN NULL ELSE 'few' END AS how FROM visits "
      "GROUP BY place ORDER BY how NULLS FIRST", "place, CASE WHEN count > 150 THEN 'many' WHEN place = 'c' THEN NULL "
      "ELSE 'few' END AS how", "ORDER BY how NULLS FIRST"),

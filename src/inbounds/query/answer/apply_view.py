@@ -10,10 +10,11 @@ from typing import Any
 
 from inbounds.exact.rational import round_nearest
 from inbounds.query.answer.answer import Answer, unlike
-from inbounds.query.answer.public_value import PublicValue
-from inbounds.query.answer.released.expression import Key, OfMeasure, Released, ReleasedRow, written, written_ends
+from inbounds.query.answer.released.evaluate import evaluate, interval, is_true, slopes, to_cell, to_cells
+from inbounds.query.answer.released.leaf import Key, MeasureRef, PublicValue, ReleasedRow, measures_in
 from inbounds.query.answer.view import Order, Shown, ShownColumn
 from inbounds.query.columns.column import Keys
+from inbounds.query.expressions.node import Node
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
 
@@ -47,10 +48,10 @@ class Showing:
         """Return what is to be shown."""
         if not how:
             return self.released
-        columns = how.columns or tuple(ShownColumn(OfMeasure(one)) for one in self.measures)
+        columns = how.columns or tuple(ShownColumn(MeasureRef(one)) for one in self.measures)
         rows = [(place, self._row(place)) for place in range(len(self.released.rows))]
         if how.having is not None:
-            rows = [(place, row) for place, row in rows if how.having.evaluate(row) is True]
+            rows = [(place, row) for place, row in rows if is_true(how.having, row)]
         for order in reversed(how.order):
             rows = self._ordered(rows, order)
         end = None if how.limit is None else how.offset + how.limit
@@ -79,8 +80,8 @@ class Showing:
             found = (*found, column.name or unlike(self._name(column.of), found))
         return found
 
-    def _name(self, of: Released) -> str:
-        if not isinstance(of, OfMeasure):
+    def _name(self, of: Node) -> str:
+        if not isinstance(of, MeasureRef):
             return str(of)
         return self.released.columns[len(self.groups) + self.measures.index(of.measure)]
 
@@ -100,44 +101,44 @@ class Showing:
         missing = [one for one in found if one[0] is None]
         return [one for _, one in (missing + there if order.missing_first else there + missing)]
 
-    def _sorted_by(self, of: Released, row: ReleasedRow) -> Any:
-        if not isinstance(of, Key) or of.column not in self.ranks:
-            return of.evaluate(row)
-        found = row.keys[of.column]
-        return None if found is None else self.ranks[of.column][found]
+    def _sorted_by(self, of: Node, row: ReleasedRow) -> Any:
+        if not isinstance(of, Key) or of.of.name not in self.ranks:
+            return evaluate(of, row)
+        key = row.keys[of.of.name]
+        return None if key is None else self.ranks[of.of.name][key]
 
     def _cells(self, columns: Sequence[ShownColumn], place: int) -> list[tuple[Any, float | None, Any]]:
         return [self._cell(column.of, self._row(place), place) for column in columns]
 
-    def _cell(self, of: Released, row: ReleasedRow, place: int) -> tuple[Any, float | None, Any]:
+    def _cell(self, of: Node, row: ReleasedRow, place: int) -> tuple[Any, float | None, Any]:
         """Return the value of an expression, its expected noise and its interval, as far as they follow."""
         noise = dict(zip(self.measures, self.released.noise[place], strict=True))
-        if isinstance(of, OfMeasure):
+        if isinstance(of, MeasureRef):
             return row.values[of.measure], noise[of.measure], row.intervals[of.measure]
         if isinstance(of, PublicValue):
             return of.cell(row)
-        interval = written_ends(of.interval(row)) if self._is_sure(of) else None
-        return written(of.evaluate(row)), _noise(of, row, noise), interval
+        ends = to_cells(interval(of, row)) if self._is_sure(of) else None
+        return to_cell(evaluate(of, row)), _noise(of, row, noise), ends
 
-    def _noise_only(self, of: Released) -> bool:
+    def _noise_only(self, of: Node) -> bool:
         """Return whether what an expression is made of has an interval that is about the noise only."""
         each = dict(zip(self.measures, self.released.intervals_noise_only, strict=True))
-        return any(each[one] for one in of.measures)
+        return any(each[measure] for measure in measures_in(of))
 
-    def _is_sure(self, of: Released) -> bool:
+    def _is_sure(self, of: Node) -> bool:
         """Return whether all intervals that an expression needs hold at once with the confidence that is stated."""
         stated = self.released.confidence
         sure = dict(zip(self.bundles, self.released.confidences or (stated,) * len(self.bundles), strict=True))
-        needed = {self.bundles[self.measures.index(one)] for one in of.measures}
+        needed = {self.bundles[self.measures.index(one)] for one in measures_in(of)}
         return sum(1 - Fraction(sure[one]) for one in needed) <= 1 - Fraction(stated)
 
 
-def _noise(of: Released, row: ReleasedRow, noise: Mapping[Measure, float | None]) -> float | None:
+def _noise(of: Node, row: ReleasedRow, noise: Mapping[Measure, float | None]) -> float | None:
     """Return the expected noise of what is linear in one measure: noise on several does not simply add up."""
-    slopes = of.slopes(row)
-    if slopes is None or len(slopes) != 1:
+    growth = slopes(of, row)
+    if growth is None or len(growth) != 1:
         return None
-    ((measure, slope),) = slopes.items()
+    ((measure, slope),) = growth.items()
     each = noise[measure]
     found = None if each is None else round_nearest(abs(slope) * Fraction(each))
     return found if found is not None and isfinite(found) else None

@@ -6,7 +6,7 @@ of its keys is a part of it.  Neither looks at the data again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from hashlib import sha256
@@ -15,8 +15,8 @@ from typing import Any
 from inbounds.query.answer import unfinished_table
 from inbounds.query.answer.answer import Answer
 from inbounds.query.columns.column import Keys
-from inbounds.query.columns.condition import Compare, Condition, In
 from inbounds.query.contract.hierarchy import ancestors
+from inbounds.query.expressions.condition import Compare, Condition, In
 from inbounds.query.question.question import Question
 
 Row = Mapping[str, Any]
@@ -106,7 +106,7 @@ def _summed(
     for place, row in enumerate(owned.rows):
         told = tuple(name for name, key in zip(columns, row, strict=False) if key is not None)
         sets.setdefault(told, []).append(place)
-    conditions = {one.column for one in extra if isinstance(one, Compare | In)}
+    conditions = {one.this.name for one in extra if isinstance(one, Compare | In)}
     by_key: dict[tuple[Any, ...], list[int]] = {}
     for asked in question.told_apart:
         needed = conditions | {names[place] for place in asked}
@@ -184,12 +184,9 @@ def _is_of_keys(question: Question, condition: Condition) -> bool:
     """Return whether a condition is about the key of one column."""
     if not isinstance(condition, Compare | In):
         return False
-    return isinstance(question.table.columns.get(condition.column), Keys)
+    return isinstance(question.table.columns.get(condition.this.name), Keys)
 
 
 def _holds(condition: Condition, row: Row) -> bool:
     assert isinstance(condition, Compare | In)
-    if isinstance(condition, In):
-        return row[condition.column] in condition.values
-    test: Callable[[Any, Any], bool] = (lambda a, b: a == b) if condition.operator == "=" else (lambda a, b: a != b)
-    return test(row[condition.column], condition.value)
+    return (row[condition.this.name] in condition.constants) == (condition.operator == "=")

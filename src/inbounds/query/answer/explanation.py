@@ -17,7 +17,7 @@ from inbounds.display.table import Column, Table
 from inbounds.exact.rational import cut
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answer.budget_forecast import Lasting
-from inbounds.query.columns.derived_column import MadeKeys
+from inbounds.query.columns.derived_column import DerivedKeys
 from inbounds.query.methods.joint.joint_table import JointTable
 from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.plan import Plan
@@ -26,7 +26,7 @@ from inbounds.query.methods.ratio import Ratio
 from inbounds.query.methods.usefulness import INSIST, too_few, why_useless
 from inbounds.query.question.clipping_warnings import clippings_of, warnings_of
 from inbounds.query.question.contribution_bound import NOTHING_READ, no_limit, row_limit
-from inbounds.query.question.question import Question, made_columns, sql_of
+from inbounds.query.question.question import Question, derived_columns, sql_of
 
 WIDTH = 80
 
@@ -194,9 +194,9 @@ def _made(question: Question) -> tuple[str, ...]:
 
 def _from_columns(questions: Sequence[Question]) -> dict[str, str]:
     found = {}
-    for name, column in made_columns(questions).items():
-        keys = ", ".join(map(repr, column.keys)) if isinstance(column, MadeKeys) else ""
-        found[name] = cut(keys) if isinstance(column, MadeKeys) else column.bounds.brief()
+    for name, column in derived_columns(questions).items():
+        keys = ", ".join(map(repr, column.keys)) if isinstance(column, DerivedKeys) else ""
+        found[name] = cut(keys) if isinstance(column, DerivedKeys) else column.bounds.brief()
     return found
 
 

@@ -17,12 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from inbounds.query.answer.public_value import PublicValue
-from inbounds.query.answer.released.expression import kind_of_measure
+from inbounds.query.answer.released.leaf import PublicValue, kind_of_measure
 from inbounds.query.columns.column import Column, Keys, Numbers, as_value
-from inbounds.query.columns.condition import And, Compare, Condition, Missing, Not, Or, joined
 from inbounds.query.columns.derived_column import stored_columns, whole_of
 from inbounds.query.columns.integer_range import Range, Ranges
+from inbounds.query.expressions.condition import And, Compare, Condition, Missing, Not, Or, joined
 from inbounds.query.question.impossible_condition import can_be_met
 from inbounds.query.question.measure import Count, Deviation, Mean, Measure, Proportion, Quantile, Variance
 from inbounds.query.question.only_codes import only_codes
@@ -71,7 +70,7 @@ def _values(question: Question, measure: Measure) -> list[Any] | None:
 
 def _parts(question: Question, condition: Condition) -> list[Any] | None:
     """Return which part of the rows meets a condition, if it is all or none of them in every group."""
-    missing = (Missing(name) for name in condition.columns())
+    missing = map(Missing, condition.columns())
     met, others = _met(question, condition), _met(question, joined(Or, Not(condition), *missing))
     if met & others or not met:  # if no row can meet it, that is refused
         return None
@@ -133,8 +132,8 @@ def _shown(question: Question, column: Numbers, codes: list[int | None]) -> list
 def _typed(question: Question, column: Numbers) -> dict[int, Fraction]:
     """Return the constants that a column is compared with by their codes: without a step these are only near them."""
     found: dict[int, Fraction] = {}
-    for test in question.condition.walk() if question.condition is not None else ():
-        if isinstance(test, Compare) and test.operator == "=" and test.column == column.name:
+    for test in question.condition.predicates() if question.condition is not None else ():
+        if isinstance(test, Compare) and test.operator == "=" and test.this == column.node:
             found[column.against("=", test.value)[1]] = column.literal(test.value)
     return found
 
@@ -163,7 +162,7 @@ def _fixed(question: Question) -> dict[str, int]:
     if condition is not None:
         for column in filter(is_stored, map(question.table.column, condition.columns())):
             (code,) = only_codes(replace(question, groups=()), column) or (None,)
-            if code is not None and not can_be_met(question.table, joined(And, condition, Missing(column.name))):
+            if code is not None and not can_be_met(question.table, joined(And, condition, Missing(column.node))):
                 found[column.name] = code
             elif (equal := _equal_to(condition, column)) is not None:
                 found[column.name] = equal
@@ -172,8 +171,8 @@ def _fixed(question: Question) -> dict[str, int]:
 
 def _equal_to(condition: Condition, column: Column) -> int | None:
     """Return the code that a condition says a column is equal to, also if it says more that contradicts it."""
-    for part in condition.parts() if isinstance(condition, And) else (condition,):
-        if isinstance(part, Compare) and part.operator == "=" and part.column == column.name:
+    for part in condition.conjuncts():
+        if isinstance(part, Compare) and part.operator == "=" and part.this == column.node:
             _, code = column.against("=", part.value)
             return code if isinstance(column, Keys) or 0 <= code <= column.steps else None
     return None

@@ -10,8 +10,7 @@ from functools import cached_property
 from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.apply_view import Showing
 from inbounds.query.answer.public_knowledge import public_values
-from inbounds.query.answer.public_value import PublicValue
-from inbounds.query.answer.released.expression import OfMeasure
+from inbounds.query.answer.released.leaf import MeasureRef, PublicValue
 from inbounds.query.answer.view import Shown, ShownColumn
 from inbounds.query.question.clipping_warnings import clippings_of
 from inbounds.query.question.impossible_condition import why_impossible
@@ -34,8 +33,8 @@ class PublicPart:
         values = public_values(questions[0], asked)
         if not values:
             return cls(questions, values, shown)
-        columns = shown.columns or tuple(ShownColumn(OfMeasure(one)) for one in asked)
-        found = replace(shown, columns=columns).exchanged(lambda one: values.get(one.measure, one))
+        columns = shown.columns or tuple(ShownColumn(MeasureRef(one)) for one in asked)
+        found = replace(shown, columns=columns).replaced(lambda one: values.get(one.measure, one))
         return cls(questions, values, replace(found, columns=tuple(map(_named, found.columns))))
 
     def __bool__(self) -> bool:

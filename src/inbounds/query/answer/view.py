@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
-from inbounds.query.answer.released.expression import OfMeasure, Released
-from inbounds.query.columns.condition import quoted
+from inbounds.query.answer.released.leaf import MeasureRef
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.node import Node, quoted
 from inbounds.query.question.measure import Measure
 
 FREE = "computed from the released values, for free"
@@ -20,7 +22,7 @@ FREE = "computed from the released values, for free"
 class ShownColumn:
     """A column of the answer: an expression, by a name of its own or by that of what it is."""
 
-    of: Released
+    of: Node
     name: str | None = None
 
     def __str__(self) -> str:
@@ -31,7 +33,7 @@ class ShownColumn:
 class Order:
     """What rows are put in order by; what is missing comes last, unless it is to come first."""
 
-    of: Released
+    of: Node
     descending: bool = False
     missing_first: bool = False
 
@@ -47,7 +49,7 @@ class Shown:
     """What is shown beside the keys; every measure if there are none."""
     keys: tuple[tuple[str, str], ...] = ()
     """What columns grouped by are called, where that is not their name."""
-    having: Released | None = None
+    having: Condition | None = None
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
@@ -55,18 +57,22 @@ class Shown:
     def __bool__(self) -> bool:
         return self != AS_RELEASED
 
-    def exchanged(self, change: Callable[[OfMeasure], Released]) -> Shown:
+    def replaced(self, change: Callable[[MeasureRef], Node]) -> Shown:
         """Return the same with something else in place of each measure."""
+
+        def of_measure(node: Node) -> Node | None:
+            return change(node) if isinstance(node, MeasureRef) else None
+
         return replace(
             self,
-            columns=tuple(replace(one, of=one.of.exchanged(change)) for one in self.columns),
-            having=None if self.having is None else self.having.exchanged(change),
-            order=tuple(replace(one, of=one.of.exchanged(change)) for one in self.order),
+            columns=tuple(replace(column, of=column.of.replaced(of_measure)) for column in self.columns),
+            having=None if self.having is None else cast("Condition", self.having.replaced(of_measure)),
+            order=tuple(replace(order, of=order.of.replaced(of_measure)) for order in self.order),
         )
 
     def with_measures(self, change: Callable[[Measure], Measure]) -> Shown:
         """Return the same of other measures."""
-        return self.exchanged(lambda one: replace(one, measure=change(one.measure)))
+        return self.replaced(lambda one: replace(one, measure=change(one.measure)))
 
     @property
     def clauses(self) -> list[str]:

@@ -22,6 +22,7 @@ from inbounds.query.answer import unfinished_table
 from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.boundary_remarks import at_the_end
 from inbounds.query.answer.derived_answer import Asked
+from inbounds.query.answer.released.leaf import measures_in
 from inbounds.query.answer.unfinished_table import Part
 from inbounds.query.ask.draw import draw_once
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
@@ -142,7 +143,7 @@ class Asking:
         """
         query = self.query
         where = dict(zip(query.asked, (which for which, _ in query.places), strict=True))
-        needed = [{where[measure] for measure in column.of.measures} for column in query.shown.columns]
+        needed = [{where[measure] for measure in measures_in(column.of)} for column in query.shown.columns]
         most = [max((len(one) for one in needed if which in one), default=1) for which in range(len(query.questions))]
         return [self.confidence if k == 1 else round_up(1 - (1 - Fraction(self.confidence)) / k) for k in most]
 

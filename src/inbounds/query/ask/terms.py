@@ -11,7 +11,7 @@ from inbounds.bounds import Bounds
 from inbounds.ledger.values.address import is_address, told_apart
 from inbounds.ledger.values.terms import Terms, with_digest
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.columns.derived_column import Derived
 from inbounds.query.contract.contract import Contract
 from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.table import ROW
@@ -80,7 +80,7 @@ def _seen_from(ledger: Path | None, contract: Contract, source: str) -> str:
 
 def _described(contract: Contract, column: Column) -> str:
     """Return what the contract says of a column: its keys or its bounds, and a calendar's weekdays and closed days."""
-    if isinstance(column, Made | MadeKeys):
+    if isinstance(column, Derived):
         return _cut(f"from {column.formula}", LONGEST)
     if isinstance(column, Keys):
         within = f", within {column.within} by {column.parents}" if column.within else ""

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import Number, shown
 from inbounds.query.columns.kind import OF_KEYS, TRUTH_KEY, BoundedKind, Kind, kind_of
+from inbounds.query.expressions.condition import Comparison
+from inbounds.query.expressions.node import ColumnRef, Node
 
 STEPS = 26
 """A column without a step is cut into 2**26 to 2**28 steps: rounding a value to one moves it by less than 1e-8 of the
@@ -33,7 +35,6 @@ LARGEST = Fraction(10) ** 150
 """Sums of numbers up to here, and noise on them, are doubles."""
 
 Key = str | int | bool
-Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class Numbers:
     bounds: Bounds
     has_order = True
     """Whether a value can be above another."""
+
+    @property
+    def node(self) -> Node:
+        """The expression that stands for it in a question."""
+        return ColumnRef(self.name)
 
     @cached_property
     def step(self) -> Fraction:
@@ -170,6 +176,11 @@ class Keys:
     parents: tuple[int, ...] = ()
     """The code of the key there, for each key."""
     has_order = False
+
+    @property
+    def node(self) -> Node:
+        """The expression that stands for it in a question."""
+        return ColumnRef(self.name)
 
     @property
     def kind(self) -> Kind:

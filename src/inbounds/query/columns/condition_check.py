@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.columns.condition import (
+from inbounds.query.columns.derived_column import keys_of
+from inbounds.query.expressions.condition import (
     MOST_DEPTH,
     MOST_NODES,
     And,
@@ -17,9 +19,10 @@ from inbounds.query.columns.condition import (
     Missing,
     Not,
     Or,
+    is_in,
     joined,
 )
-from inbounds.query.columns.derived_column import keys_of
+from inbounds.query.expressions.node import Constant
 
 if TYPE_CHECKING:
     from inbounds.query.tables.table import Table
@@ -29,8 +32,8 @@ def checked(table: Table, condition: Any) -> Condition:
     """Return a condition with its constants written in one way; refuse one that does not fit the columns of a table."""
     if not isinstance(condition, Condition):
         raise InvalidQuestion(f"where takes a condition or its text, got {shown(condition)}; try 'age >= 65'")
-    if (parts := sum(1 for _ in condition.walk())) > MOST_NODES:
-        raise InvalidQuestion(f"a condition may have at most {MOST_NODES} parts, got {parts}; ask something simpler")
+    if condition.has_more_parts_than(MOST_NODES):
+        raise InvalidQuestion(f"a condition may have at most {MOST_NODES} parts, got more; ask something simpler")
     return _checked(table, condition, MOST_DEPTH)
 
 
@@ -38,22 +41,21 @@ def _checked(table: Table, condition: Condition, depth: int) -> Condition:
     if depth == 0:
         raise InvalidQuestion(f"a condition may be nested at most {MOST_DEPTH} deep, got more; ask something simpler")
     if isinstance(condition, And | Or):
-        return joined(type(condition), *(_checked(table, part, depth - 1) for part in condition.parts()))
+        return joined(type(condition), *(_checked(table, part, depth - 1) for part in condition.conditions()))
     if isinstance(condition, Not):
-        return Not(_checked(table, condition.this, depth - 1))
+        return replace(condition, this=_checked(table, condition.this, depth - 1))
+    assert isinstance(condition, Compare | In | Like | Missing)
+    column = table.column(condition.this)
     if isinstance(condition, Like):
-        return condition.among(keys_of(table.column(condition.column)))
+        return condition.among(keys_of(column))
     if isinstance(condition, In):
-        if not 1 <= len(condition.values) <= MOST_NODES:
+        if not 1 <= len(condition.options) <= MOST_NODES:
             raise InvalidQuestion(
-                f"IN must list from 1 to {MOST_NODES} constants, got {len(condition.values)}; list others"
+                f"IN must list from 1 to {MOST_NODES} constants, got {len(condition.options)}; list others"
             )
-        return In(condition.column, tuple(map(table.column(condition.column).constant, condition.values)))
+        return is_in(column.node, tuple(map(column.constant, condition.constants)))
     if isinstance(condition, Compare):
-        column = table.column(condition.column)
         if not column.has_order and condition.operator not in ("=", "<>"):
-            raise InvalidQuestion(f"{condition.column} is categorical and has no order; use =, <> or IN")
-        return Compare(condition.column, condition.operator, column.constant(condition.value))
-    assert isinstance(condition, Missing)
-    table.column(condition.column)
-    return condition
+            raise InvalidQuestion(f"{column.name} is categorical and has no order; use =, <> or IN")
+        return Compare(column.node, condition.operator, Constant(column.constant(condition.value)))
+    return Missing(column.node)

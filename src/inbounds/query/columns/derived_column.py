@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
@@ -14,8 +14,6 @@ from inbounds.errors import InvalidQuestion, LatticeTooFine
 from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.calendar_parts import LAST, PART, parts_between, start_of, starts_between
 from inbounds.query.columns.column import LARGEST, MOST_STEPS, Column, Keys, Numbers
-from inbounds.query.columns.condition import And, ColumnTest, Condition, Formula, Like, Not, Or
-from inbounds.query.columns.expression import CASES, Binary, Call, Case, Constant, Expression, Named
 from inbounds.query.columns.expression_bounds import (
     Reading,
     chosen,
@@ -30,19 +28,30 @@ from inbounds.query.columns.expression_bounds import (
 )
 from inbounds.query.columns.integer_expression import Whole
 from inbounds.query.columns.kind import DAY
+from inbounds.query.expressions.arithmetic import Binary, Call, Case
+from inbounds.query.expressions.condition import And, Comparison, Condition, Like, Not, Or, Predicate
+from inbounds.query.expressions.functions import CASES
+from inbounds.query.expressions.node import ColumnRef, Constant, Node
 
-Find = Callable[[str], Column]
-"""Finds a column by its name, or refuses."""
+Find = Callable[[Node], Column]
+"""Finds a column, stored or derived, or refuses."""
 
 ONE, LESS = Fraction(1), Fraction(-1)
 
 
 @dataclass(frozen=True)
-class Made(Numbers):
+class DerivedNumbers(Numbers):
     """A column of numbers or days that is made of columns."""
 
-    formula: Formula
+    formula: Node
     reading: Reading = field(repr=False)
+    in_question: bool = False
+    """Whether a question makes it, and calls it by its text; else the contract does, by a name of its own."""
+
+    @property
+    def node(self) -> Node:
+        """The expression that stands for it in a question."""
+        return self.formula if self.in_question else ColumnRef(self.name)
 
     @cached_property
     def step(self) -> Fraction:
@@ -69,29 +78,38 @@ class Made(Numbers):
 
 
 @dataclass(frozen=True)
-class MadeKeys(Keys):
+class DerivedKeys(Keys):
     """A column of keys that is made of columns."""
 
-    formula: Formula = field(kw_only=True)
+    formula: Node = field(kw_only=True)
     whole: Whole = field(kw_only=True, repr=False)
+    in_question: bool = field(default=False, kw_only=True)
+
+    @property
+    def node(self) -> Node:
+        """The expression that stands for it in a question."""
+        return self.formula if self.in_question else ColumnRef(self.name)
 
 
-def made(formula: Formula, find: Find, name: str | None = None) -> Made | MadeKeys:
+Derived = DerivedNumbers | DerivedKeys
+
+
+def derive(formula: Node, find: Find, name: str | None = None) -> Derived:
     """Return the column that an expression makes, under its own name or another; refuse what has no bounds."""
-    found = _Maker(find).value(formula.expression)
-    called = formula if name is None else name
-    if isinstance(found, _Places):
-        return MadeKeys(called, found.keys, formula=formula, whole=found.whole)
-    _refuse_too_fine(formula, found)
-    column = Made(called, _bounds(found), formula, found)
+    value, in_question = _Maker(find).value(formula), name is None
+    called = formula.name if name is None else name
+    if isinstance(value, _Places):
+        return DerivedKeys(called, value.keys, formula=formula, whole=value.whole, in_question=in_question)
+    _refuse_too_fine(formula, value)
+    column = DerivedNumbers(called, _bounds(value), formula, value, in_question)
     try:
-        assert column.low == found.low
+        assert column.low == value.low
     except LatticeTooFine:
         raise InvalidQuestion(f"{formula} is too far from zero for its step; subtract a constant from it") from None
     return column
 
 
-def _refuse_too_fine(formula: Formula, found: Reading) -> None:
+def _refuse_too_fine(formula: Node, found: Reading) -> None:
     if max(abs(found.low), abs(found.high)) > LARGEST or 0 < found.unit < 1 / LARGEST:
         raise InvalidQuestion(f"{formula} must be below 1e150, with a step above 1e-150; multiply it by a constant")
     if found.steps > MOST_STEPS:
@@ -122,11 +140,11 @@ Value = Reading | _Places
 class _Maker:
     find: Find
 
-    def value(self, node: Expression) -> Value:
+    def value(self, node: Node) -> Value:
         """Return what an expression can be."""
         match node:
-            case Named():
-                return self._column(node.column)
+            case ColumnRef():
+                return self._column(node)
             case Constant():
                 return self._constant(node)
             case Binary():
@@ -137,7 +155,7 @@ class _Maker:
                 return self._call(node)
         raise AssertionError(node)
 
-    def number(self, node: Expression, what: object) -> Reading:
+    def number(self, node: Node, what: object) -> Reading:
         """Return what an expression of numbers or days can be."""
         found = self.value(node)
         if isinstance(found, _Places):
@@ -146,14 +164,14 @@ class _Maker:
             )
         return found
 
-    def plain(self, node: Expression, what: object) -> Reading:
+    def plain(self, node: Node, what: object) -> Reading:
         """Return what an expression of numbers can be."""
         found = self.number(node, what)
         if not found.kind.adds_up:
             raise InvalidQuestion(f"{what} needs numbers, but {node} is a date; take a part of it, such as MONTH(day)")
         return found
 
-    def day(self, node: Expression, what: str) -> Reading:
+    def day(self, node: Node, what: str) -> Reading:
         """Return what an expression of days can be."""
         found = self.value(node)
         if isinstance(found, _Places) or found.kind != DAY:
@@ -161,13 +179,13 @@ class _Maker:
             raise InvalidQuestion(f"{what} takes a date, but {node} is {holds}; name a column whose bounds are dates")
         return found
 
-    def _column(self, name: str) -> Value:
-        column = self.find(name)
-        if isinstance(column, MadeKeys):
+    def _column(self, node: Node) -> Value:
+        column = self.find(node)
+        if isinstance(column, DerivedKeys):
             return _Places(column.keys, column.whole)
         if isinstance(column, Keys):
             return _Places(column.keys, w.code(column))
-        if isinstance(column, Made):
+        if isinstance(column, DerivedNumbers):
             return column.reading
         stepped = column.bounds.step is not None
         return Reading(((w.code(column), column.step),), column.low, stepped, column.kind)
@@ -203,7 +221,7 @@ class _Maker:
             raise InvalidQuestion(f"{node} can leave the calendar; add fewer days")
         return found
 
-    def _alike(self, nodes: list[Expression], what: Expression) -> list[Reading]:
+    def _alike(self, nodes: list[Node], what: Node) -> list[Reading]:
         """Return several values, numbers or days."""
         read = [self.value(node) for node in nodes]
         for node, one in zip(nodes, read, strict=True):
@@ -213,7 +231,7 @@ class _Maker:
                 )
         return [one for one in read if isinstance(one, Reading)]
 
-    def _of_one_kind(self, nodes: list[Expression], what: Expression) -> list[Reading]:
+    def _of_one_kind(self, nodes: list[Node], what: Node) -> list[Reading]:
         found = self._alike(nodes, what)
         if len({one.kind for one in found}) > 1:
             raise InvalidQuestion(f"{what} mixes dates and numbers; use one of the two")
@@ -248,7 +266,7 @@ class _Maker:
         found = w.DayPart(start_of(name, low), start_of(name, high), (day.counted(ONE, Fraction(0)),), name, True)
         return Reading(((found, ONE),), Fraction(0), kind=DAY, possible=starts_between(name, low, high))
 
-    def _in_case(self, name: str, this: Expression) -> _Places:
+    def _in_case(self, name: str, this: Node) -> _Places:
         found = self.value(this)
         if isinstance(found, Reading) or not isinstance(found.keys[0], str):
             raise InvalidQuestion(f"{name} takes text, but {this} is not text; name a column whose categories are text")
@@ -257,17 +275,18 @@ class _Maker:
         return _Places(keys, self._coded(found.whole, [keys.index(key) for key in changed]))
 
     def _case(self, node: Case) -> Value:
-        tests = [self.truth(test) for test, _ in node.branches]
-        nodes = list(node.parts())
-        return self._one_of(node, nodes, lambda parts: chosen(tests, parts), lambda parts: w.chosen(tests, parts))
+        tests = [self.truth(test) for test in node.tests]
+        return self._one_of(
+            node, list(node.choices), lambda parts: chosen(tests, parts), lambda parts: w.chosen(tests, parts)
+        )
 
     def _first(self, node: Call) -> Value:
         return self._one_of(node, list(node.arguments), first_of, w.first_of)
 
     def _one_of(
         self,
-        node: Expression,
-        nodes: list[Expression],
+        node: Node,
+        nodes: list[Node],
         of_readings: Callable[[list[Reading]], Reading],
         of_places: Callable[[list[Whole]], Whole],
     ) -> Value:
@@ -304,29 +323,30 @@ class _Maker:
         match condition:
             case And() | Or() | Not():
                 joins = w.Every if isinstance(condition, And) else w.Either if isinstance(condition, Or) else w.Opposite
-                return joins(tuple(self.truth(part) for part in condition.parts()))
+                return joins(tuple(self.truth(part) for part in condition.conditions()))
             case Like():
-                return self.truth(condition.among(keys_of(self.find(condition.column))))
-            case ColumnTest():
-                found = self.find(condition.column)
-                operator, numbers = condition.codes(found)
-                return w.Against(whole=whole_of(found), operator=operator, numbers=numbers)
+                return self.truth(condition.among(keys_of(self.find(condition.this))))
+            case Predicate():
+                column = self.find(condition.this)
+                operator, numbers = codes_of(condition, column)
+                return w.Against(whole=whole_of(column), operator=operator, numbers=numbers)
         raise InvalidQuestion(f"CASE takes conditions, got {condition}; compare a column with a constant")
+
+
+def codes_of(test: Predicate, column: Column) -> tuple[Comparison, tuple[int, ...]]:
+    """Return a test of a column as the same test of its code."""
+    compared = [column.against(test.operator, value) for value in test.constants]
+    return compared[0][0] if compared else test.operator, tuple(number for _, number in compared)
 
 
 def whole_of(column: Column) -> Whole:
     """Return the code of a column as a whole number of a row."""
-    return column.whole if isinstance(column, Made | MadeKeys) else w.code(column)
-
-
-def read_of(column: Column) -> set[str]:
-    """Return the names of the stored columns that a column is made of, or its own."""
-    return set(stored_columns(column))
+    return column.whole if isinstance(column, Derived) else w.code(column)
 
 
 def stored_columns(column: Column) -> dict[str, Column]:
     """Return the stored columns that a column is made of, or itself, by their names."""
-    if not isinstance(column, Made | MadeKeys):
+    if not isinstance(column, Derived):
         return {column.name: column}
     found: dict[str, Column] = {}
     waiting = [column.whole]
@@ -340,14 +360,28 @@ def stored_columns(column: Column) -> dict[str, Column]:
 
 def as_code(column: Column, name: str) -> Column:
     """Return a column under a name by which a table holds its codes: it is computed no more, and keeps its values."""
-    if isinstance(column, MadeKeys):
+    if isinstance(column, DerivedKeys):
         return Keys(name, column.keys)
     found = replace(column, name=name)
-    if not isinstance(found, Made):
+    if not isinstance(found, DerivedNumbers):
         return found
     of = found.reading
     code = w.Code(0, of.steps, (), found)
-    return replace(found, reading=Reading(((code, found.step),), of.low, of.stepped, of.kind, of.possible))
+    return replace(
+        found, in_question=False, reading=Reading(((code, found.step),), of.low, of.stepped, of.kind, of.possible)
+    )
+
+
+def find_column(columns: Mapping[str, Column], node: Node) -> Column | None:
+    """Return one of some columns, or one that is made of them; None if there is none."""
+
+    def find(node: Node) -> Column:
+        return columns[node.name] if isinstance(node, ColumnRef) else derive(node, find)
+
+    try:
+        return find(node)
+    except (InvalidQuestion, KeyError):
+        return None
 
 
 def keys_of(column: Column) -> tuple[str | int | bool, ...]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from math import prod
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.columns.column import Column, Comparison
+from inbounds.query.columns.column import Column
+from inbounds.query.expressions.condition import Comparison
 
 LARGEST = 2**62
 """Every number on the way is below this."""

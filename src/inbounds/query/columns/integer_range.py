@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from inbounds.query.columns import integer_expression as w
-from inbounds.query.columns.column import Comparison
+from inbounds.query.expressions.condition import Comparison
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,6 @@ the calendar.  What differs is how it is read and written, and whether it can be
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +18,7 @@ from inbounds.bounds.union import DAYS, Grid, Union
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import as_written, shown
-
-ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+from inbounds.query.expressions.build import ISO_DAY
 
 
 @dataclass(frozen=True)

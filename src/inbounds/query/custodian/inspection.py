@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from inbounds.errors import EngineFailed, InvalidQuestion
 from inbounds.query.columns.column import Column, Keys, Numbers, key_text
-from inbounds.query.columns.derived_column import Made, MadeKeys, read_of
+from inbounds.query.columns.derived_column import Derived, DerivedKeys, stored_columns
 from inbounds.query.custodian.figures import (
     KeysFound,
     KnownFound,
@@ -193,16 +193,16 @@ class _Looking:
 
     def _fits(self, column: Column) -> bool:
         """Return whether everything fits that a column is made of, or it itself."""
-        return read_of(column) <= set(self.fitting)
+        return set(stored_columns(column)) <= set(self.fitting)
 
     def _made(self) -> Iterator[MadeFound]:
-        columns = [one for one in self.table.columns.values() if isinstance(one, Made | MadeKeys) and self._fits(one)]
+        columns = [one for one in self.table.columns.values() if isinstance(one, Derived) and self._fits(one)]
         for start in range(0, len(columns), AT_ONCE):
             some = columns[start : start + AT_ONCE]
             figures = iter(self._figures(self.inspecting.of_made(some)))
             for one in some:
                 missing, text = next(figures), str(one.formula)
-                if isinstance(one, MadeKeys):
+                if isinstance(one, DerivedKeys):
                     yield MadeFound(one.name, text, missing, len(one.keys), len(one.keys) - next(figures))
                 else:
                     yield MadeFound(one.name, text, missing)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from inbounds.query.columns.column import Column, Keys, Numbers
-from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.columns.derived_column import Derived
 from inbounds.query.columns.kind import DAY
 from inbounds.query.engines.engine import Dialect, Fields, Kind
 from inbounds.query.statement.codes import Codes
@@ -86,7 +86,7 @@ class Inspecting:
         coded = named(codes.key(keys, exp.column("x")), "k")
         return exp.select("x", "n", coded).from_(values).subquery("c")
 
-    def of_made(self, columns: Sequence[Made | MadeKeys]) -> exp.Select:
+    def of_made(self, columns: Sequence[Derived]) -> exp.Select:
         """Return one row: for each column made of columns how many rows have none; of keys also how many occur."""
         codes = Codes({one.name: one for one in columns}, dict(self.kinds), self.dialect)
         read = [named(codes.code(one.name), f"m{i}") for i, one in enumerate(columns)]

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from inbounds.query.columns.expression import refuse_function
+from inbounds.query.expressions.functions import refuse_function
 from inbounds.query.grammar.text import SqlText, kind
 
 LONGEST_NUMBER = 400

@@ -37,9 +37,9 @@ def plan_units(planner: Planner, _: CountUnits) -> Planned:
 def plan_keys(planner: Planner, measure: CountKeys) -> Planned:
     """Count keys by the units in each: one unit moves those by as many as its limit, and so the keys."""
     question, table = planner.question, planner.question.table
-    if any(group.column.name == measure.column for group in question.groups):
+    if any(group.column.node == measure.column for group in question.groups):
         raise InvalidQuestion(
-            f"{measure.column} is also grouped by, so each group would hold one category; leave one of the two out"
+            f"{measure.column.name} is also grouped by, so each group would hold one category; leave one of the two out"
         )
     groups = (*question.groups, by_key(table.column(measure.column)))
     check_size(replace(question, groups=groups))
@@ -48,7 +48,7 @@ def plan_keys(planner: Planner, measure: CountKeys) -> Planned:
     cells = Counter(cell[:-1] for cell in question.cells_of(groups))
     of_each = tuple(cells[tuple(code or 0 for code in row)] for row in question.rows)
     if not max(of_each):
-        raise InvalidQuestion(f"no category of {measure.column} can meet the condition; change the condition")
+        raise InvalidQuestion(f"no category of {measure.column.name} can meet the condition; change the condition")
     number = planner.one_number(request, Bounds(0, max(of_each), step=1), Fraction(1), Fraction(limit))
     shared = {part.name: getattr(number, part.name) for part in fields(number)}
     answering = KeysPresent(**shared, one=request.weights.one, of_each=of_each)

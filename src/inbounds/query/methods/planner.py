@@ -10,7 +10,8 @@ from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.columns.column import Column, Numbers, grain_of
-from inbounds.query.columns.condition import Condition
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.node import Node
 from inbounds.query.methods.joint.planning import finest_groups, joint_table
 from inbounds.query.methods.mechanism_choice import choose
 from inbounds.query.methods.method import Answering, OneNumber
@@ -73,8 +74,8 @@ class Planner:
     def _columns(self, value: Numbers | Condition | None) -> dict[str, Column]:
         """Return the columns of the table, and those made of columns that conditions look at."""
         table, conditions = self.question.table, (self.question.condition, value)
-        names = [name for one in conditions if isinstance(one, Condition) for name in one.columns()]
-        return {**table.columns, **{name: table.column(name) for name in names}}
+        nodes = [node for one in conditions if isinstance(one, Condition) for node in one.columns()]
+        return {**table.columns, **{node.name: table.column(node) for node in nodes}}
 
     @property
     def is_table(self) -> bool:
@@ -148,11 +149,13 @@ class Planner:
             )
         return grain
 
-    def no_dates(self, name: str, what: str) -> Numbers:
+    def no_dates(self, node: Node, what: str) -> Numbers:
         """Return a column of numbers; days are refused."""
-        column = self.question.table.numbers(name)
+        column = self.question.table.numbers(node)
         if not column.kind.adds_up:
-            raise InvalidQuestion(f"{name} holds dates, which have no {what}; ask for the mean, the median or a count")
+            raise InvalidQuestion(
+                f"{column.name} holds dates, which have no {what}; ask for the mean, the median or a count"
+            )
         return column
 
 

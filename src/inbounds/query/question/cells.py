@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.query.columns.column import Column
-from inbounds.query.columns.condition import Condition
 from inbounds.query.contract.hierarchy import ancestors
+from inbounds.query.expressions.condition import Condition
 from inbounds.query.question.group import Group, cells
 from inbounds.query.question.possible_groups import Possible
 from inbounds.query.question.public_rows import left_by_public

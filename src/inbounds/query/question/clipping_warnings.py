@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from inbounds.query.columns.column import Numbers
-from inbounds.query.columns.condition import Compare, Condition, In
-from inbounds.query.columns.derived_column import Made
-from inbounds.query.columns.expression import choices
+from inbounds.query.columns.derived_column import DerivedNumbers
+from inbounds.query.expressions.arithmetic import cases_in
+from inbounds.query.expressions.condition import Condition
 from inbounds.query.question.question import Question
 from inbounds.query.question.stated_conditions import stated_conditions
 from inbounds.query.tables.table import Table
@@ -33,20 +33,20 @@ def clippings_of(questions: Sequence[Question]) -> tuple[str, ...]:
 
 def beyond(table: Table, condition: Condition) -> Iterator[tuple[Condition, Numbers, Fraction]]:
     """Yield the comparisons in a condition with a constant beyond the bounds of its column of numbers or days."""
-    for name in condition.columns():
-        for tests in choices(name):
-            for test in tests:
-                yield from beyond(table, test)
-    for test in condition.walk():
-        column = table.column(test.column) if isinstance(test, Compare | In) else None
-        if isinstance(test, Compare | In) and isinstance(column, Numbers):
+    for node in condition.columns():
+        for case in cases_in(node):
+            for inner in case.tests:
+                yield from beyond(table, inner)
+    for test in condition.predicates():
+        column = table.column(test.this)
+        if isinstance(column, Numbers):
             low, high = column.ends
-            values = map(column.literal, test.values if isinstance(test, In) else (test.value,))
+            values = map(column.literal, test.constants)
             yield from ((test, column, value) for value in values if not low <= value <= high)
 
 
 def _warning(test: Condition, column: Numbers) -> str:
-    if isinstance(column, Made):
+    if isinstance(column, DerivedNumbers):
         return (
             f"{column.name} always lies within {column.bounds.brief()}, because the values behind it are clamped, so "
             f"{test} compares it with a value that never occurs."

@@ -6,7 +6,7 @@ for each code, unless these are too many; then what is told of a stretch is less
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.condition import ColumnTest, Condition
-from inbounds.query.columns.derived_column import stored_columns
+from inbounds.query.columns.derived_column import Find, codes_of, stored_columns
 from inbounds.query.columns.integer_range import Range
+from inbounds.query.expressions.condition import Condition
 from inbounds.query.question.group import Group
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ MOST_OF_A_COLUMN = 2**14
 class Stretches:
     """The stretches of all stored columns that a condition and some groups look at."""
 
-    find: Callable[[str], Column]
+    find: Find
     condition: Condition
     groups: tuple[Group, ...]
 
@@ -46,7 +46,7 @@ class Stretches:
     @cached_property
     def of_tests(self) -> dict[str, dict[str, Column]]:
         """The stored columns that each column of the condition looks at."""
-        return {name: stored_columns(self.find(name)) for name in self.condition.columns()}
+        return {node.name: stored_columns(self.find(node)) for node in self.condition.columns()}
 
     @cached_property
     def stored(self) -> dict[str, Column]:
@@ -60,10 +60,10 @@ class Stretches:
         for group in self.groups:
             if (name := group.column.name) in begins:
                 begins[name].update(group.starts)
-        for test in self.condition.walk():
-            if isinstance(test, ColumnTest) and test.column in begins:
-                _, numbers = test.codes(self.find(test.column))
-                begins[test.column].update(start for number in numbers for start in (number, number + 1))
+        for test in self.condition.predicates():
+            if test.this.name in begins:
+                _, numbers = codes_of(test, self.find(test.this))
+                begins[test.this.name].update(start for number in numbers for start in (number, number + 1))
         return {name: self._starts(name, found) for name, found in begins.items()}
 
     def _starts(self, name: str, begins: Iterable[int]) -> NDArray[np.int64]:

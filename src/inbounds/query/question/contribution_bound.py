@@ -65,7 +65,7 @@ def _nothing_cut(question: Question) -> str:
 
 def _cut_groups(question: Question) -> str:
     unit, limit = question.table.unit, question.table.limit
-    of = f"categories of {question.measure.column}" if isinstance(question.measure, CountKeys) else "groups"
+    of = f"categories of {question.measure.column.name}" if isinstance(question.measure, CountKeys) else "groups"
     return f"each {unit} counts for at most {limit} {of} in total; those in more are down-weighted."
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.columns.column import Column, Keys, Numbers, as_value
-from inbounds.query.columns.condition import literal, quoted
+from inbounds.query.expressions.node import literal
 
 MOST_CELLS = 100_000
 """So many groups can be asked for at once."""
@@ -64,11 +64,11 @@ class Group:
         return codes
 
     def __str__(self) -> str:
-        return quoted(self.column.name)
+        return str(self.column.node)
 
     def call(self, function: str) -> str:
         """Return a function of these groups, in SQL."""
-        return f"{function}({quoted(self.column.name)})"
+        return f"{function}({self.column.node})"
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,16 @@ class Bins(Group):
 
     def __str__(self) -> str:
         """Return the column, or the histogram: how many bins if they are equal, else the values at which they begin."""
-        return quoted(self.column.name) if self._by_value else self.call("HISTOGRAM")
+        return str(self.column.node) if self._by_value else self.call("HISTOGRAM")
 
     def call(self, function: str) -> str:
         """Return a function of these bins, in SQL."""
         if self._by_value:
             return super().call(function)
-        name = quoted(self.column.name)
         if self.is_equal:
-            return f"{function}({name}, {self.size})"
+            return f"{function}({self.column.node}, {self.size})"
         begins = (self.column.bounds.as_answer(self.column.value(start)) for start in self.starts)
-        return f"{function}({name}, [{', '.join(map(literal, begins))}])"
+        return f"{function}({self.column.node}, [{', '.join(map(literal, begins))}])"
 
     @property
     def _by_value(self) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Numbers
-from inbounds.query.columns.condition import And, Compare, Condition, Formula, NothingLike, Or, joined
-from inbounds.query.columns.expression import Case, Expression, Named, choices
+from inbounds.query.expressions.arithmetic import Case, cases_in
+from inbounds.query.expressions.condition import And, Compare, Condition, Not, Or, joined
+from inbounds.query.expressions.node import ColumnRef, Node
 from inbounds.query.question.clipping_warnings import beyond
-from inbounds.query.question.measure import Proportion
 from inbounds.query.question.possible_groups import Possible
 from inbounds.query.question.public_rows import left_by_public
 from inbounds.query.question.question import Question
@@ -36,9 +36,9 @@ def why_impossible(question: Question) -> str | None:
 def _typed(condition: Condition) -> str:
     """Write a condition with the patterns that were asked for."""
     text = str(condition)
-    for one in condition.walk():
-        if isinstance(one, NothingLike):
-            text = text.replace(str(one), str(one.like), 1)
+    for part in condition.walk():
+        if isinstance(part, Not) and part.asked is not None:
+            text = text.replace(str(part), str(part.asked), 1)
     return text
 
 
@@ -51,33 +51,27 @@ def can_be_met(table: Table, condition: Condition) -> bool:
 def _conditions(question: Question) -> Iterator[tuple[Table, Condition]]:
     """Yield the conditions that rows have to meet for there to be something to answer, those of measures too."""
     yield from ((one.table, one.condition) for one in stated_conditions(question) if one.needed)
-    if isinstance(question.measure, Proportion):
-        conditions = [one for one in (question.condition, question.measure.condition) if one is not None]
-        yield question.table, joined(And, *conditions) if len(conditions) > 1 else conditions[0]
-    for measured in question.measure.column_names:
-        if isinstance(measured, Formula) and _is_constant(question.table, measured.expression):
-            for tests in choices(measured):
-                yield question.table, _any(tests)
+    for condition in question.measure.conditions:
+        yield question.table, condition if question.condition is None else joined(And, question.condition, condition)
+    for measured in question.measure.nodes:
+        if _is_constant(question.table, measured):
+            yield from ((question.table, joined(Or, *case.tests)) for case in cases_in(measured))
 
 
-def _is_constant(table: Table, this: Expression) -> bool:
+def _is_constant(table: Table, this: Node) -> bool:
     """Return whether an expression is the same for all rows, or missing, as no row meets a condition of its CASE."""
     if isinstance(this, Case):
-        if can_be_met(table, _any([test for test, _ in this.branches])):
+        if can_be_met(table, joined(Or, *this.tests)):
             return False
         return this.otherwise is None or _is_constant(table, this.otherwise)
-    return not isinstance(this, Named) and all(_is_constant(table, part) for part in this.parts())
-
-
-def _any(tests: Sequence[Condition]) -> Condition:
-    return joined(Or, *tests) if len(tests) > 1 else tests[0]
+    return not isinstance(this, ColumnRef) and all(_is_constant(table, part) for part in this.parts())
 
 
 def _clipped(table: Table, condition: Condition) -> Iterator[tuple[Numbers, Fraction]]:
     """Yield what is compared with a constant beyond its bounds, or asked to be above or below their very end."""
     yield from ((column, value) for _, column, value in beyond(table, condition))
-    for test in condition.walk():
-        column = table.column(test.column) if isinstance(test, Compare) else None
+    for test in condition.predicates():
+        column = table.column(test.this)
         if isinstance(test, Compare) and isinstance(column, Numbers):
             end = {"<": column.ends[0], ">": column.ends[1]}.get(test.operator)
             if end is not None and column.literal(test.value) == end:

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from inbounds.exact.rational import cut
 from inbounds.query.columns.column import as_value
-from inbounds.query.columns.condition import Condition, literal, quoted
 from inbounds.query.columns.condition_check import checked
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.node import Node, literal, quoted
 from inbounds.query.question.group import Group, by_key
 from inbounds.query.tables.table import Table
 
@@ -59,7 +60,7 @@ class Measure:
         raise NotImplementedError
 
     @property
-    def column_names(self) -> tuple[str, ...]:
+    def nodes(self) -> tuple[Node, ...]:
         """The columns that it is about."""
         return ()
 
@@ -76,7 +77,7 @@ class Measure:
     @property
     def answer_name(self) -> str:
         """What the column of its answers is called."""
-        return "_".join((self.title, *self.column_names))
+        return "_".join((self.title, *(column.name for column in self.nodes)))
 
     @property
     def answer_names(self) -> tuple[str, ...]:
@@ -100,8 +101,8 @@ class Measure:
 
     def fitted(self, table: Table) -> Measure:
         """Return what is asked of a table; columns and conditions that do not fit it are refused."""
-        for name in self.column_names:
-            table.numbers(name)
+        for column in self.nodes:
+            table.numbers(column)
         return self
 
     def parts(self, table: Table) -> int:
@@ -125,15 +126,15 @@ class Measure:
 class OfColumn(Measure):
     """What measures of one column share."""
 
-    column: str
+    column: Node
 
     @property
-    def column_names(self) -> tuple[str, ...]:
+    def nodes(self) -> tuple[Node, ...]:
         """The column that it is about."""
         return (self.column,)
 
     def __str__(self) -> str:
-        return f"{self.title.upper()}({quoted(self.column)})"
+        return f"{self.title.upper()}({self.column})"
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ class CountKeys(OfColumn):
         return by_key(table.column(self.column)).size
 
     def __str__(self) -> str:
-        return f"COUNT(DISTINCT {quoted(self.column)})"
+        return f"COUNT(DISTINCT {self.column})"
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,7 @@ class Mean(OfColumn):
         return as_value(column, column.low), as_value(column, column.high)
 
     def __str__(self) -> str:
-        return f"AVG({quoted(self.column)})"
+        return f"AVG({self.column})"
 
 
 class Moment(Measure):
@@ -273,16 +274,16 @@ class Deviation(_OfSpread):
 class _OfTwoColumns(Moment):
     """What measures of two columns share."""
 
-    column: str
-    other: str
+    column: Node
+    other: Node
 
     @property
-    def column_names(self) -> tuple[str, ...]:
+    def nodes(self) -> tuple[Node, ...]:
         """The columns that it is about."""
         return self.column, self.other
 
     def __str__(self) -> str:
-        return f"{self.title.upper()}({quoted(self.column)}, {quoted(self.other)})"
+        return f"{self.title.upper()}({self.column}, {self.other})"
 
 
 @dataclass(frozen=True)
@@ -345,8 +346,8 @@ class Quantile(OfColumn):
 
     def __str__(self) -> str:
         if self.level == Fraction(1, 2):
-            return f"MEDIAN({quoted(self.column)})"
-        return f"PERCENTILE_DISC({literal(self.level)}) WITHIN GROUP (ORDER BY {quoted(self.column)})"
+            return f"MEDIAN({self.column})"
+        return f"PERCENTILE_DISC({literal(self.level)}) WITHIN GROUP (ORDER BY {self.column})"
 
 
 @dataclass(frozen=True)
@@ -356,19 +357,19 @@ class Extreme(Quantile):
     asked: str = "MIN"
 
     @classmethod
-    def of(cls, asked: str, column: str) -> Extreme:
+    def of(cls, asked: str, column: Node) -> Extreme:
         """Return what stands in for MIN or MAX of a column."""
         return cls(column, EXTREMES[asked], asked)
 
     @property
     def answer_name(self) -> str:
         """What the column of its answers is called: by its level."""
-        return f"quantile_{as_decimal_text(self.level)}_{self.column}"
+        return f"quantile_{as_decimal_text(self.level)}_{self.column.name}"
 
     @property
     def public_name(self) -> str:
         """What the column of its answers is called where they are public: nothing stands in for those."""
-        return f"{self.asked.lower()}_{self.column}"
+        return f"{self.asked.lower()}_{self.column.name}"
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -376,7 +377,7 @@ class Extreme(Quantile):
         return (instead_of(self.asked, self.column),)
 
     def __str__(self) -> str:
-        return f"{self.asked}({quoted(self.column)})"
+        return f"{self.asked}({self.column})"
 
 
 @dataclass(frozen=True)
@@ -395,11 +396,11 @@ class Cdf(Measure):
         return "CDF"
 
 
-def instead_of(asked: str, column: str) -> str:
+def instead_of(asked: str, column: Node) -> str:
     """Say what MIN or MAX is answered with."""
     level = as_decimal_text(EXTREMES[asked])
     return (
-        f"{asked}({quoted(column)}) would reveal one row, so the answer is the quantile at {level}: about one row in a "
+        f"{asked}({column}) would reveal one row, so the answer is the quantile at {level}: about one row in a "
         f"hundred lies {'below' if asked == 'MIN' else 'above'} it."
     )
 

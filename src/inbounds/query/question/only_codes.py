@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys, Numbers
-from inbounds.query.columns.condition import Compare, In
-from inbounds.query.columns.derived_column import stored_columns, whole_of
+from inbounds.query.columns.derived_column import codes_of, stored_columns, whole_of
 from inbounds.query.columns.integer_range import Ranges
 from inbounds.query.question.group import MOST_CELLS, Bins, Group, KeyGroup
 from inbounds.query.question.question import Codes, Question
@@ -48,11 +47,9 @@ def _starts(question: Question, column: Numbers) -> tuple[int, ...]:
 
 def _compared(question: Question, column: Numbers) -> Iterator[int]:
     """Yield the codes that the condition compares with."""
-    for test in question.condition.walk() if question.condition is not None else ():
-        if isinstance(test, Compare) and test.column == column.name:
-            yield column.against(test.operator, test.value)[1]
-        elif isinstance(test, In) and test.column == column.name:
-            yield from (column.against("=", value)[1] for value in test.values)
+    for test in question.condition.predicates() if question.condition is not None else ():
+        if test.this == column.node:
+            yield from codes_of(test, column)[1]
 
 
 def _joined(question: Question, column: Numbers) -> Iterator[int]:

@@ -7,7 +7,7 @@ group that a row can be in is never ruled out, whatever the table holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.condition import And, ColumnTest, Condition, Like, Not, Or
-from inbounds.query.columns.derived_column import keys_of, whole_of
+from inbounds.query.columns.derived_column import Find, codes_of, keys_of, whole_of
 from inbounds.query.columns.integer_range import Range, Ranges, Verdict, against, either, every, opposite
 from inbounds.query.contract.hierarchy import ancestors
+from inbounds.query.expressions.condition import And, Condition, Like, Not, Or, Predicate
 from inbounds.query.question.code_ranges import MOST_STRETCHES, Stretches
 from inbounds.query.question.group import Group
 
@@ -52,7 +52,7 @@ class Possible:
 
     columns: Mapping[str, Column]
     """Of the table, to tell what keys lie in."""
-    find: Callable[[str], Column]
+    find: Find
     condition: Condition
     groups: tuple[Group, ...]
 
@@ -107,7 +107,7 @@ class Possible:
 
     def _part(self, condition: Condition) -> Part:
         looked_at = self._stretches.of_groups
-        names = {name for one in condition.columns() for name in self._stretches.of_tests[one]}
+        names = {name for node in condition.columns() for name in self._stretches.of_tests[node.name]}
         groups = [i for i, of in enumerate(looked_at) if any(self._shared(a, b) for a, b in product(names, of))]
         names.update(name for place in groups for name in looked_at[place])
         return Part((condition,), frozenset(groups), frozenset(names))
@@ -134,17 +134,17 @@ class Possible:
     def _verdict(self, ranges: Ranges, condition: Condition, seen: dict[str, Range]) -> Verdict:
         """Return what a condition can come to; `seen` keeps the columns that were evaluated."""
         if isinstance(condition, And | Or):
-            parts = [self._verdict(ranges, part, seen) for part in condition.parts()]
+            parts = [self._verdict(ranges, part, seen) for part in condition.conditions()]
             return every(parts) if isinstance(condition, And) else either(parts)
         if isinstance(condition, Not):
             return opposite(self._verdict(ranges, condition.this, seen))
         if isinstance(condition, Like):
-            return self._verdict(ranges, condition.among(keys_of(self.find(condition.column))), seen)
-        assert isinstance(condition, ColumnTest)
-        name, column = condition.column, self.find(condition.column)
+            return self._verdict(ranges, condition.among(keys_of(self.find(condition.this))), seen)
+        assert isinstance(condition, Predicate)
+        name, column = condition.this.name, self.find(condition.this)
         if name not in seen:
             seen[name] = ranges.value(whole_of(column))
-        return against(seen[name], *condition.codes(column))
+        return against(seen[name], *codes_of(condition, column))
 
     def _agree(self, one: str, at_one: Range, other: str, at_other: Range) -> Flags:
         """Return whether two columns can lie where they do: if both are there, in the same keys of what is above."""

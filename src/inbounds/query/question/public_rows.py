@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.condition import And, Condition, joined
 from inbounds.query.columns.derived_column import stored_columns, whole_of
 from inbounds.query.columns.integer_range import Ranges
+from inbounds.query.expressions.condition import And, Condition, joined
 from inbounds.query.question.group import Group
 from inbounds.query.question.possible_groups import Possible, marked, placed
 from inbounds.query.tables.implied_codes import each_one, following, names_following, public_joins

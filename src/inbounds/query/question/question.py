@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.columns.condition import And, Condition, joined, quoted
 from inbounds.query.columns.condition_check import checked
-from inbounds.query.columns.derived_column import Made, MadeKeys
-from inbounds.query.columns.expression import Expression
-from inbounds.query.grammar.conditions import read_condition
+from inbounds.query.columns.derived_column import Derived
+from inbounds.query.expressions.builder import Expression
+from inbounds.query.expressions.condition import And, Condition, joined
+from inbounds.query.expressions.node import Node, quoted
+from inbounds.query.grammar.rows import read_condition
 from inbounds.query.question.cells import finest, possible_cells, possible_finest, projected
 from inbounds.query.question.group import MOST_CELLS, MOST_SETS, Group, by_key
 from inbounds.query.question.measure import Measure
@@ -151,17 +152,16 @@ class Question:
         return sql_of((self,))
 
 
-def made_columns(questions: Sequence[Question]) -> dict[str, Made | MadeKeys]:
+def derived_columns(questions: Sequence[Question]) -> dict[str, Derived]:
     """Return the columns made of columns that some questions are about, by their names."""
-    names: list[str] = []
-    for one in questions:
-        names += [group.column.name for group in one.groups]
-        names += one.measure.column_names
-        names += [
-            name for test in (one.condition, *one.measure.conditions) if test is not None for name in test.columns()
-        ]
-    columns = {name: questions[0].table.column(name) for name in names}
-    return {str(name): column for name, column in columns.items() if isinstance(column, Made | MadeKeys)}
+    nodes: list[Node] = []
+    for question in questions:
+        nodes += [group.column.node for group in question.groups]
+        nodes += question.measure.nodes
+        conditions = (question.condition, *question.measure.conditions)
+        nodes += [node for condition in conditions if condition is not None for node in condition.columns()]
+    columns = {node.name: questions[0].table.column(node) for node in nodes}
+    return {name: column for name, column in columns.items() if isinstance(column, Derived)}
 
 
 def sql_of(questions: Sequence[Question], selected: Sequence[str] = (), named: Sequence[tuple[str, str]] = ()) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from inbounds.query.columns.condition import literal, quoted
+from inbounds.query.expressions.node import Node, literal
 from inbounds.query.question.measure import (
     EXTREMES,
     WEIGHED_MOMENTS,
@@ -30,9 +30,9 @@ class _OfSeveral(Measure):
     of: tuple[Any, ...]
 
     @property
-    def column_names(self) -> tuple[str, ...]:
+    def nodes(self) -> tuple[Node, ...]:
         """The columns that they are about."""
-        return tuple(dict.fromkeys(name for one in self.of for name in one.column_names))
+        return tuple(dict.fromkeys(node for one in self.of for node in one.nodes))
 
     @property
     def answer_names(self) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class Totals(_OfSeveral):
     All of them are about the rows in which the column is not missing.
     """
 
-    column: str
+    column: Node
     of: tuple[Count | Sum | Mean, ...]
     title = "total"
     under_limit = "So counts, sums and means are off by an unknown amount."
@@ -73,7 +73,7 @@ class Moments(_OfSeveral):
     All of them are about the rows in which none of the columns is missing.
     """
 
-    columns: tuple[str, ...]
+    columns: tuple[Node, ...]
     of: tuple[Count | Sum | Mean | Moment, ...]
     title = "moment"
     under_limit = WEIGHED_MOMENTS
@@ -108,7 +108,7 @@ class Quantiles(OfColumn):
     @property
     def answer_names(self) -> tuple[str, ...]:
         """What the columns of its answers are called: by their levels."""
-        return tuple(f"quantile_{as_decimal_text(level)}_{self.column}" for level in self.levels)
+        return tuple(f"quantile_{as_decimal_text(level)}_{self.column.name}" for level in self.levels)
 
     def place(self, asked: Measure) -> int:
         """Return which of its answers is that to one quantile."""
@@ -116,21 +116,21 @@ class Quantiles(OfColumn):
         return self.levels.index(asked.level)
 
     def __str__(self) -> str:
-        extreme = {EXTREMES[one]: f"{one}({quoted(self.column)})" for one in self.extremes}
+        extreme = {EXTREMES[one]: f"{one}({self.column})" for one in self.extremes}
         others = [literal(level) for level in self.levels if level not in extreme]
-        listed = [f"QUANTILES({quoted(self.column)}, {', '.join(others)})"] if others else []
+        listed = [f"QUANTILES({self.column}, {', '.join(others)})"] if others else []
         return ", ".join([*listed, *extreme.values()])
 
 
-def _columns(measures: Sequence[Measure]) -> tuple[str, ...]:
+def _columns(measures: Sequence[Measure]) -> tuple[Node, ...]:
     """Return the columns of several measures, which are all in the one of them that has most."""
-    return max((one.column_names for one in measures), key=len)
+    return max((one.nodes for one in measures), key=len)
 
 
 JOINT: dict[str, type[Totals | Moments | Quantiles]] = {"totals": Totals, "moments": Moments, "quantiles": Quantiles}
 """What answers several measures at once, by what they are answered from."""
 
-Source = tuple[str, frozenset[str] | int]
+Source = tuple[str, frozenset[Node] | int]
 """What measures are answered from, and of which columns; or the place of one that is answered alone."""
 
 
@@ -162,7 +162,7 @@ def _joined(source: str, bundle: list[Measure]) -> Measure:
 
 def _bundles(asked: tuple[Measure, ...], *, with_totals: bool) -> dict[Source, list[int]]:
     """Return which measures go together, by their places, in the order of the first of each."""
-    moments = list(dict.fromkeys(frozenset(one.column_names) for one in asked if one.shared == "moments"))
+    moments = list(dict.fromkeys(frozenset(one.nodes) for one in asked if one.shared == "moments"))
     keys = [None if with_totals and one.shared != "quantiles" else _key(one, moments) for one in asked]
     summed = {key for key in keys if key is not None and key[0] != "quantiles"}
     found: dict[Source, list[int]] = {}
@@ -172,12 +172,12 @@ def _bundles(asked: tuple[Measure, ...], *, with_totals: bool) -> dict[Source, l
     return found
 
 
-def _key(one: Measure, moments: list[frozenset[str]]) -> Source | None:
+def _key(one: Measure, moments: list[frozenset[Node]]) -> Source | None:
     """Return what a measure is answered from, if others can be answered from it as well.
 
     What is asked of one column goes with the first pair of columns that it is in.
     """
-    columns = frozenset(one.column_names)
+    columns = frozenset(one.nodes)
     if one.shared is None or one.shared == "quantiles":
         return one.shared and (one.shared, columns)
     columns = next((pair for pair in moments if len(pair) == 2 and columns <= pair), columns)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inbounds.query.columns.condition import Condition
-from inbounds.query.columns.expression import choices
+from inbounds.query.expressions.arithmetic import cases_in
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.node import Node
 from inbounds.query.question.question import Question
 from inbounds.query.tables.relation import Joined, JoinOnUnit, UnitRows
 from inbounds.query.tables.table import Table
@@ -28,14 +29,14 @@ def stated_conditions(question: Question) -> Iterator[Stated]:
     if question.condition is not None:
         yield Stated(table, question.condition, needed=True)
     yield from (Stated(table, condition) for condition in question.measure.conditions)
-    for name in (*question.measure.column_names, *(group.column.name for group in question.groups)):
-        yield from _chosen(table, name)
+    for node in (*question.measure.nodes, *(group.column.node for group in question.groups)):
+        yield from _chosen(table, node)
     yield from _within(table, needed=True)
 
 
-def _chosen(table: Table, name: str) -> Iterator[Stated]:
+def _chosen(table: Table, node: Node) -> Iterator[Stated]:
     """Yield the conditions of each CASE in what a column is made of."""
-    yield from (Stated(table, test) for tests in choices(name) for test in tests)
+    yield from (Stated(table, test) for case in cases_in(node) for test in case.tests)
 
 
 def _within(table: Table, *, needed: bool) -> Iterator[Stated]:
@@ -45,7 +46,8 @@ def _within(table: Table, *, needed: bool) -> Iterator[Stated]:
         if relation.condition is not None:
             yield Stated(relation.of, relation.condition, needed)
         for measure in relation.measures.values():
-            yield from _chosen(relation.of, measure.column or "")
+            if measure.column is not None:
+                yield from _chosen(relation.of, measure.column)
         yield from _within(relation.of, needed=needed)
     elif isinstance(relation, Joined):
         yield from _within(relation.first, needed=needed)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from inbounds.query.answer.released.expression import OfMeasure, kind_of_measure
-from inbounds.query.columns.condition import Condition
+from inbounds.query.answer.released.leaf import MeasureRef, kind_of_measure
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.node import Node
 from inbounds.query.grammar.text import SqlText
 from inbounds.query.question.measure import Measure
 from inbounds.query.sql.measures import Measured, read_measure
@@ -32,11 +33,11 @@ class Collected:
         return tuple(condition for _, one in self._found for condition in one.conditions)
 
     @property
-    def histogram(self) -> tuple[str, int | None] | None:
+    def histogram(self) -> tuple[Node, int | None] | None:
         """The column of a histogram and how many bins, if that is asked for."""
         return self._found[0][1].histogram if self._found else None
 
-    def select(self, node: exp.Expr) -> list[OfMeasure]:
+    def select(self, node: exp.Expr) -> list[MeasureRef]:
         """Read a measure that is selected as it is; a list of quantiles is several."""
         found = read_measure(self._text, node)
         if self._found:
@@ -49,7 +50,7 @@ class Collected:
         self._add(node, found)
         return [self.of(one) for one in measures]
 
-    def call(self, node: exp.Expr) -> OfMeasure:
+    def call(self, node: exp.Expr) -> MeasureRef:
         """Read a measure that stands in an expression, which may have been read before."""
         found = read_measure(self._text, node)
         if found.others:
@@ -67,9 +68,9 @@ class Collected:
             self._text.refuse(node, f"a question may have at most {MOST_MEASURES} measures; ask for fewer")
         self._found.append((node, found))
 
-    def of(self, measure: Measure) -> OfMeasure:
+    def of(self, measure: Measure) -> MeasureRef:
         """Return what is released of a measure."""
-        return OfMeasure(measure, kind_of_measure(self._text.columns, measure))
+        return MeasureRef(measure, kind_of_measure(self._text.columns, measure))
 
     def _refuse_beside_histogram(self, found: list[tuple[exp.Expr, Measured]]) -> None:
         for node, one in found:

@@ -8,20 +8,20 @@ from math import prod
 
 from sqlglot import exp
 
-from inbounds.query.grammar.conditions import read_name
-from inbounds.query.grammar.expressions import is_made
+from inbounds.query.expressions.node import Node
+from inbounds.query.grammar.rows import is_derived, read_node
 from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.question.group import MOST_SETS, by_key
 
-Names = tuple[str, ...]
+Columns = tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Grouped:
     """The columns of a GROUP BY in the order in which they are named, and the sets of them, None if it has but one."""
 
-    keys: Names = ()
-    sets: tuple[Names, ...] | None = None
+    keys: Columns = ()
+    sets: tuple[Columns, ...] | None = None
 
 
 def read_groupings(text: SqlText, group: exp.Expr | None) -> Grouped:
@@ -38,12 +38,12 @@ def read_groupings(text: SqlText, group: exp.Expr | None) -> Grouped:
     if not any(isinstance(part, exp.Rollup | exp.Cube | exp.GroupingSets) for part in group.expressions):
         for i, part in enumerate(parts):
             if part in parts[:i]:
-                text.refuse(group.expressions[i], f"{part[0][0]} appears twice in GROUP BY; name it once")
+                text.refuse(group.expressions[i], f"{part[0][0].name} appears twice in GROUP BY; name it once")
         return Grouped(tuple(name for part in parts for one in part for name in one))
     return Grouped(keys, sets)
 
 
-def _sets(text: SqlText, part: exp.Expr) -> list[Names]:
+def _sets(text: SqlText, part: exp.Expr) -> list[Columns]:
     """Return the sets of columns that one part of a GROUP BY asks for."""
     if isinstance(part, exp.Rollup):
         named = _members(text, part)
@@ -59,14 +59,14 @@ def _sets(text: SqlText, part: exp.Expr) -> list[Names]:
     return [(_column(text, part),)]
 
 
-def _member_sets(text: SqlText, member: exp.Expr) -> list[Names]:
+def _member_sets(text: SqlText, member: exp.Expr) -> list[Columns]:
     """Return what a member of GROUPING SETS asks for: a set of columns, or all those of a ROLLUP or CUBE in it."""
     if isinstance(member, exp.Rollup | exp.Cube | exp.GroupingSets):
         return _sets(text, member)
     return [_member(text, member)]
 
 
-def _members(text: SqlText, part: exp.Expr) -> list[Names]:
+def _members(text: SqlText, part: exp.Expr) -> list[Columns]:
     if not part.expressions:
         name = part.key.upper()
         text.refuse(part, f"{name} takes columns, got none; write it like {name}(clinic), or leave it out")
@@ -77,7 +77,7 @@ def _members(text: SqlText, part: exp.Expr) -> list[Names]:
     return found
 
 
-def _member(text: SqlText, member: exp.Expr) -> Names:
+def _member(text: SqlText, member: exp.Expr) -> Columns:
     """Return a column, or several in parentheses."""
     if isinstance(member, exp.Paren):
         text.take(member, "this")
@@ -94,19 +94,19 @@ def _refuse_many(text: SqlText, node: exp.Expr, count: int) -> None:
         text.refuse(node, f"a query may have at most {MOST_SETS} groupings, got more; name fewer columns")
 
 
-def _joined(sets: tuple[Names, ...] | list[Names]) -> Names:
+def _joined(sets: tuple[Columns, ...] | list[Columns]) -> Columns:
     return tuple(dict.fromkeys(name for one in sets for name in one))
 
 
-def _column(text: SqlText, key: exp.Expr) -> str:
+def _column(text: SqlText, key: exp.Expr) -> Node:
     if not isinstance(key, exp.Column) or text.canonical(key.this, text.columns) not in text.columns:
         key = text.meant(key)
-    if not isinstance(key, exp.Column) and not is_made(key):
+    if not isinstance(key, exp.Column) and not is_derived(key):
         text.refuse(
             key,
             f"GROUP BY takes columns, got {kind(key)}; group by a column of the contract, or ask for "
             "HISTOGRAM(column, bins)",
         )
-    name = read_name(text, key)
-    text.fit(key, lambda table: by_key(table.column(name)))
-    return name
+    column = read_node(text, key)
+    text.fit(key, lambda table: by_key(table.column(column)))
+    return column

@@ -13,9 +13,11 @@ from functools import partial
 from sqlglot import exp
 
 from inbounds.query.columns.column import Keys, Numbers
-from inbounds.query.columns.condition import Condition, Missing, Not
-from inbounds.query.columns.expression import OF_MANY_ROWS, indicated
-from inbounds.query.grammar.conditions import condition, read_name, read_name_or_unit
+from inbounds.query.expressions.build import indicator
+from inbounds.query.expressions.condition import Condition, Missing, Not
+from inbounds.query.expressions.functions import OF_MANY_ROWS
+from inbounds.query.expressions.node import ColumnRef, Node
+from inbounds.query.grammar.rows import condition, read_node, read_node_or_unit
 from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.grammar.values import is_number, read_constant
 from inbounds.query.question.group import by_bins, is_countable
@@ -48,7 +50,7 @@ class Measured:
 
     measure: Measure
     conditions: tuple[Condition, ...] = ()
-    histogram: tuple[str, int | None] | None = None
+    histogram: tuple[Node, int | None] | None = None
     others: tuple[Measure, ...] = ()
     """What the same call asks for besides: the other quantiles of a list."""
 
@@ -56,7 +58,7 @@ class Measured:
 Reader = Callable[[SqlText, exp.Expr], Measured]
 """Reads the call of a measure."""
 
-Fits = Callable[[Table, str], object]
+Fits = Callable[[Table, Node], object]
 """Refuses a column of a table that does not fit."""
 
 
@@ -96,10 +98,10 @@ def _count(text: SqlText, call: exp.Expr) -> Measured:
         return Measured(Count())
     if isinstance(this, exp.Distinct):
         text.take(this, "expressions")
-        named = [read_name_or_unit(text, one) for one in this.expressions]
+        named = [read_node_or_unit(text, column) for column in this.expressions]
         if len(named) != 1:
             text.refuse(this, f"COUNT(DISTINCT) takes one column; write COUNT(DISTINCT {text.unit})")
-        if named == [text.unit]:
+        if named == [ColumnRef(text.unit)]:
             return Measured(CountUnits(text.unit))
         column = text.fit(this, lambda table: table.column(named[0]))
         if column is not None and not is_countable(column):
@@ -109,12 +111,13 @@ def _count(text: SqlText, call: exp.Expr) -> Measured:
                 f"with COUNT({kind(this.expressions[0])})",
             )
         return Measured(CountKeys(named[0]))
-    if read_name_or_unit(text, this) == text.unit and text.unit not in text.columns and not this.args.get("table"):
+    unit = ColumnRef(text.unit)
+    if read_node_or_unit(text, this) == unit and text.unit not in text.columns and not this.args.get("table"):
         return Measured(Count())  # a row whose unit is missing is left out, so each that is counted has one
-    return Measured(Count(), (Not(Missing(read_name(text, this))),))
+    return Measured(Count(), (Not(Missing(read_node(text, this))),))
 
 
-def _of_column(make: Callable[[str], Measure], fits: Fits = Table.numbers) -> Reader:
+def _of_column(make: Callable[[Node], Measure], fits: Fits = Table.numbers) -> Reader:
     """Return what reads a call with one column, which has to fit."""
 
     def read(text: SqlText, call: exp.Expr) -> Measured:
@@ -124,7 +127,7 @@ def _of_column(make: Callable[[str], Measure], fits: Fits = Table.numbers) -> Re
     return read
 
 
-def _of_two_columns(make: Callable[[str, str], Measure]) -> Reader:
+def _of_two_columns(make: Callable[[Node, Node], Measure]) -> Reader:
     """Return what reads a call with two columns."""
 
     def read(text: SqlText, call: exp.Expr) -> Measured:
@@ -138,8 +141,8 @@ def _of_two_columns(make: Callable[[str, str], Measure]) -> Reader:
     return read
 
 
-def _mean(name: str) -> Measure:
-    return Mean(name) if (of := indicated(name)) is None else Proportion(of)
+def _mean(column: Node) -> Measure:
+    return Mean(column) if (of := indicator(column)) is None else Proportion(of)
 
 
 def _quantile(text: SqlText, call: exp.Expr) -> Measured:
@@ -181,13 +184,13 @@ def _histogram(text: SqlText, call: exp.Expr) -> Measured:
     number = read_constant(text, bins[0]) if bins else None
     if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
         text.refuse(bins[0], "the number of bins must be a whole number; write it like 10")
-    name = read_name(text, this)
-    column = text.fit(this, lambda table: table.column(name))
+    node = read_node(text, this)
+    column = text.fit(this, lambda table: table.column(node))
     if isinstance(column, Keys) and bins:
         text.refuse(bins[0], f"{column.name} is categorical, so each category is a bin; leave {kind(bins[0])} out")
     if isinstance(column, Numbers):
         text.fit(bins[0] if bins else this, lambda _: by_bins(column, number))
-    return Measured(Count(), histogram=(name, number))
+    return Measured(Count(), histogram=(node, number))
 
 
 def _cdf(text: SqlText, call: exp.Expr) -> Measured:
@@ -196,7 +199,7 @@ def _cdf(text: SqlText, call: exp.Expr) -> Measured:
     return replace(found, measure=Cdf())
 
 
-def _column(text: SqlText, call: exp.Expr, this: exp.Expr, fits: Fits = Table.numbers) -> str:
+def _column(text: SqlText, call: exp.Expr, this: exp.Expr, fits: Fits = Table.numbers) -> Node:
     """Return the column that a function is given; say what to write in place of a condition or of arithmetic."""
     name = call.name.upper()
     if isinstance(this.unnest(), exp.Predicate | exp.Connector | exp.Not):
@@ -206,11 +209,11 @@ def _column(text: SqlText, call: exp.Expr, this: exp.Expr, fits: Fits = Table.nu
     return _fitting(text, this, fits)
 
 
-def _fitting(text: SqlText, this: exp.Expr, fits: Fits = Table.numbers) -> str:
-    """Return the name of a column that fits: one of numbers or days, if nothing else is said."""
-    name = read_name(text, this)
-    text.fit(this, lambda table: fits(table, name))
-    return name
+def _fitting(text: SqlText, this: exp.Expr, fits: Fits = Table.numbers) -> Node:
+    """Return a column that fits: one of numbers or days, if nothing else is said."""
+    column = read_node(text, this)
+    text.fit(this, lambda table: fits(table, column))
+    return column
 
 
 def _level(text: SqlText, node: exp.Expr) -> Fraction:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.condition_check import checked
-from inbounds.query.grammar.conditions import condition
+from inbounds.query.grammar.rows import condition
 from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.grammar.values import is_number, read_column
 from inbounds.query.sql.unit_measures import read_unit_measure

@@ -11,8 +11,9 @@ from sqlglot import exp
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.answer.view import AS_RELEASED, Shown
-from inbounds.query.columns.condition import And, Condition, joined
-from inbounds.query.grammar.conditions import condition
+from inbounds.query.expressions.condition import And, Condition, joined
+from inbounds.query.expressions.node import Node
+from inbounds.query.grammar.rows import condition
 from inbounds.query.grammar.text import PlainCalls, SqlText, kind
 from inbounds.query.question.measure import Cdf, Measure
 from inbounds.query.sql.collected import Collected
@@ -39,7 +40,7 @@ class Selected:
     measures: tuple[Measure, ...]
     condition: Condition | None
     grouped: Grouped
-    histogram: tuple[str, int | None] | None
+    histogram: tuple[Node, int | None] | None
     """The column of a histogram and how many bins, if that is asked for."""
     shown: Shown = AS_RELEASED
     """What is shown of what is released."""

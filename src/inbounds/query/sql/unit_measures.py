@@ -7,7 +7,7 @@ from fractions import Fraction
 import sqlglot
 from sqlglot import exp
 
-from inbounds.query.grammar.conditions import read_name
+from inbounds.query.grammar.rows import read_node
 from inbounds.query.grammar.text import PlainCalls, SqlText, kind
 from inbounds.query.grammar.values import is_number, read_constant
 from inbounds.query.tables.unit_measure import Function, UnitMeasure
@@ -41,7 +41,7 @@ def read_unit_measure(text: SqlText, node: exp.Expr) -> UnitMeasure:
     (this,) = text.arguments(node, 1, f"{name}(age)")
     if isinstance(this, exp.Distinct):
         text.refuse(this, "DISTINCT works inside COUNT only; leave it out")
-    return UnitMeasure(OF_COLUMN[name], read_name(text, this))
+    return UnitMeasure(OF_COLUMN[name], read_node(text, this))
 
 
 def _count(text: SqlText, node: exp.Expr) -> UnitMeasure:
@@ -56,8 +56,8 @@ def _count(text: SqlText, node: exp.Expr) -> UnitMeasure:
         text.take(this, "expressions")
         if len(this.expressions) != 1:
             text.refuse(this, "COUNT(DISTINCT) takes one column; name one")
-        return UnitMeasure("COUNT DISTINCT", read_name(text, this.expressions[0]))
-    return UnitMeasure("COUNT", read_name(text, this))
+        return UnitMeasure("COUNT DISTINCT", read_node(text, this.expressions[0]))
+    return UnitMeasure("COUNT", read_node(text, this))
 
 
 def _with_end(text: SqlText, node: exp.Expr, name: str) -> UnitMeasure:

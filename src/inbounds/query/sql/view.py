@@ -9,30 +9,32 @@ import sqlglot
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.answer.released.expression import Key, Released, column_of, kind_of
+from inbounds.query.answer.released.leaf import Key, MeasureRef, is_constant, kind_of, measures_in
 from inbounds.query.answer.view import Order, Shown, ShownColumn
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.grammar.conditions import read_name
-from inbounds.query.grammar.expressions import is_made
+from inbounds.query.columns.derived_column import find_column
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.node import ColumnRef, Node
+from inbounds.query.grammar.rows import is_derived, read_node
 from inbounds.query.grammar.text import PlainCalls, SqlText, kind
 from inbounds.query.grammar.values import read_column
 from inbounds.query.question.measure import Quantile, as_decimal_text
 from inbounds.query.question.shared_measures import Shared
 from inbounds.query.sql.collected import Collected
 from inbounds.query.sql.measures import MEASURES, has_measure, refuse_no_measure
-from inbounds.query.sql.released import Scope, read_expression, read_having, whole
+from inbounds.query.sql.released import ReleasedScope, read_having, read_released, read_whole
 
 
 class Reading:
     """Reads what a SELECT shows, and collects the measures in it."""
 
-    def __init__(self, text: SqlText, keys: Sequence[str], collected: Collected) -> None:
+    def __init__(self, text: SqlText, keys: Sequence[Node], collected: Collected) -> None:
         self._text = text
         self._keys = keys
         self._collected = collected
         self._columns: list[ShownColumn] = []
         self._named: list[tuple[str, str]] = []
-        self._by_node: dict[int, list[Released]] = {}
+        self._by_node: dict[int, list[Node]] = {}
         """What each thing selected is, by its node."""
 
     def read(self, tree: exp.Select) -> Shown:
@@ -63,23 +65,23 @@ class Reading:
         elif isinstance(node, exp.WithinGroup) or (isinstance(node, exp.Anonymous) and node.name.upper() in MEASURES):
             self._measure(node, alias)
         else:
-            scope = Scope(self._text, self._collected.call, self._key_in_expression, self._made_key)
-            found = read_expression(scope, node)
-            if not found.measures:
+            scope = ReleasedScope(self._text, self._collected.call, self._key_in_expression, self._derived_key)
+            value = read_released(scope, node)
+            if not measures_in(value):
                 refuse_no_measure(self._text, node)
-            self._by_node[id(node)] = [found]
-            self._columns.append(ShownColumn(found, alias))
+            self._by_node[id(node)] = [value]
+            self._columns.append(ShownColumn(value, alias))
 
     def _key(self, node: exp.Expr, alias: str | None) -> None:
-        name = read_name(self._text, node)
-        if name not in self._keys:
+        column = read_node(self._text, node)
+        if column not in self._keys:
             told = (
                 f"{kind(node)} is selected but not in GROUP BY, and rows are never shown; leave it out, or group by it"
             )
             self._text.refuse(node, told)
-        self._by_node[id(node)] = [self._of_key(name)]
-        if alias is not None and alias != name:
-            self._named.append((name, alias))
+        self._by_node[id(node)] = [self._of_key(column)]
+        if alias is not None and alias != column.name:
+            self._named.append((column.name, alias))
 
     def _measure(self, node: exp.Expr, alias: str | None) -> None:
         found = self._collected.select(node)
@@ -92,60 +94,60 @@ class Reading:
                 name = f"{alias}_{as_decimal_text(one.measure.level)}"
             self._columns.append(ShownColumn(one, name))
 
-    def _of_key(self, name: str) -> Key:
-        column, histogram = column_of(self._text.columns, name), self._collected.histogram
-        binned = histogram is not None and histogram[0] == name and not isinstance(column, Keys)
-        return Key(name, "bin" if binned else kind_of(column))
+    def _of_key(self, node: Node) -> Key:
+        column, histogram = find_column(self._text.columns, node), self._collected.histogram
+        binned = histogram is not None and histogram[0] == node and not isinstance(column, Keys)
+        return Key(node, "bin" if binned else kind_of(column))
 
-    def _key_in_expression(self, node: exp.Column) -> Released:
-        name = read_column(self._text, node)
-        if name not in self._keys:
-            told = f"{name} is not in GROUP BY, and rows are never shown; put it into a measure, or group by it"
+    def _key_in_expression(self, node: exp.Column) -> Node:
+        column = ColumnRef(read_column(self._text, node))
+        if column not in self._keys:
+            told = f"{column.name} is not in GROUP BY, and rows are never shown; put it into a measure, or group by it"
             self._text.refuse(node, told)
-        return self._of_key(name)
+        return self._of_key(column)
 
     def _refuse_same_names(self, tree: exp.Select) -> None:
         named = dict(self._named)
-        taken = [named.get(name, name) for name in self._keys]
+        taken = [named.get(key.name, key.name) for key in self._keys]
         taken += [column.name for column in self._columns if column.name is not None]
         for selected in tree.expressions:
             if isinstance(selected, exp.Alias) and taken.count(str(selected.alias)) > 1:
                 self._text.refuse(selected.args["alias"], f"{selected.alias} names two columns; give them other names")
 
-    def _scope(self) -> Scope:
-        return Scope(self._text, self._collected.call, self._name, self._made_key)
+    def _scope(self) -> ReleasedScope:
+        return ReleasedScope(self._text, self._collected.call, self._name, self._derived_key)
 
-    def _made_key(self, node: exp.Expr) -> Released | None:
+    def _derived_key(self, node: exp.Expr) -> Node | None:
         """Return the key that a column made of columns is, if it is grouped by."""
         if isinstance(node, exp.Column) or not is_of_columns(node):
             return None
         try:
-            name = read_name(self._text, node)
+            column = read_node(self._text, node)
         except InvalidQuestion:
             return None
-        return self._of_key(name) if name in self._keys else None
+        return self._of_key(column) if column in self._keys else None
 
-    def _name(self, node: exp.Column) -> Released:
+    def _name(self, node: exp.Column) -> Node:
         """Return what a name stands for: something selected by that name, a key, or a column of the answer."""
         meant = self._text.meant(node)
         if meant is not node:
             return self._one(node, self._by_node[id(meant)])
-        name = read_column(self._text, node)
+        column = ColumnRef(read_column(self._text, node))
         histogram = self._collected.histogram
-        if name in self._keys or (histogram is not None and name == histogram[0]):
-            return self._of_key(name)
-        found = released_names(self._columns)
-        shown = self._text.canonical(node.this, found)
-        if shown not in found:
-            refuse_name(self._text, node, [*self._keys, *self._text.aliases, *found])
-        return found[shown]
+        if column in self._keys or (histogram is not None and column == histogram[0]):
+            return self._of_key(column)
+        names = released_names(self._columns)
+        shown = self._text.canonical(node.this, names)
+        if shown not in names:
+            refuse_name(self._text, node, [*(key.name for key in self._keys), *self._text.aliases, *names])
+        return names[shown]
 
-    def _one(self, node: exp.Expr, found: Sequence[Released]) -> Released:
-        if len(found) != 1:
+    def _one(self, node: exp.Expr, meant: Sequence[Node]) -> Node:
+        if len(meant) != 1:
             self._text.refuse(node, f"{kind(node)} is several columns; name one of them")
-        return found[0]
+        return meant[0]
 
-    def _having(self, clause: exp.Expr | None) -> Released | None:
+    def _having(self, clause: exp.Expr | None) -> Condition | None:
         if clause is None:
             return None
         self._text.take(clause, "this")
@@ -162,8 +164,8 @@ class Reading:
         if isinstance(by.this, exp.Literal) and not by.this.is_string:
             of = self._one(by.this, self._by_node[id(self._text.meant(by.this))])
         else:
-            of = read_expression(self._scope(), by.this)
-        if of.is_constant:
+            of = read_released(self._scope(), by.this)
+        if is_constant(of):
             self._text.refuse(by.this, f"{kind(by.this)} is the same in every row; order by a measure or a category")
         return Order(of, bool(by.args.get("desc")), bool(by.args.get("nulls_first")))
 
@@ -173,25 +175,25 @@ class Reading:
         if not isinstance(clause, exp.Limit | exp.Offset):
             self._text.refuse(clause, f"{kind(clause)} is not supported; write it like LIMIT 10")
         self._text.take(clause, "expression")
-        return whole(self._text, clause.expression, what)
+        return read_whole(self._text, clause.expression, what)
 
 
 def is_of_columns(node: exp.Expr) -> bool:
     """Return whether what is selected is a column, or made of columns: a key, if it is grouped by."""
     if isinstance(node, exp.Column):
         return not isinstance(node.this, exp.Star)
-    return is_made(node) and not has_measure(node)
+    return is_derived(node) and not has_measure(node)
 
 
-def released_names(columns: Sequence[ShownColumn]) -> dict[str, Released]:
+def released_names(columns: Sequence[ShownColumn]) -> dict[str, Node]:
     """Return what is shown, by what its columns are called."""
-    measures = tuple(dict.fromkeys(measure for column in columns for measure in column.of.measures))
+    measures = tuple(dict.fromkeys(measure for column in columns for measure in measures_in(column.of)))
     shared = Shared.of(measures)
     called = {
         measure: shared.measures[which].answer_names[place]
         for measure, (which, place) in zip(measures, shared.places, strict=True)
     }
-    plain = {called[one.of.measures[0]]: one.of for one in columns if one.of.measures and one.of.parts() == ()}
+    plain = {called[one.of.measure]: one.of for one in columns if isinstance(one.of, MeasureRef)}
     return {**plain, **{column.name: column.of for column in columns if column.name is not None}}
 
 
@@ -202,12 +204,12 @@ def refuse_name(text: SqlText, node: exp.Expr, names: Sequence[str]) -> NoReturn
 
 
 def read_shown(
-    given: str, what: str, names: Mapping[str, Released], columns: Mapping[str, Column], *, condition: bool = False
-) -> Released:
+    given: str, what: str, names: Mapping[str, Node], columns: Mapping[str, Column], *, condition: bool = False
+) -> Node:
     """Read an expression over an answer whose columns have these names, or a condition on them."""
     text = SqlText(given, what, columns=columns)
 
-    def name(node: exp.Column) -> Released:
+    def name(node: exp.Column) -> Node:
         found = text.canonical(node.this, names)
         if found not in names or node.args.get("table"):
             refuse_name(text, node, list(names))
@@ -221,6 +223,6 @@ def read_shown(
     def call(node: exp.Expr) -> NoReturn:
         text.refuse(node, f"{kind(node)} is not understood here; name columns of the answer: {', '.join(names)}")
 
-    scope = Scope(text, call, name, lambda _: None)
-    read = read_having if condition else read_expression
+    scope = ReleasedScope(text, call, name, lambda _: None)
+    read = read_having if condition else read_released
     return text.read(parse, lambda tree: read(scope, tree), "count > 100" if condition else "100.0 * count / 12")

@@ -9,7 +9,7 @@ from math import prod
 from sqlglot import exp
 
 from inbounds.query.columns.column import Keys, Numbers
-from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.columns.derived_column import DerivedKeys, DerivedNumbers
 from inbounds.query.engines.engine import Dialect
 from inbounds.query.question.group import Bins, Group
 from inbounds.query.statement.codes import Codes
@@ -67,7 +67,8 @@ class _Builder:
             )
         found += [named(bigint(self.codes.steps(one.column)), f"v{i}") for i, one in enumerate(request.parts)]
         if request.condition is not None:
-            found += [named(self._compared(name), self._alias(name)) for name in request.condition.columns()]
+            names = [node.name for node in request.condition.columns()]
+            found += [named(self._compared(name), f"c{place}") for place, name in enumerate(names)]
         if request.unit is not None:
             found.append(named(column(request.unit), "u"))
         return found or [named(whole(1), "one")]
@@ -86,11 +87,11 @@ class _Builder:
 
     def _alias(self, name: str) -> str:
         assert self.request.condition is not None
-        return f"c{self.request.condition.columns().index(name)}"
+        return f"c{[node.name for node in self.request.condition.columns()].index(name)}"
 
     def _group(self, group: Group) -> Expression:
         """Return what rows are grouped by: keys as they are if they are turned into numbers later, and steps."""
-        if isinstance(group.column, MadeKeys):
+        if isinstance(group.column, DerivedKeys):
             return self.codes.wholes.code(group.column.whole)
         if isinstance(group.column, Keys):
             this = self.codes.stored(group.column)
@@ -103,9 +104,9 @@ class _Builder:
 
         That is quicker than the other way round, where the column is one of keys, or made and of few values.
         """
-        if self.request.unit is not None or isinstance(group.column, MadeKeys):
+        if self.request.unit is not None or isinstance(group.column, DerivedKeys):
             return False
-        return not isinstance(group, Bins) or (isinstance(group.column, Made) and group.has_values_apart)
+        return not isinstance(group, Bins) or (isinstance(group.column, DerivedNumbers) and group.has_values_apart)
 
     # The rows that the question is about.
 

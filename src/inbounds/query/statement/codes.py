@@ -8,7 +8,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from inbounds.query.columns.column import Column, Key, Keys, Numbers
-from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.columns.derived_column import Derived, DerivedKeys, DerivedNumbers
 from inbounds.query.columns.kind import DAY
 from inbounds.query.engines.engine import Dialect, Kind
 from inbounds.query.question.group import Bins, Group
@@ -42,7 +42,7 @@ class Codes:
         found = self.columns[name]
         if self._is_code(found):
             return self.stored(found)
-        if isinstance(found, Made | MadeKeys):
+        if isinstance(found, Derived):
             return self.wholes.code(found.whole)
         if isinstance(found, Keys):
             return self.key(found, self.stored(found))
@@ -68,7 +68,7 @@ class Codes:
         """Return whether a value is neither NULL nor NaN, which is above infinity or not comparable with it."""
         if self._is_code(numbers):
             return present(self.stored(numbers))
-        if isinstance(numbers, Made):
+        if isinstance(numbers, DerivedNumbers):
             known = self.wholes.known(numbers.whole)
             return exp.and_(*known) if known else exp.true()
         kind, this = self.kinds[numbers.name], column(numbers.name)
@@ -90,7 +90,7 @@ class Codes:
         """Return whether a column of keys holds the one with this code."""
         found = self.columns[name]
         assert isinstance(found, Keys)
-        if self._is_code(found) or isinstance(found, MadeKeys):
+        if self._is_code(found) or isinstance(found, DerivedKeys):
             return compare(self.code(name), "=", whole(code))
         return compare(column(name), "=", self._constant(found.keys[code]))
 
@@ -107,7 +107,7 @@ class Codes:
         """
         if self._is_code(numbers):
             return self.stored(numbers)
-        if isinstance(numbers, Made):
+        if isinstance(numbers, DerivedNumbers):
             return self.wholes.value(numbers.whole)
         if numbers.kind == DAY:
             return self._days(numbers)
@@ -119,7 +119,12 @@ class Codes:
 
     def steps_as_double(self, numbers: Numbers) -> Expression:
         """Return the same integer as a double."""
-        if self._is_code(numbers) or isinstance(numbers, Made) or numbers.kind == DAY or self._is_whole(numbers):
+        if (
+            self._is_code(numbers)
+            or isinstance(numbers, DerivedNumbers)
+            or numbers.kind == DAY
+            or self._is_whole(numbers)
+        ):
             return exp.cast(self.steps(numbers), "DOUBLE")
         return self._rounded(numbers)
 

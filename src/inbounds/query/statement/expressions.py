@@ -9,8 +9,6 @@ from hashlib import sha256
 
 from sqlglot import exp
 
-from inbounds.query.columns.condition import Formula
-
 Expression = exp.Expr
 
 INFINITY = exp.cast(exp.Literal.string("Infinity"), "DOUBLE")
@@ -29,8 +27,7 @@ def called(name: str) -> str:
     from the unit, and then most engines read one for the other: an integer that was never clipped.  So a name is kept
     only if it is short and in plain small letters, and a space before it tells it from every column of a table.
     """
-    is_plain = PLAIN.fullmatch(name) is not None and not isinstance(name, Formula)
-    return f" {name}" if is_plain else f" made {sha256(name.encode()).hexdigest()[:32]}"
+    return f" {name}" if PLAIN.fullmatch(name) else f" made {sha256(name.encode()).hexdigest()[:32]}"
 
 
 def column(name: str) -> Expression:

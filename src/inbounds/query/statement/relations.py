@@ -13,9 +13,9 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Column, Key, Keys, Numbers
-from inbounds.query.columns.condition import Formula
-from inbounds.query.columns.derived_column import Made, MadeKeys, read_of
+from inbounds.query.columns.derived_column import DerivedKeys, DerivedNumbers, stored_columns
 from inbounds.query.engines.engine import Dialect, Engine, Kind
+from inbounds.query.expressions.node import ColumnRef, Node
 from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.conditions import true
 from inbounds.query.statement.expressions import Expression, bigint, called, column, grouped, named, present, whole
@@ -65,22 +65,24 @@ class Reading:
                 )
         return kind
 
-    def relation(self, table: Table, needed: Iterable[str], known: Iterable[Column] = ()) -> Expression:
+    def relation(self, table: Table, needed: Iterable[Node], known: Iterable[Column] = ()) -> Expression:
         """Return what to select from: the table as it is, or what it is made of with the columns that are needed.
 
         Rows that lack one of the `known` columns need not be there.
         """
         if table.relation is None:
             return self.engines[table.name].relation()
-        there = set().union(*(read_of(one) for one in known if _is_plain(one)))
+        there = {name for column in known if _is_plain(column) for name in stored_columns(column)}
         return self._coded(table, _read_of(table, needed), known=there).subquery("d", copy=False)
 
-    def _coded(self, table: Table, needed: set[str], keys: Iterable[str] = (), known: Iterable[str] = ()) -> exp.Select:
+    def _coded(
+        self, table: Table, needed: set[Node], keys: Iterable[str] = (), known: Iterable[str] = ()
+    ) -> exp.Select:
         """Return the rows of a table: the unit, the columns that are needed as integers, and some keys as they are.
 
         Those that lack one of the `known` columns may be left out.
         """
-        if table.relation is not None and any(isinstance(name, Formula) for name in needed):
+        if table.relation is not None and not all(isinstance(node, ColumnRef) for node in needed):
             return self._computed(table, needed)
         if isinstance(table.relation, UnitRows):
             return self._unit_rows(table.relation, needed)
@@ -92,7 +94,7 @@ class Reading:
         }
         found = [
             named_as(bigint(codes.steps(there[name]) if name in there else codes.code(name)), called(name))
-            for name in sorted(needed)
+            for name in _names(needed)
         ]
         found += [named_as(column(name), KEY + name) for name in sorted(keys)]
         unit = [column(table.unit)] if table.owner is not None else []
@@ -101,31 +103,31 @@ class Reading:
         present_ones = [present(one) for one in unit] + [codes.is_known(one) for one in there.values()]
         return read.where(*present_ones, copy=False)
 
-    def _computed(self, table: Table, needed: set[str]) -> exp.Select:
+    def _computed(self, table: Table, needed: set[Node]) -> exp.Select:
         """Return the rows of a table made of tables, with what is computed of its columns."""
         rows, codes = self._coded(table, _read_of(table, needed)), self._codes(table, needed)
-        found = [named_as(bigint(codes.code(name)), called(name)) for name in sorted(needed)]
+        found = [named_as(bigint(codes.code(name)), called(name)) for name in _names(needed)]
         unit = [column(table.owner)] if table.owner is not None else []
         return exp.select(*unit, *found).from_(rows.subquery("e", copy=False), copy=False)
 
-    def _codes(self, table: Table, needed: set[str]) -> Codes:
-        return Codes({name: table.column(name) for name in needed}, self.kinds(table), self.dialect)
+    def _codes(self, table: Table, needed: set[Node]) -> Codes:
+        return Codes({node.name: table.column(node) for node in needed}, self.kinds(table), self.dialect)
 
-    def _unit_rows(self, relation: UnitRows, needed: set[str]) -> exp.Select:
-        made = [one for name, one in relation.columns.items() if name in needed]
+    def _unit_rows(self, relation: UnitRows, needed: set[Node]) -> exp.Select:
+        made = [one for name, one in relation.columns.items() if ColumnRef(name) in needed]
         of = {one.measure.column for one in made if one.measure.column is not None}
         condition = relation.condition
         rows = self._coded(relation.of, of | set(condition.columns() if condition is not None else ()))
         columns = [named_as(aggregate(one, self.dialect), called(one.name)) for one in made]
         found = exp.select(column(relation.unit or ""), *columns).from_(rows.subquery("b", copy=False), copy=False)
         if condition is not None:
-            about = {name: relation.of.column(name) for name in condition.columns()}
+            about = {node.name: relation.of.column(node) for node in condition.columns()}
             found = found.where(exp.paren(true(condition, about, lambda name: column(called(name)))), copy=False)
         return grouped(found, 1)
 
-    def _joined(self, relation: Joined, needed: set[str], known: set[str]) -> exp.Select:
-        names = relation.names
-        own = {table: {name for name, said in of.items() if said in needed} for table, of in names.items()}
+    def _joined(self, relation: Joined, needed: set[Node], known: set[str]) -> exp.Select:
+        names, wanted = relation.names, set(_names(needed))
+        own = {table: {name for name, said in of.items() if said in wanted} for table, of in names.items()}
         there = {table: {name for name, said in of.items() if said in known} for table, of in names.items()}
         public = [join for join in relation.joins if isinstance(join, JoinPublic)]
         plain = {(join.to, join.on) for join in public if _has_plain_keys(relation, join)}
@@ -140,12 +142,15 @@ class Reading:
         ]
         unit = [named_as(_of("j0", relation.unit), relation.unit)] if relation.unit is not None else []
         found = exp.select(*unit, *(selected if selected or unit else [named(whole(1), "one")]))
-        first = self._coded(relation.first, asked[relation.name], keys[relation.name], there[relation.name])
+        first = self._coded(
+            relation.first, set(map(ColumnRef, asked[relation.name])), keys[relation.name], there[relation.name]
+        )
         found = found.from_(first.subquery("j0", copy=False), copy=False)
         for join in relation.joins:
             place = places[join.name]
             if isinstance(join, JoinOnUnit):
-                coded_rows = self._coded(join.table, asked[join.name], keys[join.name], there[join.name])
+                columns: set[Node] = set(map(ColumnRef, asked[join.name]))
+                coded_rows = self._coded(join.table, columns, keys[join.name], there[join.name])
                 other: Expression = coded_rows.subquery(place, copy=False)
                 same = self._same(relation, join, place)
             else:
@@ -193,9 +198,14 @@ class Reading:
         return self.dialect.text(key) if isinstance(key, str) else whole(key)
 
 
-def _read_of(table: Table, names: Iterable[str]) -> set[str]:
+def _read_of(table: Table, nodes: Iterable[Node]) -> set[Node]:
     """Return the columns of a table that some columns are made of."""
-    return set().union(*(read_of(table.column(name)) for name in names))
+    return {ColumnRef(name) for node in nodes for name in stored_columns(table.column(node))}
+
+
+def _names(nodes: Iterable[Node]) -> list[str]:
+    """Return what columns are called, in one order."""
+    return sorted(node.name for node in nodes)
 
 
 KEY = " key "
@@ -210,14 +220,14 @@ def _has_plain_keys(relation: Joined, join: JoinPublic) -> bool:
     tables = _private(relation)
     is_base = join.to in tables and tables[join.to].relation is None
     found = relation.key_of(join)
-    if not isinstance(found, Keys) or isinstance(found, MadeKeys):
+    if not isinstance(found, Keys) or isinstance(found, DerivedKeys):
         return False
     return is_base and not isinstance(found.keys[0], bool)
 
 
 def _is_plain(found: Column) -> bool:
     """Return whether a column is missing where what it is made of is."""
-    return not isinstance(found, Made) or found.whole.is_plain
+    return not isinstance(found, DerivedNumbers) or found.whole.is_plain
 
 
 def _private(relation: Joined) -> dict[str, Table]:

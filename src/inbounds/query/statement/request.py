@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from itertools import product
 
 from inbounds.query.columns.column import Column, Numbers
-from inbounds.query.columns.condition import Condition
-from inbounds.query.columns.derived_column import Made
+from inbounds.query.columns.derived_column import DerivedNumbers
 from inbounds.query.engines.engine import Kind
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.node import Node
 from inbounds.query.question.group import Group
 from inbounds.query.statement.row_weights import RowWeights
 
@@ -73,14 +74,14 @@ class Request:
     """If any: what is added up instead of `totals`, every product of a part of each of them."""
 
     @property
-    def needed(self) -> set[str]:
+    def needed(self) -> set[Node]:
         """The columns that it looks at."""
-        found = {group.column.name for group in self.groups} | {one.column.name for one in self.parts}
+        nodes = {group.column.node for group in self.groups} | {part.column.node for part in self.parts}
         if isinstance(self.value, Numbers):
-            found.add(self.value.name)
+            nodes.add(self.value.node)
         elif self.value is not None:
-            found.update(self.value.columns())
-        return found | set(self.condition.columns() if self.condition is not None else ())
+            nodes.update(self.value.columns())
+        return nodes | set(self.condition.columns() if self.condition is not None else ())
 
     @property
     def must_be_there(self) -> dict[str, Numbers]:
@@ -89,14 +90,14 @@ class Request:
         if isinstance(self.value, Numbers) and not self.skips_missing:
             found.append(self.value)
         if self.condition is not None:
-            settled = (self.columns[name] for name in sorted(self.condition.settled_by()))
-            found += [one for one in settled if not isinstance(one, Made) or one.whole.is_plain]
+            required = (self.columns[name] for name in sorted(self.condition.required()))
+            found += [one for one in required if not isinstance(one, DerivedNumbers) or one.whole.is_plain]
         return {one.name: one for one in found if isinstance(one, Numbers)}
 
     @property
     def skips_missing(self) -> bool:
         """Whether adding up passes over values that are missing: to look for them before would compute them twice."""
-        is_plain = not isinstance(self.value, Made) or not self.value.whole.is_null_if_missing
+        is_plain = not isinstance(self.value, DerivedNumbers) or not self.value.whole.is_null_if_missing
         return not is_plain and self.unit is None and not self.bucket
 
     @property

@@ -24,7 +24,7 @@ from inbounds.query.tables.unit_measure import UnitColumn
 def aggregate(one: UnitColumn, dialect: Dialect) -> Expression:
     """Return a measure of a unit's rows in steps above the least, NULL where it is missing."""
     measure = one.measure
-    this = exp.Star() if measure.column is None else column(called(measure.column))
+    this = exp.Star() if measure.column is None else column(called(measure.column.name))
     match measure.function:
         case "MAX":
             return bigint(exp.Max(this=this))

@@ -21,7 +21,7 @@ from hashlib import sha256
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.columns.column import Column
-from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.columns.derived_column import Derived
 from inbounds.query.contract.contract import Contract
 
 MOST_PUBLIC_ROWS = 5000
@@ -52,7 +52,7 @@ class PublicTable:
                 "dataset",
                 "public",
             )
-        for made in (one for one in columns.values() if isinstance(one, Made | MadeKeys)):
+        for made in (one for one in columns.values() if isinstance(one, Derived)):
             raise contract.refuse(
                 f"column {made.name!r} of a public table must stand in its file; write it there, or compute it in "
                 "the question",

@@ -13,8 +13,9 @@ from functools import cached_property
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.condition import Condition, quoted
 from inbounds.query.columns.derived_column import as_code
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.node import quoted
 from inbounds.query.tables.public_table import PublicTable
 from inbounds.query.tables.table import ROW, Table
 from inbounds.query.tables.unit_measure import UnitColumn, UnitMeasure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +11,17 @@ from inbounds.errors import InboundsError, InvalidContract, InvalidParameter, In
 from inbounds.exact.rational import shown
 from inbounds.ledger.values.names import check_name
 from inbounds.query.columns.column import Column, Keys, Numbers, as_value, refuse_column
-from inbounds.query.columns.condition import Formula, quoted
-from inbounds.query.columns.derived_column import Find, Made, MadeKeys, made
-from inbounds.query.columns.expression import Expression
+from inbounds.query.columns.derived_column import Derived, derive
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.count_facts import refuse_contradictions
 from inbounds.query.contract.csv_format import FORM_KEYS, refuse_forms
 from inbounds.query.contract.hierarchy import with_parents
 from inbounds.query.contract.public_counts import Known
 from inbounds.query.contract.public_csv import read_public
-from inbounds.query.grammar.conditions import read_expression
+from inbounds.query.expressions.build import limit_size
+from inbounds.query.expressions.builder import Expression
+from inbounds.query.expressions.node import ColumnRef, Node, quoted
+from inbounds.query.grammar.rows import read_expression
 
 if TYPE_CHECKING:
     from inbounds.query.tables.relation import Relation
@@ -36,6 +37,8 @@ MOST_LIMIT = 2**20
 
 EXPRESSIVE = "+-*/("
 """One of these characters is in the text of every expression but CASE."""
+
+FindByName = Callable[[str], Column]
 
 DATASET_KEYS = ("name", "source", "table", *FORM_KEYS, "unit", "max_rows_per_unit", "units", "tick")
 COLUMN_KEYS = ("bounds", "keys", "from", "weekdays", "closed", "date_format", "within", "map")
@@ -59,7 +62,7 @@ class Table:
     """What the table is made of, if it is not one of the contract's."""
     is_main: bool = True
     """Whether it is the table of [dataset], if it is one of the contract's."""
-    _made: dict[Formula, Made | MadeKeys] = field(default_factory=dict, init=False, repr=False)
+    _derived: dict[Node, Derived] = field(default_factory=dict, init=False, repr=False)
     """The columns made of columns that were asked about."""
 
     @classmethod
@@ -89,16 +92,16 @@ class Table:
     @property
     def stored(self) -> dict[str, Column]:
         """The columns that the database has: those that are not made of others."""
-        return {name: one for name, one in self.columns.items() if not isinstance(one, Made | MadeKeys)}
+        return {name: one for name, one in self.columns.items() if not isinstance(one, Derived)}
 
-    def column(self, name: object) -> Column:
+    def column(self, given: object) -> Column:
         """Return a column that the contract describes, or one made of columns: an expression, or its text in SQL."""
-        if isinstance(name, Expression):
-            name = name.name
-        elif isinstance(name, str) and self._is_text(name):
-            name = read_expression(name).name
-        if isinstance(name, Formula):
-            return self._formula(name)
+        node = limit_size(given.node) if isinstance(given, Expression) else given
+        name = node.name if isinstance(node, ColumnRef) else node
+        if isinstance(name, str) and self._is_text(name):
+            name = read_expression(name).node
+        if isinstance(name, Node):
+            return self._derive(name)
         if name == self.owner and isinstance(name, str):
             unit = quoted(name)
             raise InvalidQuestion(f"{unit} is the unit; it can only be counted, with COUNT(DISTINCT {unit})")
@@ -118,18 +121,18 @@ class Table:
             return self.relation.unit
         return None if self.rows_are_units else self.unit
 
-    def _formula(self, name: Formula) -> Column:
-        if name in self.columns:
+    def _derive(self, formula: Node) -> Column:
+        if formula.name in self.columns:
             raise InvalidQuestion(
-                f'the contract of {self.name} has a column called {name}; write "{name}" for that one'
+                f'the contract of {self.name} has a column called {formula}; write "{formula}" for that one'
             )
-        if name not in self._made:
-            self._made[name] = made(name, self.column)
-        return self._made[name]
+        if formula not in self._derived:
+            self._derived[formula] = derive(formula, self.column)
+        return self._derived[formula]
 
     def _is_text(self, name: str) -> bool:
         """Return whether something is no name of a column, and may be the text of an expression."""
-        known = isinstance(name, Formula) or name in self.columns or name in (self.unit, self.owner)
+        known = name in self.columns or name in (self.unit, self.owner)
         expressive = any(one in name for one in EXPRESSIVE) or name.lstrip().upper().startswith("CASE ")
         return not known and not name.isidentifier() and expressive
 
@@ -229,7 +232,7 @@ def _columns(contract: Contract) -> dict[str, Column]:
     return {name: find(name) for name in contract.table("columns")}
 
 
-def _made_of(contract: Contract, name: str, find: Find) -> Column:
+def _derived_column(contract: Contract, name: str, find: FindByName) -> Column:
     """Return a column that a contract makes of others."""
     path = ("columns", name, "from")
     text = contract.text_of(*path)
@@ -237,24 +240,23 @@ def _made_of(contract: Contract, name: str, find: Find) -> Column:
     if others:
         raise contract.refuse(f"column {name!r} is derived, so its {others[0]} follows; leave it out", *path)
 
-    def resolved(one: str) -> Column:
-        return made(one, resolved) if isinstance(one, Formula) else find(one)
+    def resolve(node: Node) -> Column:
+        return find(node.name) if isinstance(node, ColumnRef) else derive(node, resolve)
 
     try:
-        expression = read_expression(text)
-        return made(Formula.of(expression), resolved, name)
+        return derive(read_expression(text).node, resolve, name)
     except InvalidContract:
         raise
     except InboundsError as problem:
         raise contract.refuse(f"from of {name!r}: {problem}", *path) from None
 
 
-def _column(contract: Contract, name: str, find: Find) -> Column:
+def _column(contract: Contract, name: str, find: FindByName) -> Column:
     path = ("columns", name)
     contract.refuse_unknown(COLUMN_KEYS, *path)
     table = contract.table(*path)
     if "from" in table:
-        return _made_of(contract, name, find)
+        return _derived_column(contract, name, find)
     if ("bounds" in table) == ("keys" in table):
         both = "both" if "keys" in table else "neither"
         raise contract.refuse(

@@ -21,8 +21,8 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.notation import write_end
 from inbounds.errors import InvalidQuestion, LatticeTooFine
 from inbounds.query.columns.column import FARTHEST, Keys, Numbers, grain_of, refuse_column
-from inbounds.query.columns.condition import quoted
-from inbounds.query.columns.derived_column import Made, as_code
+from inbounds.query.columns.derived_column import DerivedNumbers, as_code
+from inbounds.query.expressions.node import Node, quoted
 from inbounds.query.tables.table import Table
 
 Function = Literal["MAX", "MIN", "AVG", "SUM", "COUNT", "COUNT DISTINCT"]
@@ -33,7 +33,7 @@ class UnitMeasure:
     """One number for each unit: a function of a column of its rows, or of the rows themselves."""
 
     function: Function
-    column: str | None = None
+    column: Node | None = None
     """None counts rows."""
     least: Fraction | None = None
     """What a count or a sum is raised to, if GREATEST says so."""
@@ -46,7 +46,7 @@ class UnitMeasure:
         return self.function in ("COUNT", "SUM")
 
     def __str__(self) -> str:
-        name = "*" if self.column is None else quoted(self.column)
+        name = "*" if self.column is None else str(self.column)
         found = f"COUNT(DISTINCT {name})" if self.function == "COUNT DISTINCT" else f"{self.function}({name})"
         if self.most is not None:
             found = f"LEAST({found}, {write_end(self.most)})"
@@ -74,7 +74,7 @@ class UnitColumn:
         if measure.function == "SUM":
             return self._checked(self._sum())
         source = self.source
-        found = as_code(source, self.name) if isinstance(source, Made) else Numbers(self.name, source.bounds)
+        found = as_code(source, self.name) if isinstance(source, DerivedNumbers) else Numbers(self.name, source.bounds)
         assert isinstance(found, Numbers)
         return found
 
@@ -107,7 +107,7 @@ class UnitColumn:
     @property
     def _is_made(self) -> bool:
         """Whether it is made of a column that is made of columns."""
-        return self.measure.column is not None and isinstance(self.of.column(self.measure.column), Made)
+        return self.measure.column is not None and isinstance(self.of.column(self.measure.column), DerivedNumbers)
 
     @property
     def _coarser(self) -> str:
@@ -129,7 +129,9 @@ class UnitColumn:
             raise InvalidQuestion(f"values of {source.name} are too fine to be added up; {self._coarser}")
         rows = self.of.limit  # of one row as well: a unit with a single row is not raised to the sum of many
         low, high = min(source.low, source.low * rows), max(source.high, source.high * rows)
-        own = source.bounds.step is None and not isinstance(source, Made)  # a made one has any step, not a binary one
+        own = source.bounds.step is None and not isinstance(
+            source, DerivedNumbers
+        )  # a made one has any step, not a binary one
         return self._between(low, high, None if own else self.grain)
 
     def _between(self, low: Fraction, high: Fraction, step: Fraction | None) -> Bounds:

@@ -8,7 +8,7 @@ from fastapi import Path
 from pydantic import BaseModel, Field
 
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.derived_column import Made, MadeKeys
+from inbounds.query.columns.derived_column import Derived
 from inbounds.server.state.open_datasets import Holding
 
 Name = Annotated[str, Path(description="The name of a dataset.", min_length=1, max_length=200)]
@@ -64,7 +64,7 @@ def described(holding: Holding) -> DatasetOut:
 
 
 def _column(column: Column) -> ColumnOut:
-    made = str(column.formula) if isinstance(column, Made | MadeKeys) else None
+    made = str(column.formula) if isinstance(column, Derived) else None
     if isinstance(column, Keys):
         return ColumnOut(name=column.name, keys=list(column.keys), made_of=made)
     return ColumnOut(name=column.name, bounds=column.bounds.brief(), made_of=made)

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from inbounds.errors import InvalidQuestion
+from inbounds.query.expressions.node import ColumnRef
 from inbounds.query.methods.joint.joint_table import JointTable
 from inbounds.query.methods.joint.planning import finest_groups
 from inbounds.query.methods.method import OneNumber
@@ -77,7 +78,7 @@ def test_each_cell_is_alone_only_if_that_is_asked(towns: Playground) -> None:
 def test_counts_and_sums_with_totals_are_tables_of_their_own(towns: Playground) -> None:
     """With totals, a count and a sum that would share their totals have a part of epsilon each; a mean is refused."""
     query = towns.dataset.sql("SELECT COUNT(*), SUM(size) FROM visits GROUP BY ROLLUP(sex)")
-    assert [question.measure for question in query.questions] == [Count(), Sum("size")]
+    assert [question.measure for question in query.questions] == [Count(), Sum(ColumnRef("size"))]
     assert [plan.epsilon for plan in query.plans(1, weights=[1, 3])] == [Fraction(1, 4), Fraction(3, 4)]
     for measured in ("AVG(size)", "COUNT(*), AVG(size)", "MEDIAN(size)", "PROPORTION(size > 1)"):
         with pytest.raises(InvalidQuestion, match="other totals need COUNT"):

@@ -17,6 +17,7 @@ from scipy import stats
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset
+from inbounds.query.expressions.node import ColumnRef
 from inbounds.query.methods.moments.ends import covariance_ends, variance_ends
 from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.moments.noise import mean_size
@@ -46,6 +47,8 @@ EVERYTHING = (
     "CORR(size, weight) FROM visits GROUP BY place"
 )
 
+X, Y, Z = map(ColumnRef, "xyz")
+
 
 def quiet(text: str) -> None:
     """Take a line of progress, and do nothing."""
@@ -73,18 +76,39 @@ def planned(dataset: Dataset, text: str, epsilon: Any = 1) -> Plan:
 
 def test_moments_of_the_same_columns_go_together() -> None:
     """What is asked of a column goes with its variance, and with the first pair that it is in; others stand alone."""
-    variance, pair = Variance("x"), Correlation("x", "y")
-    assert Shared.of((Count(), Mean("x"), variance)).measures == (Moments(("x",), (Count(), Mean("x"), variance)),)
+    variance, pair = Variance(X), Correlation(X, Y)
+    assert Shared.of((Count(), Mean(X), variance)).measures == (Moments((X,), (Count(), Mean(X), variance)),)
     assert Shared.of((variance,)).measures == (variance,)
-    asked = (Mean("y"), Sum("x"), pair, variance, Covariance("y", "x"), Count())
-    assert Shared.of(asked).measures == (
-        Moments(("x", "y"), (Mean("y"), Sum("x"), pair, variance, Covariance("y", "x"), Count())),
+    asked = (
+        Mean(Y),
+        Sum(X),
+        pair,
+        variance,
+        Covariance(Y, X),
+        Count(),
     )
-    apart = Shared.of((Mean("x"), Sum("x"), Variance("y"), Count()))
-    assert apart.measures == (Totals("x", (Mean("x"), Sum("x"))), Variance("y"), Count())
-    assert Shared.of((pair, Correlation("y", "z"), Mean("y"))).measures == (
-        Moments(("x", "y"), (pair, Mean("y"))),
-        Correlation("y", "z"),
+    assert Shared.of(asked).measures == (
+        Moments(
+            (X, Y),
+            (
+                Mean(Y),
+                Sum(X),
+                pair,
+                variance,
+                Covariance(Y, X),
+                Count(),
+            ),
+        ),
+    )
+    apart = Shared.of((Mean(X), Sum(X), Variance(Y), Count()))
+    assert apart.measures == (
+        Totals(X, (Mean(X), Sum(X))),
+        Variance(Y),
+        Count(),
+    )
+    assert Shared.of((pair, Correlation(Y, Z), Mean(Y))).measures == (
+        Moments((X, Y), (pair, Mean(Y))),
+        Correlation(Y, Z),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from inbounds.query import Dataset
+from inbounds.query.expressions.node import ColumnRef
 from inbounds.query.question.measure import Extreme, Quantile
 from inbounds.query.question.shared_measures import Quantiles, Shared
 from tests.helpers.audit_tables import Playground, contract
@@ -46,7 +47,9 @@ def test_extremes_are_in_order_with_other_quantiles(dataset: Dataset) -> None:
     """MIN, MAX and quantiles of a column are released together, none below the one before."""
     query = dataset.sql("SELECT MAX(size), MEDIAN(size), MIN(size) FROM visits")
     (measure,) = (question.measure for question in query.questions)
-    assert measure == Quantiles("size", (Fraction(1, 100), Fraction(1, 2), Fraction(99, 100)), ("MIN", "MAX"))
+    assert measure == Quantiles(
+        ColumnRef("size"), (Fraction(1, 100), Fraction(1, 2), Fraction(99, 100)), ("MIN", "MAX")
+    )
     assert str(measure) == "QUANTILES(size, 0.5), MIN(size), MAX(size)"
     for _ in range(20):
         answer = query.ask("0.01", analyst="ana")
@@ -61,6 +64,6 @@ def test_extremes_are_in_order_with_other_quantiles(dataset: Dataset) -> None:
 def test_an_extreme_beside_its_own_level() -> None:
     """MIN and the quantile at its level are one release with two names."""
     level = Fraction(1, 100)
-    shared = Shared.of((Extreme.of("MIN", "x"), Quantile("x", level)))
-    assert shared.measures == (Quantiles("x", (level,), ("MIN",)),)
+    shared = Shared.of((Extreme.of("MIN", ColumnRef("x")), Quantile(ColumnRef("x"), level)))
+    assert shared.measures == (Quantiles(ColumnRef("x"), (level,), ("MIN",)),)
     assert shared.places == ((0, 0), (0, 0))

@@ -1,1 +1,1 @@
-"""Expressions over released values."""
+"""Expressions over released values: their leaves, and what they are worth in a row."""

@@ -29,7 +29,7 @@ def plan_moments(planner: Planner, asked: Moments | Moment) -> Planned:
     """Answer with the sums of all parts of rows, which a row of any value moves by its weight together."""
     measure = Moments.joining([asked]) if isinstance(asked, Moment) else asked
     columns = [planner.question.table.numbers(name) for name in measure.columns]
-    for name in (name for one in measure.of if one.adds_values for name in one.column_names):
+    for name in (name for one in measure.of if one.adds_values for name in one.nodes):
         planner.grain(planner.no_dates(name, "sum"))
     squares = any(one.needs_squares for one in measure.of)
     parts = tuple(parts_of(one, squares=squares, columns=len(columns)) for one in columns)

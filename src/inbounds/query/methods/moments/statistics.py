@@ -115,7 +115,7 @@ class Statistic(ABC):
     @cached_property
     def axis(self) -> int:
         """Which of the columns it is of."""
-        return next(axis for axis, column in enumerate(self.columns) if column.name == self.measure.column)
+        return next(axis for axis, column in enumerate(self.columns) if column.name == self.measure.column.name)
 
     @property
     def column(self) -> MomentColumn:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from inbounds.query.columns.column import Keys, Numbers, as_value
-from inbounds.query.columns.condition import quoted
+from inbounds.query.expressions.node import quoted
 from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.table import Table
 from inbounds.server.pages.parts.question_form import sql_value

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from inbounds.exact.decimals import is_decimal
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.condition import quoted
+from inbounds.query.expressions.node import quoted
 from inbounds.query.tables.contract_tables import Tables
 
 MEASURES = {

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset, column
-from inbounds.query.columns.condition import And, Compare, Condition, In, Missing, Not, Or
+from inbounds.query.expressions.condition import And, Compare, Condition, In, Missing, Not, Or, is_in
+from inbounds.query.expressions.node import ColumnRef, Constant
 from tests.helpers import oracle
 from tests.helpers.engine_places import InParquet, planned, totals_of
 
@@ -43,19 +44,33 @@ ROWS = [
     for day, smoker, ward in [(date(2026, 1, 3), True, 1), (None, None, 2), (date(2027, 1, 1), False, 3)]
 ]  # fmt: skip
 
+AGE, COST, CLINIC, SMOKER, DAY = map(ColumnRef, ("age", "cost", "clinic", "smoker", "day"))
 ages = st.integers(-2, 12) | st.sampled_from([Fraction(7, 2), 0.5, Decimal("8.25"), 3.0])
 comparisons = st.sampled_from(["=", "<>", "<", "<=", ">", ">="])
 leaves: st.SearchStrategy[Condition] = st.one_of(
-    st.builds(Compare, st.just("age"), comparisons, ages),
-    st.builds(Compare, st.just("cost"), comparisons, st.sampled_from([0.5, 1, 1.5, -3, 7.5, 2, 0, Fraction(1, 4)])),
-    st.builds(Compare, st.just("clinic"), st.sampled_from(["=", "<>"]), st.sampled_from(["north", "south"])),
-    st.builds(Compare, st.just("smoker"), st.sampled_from(["=", "<>"]), st.booleans()),
+    st.builds(Compare, st.just(AGE), comparisons, ages.map(Constant)),
     st.builds(
-        Compare, st.just("day"), comparisons, st.sampled_from(["2026-01-03", date(2026, 1, 9), date(2027, 1, 1)])
+        Compare,
+        st.just(COST),
+        comparisons,
+        st.sampled_from([0.5, 1, 1.5, -3, 7.5, 2, 0, Fraction(1, 4)]).map(Constant),
     ),
-    st.builds(In, st.just("age"), st.lists(ages, min_size=1, max_size=3).map(tuple)),
-    st.builds(In, st.just("clinic"), st.just(("north", "south"))),
-    st.builds(Missing, st.sampled_from(list(TYPES))),
+    st.builds(
+        Compare,
+        st.just(CLINIC),
+        st.sampled_from(["=", "<>"]),
+        st.sampled_from(["north", "south"]).map(Constant),
+    ),
+    st.builds(Compare, st.just(SMOKER), st.sampled_from(["=", "<>"]), st.booleans().map(Constant)),
+    st.builds(
+        Compare,
+        st.just(DAY),
+        comparisons,
+        st.sampled_from(["2026-01-03", date(2026, 1, 9), date(2027, 1, 1)]).map(Constant),
+    ),
+    st.builds(is_in, st.just(AGE), st.lists(ages, min_size=1, max_size=3).map(tuple)),
+    st.builds(is_in, st.just(CLINIC), st.just(("north", "south"))),
+    st.builds(Missing, st.sampled_from(list(TYPES)).map(ColumnRef)),
 )
 conditions = st.recursive(
     leaves,
@@ -107,19 +122,19 @@ def test_operators_build_what_they_say() -> None:
     """Every operator of Python builds the condition of that name."""
     age = column("age")
     built: list[tuple[Any, Condition]] = [
-        (age == 5, Compare("age", "=", 5)),
-        (age != 5, Compare("age", "<>", 5)),
-        (age < 5, Compare("age", "<", 5)),
-        (age <= 5, Compare("age", "<=", 5)),
-        (age > 5, Compare("age", ">", 5)),
-        (age >= 5, Compare("age", ">=", 5)),
-        (5 < age, Compare("age", ">", 5)),  # noqa: SIM300  mirrored on purpose
-        (age.is_in([1, 2]), In("age", (1, 2))),
-        (age.between(1, 2), And((Compare("age", ">=", 1), Compare("age", "<=", 2)))),
-        (age.is_missing(), Missing("age")),
-        (~age.is_missing(), Not(Missing("age"))),
-        ((age > 1) & (age < 2), And((Compare("age", ">", 1), Compare("age", "<", 2)))),
-        ((age > 1) | (age < 2), Or((Compare("age", ">", 1), Compare("age", "<", 2)))),
+        (age == 5, Compare(AGE, "=", Constant(5))),
+        (age != 5, Compare(AGE, "<>", Constant(5))),
+        (age < 5, Compare(AGE, "<", Constant(5))),
+        (age <= 5, Compare(AGE, "<=", Constant(5))),
+        (age > 5, Compare(AGE, ">", Constant(5))),
+        (age >= 5, Compare(AGE, ">=", Constant(5))),
+        (5 < age, Compare(AGE, ">", Constant(5))),  # noqa: SIM300  mirrored on purpose
+        (age.is_in([1, 2]), In(AGE, (Constant(1), Constant(2)))),
+        (age.between(1, 2), And((Compare(AGE, ">=", Constant(1)), Compare(AGE, "<=", Constant(2))))),
+        (age.is_missing(), Missing(AGE)),
+        (~age.is_missing(), Not(Missing(AGE))),
+        ((age > 1) & (age < 2), And((Compare(AGE, ">", Constant(1)), Compare(AGE, "<", Constant(2))))),
+        ((age > 1) | (age < 2), Or((Compare(AGE, ">", Constant(1)), Compare(AGE, "<", Constant(2))))),
     ]
     for found, expected in built:
         assert found == expected

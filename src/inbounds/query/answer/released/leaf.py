@@ -1,0 +1,155 @@
+"""What an expression over an answer is made of: the keys of its groups, and what was released or is public of measures.
+
+They look at released numbers and public keys only, so everything that is computed from them costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isfinite
+from typing import Any, Literal
+
+from inbounds.query.columns.column import Column
+from inbounds.query.columns.derived_column import find_column
+from inbounds.query.expressions.node import Node
+from inbounds.query.question.measure import Measure, Quantile, as_decimal_text
+
+Kind = Literal["number", "day", "text", "truth", "bin", "nothing"]
+"""What an expression is: a bin can be put in order, and nothing else; `NULL` is nothing, and goes with everything."""
+
+Exact = Any
+"""A value, exactly: an int, a Fraction, a day, a text, a truth value or None; what is whole by its parts is an int."""
+
+Ends = tuple[int | Fraction, int | Fraction]
+
+
+@dataclass(frozen=True)
+class ReleasedRow:
+    """One row of an answer: the keys of its groups, and what was released of it."""
+
+    keys: Mapping[str, Any]
+    values: Mapping[Measure, Any]
+    intervals: Mapping[Measure, tuple[Any, Any] | None]
+
+
+class Leaf(Node):
+    """What an answer tells in each of its rows."""
+
+    kind: Kind
+
+    def value(self, row: ReleasedRow) -> Exact:
+        """Return what it is in a row; None if it has no value there."""
+        raise NotImplementedError
+
+    def interval(self, row: ReleasedRow) -> Ends | None:
+        """Return where it lies; None if it is no number, or nothing says."""
+        value = self.value(row)
+        return (value, value) if self.kind == "number" and isinstance(value, int | Fraction) else None
+
+
+@dataclass(frozen=True)
+class Key(Leaf):
+    """The key of a group, None where the group is added up."""
+
+    of: Node
+    kind: Kind = field(default="text", compare=False)
+
+    @property
+    def binding(self) -> int:  # type: ignore[override]
+        """How strongly its text holds together: as that of what is grouped by."""
+        return self.of.binding
+
+    def value(self, row: ReleasedRow) -> Exact:
+        """Return the key."""
+        return exactly(row.keys[self.of.name])
+
+    def __str__(self) -> str:
+        return str(self.of)
+
+
+@dataclass(frozen=True)
+class MeasureRef(Leaf):
+    """A released number, or day."""
+
+    measure: Measure
+    kind: Kind = "number"
+
+    def value(self, row: ReleasedRow) -> Exact:
+        """Return what was released."""
+        return exactly(row.values[self.measure])
+
+    def interval(self, row: ReleasedRow) -> Ends | None:
+        """Return the interval around it, if both ends are finite numbers."""
+        ends = row.intervals.get(self.measure)
+        if ends is None or self.kind != "number":
+            return None
+        low, high = exactly(ends[0]), exactly(ends[1])
+        return (low, high) if isinstance(low, int | Fraction) and isinstance(high, int | Fraction) else None
+
+    def __str__(self) -> str:
+        return self.measure.in_expression
+
+
+@dataclass(frozen=True)
+class PublicValue(Leaf):
+    """What a measure must be in each group, whatever the table holds: public before it is asked, exact and free."""
+
+    measure: Measure
+    values: Mapping[tuple[Any, ...], Any] = field(compare=False, repr=False)
+    """By the keys of the group; None, or nothing, where there can be no value."""
+    kind: Kind = "number"
+    has_namesake: bool = False
+    """Whether another public measure would be called the same: another quantile of the column."""
+
+    @property
+    def name(self) -> str:
+        """What its column is called: a quantile beside another of its column by its level, too."""
+        measure = self.measure
+        if self.has_namesake and isinstance(measure, Quantile):
+            return f"quantile_{as_decimal_text(measure.level)}_{measure.column.name}"
+        return measure.public_name
+
+    def value(self, row: ReleasedRow) -> Exact:
+        """Return the value."""
+        return exactly(self._stated(row))
+
+    def cell(self, row: ReleasedRow) -> tuple[Any, float | None, tuple[Any, Any] | None]:
+        """Return the value as it is shown, that it has no noise, and where it lies: there."""
+        value = self._stated(row)
+        return (None, None, None) if value is None else (value, 0.0, (value, value))
+
+    def _stated(self, row: ReleasedRow) -> Any:
+        return self.values.get(tuple(row.keys.values()))
+
+    def __str__(self) -> str:
+        return str(self.measure)
+
+
+def measures_in(node: Node) -> tuple[Measure, ...]:
+    """Return the measures in an expression that are released, each once, in order."""
+    return tuple(dict.fromkeys(part.measure for part in node.walk() if isinstance(part, MeasureRef)))
+
+
+def is_constant(node: Node) -> bool:
+    """Return whether an expression is the same in every row of every answer."""
+    return not any(isinstance(part, Leaf) for part in node.walk())
+
+
+def kind_of(column: Column | None) -> Kind:
+    """Return what the values of a column are."""
+    return "number" if column is None else column.kind.name
+
+
+def kind_of_measure(columns: Mapping[str, Column], measure: Measure) -> Kind:
+    """Return what is released of a measure: days for the mean and the quantiles of days, else numbers."""
+    days = measure.is_value and kind_of(find_column(columns, measure.nodes[0])) == "day"
+    return "day" if days else "number"
+
+
+def exactly(value: Any) -> Exact:
+    """Return a released value or key exactly, a float as the decimal that it is written as; None for an infinity."""
+    if not isinstance(value, float):
+        return value
+    return Fraction(repr(value)) if isfinite(value) else None

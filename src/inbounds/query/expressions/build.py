@@ -1,0 +1,94 @@
+"""Expressions over the columns of a row, in the one form that they are kept in: constants computed, none divided by."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import as_written, shown
+from inbounds.query.expressions.arithmetic import Binary, Case, Operator
+from inbounds.query.expressions.condition import Compare, Comparison, Condition
+from inbounds.query.expressions.functions import call
+from inbounds.query.expressions.node import Constant, Node
+
+MOST_PARTS = 100
+"""An expression over columns may have so many parts."""
+
+ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+MIRRORED: dict[Comparison, Comparison] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def constant(given: object) -> Constant:
+    """Return a constant to compute with: a number exactly, a text that is a day as that day."""
+    if isinstance(given, str) and ISO_DAY.fullmatch(given):
+        try:
+            return Constant(date.fromisoformat(given))
+        except ValueError:
+            raise InvalidQuestion(f"{given} is not a date of the calendar; write it like '2026-12-31'") from None
+    if isinstance(given, bool | str) or type(given) is date:
+        return Constant(given)
+    if isinstance(given, int | float | Decimal | Fraction):
+        return Constant(_number(given))
+    raise InvalidQuestion(f"columns can be computed with columns and constants, got {shown(given)}; give one of these")
+
+
+def combine(operator: Operator, left: Node, right: Node) -> Node:
+    """Return two expressions joined by + - * or /; constants are computed at once."""
+    if operator == "/":
+        if not isinstance(right, Constant) or not right.is_number:
+            raise InvalidQuestion(
+                f"{left} / {right} divides by a value that may be zero; divide by a constant, or ask for the two sums"
+            )
+        if right.value == 0:
+            raise InvalidQuestion(f"{left} / 0 divides by zero; divide by another constant")
+    if not (isinstance(left, Constant) and left.is_number and isinstance(right, Constant) and right.is_number):
+        return Binary(operator, left, right)
+    a, b = left.value, right.value
+    return Constant(_number({"+": a + b, "-": a - b, "*": a * b}[operator] if operator != "/" else a / b))
+
+
+def floor_divide(left: Node, right: Node) -> Node:
+    """Return how often a constant goes into an expression."""
+    return call("FLOOR", combine("/", left, right))
+
+
+def negate(this: Node) -> Node:
+    """Return an expression with the other sign."""
+    return combine("*", Constant(Fraction(-1)), this)
+
+
+def compare(left: Node, operator: Comparison, right: Node) -> Compare:
+    """Return a comparison with a constant; one of two columns compares their difference with zero."""
+    if isinstance(right, Constant):
+        return Compare(left, operator, right)
+    if isinstance(left, Constant):
+        return Compare(right, MIRRORED[operator], left)
+    return Compare(combine("-", left, right), operator, Constant(Fraction(0)))
+
+
+def limit_size(node: Node) -> Node:
+    """Return an expression over columns; refuse one that is too large to be worked with."""
+    if node.has_more_parts_than(MOST_PARTS):
+        raise InvalidQuestion(f"an expression may have at most {MOST_PARTS} parts, got more; ask something simpler")
+    return node
+
+
+def indicator(node: Node) -> Condition | None:
+    """Return the condition of `CASE WHEN condition THEN 1 ELSE 0 END`, the mean of which is a proportion."""
+    if not isinstance(node, Case) or len(node.branches) != 1:
+        return None
+    ((test, value),) = node.branches
+    ends = [end.value if isinstance(end, Constant) else None for end in (value, node.otherwise)]
+    return test if ends == [1, 0] and not any(isinstance(end, bool) for end in ends) else None
+
+
+def _number(given: Any) -> Fraction:
+    number = as_written(given, "a constant", InvalidQuestion)
+    if max(abs(number.numerator), number.denominator) > 10**400:
+        raise InvalidQuestion("a constant may have at most 400 digits; round it")
+    return number

@@ -1,0 +1,196 @@
+"""Expressions in Python, put together with its operators.
+
+    column("age") // 10 * 10
+    column("price") * column("quantity")
+    case((column("age") < 18, 0), otherwise=column("price"))
+
+Here `==` makes a condition, so what it makes is kept apart from the tree itself, in which it tells what is equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import shown
+from inbounds.query.expressions import build
+from inbounds.query.expressions.arithmetic import Case, Operator
+from inbounds.query.expressions.condition import (
+    MOST_NODES,
+    And,
+    Comparison,
+    Condition,
+    Like,
+    Missing,
+    is_in,
+)
+from inbounds.query.expressions.functions import call
+from inbounds.query.expressions.node import ColumnRef, Constant, Node
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """A value computed from the columns of a row."""
+
+    node: Node
+
+    def __str__(self) -> str:
+        return str(self.node)
+
+    def __add__(self, other: object) -> Expression:
+        return self._with("+", other)
+
+    def __radd__(self, other: object) -> Expression:
+        return _operand(other)._with("+", self)
+
+    def __sub__(self, other: object) -> Expression:
+        return self._with("-", other)
+
+    def __rsub__(self, other: object) -> Expression:
+        return _operand(other)._with("-", self)
+
+    def __mul__(self, other: object) -> Expression:
+        return self._with("*", other)
+
+    def __rmul__(self, other: object) -> Expression:
+        return _operand(other)._with("*", self)
+
+    def __truediv__(self, other: object) -> Expression:
+        return self._with("/", other)
+
+    def __rtruediv__(self, other: object) -> Expression:
+        return _operand(other)._with("/", self)
+
+    def __floordiv__(self, other: object) -> Expression:
+        return Expression(build.floor_divide(self.node, _operand(other).node))
+
+    def __neg__(self) -> Expression:
+        return Expression(build.negate(self.node))
+
+    def __abs__(self) -> Expression:
+        return self._call("ABS")
+
+    def __floor__(self) -> Expression:
+        return self._call("FLOOR")
+
+    def __ceil__(self) -> Expression:
+        return -(-self)._call("FLOOR")
+
+    def __round__(self, digits: int = 0) -> Expression:
+        return self._call("ROUND", digits)
+
+    # Comparisons.
+
+    def __eq__(self, value: object) -> Condition:  # type: ignore[override]
+        return self._compared("=", value)
+
+    def __ne__(self, value: object) -> Condition:  # type: ignore[override]
+        return self._compared("<>", value)
+
+    def __lt__(self, value: object) -> Condition:
+        return self._compared("<", value)
+
+    def __le__(self, value: object) -> Condition:
+        return self._compared("<=", value)
+
+    def __gt__(self, value: object) -> Condition:
+        return self._compared(">", value)
+
+    def __ge__(self, value: object) -> Condition:
+        return self._compared(">=", value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def is_in(self, values: Iterable[object]) -> Condition:
+        """Return the condition that it is one of some constants."""
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InvalidQuestion(f"is_in takes a list of constants, got {shown(values)}; put them in [ ]")
+        return is_in(self._column, tuple(values))
+
+    def between(self, low: object, high: object) -> Condition:
+        """Return the condition that it is from `low` to `high`, both included."""
+        return And((self._compared(">=", low), self._compared("<=", high)))
+
+    def is_missing(self) -> Condition:
+        """Return the condition that it is NULL or NaN, or not in the category list."""
+        return Missing(self._column)
+
+    def like(self, pattern: str, *, any_case: bool = False) -> Condition:
+        """Return the condition that a category matches a pattern: `%` for any characters, `_` for one."""
+        return Like(self._column, pattern, any_case)
+
+    # What days and keys have, and what fills gaps.
+
+    def part(self, name: str) -> Expression:
+        """Return a part of a day: year, quarter, month, week (ISO), weekday (Monday is 0) or day."""
+        return self._call(str(name).upper())
+
+    def truncated(self, name: str) -> Expression:
+        """Return the first day of the year, quarter, month or week (from Monday) that a day lies in."""
+        return _operand(name)._call("DATE_TRUNC", self)
+
+    def upper(self) -> Expression:
+        """Return a category in upper case."""
+        return self._call("UPPER")
+
+    def lower(self) -> Expression:
+        """Return a category in lower case."""
+        return self._call("LOWER")
+
+    def or_else(self, other: object) -> Expression:
+        """Return it, or where it is missing, something else."""
+        return self._call("COALESCE", other)
+
+    def at_least(self, other: object) -> Expression:
+        """Return the greater of it and another value."""
+        return self._call("GREATEST", other)
+
+    def at_most(self, other: object) -> Expression:
+        """Return the lesser of it and another value."""
+        return self._call("LEAST", other)
+
+    @property
+    def _column(self) -> Node:
+        """The expression as a column that a condition is about."""
+        return build.limit_size(self.node)
+
+    def _with(self, operator: Operator, other: object) -> Expression:
+        return Expression(build.combine(operator, self.node, _operand(other).node))
+
+    def _call(self, function: str, *others: object) -> Expression:
+        return Expression(call(function, self.node, *(_operand(other).node for other in others)))
+
+    def _compared(self, operator: Comparison, value: object) -> Condition:
+        # A constant stays as it was given: the column that it is compared with knows how to read it.
+        other = value.node if isinstance(value, Expression) else Constant(value)
+        condition = build.compare(self.node, operator, other)
+        build.limit_size(condition.this)
+        return condition
+
+
+def column(name: str) -> Expression:
+    """Return a column, to be compared or computed with: `column("age") >= 65`, `column("age") // 10`."""
+    if not isinstance(name, str):
+        raise InvalidQuestion(f"the name of a column must be text, got {shown(name)}; name one from the contract")
+    return Expression(ColumnRef(name))
+
+
+def case(*branches: tuple[Condition, object], otherwise: object = None) -> Expression:
+    """Return the expression of the first condition that is true: `case((column("age") < 18, 0), otherwise=1)`."""
+    for branch in branches or (None,):
+        pair: object = branch
+        if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], Condition):
+            raise InvalidQuestion(
+                f"case takes pairs of a condition and an expression, got {shown(branch)}; write them like "
+                "(column('age') < 18, 0)"
+            )
+    if len(branches) > MOST_NODES:
+        raise InvalidQuestion(f"case may have at most {MOST_NODES} branches, got {len(branches)}; give fewer")
+    values = tuple((test, _operand(value).node) for test, value in branches)
+    return Expression(Case(values, None if otherwise is None else _operand(otherwise).node))
+
+
+def _operand(given: object) -> Expression:
+    """Return an expression, or a constant as one."""
+    return given if isinstance(given, Expression) else Expression(build.constant(given))

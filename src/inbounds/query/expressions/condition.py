@@ -1,0 +1,254 @@
+"""Conditions: comparisons, lists, patterns, what is missing; and, or, not.
+
+    column("age") >= 65
+    (column("clinic") == "north") & ~column("age").is_missing()
+
+On rows a column, stored or derived, is compared with constants, a closed grammar that no row can make fail; on an
+answer anything released may be compared with anything.  As in SQL, what is missing compares neither true nor false,
+and only rows for which a condition is true are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn
+
+from inbounds.errors import InvalidQuestion
+from inbounds.exact.rational import shown
+from inbounds.query.expressions.node import Constant, Node, literal
+
+Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
+
+MOST_NODES = 500
+"""A condition may have so many parts."""
+
+MOST_DEPTH = 10
+"""They may be nested so deep: databases and this package work through them on their stack."""
+
+
+class Condition(Node):
+    """What is true, false, or neither."""
+
+    def __and__(self, other: Condition) -> Condition:
+        return joined(And, self, _condition(other))
+
+    def __or__(self, other: Condition) -> Condition:
+        return joined(Or, self, _condition(other))
+
+    def __invert__(self) -> Condition:
+        return Not(self)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a condition has no truth value of its own; write & for and, | for or, ~ for not")
+
+    def conditions(self) -> tuple[Condition, ...]:
+        """Return the conditions that this one joins, if it does."""
+        return ()
+
+    def predicates(self) -> Iterator[Predicate]:
+        """Yield the comparisons and the like that it joins."""
+        for condition in self.conditions():
+            yield from condition.predicates()
+
+    def counted(self) -> tuple[Node, ...]:
+        """Return the conditions that it joins: what is compared does not count."""
+        return self.conditions()
+
+    def required(self) -> set[str]:
+        """Return columns of which none can be missing where it is true: those of its comparisons, joined by AND."""
+        return set()
+
+    def conjuncts(self) -> tuple[Condition, ...]:
+        """Return the conditions that must all be true: itself, or the parts of AND."""
+        return (self,)
+
+    def columns(self) -> tuple[Node, ...]:
+        """Return the columns that it looks at, stored or derived, each once, in the order of their names."""
+        return tuple(sorted({test.this for test in self.predicates()}, key=lambda column: column.name))
+
+
+@dataclass(frozen=True)
+class _OfValue(Condition):
+    """What conditions on one value share."""
+
+    this: Node
+
+
+class Predicate(_OfValue):
+    """A value compared with a constant, or with several, or with none: whether it is missing."""
+
+    operator: Comparison = "="
+
+    @property
+    def constants(self) -> tuple[Any, ...]:
+        """What it is compared with."""
+        return ()
+
+    def parts(self) -> tuple[Node, ...]:
+        """Return what is compared."""
+        return (self.this,)
+
+    def predicates(self) -> Iterator[Predicate]:
+        """Yield itself."""
+        yield self
+
+    def required(self) -> set[str]:
+        """Return the column, unless it is asked whether that is missing."""
+        return {self.this.name} if self.constants else set()
+
+
+@dataclass(frozen=True)
+class Compare(Predicate):
+    """A value compared with another; of a row, with a constant."""
+
+    operator: Comparison = field()
+    other: Node
+
+    @property
+    def value(self) -> Any:
+        """The constant that a column is compared with."""
+        assert isinstance(self.other, Constant)
+        return self.other.value
+
+    @property
+    def constants(self) -> tuple[Any, ...]:
+        """The constant."""
+        return (self.value,)
+
+    def parts(self) -> tuple[Node, ...]:
+        """Return both."""
+        return self.this, self.other
+
+    def __str__(self) -> str:
+        other = literal(self.other.value) if isinstance(self.other, Constant) else str(self.other)
+        return f"{self.this} {self.operator} {other}"
+
+
+@dataclass(frozen=True)
+class In(Predicate):
+    """A value that is one of some constants."""
+
+    options: tuple[Constant, ...]
+
+    @property
+    def constants(self) -> tuple[Any, ...]:
+        """The constants."""
+        return tuple(option.value for option in self.options)
+
+    def __str__(self) -> str:
+        return f"{self.this} IN ({', '.join(map(literal, self.constants))})"
+
+
+@dataclass(frozen=True)
+class Like(Predicate):
+    """A key that fits a pattern; with the public keys at hand it becomes a list of those that do."""
+
+    pattern: str
+    any_case: bool = False
+
+    def among(self, keys: tuple[Any, ...]) -> Condition:
+        """Return the condition that a column has one of those of its keys that fit."""
+        if not isinstance(self.pattern, str):
+            raise InvalidQuestion(f"LIKE takes text, got {shown(self.pattern)}; write it like 'n%'")
+        if not isinstance(keys[0], str):
+            raise InvalidQuestion(f"{self.this.name} holds no text, so LIKE does not apply; use = or IN")
+        pattern = re.compile("".join(map(_wildcard, self.pattern)), re.DOTALL | re.IGNORECASE * self.any_case)
+        fitting = tuple(key for key in keys if pattern.fullmatch(key))
+        if not fitting:  # a missing key fits neither, so this is the same as none of the keys
+            return Not(is_in(self.this, keys), asked=self)
+        return is_in(self.this, fitting)
+
+    def __str__(self) -> str:
+        return f"{self.this} {'ILIKE' if self.any_case else 'LIKE'} {literal(self.pattern)}"
+
+
+@dataclass(frozen=True)
+class Missing(Predicate):
+    """A value that is missing: NULL, NaN, or no key."""
+
+    def __str__(self) -> str:
+        return f"{self.this} IS NULL"
+
+
+@dataclass(frozen=True)
+class And(Condition):
+    """All of some conditions."""
+
+    all: tuple[Condition, ...]
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the conditions that must all be true."""
+        return self.all
+
+    conditions = conjuncts = parts
+
+    def required(self) -> set[str]:
+        """Return the columns of all comparisons."""
+        return set().union(*(part.required() for part in self.all))
+
+    def __str__(self) -> str:
+        return " AND ".join(f"({part})" for part in self.all)
+
+
+@dataclass(frozen=True)
+class Or(Condition):
+    """Any of some conditions."""
+
+    any: tuple[Condition, ...]
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the conditions of which one must be true."""
+        return self.any
+
+    conditions = parts
+
+    def __str__(self) -> str:
+        return " OR ".join(f"({part})" for part in self.any)
+
+
+@dataclass(frozen=True)
+class Not(Condition):
+    """The opposite of a condition."""
+
+    this: Condition
+    asked: Like | None = field(default=None, compare=False)
+    """The pattern that was asked for, where no key fits it and this says the same."""
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the condition that must be false."""
+        return (self.this,)
+
+    conditions = parts
+
+    def __str__(self) -> str:
+        return f"NOT ({self.this})"
+
+
+def joined(kind: type[And] | type[Or], *conditions: Condition) -> Condition:
+    """Return all or any of some conditions; those that are of the same kind are taken apart."""
+    parts = [part for condition in conditions for part in _apart(kind, condition)]
+    return kind(tuple(parts)) if len(parts) > 1 else parts[0]
+
+
+def _apart(kind: type[And] | type[Or], condition: Condition) -> tuple[Condition, ...]:
+    return condition.conditions() if type(condition) is kind else (condition,)
+
+
+def is_in(this: Node, values: tuple[Any, ...]) -> In:
+    """Return the condition that something is one of some constants."""
+    return In(this, tuple(map(Constant, values)))
+
+
+def _wildcard(character: str) -> str:
+    """Return a character of a pattern as regular expressions have it."""
+    return {"%": ".*", "_": "."}.get(character, re.escape(character))
+
+
+def _condition(given: object) -> Condition:
+    if not isinstance(given, Condition):
+        raise InvalidQuestion(
+            f"a condition can be joined with a condition only, got {shown(given)}; put each comparison in ( )"
+        )
+    return given

@@ -1,0 +1,251 @@
+"""The one reader of expressions in SQL: what its names and calls stand for, a scope says.
+
+Over the rows of a table names are columns; over an answer they are keys and measures.  Everything else is the same:
+parentheses, arithmetic, CASE, comparisons, AND, OR, NOT, IN, BETWEEN, LIKE and IS NULL.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, NoReturn
+
+from sqlglot import exp
+
+from inbounds.errors import InvalidQuestion
+from inbounds.query.expressions.arithmetic import Case
+from inbounds.query.expressions.condition import MOST_NODES, And, Comparison, Condition, Not, Or, joined
+from inbounds.query.expressions.node import Node
+from inbounds.query.grammar.text import SqlText, kind
+from inbounds.query.grammar.values import is_number
+
+COMPARISONS: dict[type[exp.Expr], Comparison] = {
+    exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
+}  # fmt: skip
+
+
+class Scope(ABC):
+    """A text, what its names and calls stand for, and what may be made of them."""
+
+    operators: ClassVar[Mapping[type[exp.Expr], str]]
+    most_parts: ClassVar[int]
+    like: ClassVar[str]
+    """A CASE as it is written here."""
+
+    def __init__(self, text: SqlText) -> None:
+        self.text = text
+
+    # Values.
+
+    def whole(self, node: exp.Expr) -> Node | None:
+        """Return what a node stands for that is not to be taken apart; None if it is to be."""
+        return None
+
+    @abstractmethod
+    def name(self, node: exp.Column) -> Node:
+        """Read a name."""
+
+    @abstractmethod
+    def call(self, node: exp.Expr) -> Node:
+        """Read a call; refuse what is none."""
+
+    @abstractmethod
+    def constant(self, node: exp.Expr) -> Node:
+        """Read a constant."""
+
+    @abstractmethod
+    def negate(self, node: exp.Expr, this: Node) -> Node:
+        """Return a number with the other sign."""
+
+    @abstractmethod
+    def combine(self, node: exp.Expr, left: Node, right: Node) -> Node:
+        """Return two numbers joined by an operator."""
+
+    def choose(self, nodes: Sequence[exp.Expr], values: list[Node]) -> list[Node]:
+        """Return the values that a CASE chooses from; refuse those that are not alike."""
+        return values
+
+    # Conditions.
+
+    @abstractmethod
+    def compare(self, left: exp.Expr, operator: Comparison, right: exp.Expr) -> Condition:
+        """Read a comparison."""
+
+    @abstractmethod
+    def is_in(self, node: exp.In) -> Condition:
+        """Read a list of constants that something is one of."""
+
+    @abstractmethod
+    def is_null(self, node: exp.Is) -> Condition:
+        """Read whether something is missing."""
+
+    def is_like(self, node: exp.Expr) -> Condition:
+        """Read a pattern."""
+        self.refuse_condition(node)
+
+    def is_true(self, node: exp.Expr) -> Condition:
+        """Read a name that stands for a condition."""
+        self.refuse_condition(node)
+
+    @abstractmethod
+    def refuse_condition(self, node: exp.Expr) -> NoReturn:
+        """Refuse what is no condition."""
+
+
+def read_value(scope: Scope, node: exp.Expr) -> Node:
+    """Read an expression, whose parts are counted from here on."""
+    scope.text.parts = 0
+    return read_part(scope, node)
+
+
+def read_part(scope: Scope, node: exp.Expr) -> Node:  # noqa: PLR0911  one for each kind
+    """Read a part of an expression."""
+    _count_part(scope)
+    if (whole := scope.whole(node)) is not None:
+        return whole
+    if isinstance(node, exp.Paren):
+        scope.text.take(node, "this")
+        return read_part(scope, node.this)
+    if isinstance(node, exp.Neg) and not is_number(node.this):
+        scope.text.take(node, "this")
+        return scope.negate(node, read_part(scope, node.this))
+    if is_constant(node) or isinstance(node, exp.Neg):
+        return scope.constant(node)
+    if type(node) in scope.operators:
+        return _chain(scope, node)
+    if isinstance(node, exp.Case):
+        return _case(scope, node)
+    if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+        return scope.name(node)
+    return scope.call(node)
+
+
+def _count_part(scope: Scope) -> None:
+    scope.text.parts += 1
+    if scope.text.parts > scope.most_parts:
+        raise InvalidQuestion(
+            f"an expression may have at most {scope.most_parts} parts, got more; ask something simpler"
+        )
+
+
+def is_constant(node: exp.Expr | None) -> bool:
+    """Return whether a node is a constant, or is to be read and refused as one."""
+    return isinstance(node, exp.Literal | exp.Boolean | exp.Cast | exp.Null)
+
+
+def _chain(scope: Scope, node: exp.Expr) -> Node:
+    """Read a chain of operators; what stands on the left is not recursed into."""
+    chain, left, whole = [], node, None
+    while whole is None and type(left) in scope.operators:
+        _count_part(scope)
+        scope.text.take(left, "this", "expression")
+        chain.append(left)
+        left = left.this
+        whole = scope.whole(left)
+    value = read_part(scope, left) if whole is None else whole
+    for link in reversed(chain):
+        value = scope.combine(link, value, read_part(scope, link.expression))
+    return value
+
+
+def _case(scope: Scope, node: exp.Case) -> Node:
+    if node.this is not None:
+        scope.text.refuse(node.this, f"CASE takes conditions; write it like {scope.like}")
+    scope.text.take(node, "ifs", "default")
+    tests, nodes, default = [], [], node.args.get("default")
+    for branch in node.args["ifs"]:
+        scope.text.take(branch, "this", "true")
+        tests.append(read_condition_node(scope, branch.this))
+        nodes.append(branch.args["true"])
+    if isinstance(default, exp.Null):
+        scope.text.take(default)
+    elif default is not None:
+        nodes.append(default)
+    values = scope.choose(nodes, [read_part(scope, value) for value in nodes])
+    otherwise = values[-1] if len(values) > len(tests) else None
+    return Case(tuple(zip(tests, values, strict=False)), otherwise)
+
+
+def read_condition_node(scope: Scope, node: exp.Expr) -> Condition:
+    """Read a condition."""
+    scope.text.conditions += 1
+    if scope.text.conditions > MOST_NODES:
+        raise InvalidQuestion(f"a condition may have at most {MOST_NODES} parts, got more; ask something simpler")
+    reader = _CONDITIONS.get(type(node))
+    if reader is None:
+        scope.refuse_condition(node)
+    return reader(scope, node)
+
+
+def _paren(scope: Scope, node: exp.Expr) -> Condition:
+    scope.text.take(node, "this")
+    return read_condition_node(scope, node.this)
+
+
+def _not(scope: Scope, node: exp.Expr) -> Condition:
+    scope.text.take(node, "this")
+    return Not(read_condition_node(scope, node.this))
+
+
+def _connected(scope: Scope, node: exp.Expr) -> Condition:
+    """Read a chain of AND or OR; it is flattened, not recursed into."""
+    connective: type[And] | type[Or] = And if isinstance(node, exp.And) else Or
+    waiting, conditions = [node], []
+    while waiting:
+        part = waiting.pop()
+        if type(part) is type(node):
+            scope.text.take(part, "this", "expression")
+            waiting += [part.expression, part.this]
+        else:
+            conditions.append(read_condition_node(scope, part))
+    return joined(connective, *conditions)
+
+
+def _comparison(scope: Scope, node: exp.Expr) -> Condition:
+    scope.text.take(node, "this", "expression")
+    return scope.compare(node.this, COMPARISONS[type(node)], node.expression)
+
+
+def _between(scope: Scope, node: exp.Expr) -> Condition:
+    scope.text.take(node, "this", "low", "high")
+    low, high = node.args["low"], node.args["high"]
+    return And((scope.compare(node.this, ">=", low), scope.compare(node.this, "<=", high)))
+
+
+def _in(scope: Scope, node: exp.Expr) -> Condition:
+    assert isinstance(node, exp.In)
+    if not node.expressions:
+        scope.text.refuse(node, f"IN takes a list of constants, got {kind(node)}; write it like age IN (17, 18)")
+    if len(node.expressions) > MOST_NODES:
+        raise InvalidQuestion(f"IN may list at most {MOST_NODES} constants, got {len(node.expressions)}; list fewer")
+    scope.text.take(node, "this", "expressions")
+    return scope.is_in(node)
+
+
+def _is(scope: Scope, node: exp.Expr) -> Condition:
+    assert isinstance(node, exp.Is)
+    scope.text.take(node, "this", "expression")
+    return scope.is_null(node)
+
+
+def _like(scope: Scope, node: exp.Expr) -> Condition:
+    return scope.is_like(node)
+
+
+def _name(scope: Scope, node: exp.Expr) -> Condition:
+    return scope.is_true(node)
+
+
+_CONDITIONS: dict[type[exp.Expr], Callable[[Scope, exp.Expr], Condition]] = {
+    exp.Paren: _paren,
+    exp.And: _connected,
+    exp.Or: _connected,
+    exp.Not: _not,
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Is: _is,
+    exp.Like: _like,
+    exp.ILike: _like,
+    exp.Column: _name,
+    **dict.fromkeys(COMPARISONS, _comparison),
+}
