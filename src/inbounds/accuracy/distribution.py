@@ -81,8 +81,7 @@ class Distribution(ABC):
 
     def possible(self, places: Indices) -> Indices:
         """Return releases nearby that can occur."""
-        found: Indices = places if not self.in_range else self.lattice.project_many(places)[0]
-        return found
+        return places if not self.in_range else self.lattice.project_many(places)[0]
 
     def tail_bound(self, released: Indices, centres: Indices) -> Floats:
         """Return what `at_least` is at most, for this true answer and every lesser one."""
@@ -123,8 +122,8 @@ class Distribution(ABC):
             return self.up_to(places, centres[:, None]) >= probabilities[:, None]
 
         first, last = self.releases
-        found = least_from(reached, centres, self.stride, first, last)
-        return found if last is None else np.minimum(found, last)
+        quantiles = least_from(reached, centres, self.stride, first, last)
+        return quantiles if last is None else np.minimum(quantiles, last)
 
 
 def apart(first: Indices | np.int64, second: Indices | np.int64) -> Floats:

@@ -45,8 +45,8 @@ class FewPoints(Distribution):
     def probability(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of a release."""
         column = np.minimum(np.searchsorted(self.points, released), len(self.points) - 1)
-        found = self._looked_up(lambda rows: rows, column, centres)
-        return np.where(self.points[column] == released, found, 0.0)
+        probabilities = self._looked_up(lambda rows: rows, column, centres)
+        return np.where(self.points[column] == released, probabilities, 0.0)
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of at most this release."""
@@ -64,14 +64,14 @@ class FewPoints(Distribution):
         """Return the entries of columns in the rows of true answers, after something was done to the rows."""
         column, centres = np.broadcast_arrays(column, centres)
         places, inverse = np.unique(centres, return_inverse=True)
-        found = np.empty(centres.shape)
+        entries = np.empty(centres.shape)
         inverse = inverse.reshape(centres.shape)
         size = max(1, ELEMENTS // len(self.points))
         for start in range(0, len(places), size):
             rows = table(self.rows(places[start : start + size]))
             chosen = (inverse >= start) & (inverse < start + size)
-            found[chosen] = rows[inverse[chosen] - start, column[chosen]]
-        return found
+            entries[chosen] = rows[inverse[chosen] - start, column[chosen]]
+        return entries
 
     def error(self, centres: Indices, excess: Floats) -> Floats:
         """Return the expected distance, as a sum over all possible answers."""

@@ -69,8 +69,8 @@ def edges_of(given: Iterable[Any], weights: int, bounds: Bounds, lattice: Lattic
             "give (weights, edges) as numpy.histogram returns them"
         )
     values = [value_of(edge, bounds, "an edge of the prior") for edge in edges]
-    for place, (one, other) in enumerate(pairwise(values)):
-        if one >= other:
+    for place, (low, high) in enumerate(pairwise(values)):
+        if low >= high:
             raise InvalidParameter(
                 f"the edges of a prior must rise, got {shown(edges[place])} before {shown(edges[place + 1])}; sort "
                 "them, and give each once"

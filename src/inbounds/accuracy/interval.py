@@ -156,14 +156,14 @@ class Intervals:
         law, far = self._law, 8 - np.log1p(-confidence)
         low, high = law.least_answer, law.greatest_answer
         beside = _whole(np.linspace(0, far * law.scale, NODES))
-        found = [np.zeros(1, dtype=np.int64)] if low is None and high is None else []
+        nodes = [np.zeros(1, dtype=np.int64)] if low is None and high is None else []
         if low is not None:
-            found.append(low + beside)
+            nodes.append(low + beside)
         if high is not None:
-            found.append(high - beside[::-1])
+            nodes.append(high - beside[::-1])
         if low is not None and high is not None:
-            found.append(low + _whole(np.linspace(0, float(high - low), NODES)))
-        return np.unique(law.truths(np.concatenate(found)))
+            nodes.append(low + _whole(np.linspace(0, float(high - low), NODES)))
+        return np.unique(law.truths(np.concatenate(nodes)))
 
     def _best_shares(self, nodes: Indices, confidence: float) -> Floats:
         """Return which part of the odds the lower tail has at some truths, by likelihood ratio."""
@@ -205,8 +205,7 @@ def no_better(probabilities: Floats, ratios: Floats) -> Floats:
     """Return, for each release, the probability of all that have no greater ratio; those that are alike included."""
     order = np.argsort(ratios)
     sums = np.cumsum(probabilities[order])
-    found: Floats = sums[np.searchsorted(ratios[order], ratios * (1 + TIE), side="right") - 1]
-    return found
+    return sums[np.searchsorted(ratios[order], ratios * (1 + TIE), side="right") - 1]
 
 
 def _whole(distances: Floats) -> Indices:

@@ -90,11 +90,11 @@ class MomentTables:
         n = np.array((below, above))  # both sides at once: for few centres, what costs is the number of operations
         mass, first, second = self._outside[:, :, spans]
         fade, carried = np.exp(n * -self._rate), n * mass
-        zeroth, one, two = geometric_sums(n, self._rate)
-        zeroth += fade * mass
-        one += fade * (first + carried)
-        two += fade * (second + n * (2 * first + carried))
-        return Moments((zeroth[0], one[0], two[0]), (zeroth[1], one[1], two[1]), self._single)
+        s0, s1, s2 = geometric_sums(n, self._rate)
+        s0 += fade * mass
+        s1 += fade * (first + carried)
+        s2 += fade * (second + n * (2 * first + carried))
+        return Moments((s0[0], s1[0], s2[0]), (s0[1], s1[1], s2[1]), self._single)
 
 
 @np.errstate(under="ignore")

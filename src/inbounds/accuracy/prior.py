@@ -222,13 +222,13 @@ class Prior:
         _, counts, before, _ = self._running
         stretch = np.clip(np.searchsorted(before, masses, side="right") - 1, 0, len(counts) - 1)
         inside = (masses - before[stretch]) * counts[stretch] / self.weights[stretch]
-        found = self.lows[stretch] + np.clip(inside, 0, counts[stretch] - 1).astype(np.int64)
-        return np.minimum(found, self.highs[stretch])
+        indices = self.lows[stretch] + np.clip(inside, 0, counts[stretch] - 1).astype(np.int64)
+        return np.minimum(indices, self.highs[stretch])
 
     def least_density(self, cuts: Indices) -> Floats:
         """Return, for each stretch between cuts, the least weight of an index in it, impossible ones counting as 0."""
         density = self._stretches.densities
-        found = np.zeros(len(cuts) - 1)
+        least = np.zeros(len(cuts) - 1)
         first = np.searchsorted(self.highs, cuts[:-1])
         last = np.searchsorted(self.lows, cuts[1:], side="left") - 1
         for part, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
@@ -236,8 +236,8 @@ class Prior:
                 continue
             if b > a and (self.lows[a + 1 : b + 1] != self.highs[a:b] + 1).any():
                 continue
-            found[part] = density[a : b + 1].min()
-        return found
+            least[part] = density[a : b + 1].min()
+        return least
 
 
 def _equal_parts(lattice: Lattice, parts: int) -> Indices:

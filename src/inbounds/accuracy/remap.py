@@ -161,8 +161,8 @@ def _best_rising(truths: _Truths, weights: Floats, candidates: Indices) -> Indic
         least = np.minimum.accumulate(total)
         came_from[group] = np.maximum.accumulate(np.where(total == least, places, 0))
         total = least + cost
-    found, place = np.zeros(len(costs), np.int64), int(np.argmin(total))
+    targets, place = np.zeros(len(costs), np.int64), int(np.argmin(total))
     for group in range(len(costs) - 1, -1, -1):
-        found[group] = candidates[place]
+        targets[group] = candidates[place]
         place = int(came_from[group, place])
-    return found
+    return targets

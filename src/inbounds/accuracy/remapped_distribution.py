@@ -48,8 +48,8 @@ class RemappedDistribution(Distribution):
         released, centres = np.broadcast_arrays(released, centres)
         group = np.searchsorted(self.remap.targets, released)
         is_target = self.remap.targets[np.minimum(group, len(self.remap.targets) - 1)] == released
-        found = difference(*self._around(group, centres), *self._beyond(group, centres))
-        return np.where(is_target, found, 0.0)
+        probabilities = difference(*self._around(group, centres), *self._beyond(group, centres))
+        return np.where(is_target, probabilities, 0.0)
 
     def _around(self, group: Spans, centres: Indices) -> tuple[Floats, Floats]:
         """Return the probabilities of less than a group, and of it and less."""
@@ -88,8 +88,8 @@ class RemappedDistribution(Distribution):
         edges = self.remap.edges
         if not len(edges):
             return np.where(group <= 0, first, beyond) + 0 * inner(np.zeros_like(group))
-        found = inner(edges[np.clip(group - 1, 0, len(edges) - 1)])
-        return np.where(group <= 0, first, np.where(group > len(edges), beyond, found))
+        at_edges = inner(edges[np.clip(group - 1, 0, len(edges) - 1)])
+        return np.where(group <= 0, first, np.where(group > len(edges), beyond, at_edges))
 
     def truths(self, indices: Indices) -> Indices:
         """Return the indices that true answers count as: those of the law before."""
@@ -123,13 +123,13 @@ class RemappedDistribution(Distribution):
     def bias_and_variance(self, centres: Indices) -> tuple[Floats, Floats]:
         """Return how far above these indices the mean of releases is, in steps, and their variance."""
 
-        def found(part: slice) -> Floats:
+        def moments(part: slice) -> Floats:
             off = self._values - apart(centres[part], np.array([self.lattice.first]))[:, None]
             rows = group_probabilities(self.base, self.remap.edges, centres[part])
             bias = (rows * off).sum(1)
             return np.stack([bias, (rows * (off - bias[:, None]) ** 2).sum(1)], axis=1)
 
-        both = self._in_pieces(found, len(centres))
+        both = self._in_pieces(moments, len(centres))
         return both[:, 0], both[:, 1]
 
     def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
@@ -143,16 +143,16 @@ class RemappedDistribution(Distribution):
     def at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the probabilities that releases are ends of spans, likewise."""
 
-        def found(centres: Indices, _: Floats) -> Floats:
+        def mass_at_ends(centres: Indices, _: Floats) -> Floats:
             return group_probabilities(self.base, self.remap.edges, centres)[:, self._ends].sum(axis=1)
 
         places = below.ravel() + (self.lattice.lows[spans.ravel()] - self.lattice.first)
-        return self._between(places, found).reshape(below.shape)
+        return self._between(places, mass_at_ends).reshape(below.shape)
 
     def _between(self, places: Floats, quantity: Callable[[Indices, Floats], Floats]) -> Floats:
         """Return a quantity of a true answer and a place, at places between whole numbers."""
 
-        def found(part: slice) -> Floats:
+        def evaluate(part: slice) -> Floats:
             if self.scale >= FINE:
                 return quantity(np.rint(places[part]).astype(np.int64) + self.lattice.first, places[part])
             whole = np.floor(places[part])
@@ -162,12 +162,12 @@ class RemappedDistribution(Distribution):
                 here += share * (quantity(np.minimum(centres + 1, self.lattice.last), places[part]) - here)
             return here
 
-        return self._in_pieces(found, len(places))
+        return self._in_pieces(evaluate, len(places))
 
-    def _in_pieces(self, found: Callable[[slice], Floats], count: int) -> Floats:
-        """Return what is found for so many true answers, some of them at a time."""
+    def _in_pieces(self, compute: Callable[[slice], Floats], count: int) -> Floats:
+        """Compute something for `count` true answers, a slice of them at a time to bound the memory."""
         size = max(1, ELEMENTS // len(self._values))
-        return np.concatenate([found(slice(start, start + size)) for start in range(0, max(count, 1), size)])
+        return np.concatenate([compute(slice(start, start + size)) for start in range(0, max(count, 1), size)])
 
     def looked_at(self, first: int, last: int) -> TrueAnswers:
         """Return true answers, every one of which is looked at; or if they are many, cut where the error has a kink."""

@@ -53,14 +53,14 @@ def least_from(reached: Reached, near: Indices, stride: int, first: int | None, 
     return least(reached, low, high)
 
 
-def _until(found: Reached, near: Indices, stride: int, end: int | None) -> Indices:
-    """Go away from some indices, in ever longer strides, until it is found, or to the end if there is one."""
+def _until(reached: Reached, near: Indices, stride: int, end: int | None) -> Indices:
+    """Go from some indices in ever longer strides until `reached` holds, or to the end if there is one."""
     limit = (FARTHEST if stride > 0 else -FARTHEST) if end is None else end
     if end is not None:
         return np.full_like(near, end)
     places = near.copy()
     while True:
-        going = ~found(places[:, None])[:, 0] & (places != limit)
+        going = ~reached(places[:, None])[:, 0] & (places != limit)
         if not going.any():
             return places
         room = (limit - places) if stride > 0 else (places - limit)  # may wrap only where there is room for any stride

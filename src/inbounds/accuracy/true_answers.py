@@ -169,8 +169,7 @@ class Stretches:
     @property
     def densities(self) -> Floats:
         """The weight of each answer of a stretch."""
-        found: Floats = self.weights / self.counts
-        return found
+        return self.weights / self.counts
 
 
 def _between(lattice: Lattice, span: NDArray[np.intp], starts: Indices, ends: Indices) -> Runs:
@@ -206,8 +205,8 @@ def _sum(runs: Runs, curve: Curve, most: int, weights: Floats | None = None) -> 
         for some in _pieces(same):
             run = runs.count[some, None]
             stretch = run / 2 if count == ANY else 1.0
-            found = runs.values(curve, some, (run - 1) / 2 + stretch * nodes) @ node_weights
-            total += float(weights[some] @ (found * run[:, 0] if count == ANY else found))
+            integrals = runs.values(curve, some, (run - 1) / 2 + stretch * nodes) @ node_weights
+            total += float(weights[some] @ (integrals * run[:, 0] if count == ANY else integrals))
     return total
 
 
@@ -218,10 +217,10 @@ def greatest(answers: TrueAnswers, curve: Curve) -> float:
     for some in _pieces(np.arange(len(runs.span))):
         counts = runs.count[some, None]
         places = np.rint((counts - 1) * np.linspace(0, 1, int(min(counts.max(), 9))))
-        found = runs.values(curve, some, places)
-        i, j = np.unravel_index(np.argmax(found), found.shape)
-        if found[i, j] > best:
-            best, run, at = float(found[i, j]), int(some[i]), float(places[i, j])
+        values = runs.values(curve, some, places)
+        i, j = np.unravel_index(np.argmax(values), values.shape)
+        if values[i, j] > best:
+            best, run, at = float(values[i, j]), int(some[i]), float(places[i, j])
     return max(best, _refined(runs, curve, run, at))
 
 

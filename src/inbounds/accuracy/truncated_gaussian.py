@@ -49,10 +49,10 @@ def mass(first: Floats, last: Floats, s: float) -> Floats:
     far = np.where(start >= 0, stop, np.where(stop <= 0, -start, 0.0))
     one_sided = _erfc(near) - _erfc(far)
     across = (start < 0) & (stop > 0)
-    found = np.where(across, _erf(np.maximum(stop, 0)) + _erf(np.maximum(-start, 0)), one_sided)
+    differences = np.where(across, _erf(np.maximum(stop, 0)) + _erf(np.maximum(-start, 0)), one_sided)
     width, middle = (last - first) / s, (start + stop) / 2  # of whole and half steps the difference is exact
     density = 2 / math.sqrt(math.pi) * np.exp(-(middle**2)) * width * (1 + width**2 * (4 * middle**2 - 2) / 24)
-    return np.maximum(np.where(width < NARROW, density, found), 0.0)
+    return np.maximum(np.where(width < NARROW, density, differences), 0.0)
 
 
 class GaussianRows(FewPoints):
@@ -77,11 +77,11 @@ class GaussianRows(FewPoints):
         places = (centres - self._low).astype(np.intp)
         if not self._top:
             return np.ones((len(places), 1))
-        found = self._cells[np.arange(self._top + 1) - places[:, None] + self._top]
+        rows = self._cells[np.arange(self._top + 1) - places[:, None] + self._top]
         s, below = self._s, places.astype(np.float64)
         above = self._top - below
-        found[:, 0], found[:, -1] = mass(-below, 0.5 - below, s), mass(above - 0.5, above, s)
-        return np.asarray(found / mass(-below, above, s)[:, None])
+        rows[:, 0], rows[:, -1] = mass(-below, 0.5 - below, s), mass(above - 0.5, above, s)
+        return np.asarray(rows / mass(-below, above, s)[:, None])
 
 
 class TruncatedGaussianDistribution(Distribution):
@@ -121,11 +121,11 @@ class TruncatedGaussianDistribution(Distribution):
 
     def error(self, centres: Indices, excess: Floats) -> Floats:
         """Return the expected distance; no release may be strictly between a true answer and its index."""
-        found = self._errors(*self._to_ends(centres))
+        errors = self._errors(*self._to_ends(centres))
         if not np.count_nonzero(excess):
-            return found
+            return errors
         below, above = self.up_to(centres - 1, centres), self.at_least(centres + 1, centres)
-        return found + excess * (below - above) + abs(excess) * self.probability(centres, centres)
+        return errors + excess * (below - above) + abs(excess) * self.probability(centres, centres)
 
     def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the expected distances for true answers so far from the ends."""
@@ -167,8 +167,8 @@ class TruncatedGaussianDistribution(Distribution):
     def at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the probabilities of the two end points."""
         s = self._s
-        found = mass(-below, 0.5 - below, s) + mass(above - 0.5, above, s)
-        return found / mass(-below, above, s)
+        masses = mass(-below, 0.5 - below, s) + mass(above - 0.5, above, s)
+        return masses / mass(-below, above, s)
 
     def looked_at(self, first: int, last: int) -> TrueAnswers:
         """Return true answers, to be looked at half a standard deviation at a time."""

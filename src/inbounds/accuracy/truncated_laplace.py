@@ -39,8 +39,7 @@ class TruncatedLaplaceDistribution(Distribution):
 
     def truths(self, indices: Indices) -> Indices:
         """Return the possible answers that are nearest: true answers are brought there before noise is drawn."""
-        found: Indices = self.lattice.project_many(indices)[0]
-        return found
+        return self.lattice.project_many(indices)[0]
 
     def moments(self, centres: Indices) -> Moments:
         """Return the moments of releases around possible answers."""
@@ -48,19 +47,19 @@ class TruncatedLaplaceDistribution(Distribution):
 
     def bias_and_variance(self, centres: Indices) -> tuple[Floats, Floats]:
         """Return bias and variance of releases around possible answers."""
-        found = self.moments(centres)
-        return found.bias, found.variance
+        moments = self.moments(centres)
+        return moments.bias, moments.variance
 
     def error(self, centres: Indices, excess: Floats) -> Floats:
         """Return the expected distance; no release may be strictly between a true answer and its index."""
         places = spans_of(self.lattice, centres)
-        found, spans = self._tables.at(*places), places[0]
+        moments, spans = self._tables.at(*places), places[0]
         if not np.count_nonzero(excess):
-            return found.error
+            return moments.error
         pooled_low, pooled_high = self._pooled(centres, spans) if self._pools else (0.0, 0.0)
-        below, above = found.below[0] - pooled_low, found.above[0] - pooled_high
+        below, above = moments.below[0] - pooled_low, moments.above[0] - pooled_high
         at = self._masses.single + pooled_low + pooled_high
-        return found.error + (excess * (below - above) + abs(excess) * at) / found.z
+        return moments.error + (excess * (below - above) + abs(excess) * at) / moments.z
 
     def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the expected distances for true answers so far from the ends of their spans."""
@@ -70,9 +69,9 @@ class TruncatedLaplaceDistribution(Distribution):
     def at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the probabilities that releases are ends of spans, for true answers so far from those of theirs."""
         left, right = self._end_masses
-        found = np.exp(-below * self.rate) * left[spans] + np.exp(-above * self.rate) * right[spans]
+        masses = np.exp(-below * self.rate) * left[spans] + np.exp(-above * self.rate) * right[spans]
         twice = np.where(self.lattice.lengths[spans] == 0, self._masses.single, 0.0)  # one point is both ends
-        return (found - twice) / self._tables.at(spans, below, above).z
+        return (masses - twice) / self._tables.at(spans, below, above).z
 
     def looked_at(self, first: int, last: int) -> TrueAnswers:
         """Return true answers, to be looked at scale by scale."""

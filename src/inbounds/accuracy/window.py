@@ -28,13 +28,13 @@ def indices_of(window: Window | None, bounds: Bounds, lattice: Lattice) -> Index
             f"window must be a pair (low, high) of true answers, got {shown(window)}; give its two ends"
         )
     low, high = (value_of(end, bounds, "an end of the window") for end in window)
-    found = lattice.between(low, high)
-    if low > high or not any(found.meets(span) for span in lattice.spans):
+    indices = lattice.between(low, high)
+    if low > high or not any(indices.meets(span) for span in lattice.spans):
         raise InvalidParameter(
             f"window must hold at least one possible answer of {bounds.brief()}, got {shown(tuple(window))}; "
             "widen or move it"
         )
-    return found
+    return indices
 
 
 def value_of(end: Any, bounds: Bounds, name: str) -> Fraction:

@@ -136,12 +136,12 @@ class AnswerArrays:
         if self._int64 and set(kinds) <= PLAIN:  # never wider than int64, lest the dtype tell how large an answer was
             fitting = (max(-self._writable, min(self._writable, index)) for index in indices)
             return np.array([self._answers.writer(int)(index) for index in fitting], dtype=np.int64)
-        written = [self._answers.writer(kind)(index) for index, kind in zip(indices, kinds, strict=True)]
+        values = [self._answers.writer(kind)(index) for index, kind in zip(indices, kinds, strict=True)]
         if not set(kinds) <= PLAIN:
-            return _objects(written)
+            return _objects(values)
         if not self._answers.integral:
-            return np.array(written, dtype=np.float64)
-        return _objects(written)
+            return np.array(values, dtype=np.float64)
+        return _objects(values)
 
     def _check_finite(self, answers: NDArray[Any]) -> None:
         if np.isfinite(answers).all():
@@ -207,7 +207,7 @@ def _refuse_time_zone(answers: Any) -> None:
     """
     kind = getattr(answers, "dtype", getattr(answers, "type", None))
     kinds = (kind, getattr(kind, "pyarrow_dtype", None))
-    if any(getattr(one, name, None) is not None for one in kinds for name in ("tz", "time_zone")):
+    if any(getattr(dtype, name, None) is not None for dtype in kinds for name in ("tz", "time_zone")):
         raise InvalidAnswer(
             "an answer about dates must not have a time zone, because the date depends on the zone; "
             "take the dates first (.dt.date() of a polars Series, .dt.date of a pandas one)"

@@ -77,8 +77,8 @@ class Answers:
         is_rational = self._per_step is None and not self.is_dates and RationalSteps.suits(lattice)
         self._rational = RationalSteps(lattice) if is_rational else None
         self._doubles = tuple(map(float, lattice.writing)) if is_rational else (1.0, 0.0, 1.0)
-        written = self._as_quotient if is_rational else self._as_float
-        self._plain = int if self._is_count else self._as_int if self.integral else written
+        to_float = self._as_quotient if is_rational else self._as_float
+        self._plain = int if self._is_count else self._as_int if self.integral else to_float
 
     @cached_property
     def _least(self) -> float:
@@ -186,8 +186,8 @@ class Answers:
     def _double(self, answer: float) -> int:
         """Read a double, in the same time for each that is between the ends or beyond one."""
         if self._per_step is None and self._rational is None:
-            found = self._rounding.index_of_double(min(max(answer, self._least), self._most))
-            return self._number(answer) if found is None else found
+            index = self._rounding.index_of_double(min(max(answer, self._least), self._most))
+            return self._number(answer) if index is None else index
         place = self.place(answer)
         return self._number(answer) if place is None else int(place)
 

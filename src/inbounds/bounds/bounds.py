@@ -58,9 +58,9 @@ class Bounds:
 
     @classmethod
     def _of(cls, union: Union) -> Bounds:
-        made = cls.__new__(cls)
-        made._union = union
-        return made
+        bounds = cls.__new__(cls)
+        bounds._union = union
+        return bounds
 
     @classmethod
     def everything(cls) -> Bounds:
@@ -121,10 +121,10 @@ class Bounds:
             # The kind only, for the value may be an answer.
             kind = "date" if self.is_dates else "number"
             raise TypeError(f"bounds of {kind}s hold no {type(value).__name__}; ask for a {kind}")
-        found = finite_ratio(value)
-        if self.is_dates or found is None:
+        ratio = finite_ratio(value)
+        if self.is_dates or ratio is None:
             return False
-        place = (Fraction(*found) - self.offset) / self.unit
+        place = (Fraction(*ratio) - self.offset) / self.unit
         if (self.step is None or place.denominator == 1) and holds(self.ends, place):
             return True
         near = (self.offset + n * self.unit for n in neighbours(self.ends, place))
@@ -227,8 +227,8 @@ class Bounds:
 
     def brief(self) -> str:
         """Return the text of these bounds at a length for a message, long numbers rounded: `parse` may read others."""
-        written = notation.write_briefly
+        write_number = notation.write_briefly
         if len(self) < 4:
-            return cut(notation.write(self, None if self.is_dates else self.step, self.offset, written), 100)
-        low, high = (written(end) for end in (self.low, self.high))
+            return cut(notation.write(self, None if self.is_dates else self.step, self.offset, write_number), 100)
+        low, high = (write_number(end) for end in (self.low, self.high))
         return f"{len(self)} spans from {low} to {high}"

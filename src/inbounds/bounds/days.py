@@ -122,9 +122,9 @@ def _weekday(weekday: object) -> int:
     """Return the number of a weekday given by its number or by three or more first letters of its name."""
     if isinstance(weekday, str):
         start = weekday.strip().lower()
-        found = [number for number, name in enumerate(_NAMES) if len(start) >= 3 and name.startswith(start)]
-        if found:
-            return found[0]
+        matches = [number for number, name in enumerate(_NAMES) if len(start) >= 3 and name.startswith(start)]
+        if matches:
+            return matches[0]
     elif isinstance(weekday, int | np.integer) and not isinstance(weekday, bool) and 0 <= weekday <= 6:
         return operator.index(weekday)
     raise _bad_weekday(weekday)

@@ -48,10 +48,10 @@ class Guide:
         """Return how many of the sorted numbers are at most each wanted one."""
         if not 0 < self._comparisons <= MOST_COMPARISONS:
             return np.searchsorted(self._numbers, wanted, side="right")
-        found = self._start.take(self._part(wanted))
+        counts = self._start.take(self._part(wanted))
         for _ in range(self._comparisons):
-            found += self._padded.take(found) <= wanted
-        return found
+            counts += self._padded.take(counts) <= wanted
+        return counts
 
     @np.errstate(over="ignore", invalid="ignore")
     def _part(self, wanted: NDArray[Any]) -> NDArray[np.intp]:

@@ -60,8 +60,10 @@ class Lattice:
         _refuse_too_fine(
             [i for n, i in zip(lows + highs, low_indices + high_indices, strict=True) if n is not None], step
         )
-        kept = all(n is None or n * ratio.numerator % ratio.denominator == 0 for n in lows[1:] + highs[:-1])
-        return cls(step, bounds.offset, *_merged(np.array(low_indices), np.array(high_indices)), kept, bounds.is_dates)
+        ends_kept = all(n is None or n * ratio.numerator % ratio.denominator == 0 for n in lows[1:] + highs[:-1])
+        return cls(
+            step, bounds.offset, *_merged(np.array(low_indices), np.array(high_indices)), ends_kept, bounds.is_dates
+        )
 
     @classmethod
     def everywhere(cls, step: Fraction, offset: Fraction = Fraction(0)) -> Lattice:
@@ -296,9 +298,9 @@ def _merged(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> tuple[NDArray[
     """Join the spans between which no lattice point is missing."""
     if len(lows) == 1:
         return lows, highs
-    kept = np.ones(len(lows) + 1, dtype=np.bool_)
-    kept[1:-1] = lows[1:] - highs[:-1] > 1
-    return lows[kept[:-1]], highs[kept[1:]]
+    apart = np.ones(len(lows) + 1, dtype=np.bool_)
+    apart[1:-1] = lows[1:] - highs[:-1] > 1
+    return lows[apart[:-1]], highs[apart[1:]]
 
 
 def _refuse_too_fine(finite: list[int], step: Fraction) -> None:

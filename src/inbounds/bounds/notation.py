@@ -79,22 +79,22 @@ def write_end(end: End) -> str:
 
 
 def write(
-    spans: Iterable[Span], step: Fraction | None, offset: Fraction, written: Callable[[End], str] = write_end
+    spans: Iterable[Span], step: Fraction | None, offset: Fraction, write_number: Callable[[End], str] = write_end
 ) -> str:
-    """Return the text of the union of `spans`, each number as `written` has it; pass no step for dates."""
-    text = " | ".join(write_span(span, written) for span in spans)
+    """Return the text of the union of `spans`, each number as `write_number` has it; pass no step for dates."""
+    text = " | ".join(write_span(span, write_number) for span in spans)
     if step is not None:
-        text += f" step {written(step)}"
+        text += f" step {write_number(step)}"
     if offset:
-        text += f" offset {written(offset)}"
+        text += f" offset {write_number(offset)}"
     return text
 
 
-def write_span(span: Span, written: Callable[[End], str] = write_end) -> str:
+def write_span(span: Span, write_number: Callable[[End], str] = write_end) -> str:
     """Return a span as `[low, high]`, an infinite end open."""
     left = "(" if span.low == -math.inf else "["
     right = ")" if span.high == math.inf else "]"
-    return f"{left}{written(span.low)}, {written(span.high)}{right}"
+    return f"{left}{write_number(span.low)}, {write_number(span.high)}{right}"
 
 
 def write_briefly(end: End) -> str:
@@ -209,16 +209,16 @@ class _Reader:
         """Go to the first token at or after `place`."""
         space = _SPACE.match(self.text, place)
         self.start = space.end() if space else place
-        found = _TOKEN.match(self.text, self.start)
-        self.kind = (found.lastgroup or "") if found else ""
-        self.token = found.group() if found else ""
-        self.stop = found.end() if found else self.start
+        match = _TOKEN.match(self.text, self.start)
+        self.kind = (match.lastgroup or "") if match else ""
+        self.token = match.group() if match else ""
+        self.stop = match.end() if match else self.start
 
     def _fail(self, expected: str) -> NoReturn:
         rest = self.text[self.start : self.start + 16]
-        found = repr(rest) if rest else "the end"
+        received = repr(rest) if rest else "the end"
         raise InvalidBounds(
-            f"bounds cannot be read at character {self.start + 1}: expected {expected}, found {found}; "
+            f"bounds cannot be read at character {self.start + 1}: expected {expected}, found {received}; "
             f"write them like {_pattern(self.text)}"
         )
 

@@ -54,9 +54,9 @@ class Rounding:
         A double is cut off at a bit so low that it only ever counts whether there was more: one that has more is below
         1/d, and of the multiples of 1/d only zero is there.
         """
-        if (found := self._for_doubles) is None:
+        if (constants := self._for_doubles) is None:
             return None
-        scale, more, a, b, c, less = found
+        scale, more, a, b, c, less = constants
         scaled = value * scale  # exactly
         if scaled - scaled != 0.0:  # NaN or infinite
             return None

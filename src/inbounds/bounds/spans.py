@@ -149,13 +149,13 @@ def common(first: Edges, second: Edges) -> Edges:
 
 def outside(gaps: Edges) -> Edges:
     """Return what is left of the line without these open intervals, in order; single points can be left."""
-    kept: Edges = [-math.inf]  # while building, the last entry is where the last gap ends
+    edges: Edges = [-math.inf]  # while building, the last entry is where the last gap ends
     for low, high in sorted(pairs(gaps)):
-        if -math.inf < low >= kept[-1]:
-            kept += (low, high)
+        if -math.inf < low >= edges[-1]:
+            edges += (low, high)
         else:
-            kept[-1] = max(kept[-1], high)
-    return kept[:-1] if kept[-1] == math.inf else [*kept, math.inf]
+            edges[-1] = max(edges[-1], high)
+    return edges[:-1] if edges[-1] == math.inf else [*edges, math.inf]
 
 
 def holds(ends: Ends, place: Fraction) -> bool:

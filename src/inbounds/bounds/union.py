@@ -104,8 +104,8 @@ class Union:
     def without(self, gaps: list[Ratio], source: str) -> Union:
         """Return what is left without the open intervals between each two ends."""
         unit = self.unit if self.grid.step else common_unit({self.unit.denominator, *(d for _, d in gaps)})
-        kept = outside(placed(gaps, unit, self.grid.offset, inward=False))
-        return self._of_edges(common(self.edges(unit), kept), unit, self.grid, source)
+        remaining = outside(placed(gaps, unit, self.grid.offset, inward=False))
+        return self._of_edges(common(self.edges(unit), remaining), unit, self.grid, source)
 
     def edges(self, unit: Fraction) -> Edges:
         """Return the ends as multiples of a unit that divides the own one."""
