@@ -93,9 +93,9 @@ def connect(url: str, *, key: str | None = None, patience: float = 60, **options
 def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module 'inbounds' has no attribute {name!r}")
-    found = getattr(_importlib.import_module(_LATER[name]), name)
-    globals()[name] = found
-    return found
+    value = getattr(_importlib.import_module(_LATER[name]), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

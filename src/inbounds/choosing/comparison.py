@@ -135,11 +135,11 @@ def compare(  # noqa: PLR0913  each is a choice that the caller may leave to us
     question = Question(bounds, sensitivity, epsilon)
     with reporting(progress) as report:
         searched = searched_candidates(question, stated, prior, time_limit, report) if with_optimum else ()
-        found = {}
+        by_name = {}
         for candidate in (*candidates(question, delta), *searched):
             report(f"comparing {candidate.name}")
-            found[candidate.name] = measured(candidate, stated, window, prior)
-    rows = _related(found, everywhere=window is None) if with_optimum else list(found.values())
+            by_name[candidate.name] = measured(candidate, stated, window, prior)
+    rows = _related(by_name, everywhere=window is None) if with_optimum else list(by_name.values())
     ordered = tuple(sorted(rows, key=_order))
     return Comparison(bounds, sensitivity, epsilon, stated, ordered, under_prior=prior is not None)
 
@@ -149,29 +149,29 @@ def measured(
 ) -> Row:
     """Make a mechanism and measure it, or say why it is not for these bounds."""
     try:
-        made = candidate.make()
+        mechanism = candidate.make()
     except NOT_APPLICABLE as refusal:
         return Row(candidate.name, candidate.paper, not_applicable=str(refusal))
     return Row(
         name=candidate.name,
         paper=candidate.paper,
-        mechanism=made,
-        label=made.label,
-        in_range=made.in_range,
-        unbiased=made.unbiased,
-        scale=made.scale,
-        mean_error=made.mean_error(mean_window, prior=prior),
-        worst_error=made.worst_error(worst_window),
-        at_ends=made.at_ends(mean_window),
+        mechanism=mechanism,
+        label=mechanism.label,
+        in_range=mechanism.in_range,
+        unbiased=mechanism.unbiased,
+        scale=mechanism.scale,
+        mean_error=mechanism.mean_error(mean_window, prior=prior),
+        worst_error=mechanism.worst_error(worst_window),
+        at_ends=mechanism.at_ends(mean_window),
     )
 
 
-def _related(found: dict[str, Row], *, everywhere: bool) -> list[Row]:
+def _related(by_name: dict[str, Row], *, everywhere: bool) -> list[Row]:
     """Relate the errors of all that keep epsilon to the least that such a mechanism can have.
 
     The limit of the worst error is one over all true answers only.
     """
-    mean_row, worst_row = (found[optimal_name(goal)] for goal in get_args(Minimise))
+    mean_row, worst_row = (by_name[optimal_name(goal)] for goal in get_args(Minimise))
     mean = _limit(mean_row, mean_row.mean_error)
     worst = _limit(worst_row, worst_row.worst_error) if everywhere else None
 
@@ -184,7 +184,7 @@ def _related(found: dict[str, Row], *, everywhere: bool) -> list[Row]:
             worst_over_optimum=_times(row.worst_error, worst),
         )
 
-    return [related(row) for row in found.values()]
+    return [related(row) for row in by_name.values()]
 
 
 def _limit(optimum: Row, error: float | None) -> float | None:

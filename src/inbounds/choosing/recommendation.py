@@ -157,7 +157,7 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
             _refuse(promise)
         decided = trials.decided(tried)
     best = _best(decided)
-    considered = tuple((one.name, one.error) for one in sorted(decided, key=lambda one: one.error))
+    considered = tuple((trial.name, trial.error) for trial in sorted(decided, key=lambda trial: trial.error))
     reason = _reason(trials, best, tried, decided)
     sample = None if final.sample is None else len(final.sample)
     below = _known_limit(trials, tried)
@@ -165,9 +165,9 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
 
 
 def _best(trials: list[Trial]) -> Trial:
-    least = min(one.error for one in trials)
-    alike = [one for one in trials if one.error <= least * (1 + TIE)]
-    return min(alike, key=lambda one: (not one.plain, one.mechanism.pooling))
+    least = min(trial.error for trial in trials)
+    alike = [trial for trial in trials if trial.error <= least * (1 + TIE)]
+    return min(alike, key=lambda trial: (not trial.plain, trial.mechanism.pooling))
 
 
 def _refuse(promise: Promise) -> None:
@@ -216,12 +216,12 @@ def _refuse_contradiction(pooling_limit: Any, limit: Fraction, guarantee: Guaran
 
 
 def _limit(pooling_limit: Any) -> Fraction:
-    found = as_written(pooling_limit, "pooling_limit", InvalidParameter)
-    if not 0 <= found <= 1:
+    limit = as_written(pooling_limit, "pooling_limit", InvalidParameter)
+    if not 0 <= limit <= 1:
         raise InvalidParameter(
             f"pooling_limit must be from 0 to 1, got {shown(pooling_limit)}; leave it out for no limit"
         )
-    return found
+    return limit
 
 
 def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial]) -> str:
@@ -230,12 +230,12 @@ def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial
     over = "" if objective.window is None else f" over true answers from {_shown(objective.window)}"
     if objective.sample is not None:
         over += f", at {len(objective.sample)} true answers spread evenly"
-    kept = [f"keep epsilon = {shown(question.epsilon)}", f"stay in {question.bounds.brief()}"]
+    conditions = [f"keep epsilon = {shown(question.epsilon)}", f"stay in {question.bounds.brief()}"]
     if trials.even_timing:
-        kept.append("do the same work for every true answer")
+        conditions.append("do the same work for every true answer")
     text = (
         f"{best.name} has the least {objective.minimise} error{over}, {best.error:.4g}, of {_counted(tried)} "
-        f"that {', '.join(kept[:-1])} and {kept[-1]}"
+        f"that {', '.join(conditions[:-1])} and {conditions[-1]}"
     )
     return text + _beaten(best, decided) + _price(best) + _against_the_limit(best, _known_limit(trials, tried)) + "."
 
@@ -253,7 +253,7 @@ def _beaten(best: Trial, trials: list[Trial]) -> str:
     title = BoundedLaplace.title
     beaten = []
     for pooling, name in others.items():
-        error = next((one.error for one in trials if one.name == f"{title}, pooling {pooling}"), None)
+        error = next((trial.error for trial in trials if trial.name == f"{title}, pooling {pooling}"), None)
         if error and best.error < error * (1 - 1e-4):
             beaten.append(f"{1 - best.error / error:.1%} below {name}")
     return f": {' and '.join(beaten)}" if beaten else ""
@@ -265,7 +265,7 @@ def _known_limit(trials: Trials, tried: list[Trial]) -> float | None:
     everywhere = objective.minimise == "mean" or objective.window is None
     if not everywhere or trials.trusted or trials.searched != objective.minimise:
         return None
-    return max((one.mechanism.limit for one in tried if one.mechanism.limit), default=None)
+    return max((trial.mechanism.limit for trial in tried if trial.mechanism.limit), default=None)
 
 
 def _against_the_limit(best: Trial, limit: float | None) -> str:

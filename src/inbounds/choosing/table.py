@@ -80,8 +80,8 @@ def _number(x: float | None, width: int = 6) -> str:
     """Write a number with four digits, or with as many as fit."""
     if x is None:
         return ""
-    written = [f"{x:.{digits}g}" for digits in (4, 3, 2, 1)]
-    short = [text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-") for text in written]
+    texts = [f"{x:.{digits}g}" for digits in (4, 3, 2, 1)]
+    short = [text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-") for text in texts]
     return next((text for text in short if len(text) <= width), short[-1])
 
 

@@ -95,16 +95,16 @@ class Trials:
             name = entry.named(pattern)
             if tuned and entry.tuned == "width":
                 yield from best_width(
-                    lambda trial, given, family=name: self._tried(entry, family, trial, given),  # type: ignore[misc]
+                    lambda variant, settings, family=name: self._tried(entry, family, variant, settings),  # type: ignore[misc]
                     name,
                     dict(choices),
                     rough,
                 )
                 continue
             wanted = choices.get("minimise", self.searched) == self.searched  # not what is best for another error
-            found = self._tried(entry, name, name, self._choices(entry, choices)) if wanted else None
-            if found is not None:
-                yield found
+            trial = self._tried(entry, name, name, self._choices(entry, choices)) if wanted else None
+            if trial is not None:
+                yield trial
 
     def _choices(self, entry: Entry, choices: Choices) -> Choices:
         if not entry.searched:
@@ -116,15 +116,15 @@ class Trials:
         """Make and measure a mechanism, if it is for these bounds, keeps epsilon, stays in range and pools no more."""
         self.report(f"trying {name}")
         try:
-            made = self.question.make(entry, **choices, **self._promised(entry))
+            mechanism = self.question.make(entry, **choices, **self._promised(entry))
         except NOT_APPLICABLE:
             if entry.searched and self.must_find:
                 raise
             return None
-        pooling = as_written(made.pooling, "pooling", InvalidParameter)
-        if not (made.label.pure and made.in_range and pooling <= self.pooling_limit):
+        pooling = as_written(mechanism.pooling, "pooling", InvalidParameter)
+        if not (mechanism.label.pure and mechanism.in_range and pooling <= self.pooling_limit):
             return None
-        return Trial(name, made, self.objective.of(made), family, plain=choices.get("ends") == "leave")
+        return Trial(name, mechanism, self.objective.of(mechanism), family, plain=choices.get("ends") == "leave")
 
     def _promised(self, entry: Entry) -> dict[str, Any]:
         """Return what else a mechanism is asked for: the distance guarantee, and to trust answers."""

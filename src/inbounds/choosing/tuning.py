@@ -83,12 +83,12 @@ def _least(tried: Callable[[int], Trial | None], grid: list[int], rough: bool) -
     the neighbours of the best there.  Between places the error is taken to have one valley; if it has more, a good
     choice is found, perhaps not the best.
     """
-    found: dict[int, Trial | None] = {}
+    trials: dict[int, Trial | None] = {}
 
     def error(part: int) -> float:
-        if part not in found:
-            found[part] = tried(part)
-        trial = found[part]
+        if part not in trials:
+            trials[part] = tried(part)
+        trial = trials[part]
         return math.inf if trial is None else trial.error
 
     first = sorted({*grid[::2], grid[-1]}) if rough else grid
@@ -99,7 +99,7 @@ def _least(tried: Callable[[int], Trial | None], grid: list[int], rough: bool) -
         min((low, high), key=error)
     else:
         _narrow(error, low, high)
-    yield from (trial for _, trial in sorted(found.items()) if trial is not None)
+    yield from (trial for _, trial in sorted(trials.items()) if trial is not None)
 
 
 def _narrow(error: Callable[[int], float], low: int, high: int) -> None:

@@ -135,8 +135,8 @@ def _cell(cell: str | Cell) -> Cell:
 
 
 def _plain(cell: str | Cell) -> str:
-    one = _cell(cell)
-    return ("*" if one.look == "best" else "") + printable(one.text)
+    styled = _cell(cell)
+    return ("*" if styled.look == "best" else "") + printable(styled.text)
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> tuple[list[int], int]:

@@ -11,14 +11,17 @@ def printable(text: str) -> str:
     """Write what cannot be printed, such as a line break or a terminal's control character, as Python writes it."""
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
 
 
 def text_width(text: str) -> int:
     """Return how many columns of a terminal a printable text takes."""
     if text.isascii():
         return len(text)
-    return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text)
+    return sum(0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def fitted(text: str, width: int, left: bool) -> str:

@@ -57,10 +57,10 @@ def read_decimal(text: str, parts: int | None = None) -> Fraction | None:
 
     With `parts`, it is on the same side of every multiple of `1 / parts`, which is to be above 10**-2300.
     """
-    found = _DECIMAL.fullmatch(text)
-    if found is None:
+    match = _DECIMAL.fullmatch(text)
+    if match is None:
         return None
-    sign, whole, decimals, power_sign, power = found.groups("")
+    sign, whole, decimals, power_sign, power = match.groups("")
     exponent = min(int(power.lstrip("0")[:19] or 0), _VAST)
     size, rest = _counted(whole + decimals, (-exponent if power_sign == "-" else exponent) - len(decimals))
     if rest:

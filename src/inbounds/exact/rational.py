@@ -62,19 +62,19 @@ def ratio(
     if type(number) is int and -LIMIT < number < LIMIT:
         return number, 1
     is_vast = _is_vast(number)
-    found = finite_ratio(number) if is_number(number) and not is_vast else None
-    if found is not None and abs(found[0]) < LIMIT * found[1] and found[1] < LIMIT:
-        return found
+    quotient = finite_ratio(number) if is_number(number) and not is_vast else None
+    if quotient is not None and abs(quotient[0]) < LIMIT * quotient[1] and quotient[1] < LIMIT:
+        return quotient
     got = shown(number) if echo else f"a value of type {type(number).__name__}"
-    if found is None and not is_vast:
+    if quotient is None and not is_vast:
         raise error(f"{name} must be a finite number, got {got}; give a number such as 2 or 0.5")
     raise error(f"{name} must take at most {LIMIT_BITS} bits before and after the point, got {got}; round it")
 
 
 def written_ratio(number: object, name: str, error: type[InboundsError] = InvalidBounds) -> tuple[int, int]:
     """Return what `as_written` returns, as numerator and denominator in lowest terms."""
-    if type(number) is float and (found := _plain_decimal(number)) is not None:
-        return found
+    if type(number) is float and (quotient := _plain_decimal(number)) is not None:
+        return quotient
     return ratio(_printed(number), name, error)
 
 
@@ -162,8 +162,8 @@ def cut(text: str, width: int = 60) -> str:
 def rounded(number: int | Fraction, digits: int) -> str:
     """Return a number with at most so many digits, and an exponent where it is vast or tiny, also beyond doubles."""
     context = Context(prec=digits, traps=[])
-    found = context.divide(Decimal(number.numerator), Decimal(number.denominator)).normalize(context)
-    return f"{found:f}" if -5 < found.adjusted() < digits else f"{found:e}"
+    decimal = context.divide(Decimal(number.numerator), Decimal(number.denominator)).normalize(context)
+    return f"{decimal:f}" if -5 < decimal.adjusted() < digits else f"{decimal:e}"
 
 
 def has_decimals(denominator: int) -> bool:

@@ -58,25 +58,25 @@ def replacing(target: Path) -> Iterator[Path]:
     if not place.parent.is_dir():
         raise InvalidParameter(f"the output folder {str(place.parent)!r} does not exist; create it first")
     with folder_beside(place) as folder:
-        made = folder / place.name
-        yield made
+        draft = folder / place.name
+        yield draft
         if place.exists():
-            shutil.copymode(place, made)
-        flush(made)
-        os.replace(made, place)
+            shutil.copymode(place, draft)
+        flush(draft)
+        os.replace(draft, place)
 
 
-def put(made: Path, target: Path) -> None:
+def put(draft: Path, target: Path) -> None:
     """Give a file that is whole its name, unless something has that name."""
     try:
-        os.link(made, target)  # which never replaces what is there
-        os.unlink(made)
+        os.link(draft, target)  # which never replaces what is there
+        os.unlink(draft)
     except FileExistsError:
         refuse_taken(target)
         raise
     except OSError:  # a disk that has no links
         refuse_taken(target)
-        os.rename(made, target)
+        os.rename(draft, target)
     flush_folder(target)
 
 
