@@ -215,16 +215,16 @@ def curve(axis: AnswerAxis, runs: Runs, mark: int, probability: Callable[[int], 
 
 def _with_jumps(indices: Sequence[int], height: Callable[[int], float]) -> dict[int, float]:
     """Return the heights at some indices, and at others next to every jump between them."""
-    found = {index: height(index) for index in indices}
-    jump, finest = JUMP * max(found.values()), 1 + (indices[-1] - indices[0]) // FINEST
+    heights = {index: height(index) for index in indices}
+    jump, finest = JUMP * max(heights.values()), 1 + (indices[-1] - indices[0]) // FINEST
     pairs = list(pairwise(indices))
     while pairs:
         low, high = pairs.pop()
-        if high - low > finest and abs(found[high] - found[low]) > jump:
+        if high - low > finest and abs(heights[high] - heights[low]) > jump:
             middle = (low + high) // 2
-            found[middle] = height(middle)
+            heights[middle] = height(middle)
             pairs += [(low, middle), (middle, high)]
-    return dict(sorted(found.items()))
+    return dict(sorted(heights.items()))
 
 
 def plain_stairs(axis: AnswerAxis, mark: int, view: View) -> tuple[Floats, Floats]:
@@ -244,12 +244,12 @@ def plain_curve(axis: AnswerAxis, mark: int, view: View) -> tuple[Floats, Floats
 def sampled(runs: Runs, *also: int, points: int = POINTS) -> list[list[int]]:
     """Return some indices of each run: its ends, those asked for, and others evenly between; all if they are few."""
     total = sum(high - low + 1 for low, high in runs)
-    found = []
+    samples = []
     for low, high in runs:
         parts = max(1, min(high - low, math.ceil(points * (high - low + 1) / total)))
         even = {low + (high - low) * part // parts for part in range(parts + 1)}
-        found.append(sorted(even | {index for index in also if low <= index <= high}))
-    return found
+        samples.append(sorted(even | {index for index in also if low <= index <= high}))
+    return samples
 
 
 def broken(pieces: Pieces) -> tuple[Floats, Floats]:

@@ -80,21 +80,21 @@ def densities(mechanism: Mechanism, values: Any, *, plain: bool = True, axes: Ax
     view = axis.around(marks, max(axis.plain, Fraction(mechanism.scale or 0)))
     runs = axis.runs(view.first, view.last) if mechanism.in_range else [(view.left, view.right)]
     is_stairs = axis.bounds.step is not None and view.last - view.first < MOST_STAIRS
-    shape = stairs if is_stairs else curve
-    shapes = [shape(axis, runs, mark, probability_of(mechanism, axis, mark)) for mark in marks]
+    trace = stairs if is_stairs else curve
+    shapes = [trace(axis, runs, mark, probability_of(mechanism, axis, mark)) for mark in marks]
     axes = panel(axes)
     thin = {"linewidth": 1} if view.last - view.first > MOST_THICK and is_stairs else {}
-    for number, (value, mark, found) in enumerate(zip(asked, marks, shapes, strict=True)):
-        axes.plot(*broken(found.pieces), label=f"true answer {_written(value)}", **_style(number) | thin)
+    for number, (value, mark, shape) in enumerate(zip(asked, marks, shapes, strict=True)):
+        axes.plot(*broken(shape.pieces), label=f"true answer {_format_value(value)}", **_style(number) | thin)
         on_axis = _style(number, marked=True) | {"markersize": 8, "clip_on": False, "zorder": 5}
         axes.plot(axis.place(mark), 0, gid="truth", **on_axis)
-    top = max(found.top(float(axis.plain)) for found in shapes)
+    top = max(shape.top(float(axis.plain)) for shape in shapes)
     if plain:
         xs, ys = (plain_stairs if is_stairs else plain_curve)(axis, marks[0], view)
-        around = f"plain Laplace noise around {_written(asked[0])}"
+        around = f"plain Laplace noise around {_format_value(asked[0])}"
         axes.plot(xs, ys, color=GREY, linewidth=1, linestyle="--", label=around, gid="plain")
         top = max(top, float(ys.max()))
-    _draw_spikes(axes, axis, [found.spikes for found in shapes], top)
+    _draw_spikes(axes, axis, [shape.spikes for shape in shapes], top)
     axes.set(ylim=(0, 1.08 * top), ylabel="probability of the release" if is_stairs else "density of the release")
     _set_x(axes, axis, view, "release")
     axes.set_title(f"Releases of {_named(mechanism)}\n{_setting(mechanism)}", fontsize="medium")
@@ -154,14 +154,14 @@ def against_epsilon(
     left, right = figure.subplots(1, 2)
     xs = [float(promise.epsilon) for promise in promises]
     for number, (name, make) in enumerate(drawn(Question(bounds, sensitivity, asked[0]))):
-        made = [make(epsilon) for epsilon in asked]
+        mechanisms = [make(epsilon) for epsilon in asked]
         windows = [
             stated_window(bounds, promise.sensitivity / promise.epsilon) if window is None else window
             for promise in promises
         ]
         style = _style(number) | {"linewidth": (2, 5, 3, 2)[number % 4]}  # where lines coincide, all of them are seen
-        left.plot(xs, [(mechanism.scale or 0.0) / unit for mechanism in made], label=name, **style)
-        means = [mechanism.mean_error(over) for mechanism, over in zip(made, windows, strict=True)]
+        left.plot(xs, [(mechanism.scale or 0.0) / unit for mechanism in mechanisms], label=name, **style)
+        means = [mechanism.mean_error(over) for mechanism, over in zip(mechanisms, windows, strict=True)]
         right.plot(xs, [mean / unit for mean in means], **style)
     left.set_title("Scale of the noise", fontsize="medium")
     right.set_title("Mean error", fontsize="medium")
@@ -170,7 +170,7 @@ def against_epsilon(
         axes.set(xlabel="ε", ylabel="in sensitivities")
     over = "all possible true answers"
     if window is not None:
-        over = f"true answers from {_written(window[0])} to {_written(window[1])}"
+        over = f"true answers from {_format_value(window[0])} to {_format_value(window[1])}"
     elif not bounds.bounded:
         over = f"true answers up to {PLAIN_SCALES} × sensitivity / ε beyond the last end"
     setting = f"{cut(bounds.brief(), 70)}, {_sensitivity(promises[0])}"
@@ -195,7 +195,7 @@ def loss(adaptive: AdaptiveLaplace, *, axes: Axes | None = None) -> Figure:
     epsilon = float(adaptive.label.epsilon)
     axes = panel(axes)
     axes.axhspan(-epsilon, epsilon, color=BAND, zorder=0, label="from −ε to ε", gid="band")
-    first, second = (_written(value) for value in adaptive.certificate.worst_pair)
+    first, second = (_format_value(value) for value in adaptive.certificate.worst_pair)
     places = axis.places([border + sign * output for output in outputs])
     style = _style(0, marked=len(outputs) <= MOST_MARKED)
     axes.plot(places, ratios, label=f"loss between the true answers {first} and {second}", **style)
@@ -229,8 +229,8 @@ def _log_ratios(adaptive: AdaptiveLaplace, outputs: Floats, first: int, second: 
 def _draw_spikes(axes: Axes, axis: AnswerAxis, spikes: Sequence[Sequence[Spike]], top: float) -> None:
     """Draw the spikes of one law after another, with probabilities that do not overlap."""
     taken: dict[tuple[int, int], float] = {}
-    found = [(spike, number) for number, group in enumerate(spikes) for spike in group]
-    for spike, number in sorted(found, key=lambda pair: pair[0].probability):
+    numbered = [(spike, number) for number, group in enumerate(spikes) for spike in group]
+    for spike, number in sorted(numbered, key=lambda pair: pair[0].probability):
         height, x = spike.probability / float(axis.plain), axis.place(spike.end)
         style = _style(number, marked=True)
         axes.plot([x, x], [0, height], zorder=3, gid="spike", markevery=[1], **style)
@@ -329,7 +329,7 @@ def _as_list(values: Any) -> list[Any]:
     return list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else [values]
 
 
-def _written(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return str(value) if isinstance(value, date | np.datetime64) else _number(value)
 
 

@@ -72,11 +72,13 @@ class Calibrated:
 def calibrate(promise: Promise) -> Calibrated:
     """Find a scale that keeps the promise, on one span the least, and prove that it does."""
     promise.refuse_extreme_noise()
-    found = _settled(promise)
-    _refuse_wide_noise(found.claim)
-    if not found.certificate.holds:
-        raise NotPrivate(f"no scale could be proved to satisfy the guarantee. {found.certificate}", found.certificate)
-    return found
+    calibrated = _settled(promise)
+    _refuse_wide_noise(calibrated.claim)
+    if not calibrated.certificate.holds:
+        raise NotPrivate(
+            f"no scale could be proved to satisfy the guarantee. {calibrated.certificate}", calibrated.certificate
+        )
+    return calibrated
 
 
 def _settled(promise: Promise) -> Calibrated:
@@ -89,12 +91,12 @@ def _settled(promise: Promise) -> Calibrated:
     tried: dict[Fraction, Calibrated] = {}
     step = promise.step_for(promise.plain_scale)
     while step not in tried:
-        tried[step] = found = _on_lattice(promise, step)
-        step = promise.step_for(found.claim.scale)
-    if step == found.claim.lattice.step:
-        return found
+        tried[step] = calibrated = _on_lattice(promise, step)
+        step = promise.step_for(calibrated.claim.scale)
+    if step == calibrated.claim.lattice.step:
+        return calibrated
     circle = list(tried.values())[list(tried).index(step) :]
-    largest = max(one.claim.scale for one in circle)
+    largest = max(candidate.claim.scale for candidate in circle)
     claim = Claim.on(promise, promise.step_for(largest), largest)
     return Calibrated(claim, prove(claim))
 
@@ -122,8 +124,8 @@ def _on_lattice(promise: Promise, step: Fraction) -> Calibrated:
             "use other units for the answer"
         )
     least = round_up(needed)
-    found = _searched(prover, least)
-    return _looked_below(prover, least, found) if promise.trusted and len(claim.lattice) > 1 else found
+    calibrated = _searched(prover, least)
+    return _looked_below(prover, least, calibrated) if promise.trusted and len(claim.lattice) > 1 else calibrated
 
 
 def _searched(prover: _Prover, least: float) -> Calibrated:
@@ -133,9 +135,9 @@ def _searched(prover: _Prover, least: float) -> Calibrated:
         return prover.certified(_narrowed(prover, _guessed(prover, least), LOOSE_TOLERANCE))
     one_span = OneSpanLoss.of(claim) if len(claim.lattice) == 1 and not claim.law.constant else None
     if one_span is not None and (guess := _guessed_on_one_span(one_span, prover.epsilon, least)) > least:
-        found = prover.certified(prover.raised(guess * (1 + MARGIN), MARGIN))
-        if found.certificate.holds:
-            return found
+        calibrated = prover.certified(prover.raised(guess * (1 + MARGIN), MARGIN))
+        if calibrated.certificate.holds:
+            return calibrated
     for scale in (least, math.nextafter(least, math.inf)):  # where the plain scale is right, a hair is enough
         if prover.excess(scale) <= 0:
             return prover.certified(scale)
@@ -226,16 +228,16 @@ def _guessed(prover: _Prover, least: float) -> float:
     return guess if excess(every)(guess) <= 0 else least_safe(excess(every), guess, 2 * least, TOLERANCE)
 
 
-def _looked_below(prover: _Prover, least: float, found: Calibrated) -> Calibrated:
+def _looked_below(prover: _Prover, least: float, calibrated: Calibrated) -> Calibrated:
     """Return the smallest scale below the one found that is safe too, if looking at some of them shows one."""
-    lattice, safe = prover.claim.lattice, float(found.claim.scale)
+    lattice, safe = prover.claim.lattice, float(calibrated.claim.scale)
     looks = min(LOOKS, max(FEWER_LOOKS // len(lattice), 2))
     if prover.claim.law.constant or safe <= least * (1 + 4 * looks * prover.doubt):  # what doubles can tell apart
-        return found
+        return calibrated
     excess = prover.float_excess(prover.claim.pairs)
     bracket = first_fall(excess, np.geomspace(least, safe, looks + 1)[:-1].tolist())
     if bracket is None:
-        return found
+        return calibrated
     tolerance = LOOSE_TOLERANCE if len(lattice) >= MANY_SPANS else TOLERANCE
     lower = prover.certified(_narrowed(prover, least_safe(excess, *bracket, TOLERANCE), tolerance))
-    return lower if lower.certificate.holds and lower.claim.scale < found.claim.scale else found
+    return lower if lower.certificate.holds and lower.claim.scale < calibrated.claim.scale else calibrated

@@ -246,10 +246,10 @@ def prove(claim: Claim, bits: int = PRECISION) -> Certificate:
 
 def sharpened(attempt: Callable[[int], Certificate], bits: int) -> Certificate:
     """Try to prove with more and more bits until something is proved or more bits would tell no more."""
-    found = attempt(bits)
-    vague = found.bound - found.witnessed > VAGUE * found.epsilon
-    undecided = not found.holds and not found.refuted
-    return sharpened(attempt, 2 * bits) if vague and undecided and bits < MOST_BITS else found
+    certificate = attempt(bits)
+    vague = certificate.bound - certificate.witnessed > VAGUE * certificate.epsilon
+    undecided = not certificate.holds and not certificate.refuted
+    return sharpened(attempt, 2 * bits) if vague and undecided and bits < MOST_BITS else certificate
 
 
 def certificate_of(claim: Claim, worst: Worst, method: str, bits: int) -> Certificate:

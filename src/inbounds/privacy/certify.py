@@ -59,13 +59,13 @@ def certify(mechanism: Claimant | Provable | Claim) -> Certificate:
     and others by the arguments of their first proof.  The certificate names the road.
     """
     if isinstance(mechanism, Provable):
-        return _kept(mechanism.prove_again())
+        return _require_proof(mechanism.prove_again())
     claim = mechanism if isinstance(mechanism, Claim) else getattr(mechanism, "claim", None)
     if not isinstance(claim, Claim):
         raise InvalidParameter(
             f"only a mechanism or a Claim can be certified, got {type(mechanism).__name__}; pass one of the two"
         )
-    return _kept(proved_again(claim))
+    return _require_proof(proved_again(claim))
 
 
 def proved_again(claim: Claim) -> Certificate:
@@ -74,7 +74,7 @@ def proved_again(claim: Claim) -> Certificate:
     return sharpened(lambda bits: _prove_again(fresh, bits), BITS)
 
 
-def _kept(certificate: Certificate) -> Certificate:
+def _require_proof(certificate: Certificate) -> Certificate:
     """Return a certificate that holds; refuse any other."""
     if certificate.holds:
         return certificate

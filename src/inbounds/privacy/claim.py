@@ -154,12 +154,12 @@ def _check_scale(scale: object, given: object) -> None:
 
 def checked_epsilon(epsilon: Any) -> Fraction:
     """Return epsilon as it was written; refuse one that promises nothing, or too much to be computed."""
-    found = as_written(epsilon, "epsilon", InvalidParameter)
-    if not LEAST_EPSILON <= found <= GREATEST_EPSILON:
+    value = as_written(epsilon, "epsilon", InvalidParameter)
+    if not LEAST_EPSILON <= value <= GREATEST_EPSILON:
         raise InvalidParameter(
             f"epsilon must be from 1e-9 to 1000, got {shown(epsilon)}; recommended is {RECOMMENDED_EACH} for a release"
         )
-    return found
+    return value
 
 
 def _sensitivity(sensitivity: Any, bounds: Bounds) -> Fraction:
@@ -168,24 +168,24 @@ def _sensitivity(sensitivity: Any, bounds: Bounds) -> Fraction:
             raise InvalidParameter(
                 f"sensitivity must be a number if the bounds are numbers, got {shown(sensitivity)}; give a number"
             )
-        found = Fraction(sensitivity // timedelta(microseconds=1), 86_400_000_000)
+        value = Fraction(sensitivity // timedelta(microseconds=1), 86_400_000_000)
     else:
-        found = as_written(sensitivity, "sensitivity", InvalidParameter)
-    if found <= 0:
+        value = as_written(sensitivity, "sensitivity", InvalidParameter)
+    if value <= 0:
         raise InvalidParameter(
             f"sensitivity must be positive, got {shown(sensitivity)}; "
             "it is the most that one person can change the answer"
         )
-    return found
+    return value
 
 
 def _pooling(pooling: Any) -> Fraction:
-    found = as_written(pooling, "pooling", InvalidParameter)
-    if not 0 <= found <= 1:
+    share = as_written(pooling, "pooling", InvalidParameter)
+    if not 0 <= share <= 1:
         raise InvalidParameter(
             f"pooling must be from 0 to 1, got {shown(pooling)}; 0 normalises, 1 clamps to the bounds"
         )
-    return found
+    return share
 
 
 def _trusted(trusted: bool) -> bool:

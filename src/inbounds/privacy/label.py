@@ -53,8 +53,8 @@ def plain_up(number: Fraction, digits: int) -> str:
     return nearest if _is_at_least(nearest, number) else f"{float(_rounded_up(number, digits)):.{digits}g}"
 
 
-def _is_at_least(written: str, number: Fraction) -> bool:
-    return max(Fraction(written), Fraction(float(written))) >= number
+def _is_at_least(text: str, number: Fraction) -> bool:
+    return max(Fraction(text), Fraction(float(text))) >= number
 
 
 def _rounded_up(number: Fraction, digits: int) -> Decimal:

@@ -46,13 +46,13 @@ class Masses:
         pooling = ball(law.pooling)
         outer, through, across = self.q * (1 - pooling), self.through, self.across
         gaps = [self.q - power for power in across]  # the mass of each gap, seen from either end
-        kept = gaps if law.pooling == 0 else [gap * (1 - pooling) for gap in gaps]
+        unpooled = gaps if law.pooling == 0 else [gap * (1 - pooling) for gap in gaps]
         self.left = [arb(0) if law.lattice.unbounded_below else outer]
-        for i, gap in enumerate(kept):
+        for i, gap in enumerate(unpooled):
             self.left.append(gap + across[i] * through[i] * self.left[-1])
         self.right = [arb(0) if law.lattice.unbounded_above else outer]
-        for i in range(len(kept) - 1, -1, -1):
-            self.right.append(kept[i] + across[i] * through[i + 1] * self.right[-1])
+        for i in range(len(unpooled) - 1, -1, -1):
+            self.right.append(unpooled[i] + across[i] * through[i + 1] * self.right[-1])
         self.right.reverse()
         # What is pooled at either end of each inner gap.
         self.extra = [arb(0)] * len(gaps)
@@ -97,7 +97,7 @@ class Law:
 
     def masses(self, bits: int = PRECISION) -> Masses:
         """Return the masses at a precision, computed once."""
-        found = self._masses.get(bits)
-        if found is None:
-            found = self._masses[bits] = Masses(self, bits)
-        return found
+        masses = self._masses.get(bits)
+        if masses is None:
+            masses = self._masses[bits] = Masses(self, bits)
+        return masses

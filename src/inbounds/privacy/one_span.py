@@ -40,9 +40,9 @@ class OneSpanLoss:
     def extra(self, rate: float) -> float:
         """Return what the ends add to the loss, per epsilon allowed."""
         q = exp(-rate)
-        kept = 1 - self.pooling
-        present = kept * -expm1(-rate * (self.distance + self.rest + 1)) + self.pooling * (1 + q)
-        missing = kept * q * expm1(-rate * self.distance) * expm1(-rate * self.rest)
+        unpooled = 1 - self.pooling
+        present = unpooled * -expm1(-rate * (self.distance + self.rest + 1)) + self.pooling * (1 + q)
+        missing = unpooled * q * expm1(-rate * self.distance) * expm1(-rate * self.rest)
         if not present:  # both are below all doubles, and the ends never add more than the distance itself
             return rate * self.distance / self.allowed
         return log1p(missing / present) / self.allowed

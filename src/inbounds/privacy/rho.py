@@ -64,8 +64,8 @@ def greatest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 def _allowed(b: Fraction, epsilon: Fraction, delta: Fraction) -> arb:
     """Return the greatest rho that the order `1 + b` proves to imply (epsilon, delta)."""
-    one, over = ball(b), ball(1 + b)
-    return (ball(epsilon) + (ball(delta).log() + over * over.log() - one * one.log()) / one) / over
+    excess, order = ball(b), ball(1 + b)
+    return (ball(epsilon) + (ball(delta).log() + order * order.log() - excess * excess.log()) / excess) / order
 
 
 def _is_below_best(b: Fraction, epsilon: Fraction, delta: Fraction) -> bool:

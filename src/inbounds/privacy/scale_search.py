@@ -32,11 +32,11 @@ def least_safe(excess: Callable[[float], float], unsafe: float, safe: float, tol
         guess = 1 / ((1 - weight) / unsafe + weight / safe)
         margin = tolerance * safe / 2
         guess = min(max(guess, unsafe + margin), safe - margin)
-        found = excess(guess)
-        if found <= 0:
-            safe, below, above, moved = guess, found, above / 2 if moved > 0 else above, 1
+        value = excess(guess)
+        if value <= 0:
+            safe, below, above, moved = guess, value, above / 2 if moved > 0 else above, 1
         else:
-            unsafe, above, below, moved = guess, found, below / 2 if moved < 0 else below, -1
+            unsafe, above, below, moved = guess, value, below / 2 if moved < 0 else below, -1
     return safe
 
 
@@ -45,12 +45,12 @@ def first_fall(excess: Callable[[float], float], scales: list[float]) -> tuple[f
 
     Between three scales of which the middle one has the least excess, the lowest point of the valley is looked for.
     """
-    found = [excess(scale) for scale in scales]
+    values = [excess(scale) for scale in scales]
     valleys = 0
     for i in range(1, len(scales)):
-        if found[i] <= 0:
+        if values[i] <= 0:
             return scales[i - 1], scales[i]
-        if i + 1 < len(scales) and found[i - 1] > found[i] <= found[i + 1] and valleys < VALLEYS:
+        if i + 1 < len(scales) and values[i - 1] > values[i] <= values[i + 1] and valleys < VALLEYS:
             valleys += 1
             lowest = _lowest(excess, scales[i - 1], scales[i + 1])
             if excess(lowest) <= 0:

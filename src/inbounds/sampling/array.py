@@ -103,10 +103,10 @@ def chunks(count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[np.uin
     with ThreadPoolExecutor(1, "inbounds-entropy") as other:
         waiting = deque(other.submit(words, part) for part in parts[:AHEAD])
         for i, part in enumerate(parts):
-            found = waiting.popleft().result()
+            random_words = waiting.popleft().result()
             if i + AHEAD < len(parts):
                 waiting.append(other.submit(words, parts[i + AHEAD]))
-            yield part, found
+            yield part, random_words
 
 
 def _proposals_of(law: Law) -> list[Proposals]:

@@ -219,10 +219,10 @@ def apart(high: NDArray[Any], low: NDArray[Any], kind: Floating) -> NDArray[Any]
 
 def kinds() -> list[Floating]:
     """Return the kinds of floats to propose in, quickest first: doubles, and what the platform has beyond them."""
-    found: list[Floating] = [np.float64]
+    types: list[Floating] = [np.float64]
     if np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant:
-        found.append(np.longdouble)
-    return found
+        types.append(np.longdouble)
+    return types
 
 
 def bits_of(kind: Floating) -> int:

@@ -53,10 +53,10 @@ class ReferenceSampler:
 
     def inverse(self, bits: int) -> Inverse:
         """Return the inverse distribution function at a precision, computed once."""
-        found = self._inverses.get(bits)
-        if found is None:
-            found = self._inverses[bits] = Inverse(self.law, bits)
-        return found
+        inverse = self._inverses.get(bits)
+        if inverse is None:
+            inverse = self._inverses[bits] = Inverse(self.law, bits)
+        return inverse
 
 
 class Inverse:
@@ -93,10 +93,10 @@ class Inverse:
         """Return the index at or below the centre up to which there is this much mass, if settled."""
         target = span
         if self.last:
-            found = self._span(tail, centre, span, mass)
-            if found is None:
+            span_index = self._span(tail, centre, span, mass)
+            if span_index is None:
                 return None
-            target = found
+            target = span_index
             position = mass + tail.seen(centre, tail.missing, target)
         distance = (-position.log() / self.rate).floor().unique_fmpz()
         if distance is None:
