@@ -50,8 +50,10 @@ class BoundedLaplace(TruncatedLaplace):
         pooling: Number = 0.0,
         trusted: bool = False,
     ) -> None:
-        found = calibrate(Promise.of(bounds, sensitivity, epsilon, guarantee, pooling, trusted))
-        super().__init__(Setting.of_claim(found.claim, sensitivity, epsilon), found.claim, found.certificate)
+        calibrated = calibrate(Promise.of(bounds, sensitivity, epsilon, guarantee, pooling, trusted))
+        super().__init__(
+            Setting.of_claim(calibrated.claim, sensitivity, epsilon), calibrated.claim, calibrated.certificate
+        )
         self._pooling: Number = pooling
 
     @property

@@ -58,19 +58,19 @@ def refuse_fixed_point(answers: object) -> None:
         raise InvalidAnswer("a polars Series of Decimal cannot hold releases; cast it to Float64 or Int64 first")
 
 
-def rewrapped(values: Array, answers: object) -> Any:
+def rewrap(values: Array, answers: object) -> Any:
     """Return values in what the answers came in: a Series with the same name and index, or else an array."""
     if hasattr(answers, "iloc") and hasattr(answers, "name"):  # pandas
-        made: Callable[..., Any] = type(answers)
-        return made(values, index=answers.index, name=answers.name, copy=False)  # type: ignore[attr-defined]
+        make_pandas: Callable[..., Any] = type(answers)
+        return make_pandas(values, index=answers.index, name=answers.name, copy=False)  # type: ignore[attr-defined]
     if hasattr(answers, "alias") and hasattr(answers, "name"):  # polars, which takes Python objects from lists only
-        make: Callable[..., Any] = type(answers)
-        return make(answers.name, values.tolist() if values.dtype == object else values)
+        make_polars: Callable[..., Any] = type(answers)
+        return make_polars(answers.name, values.tolist() if values.dtype == object else values)
     return values
 
 
-class Asked:
-    """What a question is about: single values, or containers of them that are gone through together."""
+class Arguments:
+    """The arguments of a call: single values, or containers of them that are broadcast together."""
 
     def __init__(self, *parts: object) -> None:
         self._container = next((part for part in parts if are_many(part)), None)
@@ -90,24 +90,24 @@ class Asked:
             return [column[0]]
         return list(column) if column.dtype.kind == "M" else column.tolist()
 
-    def numbers(self, found: NDArray[np.float64]) -> Any:
+    def wrap_numbers(self, numbers: NDArray[np.float64]) -> Any:
         """Return a number for each value: a float for a single one."""
-        return float(found[0]) if self.is_single else rewrapped(found.reshape(self._shape), self._container)
+        return float(numbers[0]) if self.is_single else rewrap(numbers.reshape(self._shape), self._container)
 
-    def written(self, found: list[Any] | Array) -> Any:
+    def wrap(self, values: list[Any] | Array) -> Any:
         """Return something for each value."""
         if self.is_single:
-            return found[0]
-        return rewrapped(_as_objects(found).reshape(self._shape), self._container)
+            return values[0]
+        return rewrap(_as_objects(values).reshape(self._shape), self._container)
 
-    def in_shape(self, written: list[Any]) -> Any:
-        """Return what was written for each value, plain numbers and days in arrays of such."""
+    def wrap_answers(self, answers: list[Any]) -> Any:
+        """Return an answer for each value, plain numbers and days in arrays of their own kind."""
         if self.is_single:
-            return written[0]
-        kinds = {type(one) for one in written}
-        if kinds <= {float} or kinds <= {np.datetime64} or (kinds <= {int} and _fit_int64(written)):
-            return self.written(np.array(written))
-        return self.written(written)
+            return answers[0]
+        kinds = {type(answer) for answer in answers}
+        if kinds <= {float} or kinds <= {np.datetime64} or (kinds <= {int} and _fit_int64(answers)):
+            return self.wrap(np.array(answers))
+        return self.wrap(answers)
 
 
 def _together(arrays: list[Array]) -> tuple[Array, ...]:
@@ -121,8 +121,8 @@ def _together(arrays: list[Array]) -> tuple[Array, ...]:
         ) from None
 
 
-def _fit_int64(written: list[int]) -> bool:
-    return all(-(2**63) <= one < 2**63 for one in written)
+def _fit_int64(answers: list[int]) -> bool:
+    return all(-(2**63) <= answer < 2**63 for answer in answers)
 
 
 def _alone(part: object) -> Array:
@@ -132,9 +132,9 @@ def _alone(part: object) -> Array:
     return array
 
 
-def _as_objects(found: list[Any] | Array) -> Array:
-    if isinstance(found, np.ndarray):
-        return found
-    array = np.empty(len(found), dtype=object)
-    array[:] = found
+def _as_objects(values: list[Any] | Array) -> Array:
+    if isinstance(values, np.ndarray):
+        return values
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
     return array

@@ -149,9 +149,9 @@ class Described(ABC):
 
     def __repr__(self) -> str:
         given = {"sensitivity": self.sensitivity, "epsilon": self.epsilon, **self.choices}
-        made = ", ".join([self.bounds.brief(), *(f"{name}={shown(value)}" for name, value in given.items())])
+        arguments = ", ".join([self.bounds.brief(), *(f"{name}={shown(value)}" for name, value in given.items())])
         scale = "" if self.scale is None else f"scale {self.scale:.6g}, "
-        return f"<{type(self).__name__}({made}): {scale}{self.label}>"
+        return f"<{type(self).__name__}({arguments}): {scale}{self.label}>"
 
 
 def again(kind: type[Described], bounds: Bounds, given: dict[str, Any]) -> Described:
@@ -160,5 +160,4 @@ def again(kind: type[Described], bounds: Bounds, given: dict[str, Any]) -> Descr
     if not (isinstance(given_kind, type) and issubclass(given_kind, Described)):
         raise InvalidParameter("only a mechanism can be unpickled here; create it again")
     make: Any = kind  # each has choices of its own
-    made: Described = make(bounds, **given)
-    return made
+    return make(bounds, **given)

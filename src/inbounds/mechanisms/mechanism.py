@@ -11,7 +11,7 @@ import numpy as np
 
 from inbounds.answers.array import AnswerArrays, Reader, as_array
 from inbounds.bounds.index_span import within_64_bits
-from inbounds.mechanisms.containers import Column, Kind, Many, Plain, are_many, refuse_fixed_point, rewrapped
+from inbounds.mechanisms.containers import Column, Kind, Many, Plain, are_many, refuse_fixed_point, rewrap
 from inbounds.mechanisms.predictable import Predictable
 from inbounds.sampling.entropy import Entropy, system
 
@@ -84,7 +84,7 @@ class Mechanism(Predictable):
             return self._release_one(self._answers.usual(answer), system)
         if are_many(answer):
             refuse_fixed_point(answer)
-            return rewrapped(self._release_array(answer, system), answer)
+            return rewrap(self._release_array(answer, system), answer)
         return self._release_one(answer, system)
 
     def remapped(self, prior: PriorLike | Prior | None) -> Remapped:
@@ -120,11 +120,11 @@ class Mechanism(Predictable):
     def _release_array(self, answers: Any, entropy: Entropy) -> Array:
         array = as_array(answers)
         flat = array.ravel()
-        read, written = self._arrays.reader(flat), self._output_arrays
+        read, writer = self._arrays.reader(flat), self._output_arrays
         if isinstance(read, list):
             drawn = [self._draw(index, entropy) for index in read]
-            return written.write_each(drawn, flat).reshape(array.shape)
-        pieces = [written.write(drawn, flat[part]) for part, drawn in self._drawn(read, len(flat), entropy)]
+            return writer.write_each(drawn, flat).reshape(array.shape)
+        pieces = [writer.write(drawn, flat[part]) for part, drawn in self._drawn(read, len(flat), entropy)]
         return np.concatenate(pieces).reshape(array.shape)
 
     def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:

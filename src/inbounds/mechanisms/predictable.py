@@ -16,7 +16,7 @@ from inbounds.accuracy.true_answers import TrueAnswers, greatest, mean
 from inbounds.accuracy.window import Window, indices_of, refuse_both, refuse_infinite
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, round_nearest, shown
-from inbounds.mechanisms.containers import Asked, Column, Kind, Many, Plain, Series, Single
+from inbounds.mechanisms.containers import Arguments, Column, Kind, Many, Plain, Series, Single
 from inbounds.mechanisms.described import Described
 from inbounds.mechanisms.truths import Truths, Units
 
@@ -57,15 +57,15 @@ class Predictable(Described):
     @np.errstate(all="ignore")  # whatever the caller has set
     def error(self, value: Any) -> Any:
         """Return the expected absolute error of a release if the true answer is `value`; in days for dates."""
-        asked, truths = self._truths(value)
-        pairs = list(zip(asked.values(0), truths.exact, strict=True))
-        above = [self._units.steps_above(one, index) for one, index in pairs]
-        steps = np.array([max(-VAST, min(VAST, one)) for one in above])
-        found = self._units.lengths(self._distribution.error(truths.near, steps))
-        for place, (one, index) in enumerate(pairs):
+        arguments, truths = self._truths(value)
+        pairs = list(zip(arguments.values(0), truths.exact, strict=True))
+        above = [self._units.steps_above(truth, index) for truth, index in pairs]
+        steps = np.array([max(-VAST, min(VAST, steps_up)) for steps_up in above])
+        errors = self._units.lengths(self._distribution.error(truths.near, steps))
+        for place, (truth, index) in enumerate(pairs):
             if abs(above[place]) >= VAST:
-                found[place] = abs(round_nearest(self._units.excess(one, index)))
-        return asked.numbers(found)
+                errors[place] = abs(round_nearest(self._units.excess(truth, index)))
+        return arguments.wrap_numbers(errors)
 
     @overload
     def bias(self, value: Single) -> float: ...
@@ -76,10 +76,10 @@ class Predictable(Described):
     @np.errstate(all="ignore")  # whatever the caller has set
     def bias(self, value: Any) -> Any:
         """Return by how much releases are too high on average if the true answer is `value`; in days for dates."""
-        asked, truths = self._truths(value)
-        pairs = zip(asked.values(0), truths.exact, strict=True)
-        excess = [self._units.excess(one, index) for one, index in pairs]
-        return asked.numbers(self._units.above(self._distribution.bias_and_variance(truths.near)[0], excess))
+        arguments, truths = self._truths(value)
+        pairs = zip(arguments.values(0), truths.exact, strict=True)
+        excess = [self._units.excess(truth, index) for truth, index in pairs]
+        return arguments.wrap_numbers(self._units.above(self._distribution.bias_and_variance(truths.near)[0], excess))
 
     @overload
     def mean(self, value: date | np.datetime64) -> datetime: ...
@@ -92,10 +92,10 @@ class Predictable(Described):
     @np.errstate(all="ignore")  # whatever the caller has set
     def mean(self, value: Any) -> Any:
         """Return the mean of releases if the true answer is `value`: a float, or for dates a datetime."""
-        asked, truths = self._truths(value)
+        arguments, truths = self._truths(value)
         biases = self._units.lengths(self._distribution.bias_and_variance(truths.near)[0]).tolist()
-        found: list[float | datetime] = [self._units.mean(*at) for at in zip(truths.exact, biases, strict=True)]
-        return asked.written(found if self.bounds.is_dates else np.array(found))
+        means: list[float | datetime] = [self._units.mean(*at) for at in zip(truths.exact, biases, strict=True)]
+        return arguments.wrap(means if self.bounds.is_dates else np.array(means))
 
     @overload
     def variance(self, value: Single) -> float: ...
@@ -106,8 +106,10 @@ class Predictable(Described):
     @np.errstate(all="ignore")  # whatever the caller has set
     def variance(self, value: Any) -> Any:
         """Return the variance of releases if the true answer is `value`; in squared days for dates."""
-        asked, truths = self._truths(value)
-        return asked.numbers(self._units.lengths(self._distribution.bias_and_variance(truths.near)[1], power=2))
+        arguments, truths = self._truths(value)
+        return arguments.wrap_numbers(
+            self._units.lengths(self._distribution.bias_and_variance(truths.near)[1], power=2)
+        )
 
     @overload
     def pmf(self, released: Single, value: Single) -> float: ...
@@ -122,13 +124,13 @@ class Predictable(Described):
     @np.errstate(all="ignore")  # whatever the caller has set
     def pmf(self, released: Any, value: Any) -> Any:
         """Return the probability that `released` is released if the true answer is `value`."""
-        asked, truths = self._truths(released, value)
-        indices = [self._answers.point(one) for one in asked.values(0)]
+        arguments, truths = self._truths(released, value)
+        indices = [self._answers.point(release) for release in arguments.values(0)]
         at = truths.beside([0 if index is None else index for index in indices])
-        found = self._distribution.probability(at, truths.near)
+        probabilities = self._distribution.probability(at, truths.near)
         if None in indices:
-            found = np.where([index is None for index in indices], 0.0, found)
-        return asked.numbers(found)
+            probabilities = np.where([index is None for index in indices], 0.0, probabilities)
+        return arguments.wrap_numbers(probabilities)
 
     @overload
     def cdf(self, released: Single, value: Single) -> float: ...
@@ -143,12 +145,12 @@ class Predictable(Described):
     @np.errstate(all="ignore")  # whatever the caller has set
     def cdf(self, released: Any, value: Any) -> Any:
         """Return the probability that at most `released` is released if the true answer is `value`."""
-        asked, truths = self._truths(released, value)
-        indices, known = self._units.floors(asked.values(0))
-        found = self._distribution.up_to(truths.beside(indices), truths.near)
+        arguments, truths = self._truths(released, value)
+        indices, known = self._units.floors(arguments.values(0))
+        probabilities = self._distribution.up_to(truths.beside(indices), truths.near)
         for place, probability in known.items():
-            found[place] = probability
-        return asked.numbers(found)
+            probabilities[place] = probability
+        return arguments.wrap_numbers(probabilities)
 
     @overload
     def quantile(self, probability: float, value: Kind) -> Kind: ...
@@ -165,12 +167,12 @@ class Predictable(Described):
     @np.errstate(all="ignore")  # whatever the caller has set
     def quantile(self, probability: Any, value: Any) -> Any:
         """Return the least answer that releases exceed with probability at most `1 - probability`."""
-        asked, truths = self._truths(probability, value)
-        for one in asked.values(0):
-            _check_probability(one, "probability")
-        found = self._distribution.quantile(np.array(asked.values(0), dtype=np.float64), truths.near)
-        places = zip(truths.moved_back(found), asked.values(1), strict=True)
-        return asked.in_shape([self._outputs.writer(type(value))(index) for index, value in places])
+        arguments, truths = self._truths(probability, value)
+        for number in arguments.values(0):
+            _check_probability(number, "probability")
+        quantiles = self._distribution.quantile(np.array(arguments.values(0), dtype=np.float64), truths.near)
+        places = zip(truths.moved_back(quantiles), arguments.values(1), strict=True)
+        return arguments.wrap_answers([self._outputs.writer(type(value))(index) for index, value in places])
 
     @overload  # nothing is both a single answer and a column
     def interval(self, released: Kind, confidence: float = ...) -> tuple[Kind, Kind]: ...
@@ -188,20 +190,20 @@ class Predictable(Described):
         possible counts as the nearest one that is.  Both ends are possible answers.  Costs no privacy.
         """
         _check_probability(confidence, "confidence")
-        asked = Asked(released)
-        values = asked.values(0)
+        arguments = Arguments(released)
+        values = arguments.values(0)
         indices = [self._answers.index_of_release(value) for value in values]
         if self.in_range:
             indices = [self._setting.lattice.project(index)[0] for index in indices]
         releases = Truths.of(indices)
         distinct, which = np.unique(releases.near, return_inverse=True)
 
-        def written(end: Indices, sign: int) -> Any:
-            found = zip(releases.moved_back(end[which]), values, strict=True)
-            return asked.in_shape([self._units.outward(index, sign, type(value)) for index, value in found])
+        def write(end: Indices, sign: int) -> Any:
+            ends = zip(releases.moved_back(end[which]), values, strict=True)
+            return arguments.wrap_answers([self._units.outward(index, sign, type(value)) for index, value in ends])
 
         low, high = (self._setting.lattice.nearest(end) for end in self._intervals.around(distinct, float(confidence)))
-        return written(low, -1), written(high, 1)
+        return write(low, -1), write(high, 1)
 
     # What to expect over all true answers.
 
@@ -249,11 +251,11 @@ class Predictable(Described):
         """Return the index that a true answer counts as: between the least and the greatest possible one."""
         return self._setting.clipped(index)
 
-    def _truths(self, *parts: Any) -> tuple[Asked, Truths]:
+    def _truths(self, *parts: Any) -> tuple[Arguments, Truths]:
         """Read the last of some parts as true answers."""
-        asked = Asked(*parts)
-        values = asked.values(len(parts) - 1)
-        return asked, Truths.of([self._centre(self._answers.index(value)) for value in values])
+        arguments = Arguments(*parts)
+        values = arguments.values(len(parts) - 1)
+        return arguments, Truths.of([self._centre(self._answers.index(value)) for value in values])
 
     def _looked_at(self, window: Window | None) -> TrueAnswers:
         return self._distribution.looked_at(*indices_of(window, self.bounds, self._setting.lattice))

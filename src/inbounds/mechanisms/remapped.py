@@ -15,7 +15,7 @@ from inbounds.accuracy.remapped_distribution import RemappedDistribution
 from inbounds.answers.array import Reader, as_array
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
-from inbounds.mechanisms.containers import Column, Kind, Many, Plain, are_many, rewrapped
+from inbounds.mechanisms.containers import Column, Kind, Many, Plain, are_many, rewrap
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.certificate import Certificate
 from inbounds.sampling.entropy import Entropy
@@ -77,10 +77,10 @@ class Remapped(Mechanism):
         flat = array.ravel()
         read = self._base._output_arrays.reader(flat)
         if isinstance(read, list):
-            written = self._output_arrays.write_each([self._replaced(index) for index in read], flat)
+            values = self._output_arrays.write_each([self._replaced(index) for index in read], flat)
         else:
-            written = self._output_arrays.write(self._replaced_many(read(slice(0, len(flat)))), flat)
-        return rewrapped(written.reshape(array.shape), drawn)
+            values = self._output_arrays.write(self._replaced_many(read(slice(0, len(flat)))), flat)
+        return rewrap(values.reshape(array.shape), drawn)
 
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:
         # The true answer goes to the base and nowhere else: how long the rest takes depends on what was drawn alone.
@@ -88,13 +88,13 @@ class Remapped(Mechanism):
 
     def _replacing(self, drawn: Any) -> Any:
         """Return what replaces one release of the base, in its kind."""
-        if type(drawn) in (float, int) and self._written is not None:
-            edges, targets = self._written
+        if type(drawn) in (float, int) and self._plain_groups is not None:
+            edges, targets = self._plain_groups
             return targets[np.count_nonzero(edges <= drawn)]  # all are compared, whatever was drawn
         return self._outputs.writer(type(drawn))(self._replaced(self._base._outputs.index_of_release(drawn)))
 
     @cached_property
-    def _written(self) -> tuple[NDArray[np.float64], list[float]] | None:
+    def _plain_groups(self) -> tuple[NDArray[np.float64], list[float]] | None:
         """Edges of groups and targets as plain numbers; None where doubles do not tell an edge from what is below."""
         if self._remap is None or self.bounds.is_dates:
             return None
@@ -125,12 +125,12 @@ class Remapped(Mechanism):
     def _remap(self) -> Remap | None:
         """What replaces what; nothing where releases are too many to be replaced one by one, and groups would cost."""
         law = self._base._distribution
-        found = best_remap(law, self._prior)
+        remap = best_remap(law, self._prior)
         if not law.in_range or law.lattice.points <= MOST_LISTED:
-            return found
+            return remap
         with np.errstate(all="ignore"):
-            helps = self._prior.mean(RemappedDistribution(law, found)) <= self._prior.mean(law)
-        return found if helps else None
+            helps = self._prior.mean(RemappedDistribution(law, remap)) <= self._prior.mean(law)
+        return remap if helps else None
 
     @cached_property
     def _distribution(self) -> Distribution:

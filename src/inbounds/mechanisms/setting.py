@@ -46,14 +46,14 @@ class Setting:
         promise = Promise.of(bounds, sensitivity, epsilon, guarantee, 0, False)
         promise.refuse_extreme_noise()
         lattice = Lattice.of(bounds, bounds.step or fine_step(bounds, promise.plain_scale, promise.sensitivity))
-        made = cls(promise, lattice, Given(sensitivity, epsilon))
-        if not (lattice.bounded and guarantee == "standard") and made.distance / promise.epsilon > WIDEST:
+        setting = cls(promise, lattice, Given(sensitivity, epsilon))
+        if not (lattice.bounded and guarantee == "standard") and setting.distance / promise.epsilon > WIDEST:
             raise LatticeTooFine(
                 f"noise for sensitivity {shown(sensitivity)} and epsilon {shown(epsilon)} needs more than 62 bits to "
                 f"count in steps of {concise(lattice.step)}; give the bounds a larger step, or ends and the standard "
                 "guarantee"
             )
-        return made
+        return setting
 
     @classmethod
     def of_claim(cls, claim: Claim, sensitivity: Number | timedelta, epsilon: Number) -> Setting:

@@ -51,9 +51,9 @@ class Truths:
         places = (release - index + near for release, index, near in moved)
         return np.array([within_64_bits(place) for place in places], dtype=np.int64)
 
-    def moved_back(self, found: Indices) -> list[int]:
+    def moved_back(self, releases: Indices) -> list[int]:
         """Return indices that were found beside the true answers, where they really are."""
-        moved = zip(found.tolist(), self.exact, self.near.tolist(), strict=True)
+        moved = zip(releases.tolist(), self.exact, self.near.tolist(), strict=True)
         return [release + index - near for release, index, near in moved]
 
 
@@ -84,15 +84,15 @@ class Units:
 
     def above(self, steps: Floats, excess: list[Fraction]) -> Floats:
         """Return lengths that are so many steps less an excess; what is beyond doubles is infinite."""
-        found = self.lengths(steps) - np.array([round_nearest(above) for above in excess])
-        for i in np.flatnonzero(np.isnan(found)):  # both were beyond doubles
-            found[i] = round_nearest(Fraction(float(steps[i])) * self._lattice.step - excess[i])
-        return found
+        lengths = self.lengths(steps) - np.array([round_nearest(above) for above in excess])
+        for i in np.flatnonzero(np.isnan(lengths)):  # both were beyond doubles
+            lengths[i] = round_nearest(Fraction(float(steps[i])) * self._lattice.step - excess[i])
+        return lengths
 
     def steps_above(self, value: Any, index: int) -> float:
         """Return how many steps a true answer is above an index, rounded to the nearest double."""
-        found = self._answers.steps_above(value, index) if type(value) is float else None
-        return round_nearest(self.excess(value, index) / self._lattice.step) if found is None else found
+        steps = self._answers.steps_above(value, index) if type(value) is float else None
+        return round_nearest(self.excess(value, index) / self._lattice.step) if steps is None else steps
 
     def mean(self, index: int, bias: float) -> float | datetime:
         """Return what is so far, in units, above an index: a float, or for dates a datetime."""
@@ -103,8 +103,8 @@ class Units:
 
     def floor(self, released: Any) -> int:
         """Return the index of a release, or of the next lower one if it is none."""
-        if type(released) is float and (found := self._answers.floor(released)) is not None:
-            return found
+        if type(released) is float and (lower := self._answers.floor(released)) is not None:
+            return lower
         index = self._answers.point(released)
         if index is not None:
             return index

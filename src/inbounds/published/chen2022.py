@@ -92,8 +92,8 @@ class Column:
         s, top, centre = math.sqrt(2) * float(self.sigma), self.top, self.centre
         start, stop = math.erf(-centre / s), math.erf((top - centre) / s)
         wanted = start + probability * (stop - start)
-        found = bisect_left(range(top + 1), wanted, key=lambda index: math.erf((index + 0.5 - centre) / s))
-        return min(found, top)
+        place = bisect_left(range(top + 1), wanted, key=lambda index: math.erf((index + 0.5 - centre) / s))
+        return min(place, top)
 
     def row(self, bits: int) -> list[arb]:
         """Return balls around the probabilities of all answers."""

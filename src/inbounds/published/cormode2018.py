@@ -138,10 +138,10 @@ class FairDistribution(FewPoints):
         room = np.minimum(count, self._top - count)
         first, last = count - room, count + room
         low, near, high = np.minimum(output, first - 1), np.clip(output, first - 1, last), np.maximum(output, last)
-        found = self._by_halves(self._top - low, np.full_like(low, self._top + 1.0))
-        found = np.where(low >= 0, found, 0.0) + np.where(near >= first, self._by_distance(near - count, room), 0.0)
-        found = (found + self._by_halves(last + 1, high + 1)) / (self.whole * -np.expm1(-self._rate))
-        return np.where(output < 0, 0.0, np.where(output >= self._top, 1.0, found))
+        mass = self._by_halves(self._top - low, np.full_like(low, self._top + 1.0))
+        mass = np.where(low >= 0, mass, 0.0) + np.where(near >= first, self._by_distance(near - count, room), 0.0)
+        mass = (mass + self._by_halves(last + 1, high + 1)) / (self.whole * -np.expm1(-self._rate))
+        return np.where(output < 0, 0.0, np.where(output >= self._top, 1.0, mass))
 
     def _by_distance(self, until: Floats, room: Floats) -> Floats:
         """Return the sum of `a**|d|` from `-room` to a distance, times `1 - a`."""

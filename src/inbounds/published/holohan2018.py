@@ -46,8 +46,8 @@ class HolohanLaplace(TruncatedLaplace):
         promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
         allowed = _delta(delta)
         _need_one_continuous_interval(bounds)
-        kept = replace(promise, epsilon=_relaxed(promise.epsilon, allowed))
-        claim, certificate = _safe(kept, published_scale(bounds, promise.sensitivity, promise.epsilon, allowed))
+        relaxed = replace(promise, epsilon=_relaxed(promise.epsilon, allowed))
+        claim, certificate = _safe(relaxed, published_scale(bounds, promise.sensitivity, promise.epsilon, allowed))
         super().__init__(Setting(promise, claim.lattice, Given(sensitivity, epsilon)), claim, certificate)
         self._delta = allowed
 
@@ -116,10 +116,10 @@ def _need_one_continuous_interval(bounds: Bounds) -> None:
 
 
 def _delta(delta: Number) -> Fraction:
-    found = as_written(delta, "delta", InvalidParameter)
-    if not 0 <= found < Fraction(1, 2):
+    value = as_written(delta, "delta", InvalidParameter)
+    if not 0 <= value < Fraction(1, 2):
         raise InvalidParameter(f"delta must be from 0 to below 1/2, got {shown(delta)}; leave it out for none")
-    return found
+    return value
 
 
 def _relaxed(epsilon: Fraction, delta: Fraction) -> Fraction:

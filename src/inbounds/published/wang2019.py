@@ -98,13 +98,13 @@ class HybridLaw(RunsLaw):
     among them.
     """
 
-    def __init__(self, one: RunsLaw, other: RunsLaw, probability: Fraction) -> None:
-        self.width, self._laws, self.probability = one.width, (one, other), probability
-        self.low, self.high = one.low, one.high
-        self.ratio = max(one.ratio, other.ratio)
-        self.total = one.total * other.total * probability.denominator
+    def __init__(self, first: RunsLaw, second: RunsLaw, probability: Fraction) -> None:
+        self.width, self._laws, self.probability = first.width, (first, second), probability
+        self.low, self.high = first.low, first.high
+        self.ratio = max(first.ratio, second.ratio)
+        self.total = first.total * second.total * probability.denominator
         share = probability.numerator
-        self._factors = (other.total * share, one.total * (probability.denominator - share))
+        self._factors = (second.total * share, first.total * (probability.denominator - share))
 
     def runs(self, answer: int) -> Sequence[Run]:
         """Return the runs of both."""

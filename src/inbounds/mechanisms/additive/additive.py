@@ -164,15 +164,15 @@ class Additive(Mechanism, Generic[NoiseKind]):
         """Return balls around the probabilities of all possible answers."""
         lattice = self._setting.lattice  # every release must be reached, the rarest too
         reach = 3 * int(self._noise.reach) + 1 + lattice.width
-        found: dict[int, arb] = {}
+        probabilities: dict[int, arb] = {}
         with lock(), workprec(bits):
             tails = [self._noise.tail(k, bits) for k in range(1, reach + 2)]
             singles = [1 - 2 * tails[0], *(near - far for near, far in pairwise(tails))]
             for noise in range(-reach, reach + 1):
                 released = self._ends.apply(centre + noise)
-                found[released] = found.get(released, arb(0)) + singles[abs(noise)]
+                probabilities[released] = probabilities.get(released, arb(0)) + singles[abs(noise)]
             rest = arb(0).union(2 * tails[-1])  # where this goes was not looked at
-            return [found.get(index, arb(0)) + rest for index in lattice.indices()]
+            return [probabilities.get(index, arb(0)) + rest for index in lattice.indices()]
 
 
 def _proved(setting: Setting, noise: Noise, ends: Ends) -> Certificate:

@@ -172,17 +172,19 @@ class AdditiveDistribution(Distribution):
         first, second = self._at_centres(centres, np.zeros(len(centres)), lambda *at: np.array(self._moments(*at)))
         return first, second - first**2
 
-    def _at_centres(self, centres: Indices, excess: Floats, found: Callable[[Table, Floats, Floats], Floats]) -> Floats:
-        """Return what is found for true answers, which may be in gaps; a row for each thing."""
+    def _at_centres(
+        self, centres: Indices, excess: Floats, evaluate: Callable[[Table, Floats, Floats], Floats]
+    ) -> Floats:
+        """Evaluate quantities at true answers, which may be in gaps; a row for each quantity."""
         possible = centres == self.lattice.nearest(centres)
         if possible.all():
-            return self._by_span(*spans_of(self.lattice, centres), found, excess)
+            return self._by_span(*spans_of(self.lattice, centres), evaluate, excess)
         rows = []
         for centre, above, is_possible in zip(centres.tolist(), excess, possible.tolist(), strict=True):
             if is_possible:
-                row = self._by_span(*spans_of(self.lattice, np.array([centre])), found, np.array([above]))
+                row = self._by_span(*spans_of(self.lattice, np.array([centre])), evaluate, np.array([above]))
             else:
-                row = found(self._around(IndexSpan(centre, centre), centre), np.zeros(1), np.array([above]))
+                row = evaluate(self._around(IndexSpan(centre, centre), centre), np.zeros(1), np.array([above]))
             rows.append(row)
         return np.concatenate(rows, axis=1)
 
@@ -201,10 +203,10 @@ class AdditiveDistribution(Distribution):
         spans: Spans,
         below: Floats,
         above: Floats,
-        found: Callable[[Table, Floats, Floats], Floats],
+        evaluate: Callable[[Table, Floats, Floats], Floats],
         excess: Floats | None = None,
     ) -> Floats:
-        """Return what is found for true answers, in tables around the nearer ends of their spans."""
+        """Evaluate quantities at true answers, in tables around the nearer ends of their spans."""
         excess = np.zeros(below.shape) if excess is None else excess
         shared = self._is_shared[spans]
         below = np.where(shared, below + (self.lattice.lows[spans] - self.lattice.lows[self._firsts[spans]]), below)
@@ -217,7 +219,7 @@ class AdditiveDistribution(Distribution):
             chosen = np.flatnonzero(keys == key)
             table = self._table(span, bool(high))
             for part in _parts(chosen, len(table.start) + len(table.ends) + 1):
-                values = found(table, self._places(span, below[part], above[part]), excess[part])
+                values = evaluate(table, self._places(span, below[part], above[part]), excess[part])
                 results = np.empty((len(values), len(below))) if results is None else results
                 results[:, part] = values
         return np.empty((2, 0)) if results is None else results
@@ -312,8 +314,8 @@ class AdditiveDistribution(Distribution):
         at = places[:, None]
         snapped = table.slope == 0
         mass = self._noise.between(table.start[snapped] - at, table.stop[snapped] - at)[0]
-        found = mass.sum(1) + self._noise.probability(table.ends - at).sum(1)
-        return found + sum(far.at_ends(places) for far in table.far)
+        probability = mass.sum(1) + self._noise.probability(table.ends - at).sum(1)
+        return probability + sum(far.at_ends(places) for far in table.far)
 
 
 def _parts(chosen: NDArray[np.intp], each: int) -> list[NDArray[np.intp]]:

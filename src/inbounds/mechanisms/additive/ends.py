@@ -91,15 +91,15 @@ class Ends:
         if self.name == "leave":
             return [Piece(first, last, 1, 0)]
         cut = self._snapped if self.name == "snap" else self._folded_pieces
-        found = (piece for span in self._spans(first, last) for piece in cut(span, first, last, centre))
-        return [_clipped(piece, first, last) for piece in found if _meets(piece, first, last)]
+        pieces = (piece for span in self._spans(first, last) for piece in cut(span, first, last, centre))
+        return [_clipped(piece, first, last) for piece in pieces if _meets(piece, first, last)]
 
     def far(self, first: int, last: int, centre: int | None = None) -> list[Far]:
         """Return what lies from `first` to `last` and is reflected too often for `pieces`."""
         if self.name != "fold":
             return []
-        found = (far for span in self._spans(first, last) for far in self._far(span, centre))
-        return [far for far in found if far.start <= last and first <= far.stop]
+        candidates = (far for span in self._spans(first, last) for far in self._far(span, centre))
+        return [far for far in candidates if far.start <= last and first <= far.stop]
 
     def _spans(self, first: int, last: int) -> range:
         """Return the spans that integers from `first` to `last` can go to, and perhaps a few more."""
@@ -127,15 +127,15 @@ class Ends:
     def images_of_ends(self, pieces: list[Piece]) -> list[int]:
         """Return which integers the pieces that are not constant send to an end of a span."""
         ends = self._all_ends
-        found: list[int] = []
+        images: list[int] = []
         for piece in pieces:
             if piece.slope:
                 low, high = piece.intercept + piece.slope * piece.start, piece.intercept + piece.slope * piece.stop
                 if piece.slope < 0:
                     low, high = high, low
                 hit = ends[bisect_left(ends, low) : bisect_right(ends, high)]
-                found.extend((end - piece.intercept) * piece.slope for end in hit)
-        return found
+                images.extend((end - piece.intercept) * piece.slope for end in hit)
+        return images
 
     @cached_property
     def _all_ends(self) -> list[int]:

@@ -52,10 +52,10 @@ class SeenFar:
 
     def mass(self, places: Floats) -> Floats:
         """Return how probable it is to meet the far, with the halves of its ends."""
-        found = self.noise.between(self.start - places, self.stop - places)[0]
+        mass = self.noise.between(self.start - places, self.stop - places)[0]
         for edge, _ in self.halves:
-            found = found + self.noise.probability(edge - places) / 2
-        return found
+            mass = mass + self.noise.probability(edge - places) / 2
+        return mass
 
     def distance(self, places: Floats, excess: Floats) -> tuple[Floats, Floats]:
         """Return what it adds to the mass, and to the expected distance from true answers so far above the places."""
@@ -78,10 +78,10 @@ class SeenFar:
 
     def at_ends(self, places: Floats) -> Floats:
         """Return how probable the ends of the span are."""
-        found = self.mass(places) / self.length
+        probability = self.mass(places) / self.length
         for edge, _ in self.halves:
-            found = found - self.noise.probability(edge - places) / 2
-        return found
+            probability = probability - self.noise.probability(edge - places) / 2
+        return probability
 
     def _distance(self, truth: Floats) -> Floats:
         """Return the expected distance of any place of the span from a truth so far above its lower end."""

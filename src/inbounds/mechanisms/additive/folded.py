@@ -75,7 +75,9 @@ class Folded:
         return np.where(spans == len(self._lattice), 0.0, self._by_span(released, centres, known, self._at_least))
 
     @np.errstate(under="ignore")
-    def _by_span(self, released: Indices, centres: Indices, spans: Spans, found: Callable[[Around], Floats]) -> Floats:
+    def _by_span(
+        self, released: Indices, centres: Indices, spans: Spans, evaluate: Callable[[Around], Floats]
+    ) -> Floats:
         released, centres, spans = np.broadcast_arrays(released, centres, spans)
         results = np.empty(released.shape)
         for span in np.unique(spans).tolist():
@@ -83,7 +85,7 @@ class Folded:
             each = 2 * self._most(float(self._lattice.lengths[span])) + 1
             for part in np.array_split(chosen, -(-len(chosen) * each // ELEMENTS)):
                 around = self._around(span, released.ravel()[part], centres.ravel()[part])
-                results.ravel()[part] = found(around)
+                results.ravel()[part] = evaluate(around)
         return results
 
     def _around(self, span: int, released: Indices, centres: Indices) -> Around:
@@ -104,21 +106,21 @@ class Folded:
             return self._mass(around, around.first, around.last)
         anchor = np.where(abs(around.low) == BEYOND, around.high, around.low)
         turns = self._turns(around, anchor)
-        one = self._images(around, around.released, turns)
-        other = self._images(around, 2 * anchor - around.released, turns)
+        direct = self._images(around, around.released, turns)
+        mirrored = self._images(around, 2 * anchor - around.released, turns)
         at_an_end = (around.released == around.low) | (around.released == around.high)
-        return one + np.where(at_an_end, 0.0, other)
+        return direct + np.where(at_an_end, 0.0, mirrored)
 
     def _images(self, around: Around, place: Floats, turns: Floats) -> Floats:
         """Return the probability of a place and of all that are periods away from it and nearest to the span."""
         places = place[:, None] + turns
         nearest = (places >= around.first[:, None]) & (places <= around.last[:, None])
-        found = np.where(nearest, self._noise.probability(places), 0.0).sum(1)
+        probability = np.where(nearest, self._noise.probability(places), 0.0).sum(1)
         period = 2 * around.length
         if self._reaches(around.length):
-            return np.asarray(found)
+            return np.asarray(probability)
         above = self._far(places[:, -1] + period, around.last, period)
-        return found + above + self._far(period - places[:, 0], -around.first, period)
+        return probability + above + self._far(period - places[:, 0], -around.first, period)
 
     def _up_to(self, around: Around) -> Floats:
         """Return the probability of at most a release in the span."""
@@ -159,15 +161,15 @@ class Folded:
             np.maximum(middles - wide, around.first[:, None]),
             np.minimum(middles + wide, around.last[:, None]),
         )
-        found = self._noise.between(first, last)[0].sum(1)
+        probability = self._noise.between(first, last)[0].sum(1)
         if self._reaches(around.length):
-            return np.asarray(found)
+            return np.asarray(probability)
         for middle, limit in ((middles[:, -1], around.last), (-middles[:, 0], -around.first)):  # it is symmetric
             # What is far and whole, and then what the limit cuts through.
-            found = found + (2 * width + 1) * self._far(middle + period, limit - width, period)
+            probability = probability + (2 * width + 1) * self._far(middle + period, limit - width, period)
             cut = middle + np.maximum(np.floor((limit - width - middle) / period) + 1, 1) * period
-            found = found + self._noise.between(cut - width, np.minimum(cut + width, limit))[0]
-        return found
+            probability = probability + self._noise.between(cut - width, np.minimum(cut + width, limit))[0]
+        return probability
 
     def _turns(self, around: Around, end: Floats) -> Floats:
         """Return the multiples of the period that are followed, around what of the catchment is nearest to a centre."""

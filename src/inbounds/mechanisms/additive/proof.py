@@ -79,11 +79,11 @@ def prove_by_tails(setting: Setting, noise: Noise, ends: Ends, delta: Fraction) 
             delta_allowed=exempt <= delta,
         )
 
-    found = sharpened(attempt, BITS)
+    certificate = sharpened(attempt, BITS)
     # A rule at the ends may hide a loss, and so may a delta; without them the outcomes that differ are releases.
     several = setting.lattice.low_list[0] != setting.lattice.high_list[-1]
     seen = ends.name == "leave" and noise.form.repeats and several
-    return replace(found, witnessed=max(found.witnessed, Fraction(0)) if seen else Fraction(0))
+    return replace(certificate, witnessed=max(certificate.witnessed, Fraction(0)) if seen else Fraction(0))
 
 
 def worst_of_tails(noise: Noise, apart: int, bits: int) -> tuple[arb, Pair, int]:

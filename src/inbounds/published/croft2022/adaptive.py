@@ -85,8 +85,8 @@ class AdaptiveLaplace(Mechanism):
         """The greatest delta that was acceptable, if one was given."""
         return {} if self._delta is None else {"delta": self._delta}
 
-    def _proved(self, setting: Setting, found: Delta) -> Certificate:
-        first, second = (self._border + location * (1 if self._upwards else -1) for location in found.pair)
+    def _proved(self, setting: Setting, delta: Delta) -> Certificate:
+        first, second = (self._border + location * (1 if self._upwards else -1) for location in delta.pair)
         return Certificate.of(
             setting.promise,
             setting.lattice,
@@ -96,7 +96,7 @@ class AdaptiveLaplace(Mechanism):
             pairs=1,
             method="branch and bound",
             precision=PRECISION,
-            delta=found.bound,
+            delta=delta.bound,
         )
 
     def _refuse_less(self, delta: Number) -> None:

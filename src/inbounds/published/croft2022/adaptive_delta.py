@@ -76,9 +76,9 @@ def pair_delta(law: AdaptiveLaw, first: int, second: int) -> tuple[Fraction, Fra
         )
     bits = _precision(law, second)
     with lock(), workprec(bits):
-        found = Search(law, bits).delta(first, second)
+        delta = Search(law, bits).delta(first, second)
         faint = arb((1, -FAINT))
-        return (lower(found) if found > faint else Fraction(0)), upper(found.max(faint))
+        return (lower(delta) if delta > faint else Fraction(0)), upper(delta.max(faint))
 
 
 def _precision(law: AdaptiveLaw, location: int) -> int:
@@ -120,8 +120,8 @@ class Place:
         search, pull = self._search, 2 / (2 - self.w)
         is_peak = search.law.position(self.location) == 1  # where the other formula is 0/0
         slope = 1 / self.depth.sqrt() - 1 if is_peak else (pull * self.relative - 1) / (1 - pull * self.depth)
-        kept = 1 - self.q * self.w / self.whole
-        return (self.location + 1 / (search.plain * slope)) * kept + self.q * (1 - self.w) / self.whole
+        share = 1 - self.q * self.w / self.whole
+        return (self.location + 1 / (search.plain * slope)) * share + self.q * (1 - self.w) / self.whole
 
 
 @dataclass(frozen=True)
@@ -157,10 +157,10 @@ class Search:
 
     def place(self, location: int) -> Place:
         """Return the numbers of a location, computed once."""
-        found = self._places.get(location)
-        if found is None:
-            found = self._places[location] = Place(self, location)
-        return found
+        place = self._places.get(location)
+        if place is None:
+            place = self._places[location] = Place(self, location)
+        return place
 
     def run(self) -> None:
         """Look at boxes, the most promising one first, until none can hold a pair above the limit."""
@@ -200,49 +200,49 @@ class Search:
 
     def try_pair(self, first: int, second: int) -> arb:
         """Return the delta of a pair, and remember the greatest one."""
-        found = self.delta(first, second)
-        if found > self.best:
-            self.best, self.pair = found.lower(), (first, second)
+        delta = self.delta(first, second)
+        if delta > self.best:
+            self.best, self.pair = delta.lower(), (first, second)
             self.limit = self.best * (1 + ball(TOLERANCE))
-        return found
+        return delta
 
     def delta(self, first: int, second: int) -> arb:
         """Return the delta of two locations, the first one nearer to the border, at most the sensitivity apart."""
-        one, other = self.place(first), self.place(second)
-        at_border = (one.at_border - self.odds * other.at_border).max(arb(0))
+        inner, outer = self.place(first), self.place(second)
+        at_border = (inner.at_border - self.odds * outer.at_border).max(arb(0))
         far = arb(0)
-        for output in self.first_broken(one, other):
-            tails = [(place.lean - output * place.rate).exp() for place in (one, other)]
+        for output in self.first_broken(inner, outer):
+            tails = [(place.lean - output * place.rate).exp() for place in (inner, outer)]
             far = far.max(tails[0] - self.odds * tails[1])
         return at_border + far
 
-    def first_broken(self, one: Place, other: Place) -> range:
+    def first_broken(self, inner: Place, outer: Place) -> range:
         """Return the first output beyond both locations that is too likely; two where rounding leaves that open."""
-        weights = (other.whole * (-one.rate).expm1() / (one.whole * (-other.rate).expm1())).log()
-        crossing = (self.epsilon + other.depth - one.depth - weights) / (other.rate - one.rate)
+        weights = (outer.whole * (-inner.rate).expm1() / (inner.whole * (-outer.rate).expm1())).log()
+        crossing = (self.epsilon + outer.depth - inner.depth - weights) / (outer.rate - inner.rate)
         last_kept = crossing.floor()
         return range(int(lower(last_kept)) + 1, int(upper(last_kept)) + 2)
 
-    def far_bound(self, one: Place, near: Place, far: Place) -> arb:
-        """Bound the tail's part between `one` and all places from `near` to `far`, and all such pairs farther out."""
-        if self._best_output(one, near, far) >= far.turn:
+    def far_bound(self, inner: Place, near: Place, far: Place) -> arb:
+        """Bound the tail's part between `inner` and all places from `near` to `far`, and all such pairs farther out."""
+        if self._best_output(inner, near, far) >= far.turn:
             near = far
-        elif self._best_output(one, far, near) <= near.turn:
+        elif self._best_output(inner, far, near) <= near.turn:
             far = near
-        gap = far.rate - one.rate
-        output = (self.epsilon + (far.rate / one.rate).log() + near.lean - one.lean) / gap
-        return (one.lean - output * one.rate).exp() * gap / far.rate
+        gap = far.rate - inner.rate
+        output = (self.epsilon + (far.rate / inner.rate).log() + near.lean - inner.lean) / gap
+        return (inner.lean - output * inner.rate).exp() * gap / far.rate
 
-    def _best_output(self, one: Place, over: Place, under: Place) -> arb:
+    def _best_output(self, inner: Place, over: Place, under: Place) -> arb:
         """Return the real output of the greatest excess, its numerator at one place, its denominator at another."""
-        numerator = self.epsilon + (over.rate / one.rate).log() + over.lean - one.lean
-        return numerator / (under.rate - one.rate)
+        numerator = self.epsilon + (over.rate / inner.rate).log() + over.lean - inner.lean
+        return numerator / (under.rate - inner.rate)
 
     def border_bound(self, low: int, stop: int | None) -> arb:
         """Bound the border's part between all locations from `low` to `stop` and those a sensitivity farther out."""
-        distance, one, other = self.law.distance, self.place(low), self.place(low + self.law.distance)
+        distance, inner, outer = self.law.distance, self.place(low), self.place(low + self.law.distance)
         half = arb(0) if stop is None else self.place(stop).fade / 2
         greatest = self.plain / 2 * (self.plain / 2).coth() if stop is None else self.place(stop + distance).shape
-        gentle = self.plain**2 * self.epsilon * (1 - one.relative) / 6
-        growth = (greatest - one.shape).min(gentle) - half * (1 - 1 / self.odds)
-        return one.fade * growth.max(arb(0)) / ((one.shape + half) * (other.shape + half / self.odds))
+        gentle = self.plain**2 * self.epsilon * (1 - inner.relative) / 6
+        growth = (greatest - inner.shape).min(gentle) - half * (1 - 1 / self.odds)
+        return inner.fade * growth.max(arb(0)) / ((inner.shape + half) * (outer.shape + half / self.odds))

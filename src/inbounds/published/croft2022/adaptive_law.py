@@ -129,16 +129,16 @@ class AdaptiveLaw:
     def errors(self, locations: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the expected distance of the output from each location, in steps."""
         rates = self.rates(locations)
-        one = -np.expm1(-rates)
-        missing = np.exp(-rates * locations) * (1 + locations * one)  # at most 1
-        return np.exp(-rates) * (2 - missing) / (one * _whole(rates, locations))
+        one_minus_q = -np.expm1(-rates)
+        missing = np.exp(-rates * locations) * (1 + locations * one_minus_q)  # at most 1
+        return np.exp(-rates) * (2 - missing) / (one_minus_q * _whole(rates, locations))
 
     def biases(self, locations: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how far above each location its mean output is, in steps."""
         rates = self.rates(locations)
-        one = -np.expm1(-rates)
-        missing = np.exp(-rates * locations) * (1 + locations * one)
-        return np.exp(-rates) * missing / (one * _whole(rates, locations))
+        one_minus_q = -np.expm1(-rates)
+        missing = np.exp(-rates * locations) * (1 + locations * one_minus_q)
+        return np.exp(-rates) * missing / (one_minus_q * _whole(rates, locations))
 
 
 def _whole(rates: NDArray[np.float64], locations: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -165,14 +165,14 @@ def relative_rates(positions: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `1 / s(x)` in doubles: from 1/c at the border up to 1."""
     x = np.asarray(positions, dtype=np.float64)
     beyond = x - 1
-    found = _first_guess(x, beyond)
+    rates = _first_guess(x, beyond)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # of branches that are not taken
         for _ in range(ITERATIONS):
-            t = x * found
+            t = x * rates
             steepness = 2 * t / (2 - np.exp(-t)) - 1  # 0 at `x = 1`, or nearer to it than doubles can tell
-            step = found * _residual(x, beyond, found) / steepness
-            found = np.clip(found - np.where(steepness == 0, 0.0, step), 1 / _C, 1.0)
-    return found
+            step = rates * _residual(x, beyond, rates) / steepness
+            rates = np.clip(rates - np.where(steepness == 0, 0.0, step), 1 / _C, 1.0)
+    return rates
 
 
 def _first_guess(x: NDArray[np.float64], beyond: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -182,10 +182,10 @@ def _first_guess(x: NDArray[np.float64], beyond: NDArray[np.float64]) -> NDArray
     return np.where(np.abs(beyond) <= NEAR / 2, near, np.where(beyond < 0, inside, outside))
 
 
-def _residual(x: NDArray[np.float64], beyond: NDArray[np.float64], found: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return `ln(2 e^t - 1) - ln(t) - (x - ln(x) + ln(c))` at `t = found * x`."""
-    t = x * found
+def _residual(x: NDArray[np.float64], beyond: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `ln(2 e^t - 1) - ln(t) - (x - ln(x) + ln(c))` at `t = rates * x`."""
+    t = x * rates
     off = t - _PEAK
     close = np.log1p(np.expm1(np.minimum(off, 1)) / _PEAK) - np.log1p(off / _PEAK) - (beyond - np.log1p(beyond))
-    apart = (t - x) + np.log((2 - np.exp(-t)) / (_C * found))
+    apart = (t - x) + np.log((2 - np.exp(-t)) / (_C * rates))
     return np.where(np.abs(beyond) <= NEAR, close, apart)

@@ -172,10 +172,10 @@ class TruncatedPDF:
         seen = self._seen(sign)
         stops = [*(near for near, _ in seen[1:]), None]
         starts = [far for _, far in seen]
-        found = (
+        weights = (
             self._stretch(start + step, stop) for start, stop in zip(starts, stops, strict=True) if start is not None
         )
-        return sum(found, arb(0))
+        return sum(weights, arb(0))
 
     def _seen(self, sign: int) -> list[tuple[Fraction, Fraction | None]]:
         """Return how far the spans on one side reach, nearest first; the first begins at the location."""
@@ -191,8 +191,8 @@ class TruncatedPDF:
 
     def _stretch(self, start: Fraction, stop: Fraction | None) -> arb:
         """Weigh the distances on one side from `start` on that are below `stop`, of a whole line of 1."""
-        found = self._power(start) / (1 + self._power(self.constraints.step))
-        return found if stop is None else found * -(ball((start - stop) / self.scale)).expm1()
+        weight = self._power(start) / (1 + self._power(self.constraints.step))
+        return weight if stop is None else weight * -(ball((start - stop) / self.scale)).expm1()
 
     def _power(self, distance: Fraction) -> arb:
         return (-ball(distance / self.scale)).exp()
@@ -279,10 +279,10 @@ def noise_scale(scale: Any, name: str = "scale") -> Fraction:
     return _above_zero(exact(scale, name, InvalidParameter), scale, name)
 
 
-def _above_zero(found: Fraction, given: Any, name: str) -> Fraction:
-    if found <= 0:
+def _above_zero(number: Fraction, given: Any, name: str) -> Fraction:
+    if number <= 0:
         raise InvalidParameter(f"{name} must be positive, got {shown(given)}; give a number above 0")
-    return found
+    return number
 
 
 def is_at_most(sides: Callable[[], tuple[arb, arb]]) -> bool:
@@ -302,8 +302,8 @@ def settled(compute: Callable[[int], arb]) -> float:
     low = math.nan
     for bits in PRECISIONS:
         with lock(), workprec(bits):
-            found = compute(bits)
-            low, high = float(found.lower()), float(found.upper())
+            enclosure = compute(bits)
+            low, high = float(enclosure.lower()), float(enclosure.upper())
         if low == high:
             break
     return low + 0.0  # which turns -0.0 into 0.0

@@ -85,9 +85,9 @@ def location_scale_ball(distance: Fraction, sensitivity: Fraction, epsilon: Frac
     while True:
         precision *= 2
         with lock(), workprec(precision):
-            found = _location_scale(distance * epsilon / sensitivity, sensitivity / epsilon)
-            if found.rel_accuracy_bits() >= bits:
-                return found
+            scale = _location_scale(distance * epsilon / sensitivity, sensitivity / epsilon)
+            if scale.rel_accuracy_bits() >= bits:
+                return scale
 
 
 def _location_scale(i_epsilon: Fraction, plain: Fraction) -> arb:
@@ -235,12 +235,12 @@ def uniform_scale(
 
     Where a single lattice point is feasible, every scale will do, and the plain dF/eps is returned.
     """
-    found = lower_bounds(bounds, sensitivity, epsilon)
+    limits = lower_bounds(bounds, sensitivity, epsilon)
     promise = promised(bounds, sensitivity, epsilon)
     plain = promise.sensitivity / promise.epsilon
-    if not found:
+    if not limits:
         return plain
-    return _least_scale(lambda scale: all(bound.holds(scale) for bound in found), 2 * plain, decimals)
+    return _least_scale(lambda scale: all(bound.holds(scale) for bound in limits), 2 * plain, decimals)
 
 
 def _least_scale(holds: Callable[[Fraction], bool], top: Fraction, decimals: Any) -> Fraction:

@@ -48,26 +48,26 @@ class RunsDistribution(Distribution):
         return self._at(apart(released, centres), self._runs(centres))
 
     def _at(self, place: Floats, runs: Sequence[SeenRun]) -> Floats:
-        found = np.zeros(place.shape)
+        probability = np.zeros(place.shape)
         for run in runs:
-            found = found + np.where((run.first <= place) & (place <= run.last), run.probability, 0.0)
-        return found
+            probability = probability + np.where((run.first <= place) & (place <= run.last), run.probability, 0.0)
+        return probability
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of at most this release."""
         released, centres = np.broadcast_arrays(released, centres)
-        place, found = apart(released, centres), np.zeros(released.shape)
+        place, probability = apart(released, centres), np.zeros(released.shape)
         for run in self._runs(centres):
-            found = found + run.probability * np.clip(place - run.first + 1, 0, run.last - run.first + 1)
-        return np.minimum(found, 1.0)
+            probability = probability + run.probability * np.clip(place - run.first + 1, 0, run.last - run.first + 1)
+        return np.minimum(probability, 1.0)
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of at least this release."""
         released, centres = np.broadcast_arrays(released, centres)
-        place, found = apart(released, centres), np.zeros(released.shape)
+        place, probability = apart(released, centres), np.zeros(released.shape)
         for run in self._runs(centres):
-            found = found + run.probability * np.clip(run.last - place + 1, 0, run.last - run.first + 1)
-        return np.minimum(found, 1.0)
+            probability = probability + run.probability * np.clip(run.last - place + 1, 0, run.last - run.first + 1)
+        return np.minimum(probability, 1.0)
 
     def error(self, centres: Indices, excess: Floats) -> Floats:
         """Return the expected distance from true answers so many steps above these indices."""
@@ -99,11 +99,11 @@ class RunsDistribution(Distribution):
 
 def _distance(runs: Sequence[SeenRun], excess: Floats) -> Floats:
     """Return the expected distance of the outputs of some runs from so many steps above the true answer."""
-    found = np.zeros(excess.shape)
+    distance = np.zeros(excess.shape)
     for run in runs:
         first, last = run.first - excess, run.last - excess
         count = run.last - run.first + 1
         lower = np.clip(np.floor(-first) + 1, 0, count)  # so many are at or below it
         upper = count - lower
-        found = found + run.probability * (upper * (last - (upper - 1) / 2) - lower * (first + (lower - 1) / 2))
-    return found
+        distance = distance + run.probability * (upper * (last - (upper - 1) / 2) - lower * (first + (lower - 1) / 2))
+    return distance

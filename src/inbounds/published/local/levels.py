@@ -28,10 +28,10 @@ class Levels:
     @classmethod
     def of(cls, epsilon: Fraction) -> Levels:
         """Return levels with `high / low` at most `exp(epsilon)`, proved in balls, and no more than a hair below it."""
-        kept = min(epsilon, Fraction(GREATEST))
+        capped = min(epsilon, Fraction(GREATEST))
         with lock(), workprec(512):
-            high = floor(lower(ball(kept * (1 - SLACK)).exp()) * UNIT)
-        return cls(UNIT, high, kept)
+            high = floor(lower(ball(capped * (1 - SLACK)).exp()) * UNIT)
+        return cls(UNIT, high, capped)
 
     @property
     def step(self) -> int:

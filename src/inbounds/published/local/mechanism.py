@@ -115,7 +115,9 @@ def _proved(setting: Setting, law: RunsLaw) -> Certificate:
     pairs = [(law.weight(place, ends[0]), law.weight(place, ends[1])) for place in places]
     with lock(), workprec(2 * PRECISION):
         bound = upper(ball(law.ratio).log())
-        losses = [lower(abs((arb(fmpz(one)) / fmpz(other)).log())) for one, other in pairs if one and other]
+        losses = [
+            lower(abs((arb(fmpz(at_low)) / fmpz(at_high)).log())) for at_low, at_high in pairs if at_low and at_high
+        ]
     first = setting.lattice.first
     return Certificate.of(
         setting.promise,

@@ -70,10 +70,10 @@ class RunsLaw(ABC):
 
         Every run is looked at, whichever the output is in.
         """
-        left, found = below(self.total, entropy), self.low
+        left, output = below(self.total, entropy), self.low
         for first, last, weight in self.runs(answer):
             mass = (last - first + 1) * weight
             place = first + left // max(weight, 1)
-            found = place if 0 <= left < mass else found
+            output = place if 0 <= left < mass else output
             left -= mass
-        return found
+        return output
