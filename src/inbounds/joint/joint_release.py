@@ -74,7 +74,7 @@ class JointRelease:
             nonnegative=plan.nonnegative,
             seconds=seconds * (1 - FIRST),
         )
-        return cls(measured, solved.cells, tuple(solved.kept), solved.method)
+        return cls(measured, solved.cells, tuple(solved.kept_groupings), solved.method)
 
     def again(self, *, seconds: float = SECONDS) -> JointRelease:
         """Make the table once more of the same measurements, with another time limit.  Costs nothing."""
@@ -198,28 +198,30 @@ class JointRelease:
         grouping = layout.finest if axes is None else layout.grouping(axes)
         keys = np.indices(layout.sizes(grouping)).reshape(len(layout.sizes(grouping)), -1)
         names = map(titled, layout.names(grouping))
-        found = dict(zip(names, (key.tolist() for key in keys), strict=True))
-        found["count"] = np.asarray(layout.sum(self.cells, grouping)).ravel().tolist()
+        columns = dict(zip(names, (key.tolist() for key in keys), strict=True))
+        columns["count"] = np.asarray(layout.sum(self.cells, grouping)).ravel().tolist()
         if self._has_interval(grouping):
             low, high = intervals(self.source, grouping, confidence)
-            found |= {"low": low.ravel().tolist(), "high": high.ravel().tolist()}
-        return found
+            columns |= {"low": low.ravel().tolist(), "high": high.ravel().tolist()}
+        return columns
 
     def _has_interval(self, grouping: Grouping) -> bool:
         plan = self.source.plan
-        return any(self.layout.is_within(one, grouping) for one in plan.split) or is_public(plan.facts, grouping)
+        return any(self.layout.is_within(measured, grouping) for measured in plan.split) or is_public(
+            plan.facts, grouping
+        )
 
     # What is kept.
 
     def dump(self) -> str:
         """Write measurements and cells as JSON: `load` reads it, and `again` makes another table of it for free."""
-        kept = {
+        document = {
             **stored(self.source),
             "cells": self.cells.ravel().tolist(),
             "kept": [list(grouping) for grouping in self.kept_groupings],
             "method": self.method,
         }
-        return json.dumps(kept, separators=(",", ":"))
+        return json.dumps(document, separators=(",", ":"))
 
     @classmethod
     def load(cls, text: str) -> JointRelease:

@@ -32,7 +32,7 @@ def test_up_to_two_chains_no_cell_and_no_sum_moves_by_one(seed: int) -> None:
     assert len(chains(layout, groupings)) <= 2
     cells = rng.exponential(size=layout.shape) * rng.choice([0.1, 3.0, 1e6])
     found = rounded(layout, cells, groupings, Facts.none(layout))
-    assert found.kept == tuple(groupings)
+    assert found.kept_groupings == tuple(groupings)
     assert found.cells.min() >= 0
     assert all(np.all(np.abs(layout.sum(found.cells, g) - layout.sum(cells, g)) < 1) for g in groupings)
 
@@ -61,9 +61,9 @@ def test_from_three_chains_on_it_says_what_was_kept(seed: int) -> None:
         patch.setattr(rounding, "MOST_PROGRAM", int(rng.choice([0, 1000])))
         found = rounded(layout, cells, groupings, facts)
     moved = {g: float(np.abs(layout.sum(found.cells, g) - layout.sum(cells, g)).max()) for g in groupings}
-    assert found.kept == tuple(g for g in groupings if moved[g] < 1)
+    assert found.kept_groupings == tuple(g for g in groupings if moved[g] < 1)
     assert found.cells.sum() == round(cells.sum())
-    assert (None, None, None) in found.kept
+    assert (None, None, None) in found.kept_groupings
 
 
 def test_margins_along_each_axis_are_kept_without_a_program() -> None:
@@ -74,7 +74,7 @@ def test_margins_along_each_axis_are_kept_without_a_program() -> None:
     groupings = [g for g in all_groupings(layout) if sum(level is not None for level in g) in {0, 1, 3}]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounding, "MOST_PROGRAM", 0)
-        assert rounded(layout, cells, groupings, Facts.none(layout)).kept == tuple(groupings)
+        assert rounded(layout, cells, groupings, Facts.none(layout)).kept_groupings == tuple(groupings)
 
 
 def test_two_chains_are_found_where_facts_suggest_three() -> None:
@@ -84,7 +84,7 @@ def test_two_chains_are_found_where_facts_suggest_three() -> None:
     cells = np.random.default_rng(0).exponential(size=layout.shape)
     cells *= np.array([30.0, 40.0])[np.array([1, 0, 1, 0])] / layout.sum(cells, (None, None, 1))[np.array([1, 0, 1, 0])]
     facts = Facts.none(layout).knowing((None, None, 1), np.array([30, 40]))
-    assert rounded(layout, cells, groupings, facts).kept == tuple(groupings)
+    assert rounded(layout, cells, groupings, facts).kept_groupings == tuple(groupings)
 
 
 def test_a_tree_whose_sums_are_far_from_the_facts_still_agrees_with_them() -> None:

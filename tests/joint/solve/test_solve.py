@@ -46,7 +46,7 @@ def test_every_table_is_whole_and_all_facts_are_true_of_it(seed: int, nonnegativ
     assert broken_facts(problem, found.cells, 0, nonnegative) == []
     assert found.method == NEAREST
     if len(chains(problem.layout, groupings)) <= 2:
-        assert found.kept == groupings
+        assert found.kept_groupings == groupings
 
 
 @given(st.integers(0, 2**32), st.booleans())

@@ -48,8 +48,8 @@ def _reconciled(measured: Measured, seconds: float) -> dict[Grouping, NDArray[np
     plan, values, layout = measured.plan, measured.as_floats(), measured.plan.layout
     until = Deadline.after(seconds)
     try:
-        found = project(layout, values, plan.weights, plan.facts, nonnegative=False, deadline=until)
+        flat = project(layout, values, plan.weights, plan.facts, nonnegative=False, deadline=until)
     except Exception:  # noqa: BLE001  what follows takes any values, and the table is paid for
         return values
-    cells = found.reshape(layout.shape)
+    cells = flat.reshape(layout.shape)
     return {grouping: np.asarray(layout.sum(cells, grouping), dtype=np.float64) for grouping in values}

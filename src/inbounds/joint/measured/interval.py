@@ -45,7 +45,7 @@ def intervals(measured: Measured, grouping: Grouping, confidence: float) -> tupl
     values, known = known_groups(plan.facts, grouping)
     low, high = values * plan.grain.denominator, values * plan.grain.denominator
     if not known.all():
-        sources = [_source(plan, one, grouping, level) for one in _sources(plan, grouping)]
+        sources = [_source(plan, measured_grouping, grouping, level) for measured_grouping in _sources(plan, grouping)]
         chosen = np.argmin([source.reaches for source in sources], axis=0)
         for number, source in enumerate(sources):
             here = (chosen == number) & ~known
@@ -65,13 +65,13 @@ def _checked(confidence: float) -> float:
 
 def _sources(plan: JointPlan, grouping: Grouping) -> list[Grouping]:
     """Return the measured groupings that tell all there is in this one, itself first."""
-    found = [one for one in plan.measured if plan.layout.is_within(one, grouping)]
-    if not found:
+    sources = [source for source in plan.measured if plan.layout.is_within(source, grouping)]
+    if not sources:
         raise InvalidParameter(
             f"there is no interval for {plan.layout.names(grouping)}, because no measured grouping distinguishes its "
             "groups; choose one that a measured grouping contains"
         )
-    return sorted(found, key=lambda one: one != grouping)
+    return sorted(sources, key=lambda source: source != grouping)
 
 
 def _source(plan: JointPlan, finer: Grouping, grouping: Grouping, confidence: float) -> _Source:
@@ -113,5 +113,5 @@ def mean_width(plan: JointPlan, grouping: Grouping, confidence: float) -> float:
     """Return about how wide the intervals of a grouping will be, in steps, before ends are brought to zero."""
     if known_groups(plan.facts, grouping)[1].all():
         return 0.0
-    sources = [_source(plan, one, grouping, confidence).reaches for one in _sources(plan, grouping)]
+    sources = [_source(plan, source, grouping, confidence).reaches for source in _sources(plan, grouping)]
     return 2 * math.fsum(np.min(sources, axis=0)) / plan.layout.groups(grouping) * float(plan.grain)

@@ -48,11 +48,11 @@ def stored(measured: Measured) -> dict[str, Any]:
 def restored(text: str) -> tuple[Measured, dict[str, Any]]:
     """Return measurements that were stored as JSON, and whatever was stored beside them."""
     try:
-        kept = json.loads(text)
-        if kept["version"] != VERSION:
+        document = json.loads(text)
+        if document["version"] != VERSION:
             raise ValueError
-        found = _restored(kept)
-        return found, {name: value for name, value in kept.items() if name not in FIELDS}
+        measured = _restored(document)
+        return measured, {name: value for name, value in document.items() if name not in FIELDS}
     except (KeyError, TypeError, ValueError, OverflowError):
         raise InvalidParameter(
             "stored measurements must be unchanged, and written by this version or an older one, got others; load the "
@@ -60,19 +60,21 @@ def restored(text: str) -> tuple[Measured, dict[str, Any]]:
         ) from None
 
 
-def _restored(kept: dict[str, Any]) -> Measured:
-    layout = Layout(tuple(_restored_axis(*axis) for axis in kept["axes"]))
+def _restored(document: dict[str, Any]) -> Measured:
+    layout = Layout(tuple(_restored_axis(*axis) for axis in document["axes"]))
     known = {
         tuple(grouping): (_array(layout, grouping, values), _array(layout, grouping, is_known, np.bool_))
-        for grouping, values, is_known in kept["known"]
+        for grouping, values, is_known in document["known"]
     }
-    split = {tuple(grouping): Fraction(part) for grouping, part in kept["split"]}
-    epsilon = Fraction(kept["epsilon"])
+    split = {tuple(grouping): Fraction(part) for grouping, part in document["split"]}
+    epsilon = Fraction(document["epsilon"])
     if sum(split.values()) != epsilon:
         raise ValueError
-    numbers = Fraction(kept["sensitivity"]), Fraction(kept["grain"])
-    plan = JointPlan(layout, epsilon, split, *numbers, Facts(layout, known, kept["most"]), bool(kept["nonnegative"]))
-    pairs = zip(split, kept["measured"], strict=True)
+    numbers = Fraction(document["sensitivity"]), Fraction(document["grain"])
+    plan = JointPlan(
+        layout, epsilon, split, *numbers, Facts(layout, known, document["most"]), bool(document["nonnegative"])
+    )
+    pairs = zip(split, document["measured"], strict=True)
     return Measured(plan, {grouping: _array(layout, grouping, values) for grouping, values in pairs})
 
 
@@ -85,4 +87,4 @@ def _stored_axis(axis: Axis) -> list[Any]:
 
 
 def _restored_axis(name: str | int, size: int, levels: list[Any]) -> Axis:
-    return Axis(name, size, tuple(Level(one, tuple(parents)) for one, parents in levels))
+    return Axis(name, size, tuple(Level(level, tuple(parents)) for level, parents in levels))

@@ -93,15 +93,15 @@ class Facts:
                         f"known values of {self.layout.names(grouping)} must not be negative, got one that is; "
                         "correct it"
                     )
-        found = self.chains()
-        limits = [Limits.of(Tree.of(self.layout, chain), self, nonnegative) for chain in found]
+        chains = self.chains()
+        limits = [Limits.of(Tree.of(self.layout, chain), self, nonnegative) for chain in chains]
         totals = [int(limit.least[-1][0]) for limit in limits if nonnegative or limit.is_fixed[-1][0]]
         if self.most is not None and max(totals, default=0) > self.most:
             raise InvalidParameter(
                 f"known values must add up to at most the greatest total, got more than {self.most}; "
                 "correct one of them"
             )
-        if len(found) > 1 and not is_possible(self, found, limits, nonnegative):
+        if len(chains) > 1 and not is_possible(self, chains, limits, nonnegative):
             raise InvalidParameter(
                 f"known values of {self._listed()} must be possible together, got some that no table has; correct one, "
                 "or leave it out"

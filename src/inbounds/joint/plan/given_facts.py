@@ -32,40 +32,40 @@ def read_facts(layout: Layout, known: Mapping[Any, Any] | None, zeros: object) -
         raise InvalidParameter(
             f"known values must be given by grouping, got a {type(given).__name__}; write for example () for the total"
         )
-    found: dict[Grouping, Some] = {}
+    facts: dict[Grouping, Some] = {}
     for names, values in (known or {}).items():
         grouping = layout.grouping(names)
-        if grouping in found:
+        if grouping in facts:
             raise InvalidParameter(f"known values must be given once, got {names!r:.60} again; leave one out")
-        found[grouping] = _read(layout, grouping, values)
+        facts[grouping] = _read(layout, grouping, values)
     if zeros is not None:
-        found[layout.finest] = _with_zeros(layout, found.get(layout.finest), zeros)
-    return Facts(layout, found)
+        facts[layout.finest] = _with_zeros(layout, facts.get(layout.finest), zeros)
+    return Facts(layout, facts)
 
 
 def _read(layout: Layout, grouping: Grouping, values: object) -> Some:
     sizes = layout.sizes(grouping)
     if not isinstance(values, Mapping):
         return _whole(layout, grouping, values, sizes), np.ones(sizes, dtype=np.bool_)
-    found, is_known = np.zeros(sizes, dtype=np.int64), np.zeros(sizes, dtype=np.bool_)
+    numbers, is_known = np.zeros(sizes, dtype=np.int64), np.zeros(sizes, dtype=np.bool_)
     for key, value in values.items():
         place = _place(layout, grouping, key)
-        found[place] = _whole(layout, grouping, value, ())
+        numbers[place] = _whole(layout, grouping, value, ())
         is_known[place] = True
-    return found, is_known
+    return numbers, is_known
 
 
 def _place(layout: Layout, grouping: Grouping, key: object) -> tuple[int, ...]:
     keys, sizes = key if isinstance(key, tuple) else (key,), layout.sizes(grouping)
     fits = len(keys) == len(sizes) and all(
-        isinstance(one, int | np.integer) and 0 <= one < size for one, size in zip(keys, sizes, strict=True)
+        isinstance(code, int | np.integer) and 0 <= code < size for code, size in zip(keys, sizes, strict=True)
     )
     if not fits:
         raise InvalidParameter(
             f"a key of {layout.names(grouping)} must be a whole number for each of the sizes {sizes}, counted from 0, "
             f"got {key!r:.60}; correct it"
         )
-    return tuple(int(one) for one in keys)
+    return tuple(int(code) for code in keys)
 
 
 def _whole(layout: Layout, grouping: Grouping, values: object, shape: tuple[int, ...]) -> NDArray[np.int64]:
@@ -107,12 +107,11 @@ def read_split(layout: Layout, split: Mapping[Any, Any]) -> dict[Grouping, Any]:
         raise InvalidParameter(
             f"a split must give epsilon by grouping, got a {type(given).__name__}; write one part for each grouping"
         )
-    found = {layout.grouping(_names(names)): part for names, part in split.items()}
-    if len(found) < len(split):
+    parts = {layout.grouping(_names(names)): part for names, part in split.items()}
+    if len(parts) < len(split):
         raise InvalidParameter("a split must name each grouping once, got one twice; leave one out")
-    return found
+    return parts
 
 
 def _names(names: Any) -> Name | tuple[Name, ...]:
-    found: Name | tuple[Name, ...] = names
-    return found
+    return names  # a mapping's key, which `Layout.grouping` checks

@@ -84,8 +84,7 @@ def _chernoff(count: int, rate: float, odds: float) -> int:
 
 def _sinh_ratio(shares: Floats, rate: float) -> Floats:
     """Return `sinh(share * rate / 2) / sinh(rate / 2)`, which is below 1, also where both are vast."""
-    found: Floats = np.exp((shares - 1) * rate / 2) * np.expm1(-shares * rate) / math.expm1(-rate)
-    return found
+    return np.exp((shares - 1) * rate / 2) * np.expm1(-shares * rate) / math.expm1(-rate)
 
 
 class _Circle:

@@ -80,12 +80,12 @@ class JointPlan:
             parts = _default_split(facts, epsilon, measured, sensitivity / grain)
         else:
             parts = checked_split(layout, epsilon, measured, split)
-        made = cls(
+        plan = cls(
             layout, epsilon, dict(zip(measured, parts, strict=True)), sensitivity, grain, facts, bool(nonnegative)
         )
         for grouping in measured:
-            made.mechanism(grouping)  # which refuses noise that cannot be had, before anything is spent
-        return made
+            plan.mechanism(grouping)  # which refuses noise that cannot be had, before anything is spent
+        return plan
 
     @property
     def measured(self) -> tuple[Grouping, ...]:
@@ -98,13 +98,13 @@ class JointPlan:
 
     def truth_mechanism(self, grouping: Grouping) -> Geometric:
         """Return the same law of noise around truths that are not negative, if these are not: for intervals."""
-        return self._made(grouping, FROM_ZERO) if self.nonnegative else self.mechanism(grouping)
+        return self._noise_mechanism(grouping, FROM_ZERO) if self.nonnegative else self.mechanism(grouping)
 
     @cached_property
     def _mechanisms(self) -> dict[Grouping, Geometric]:
-        return {grouping: self._made(grouping, WHOLE_LINE) for grouping in self.split}
+        return {grouping: self._noise_mechanism(grouping, WHOLE_LINE) for grouping in self.split}
 
-    def _made(self, grouping: Grouping, bounds: Bounds) -> Geometric:
+    def _noise_mechanism(self, grouping: Grouping, bounds: Bounds) -> Geometric:
         return Geometric(bounds, self.sensitivity / self.grain, self.split[grouping], guarantee="distance")
 
     def rate(self, grouping: Grouping) -> float:
@@ -122,8 +122,8 @@ class JointPlan:
     @cached_property
     def errors(self) -> dict[Grouping, float]:
         """The predicted error of each measured grouping: see `error`."""
-        found = _errors(self._prediction(self.measured), self._noise, self._own_ratio, self.measured)
-        return {grouping: one * float(self.grain) for grouping, one in zip(self.measured, found, strict=True)}
+        errors = _errors(self._prediction(self.measured), self._noise, self._own_ratio, self.measured)
+        return {grouping: error * float(self.grain) for grouping, error in zip(self.measured, errors, strict=True)}
 
     def error(self, grouping: Grouping) -> float:
         """Return how far off a group of any grouping is predicted to be, on average over groups, in steps.
@@ -135,8 +135,8 @@ class JointPlan:
             return self.errors[grouping]
         if is_public(self.facts, grouping):
             return 0.0
-        found = _errors(self._prediction([grouping]), self._noise, self._own_ratio, [grouping])
-        return found[0] * float(self.grain)
+        errors = _errors(self._prediction([grouping]), self._noise, self._own_ratio, [grouping])
+        return errors[0] * float(self.grain)
 
     def _prediction(self, asked: Sequence[Grouping]) -> Prediction:
         return prediction(self.facts, self.measured, asked)
@@ -170,7 +170,8 @@ def _errors(
 ) -> list[float]:
     spreads = predicted.spreads([noise[grouping] for grouping in predicted.measured])
     return [
-        _mean_error(one, noise.get(g, math.inf), ratios.get(g, NORMAL)) for g, one in zip(asked, spreads, strict=True)
+        _mean_error(spread, noise.get(g, math.inf), ratios.get(g, NORMAL))
+        for g, spread in zip(asked, spreads, strict=True)
     ]
 
 
@@ -180,9 +181,9 @@ def _mean_error(spread: Spread, own: float, ratio: float) -> float:
     Least squares take a group's own measurement with a weight of its variance afterwards over that before, which is
     also its share in what noise is left.  The more of it is one geometric noise, the less it is like a normal one.
     """
-    found = spread.variances
-    shares = np.minimum(found / own, 1.0) if 0 < own < math.inf else np.full(len(found), float(own == 0))
-    errors = np.sqrt(found) * (NORMAL + (ratio - NORMAL) * shares**2)
+    variances = spread.variances
+    shares = np.minimum(variances / own, 1.0) if 0 < own < math.inf else np.full(len(variances), float(own == 0))
+    errors = np.sqrt(variances) * (NORMAL + (ratio - NORMAL) * shares**2)
     return float(errors @ spread.counts / spread.counts.sum())
 
 
@@ -194,13 +195,13 @@ def _default_split(
     make = prediction if nodes <= MOST_NODES else smooth_prediction
     predicted = make(facts, measured, measured)
     sizes = [layout.groups(grouping) for grouping in measured]
-    one = float(epsilon / sensitivity)
+    rate_of_all = float(epsilon / sensitivity)
 
     def cost(shares: list[float]) -> float:
-        rates = dict(zip(measured, (share * one for share in shares), strict=True))
+        rates = dict(zip(measured, (share * rate_of_all for share in shares), strict=True))
         noise = {grouping: variance(rate) for grouping, rate in rates.items()}
-        found = _errors(predicted, noise, {grouping: _ratio(rate) for grouping, rate in rates.items()}, measured)
-        return math.fsum(math.sqrt(size) * error for size, error in zip(sizes, found, strict=True))
+        errors = _errors(predicted, noise, {grouping: _ratio(rate) for grouping, rate in rates.items()}, measured)
+        return math.fsum(math.sqrt(size) * error for size, error in zip(sizes, errors, strict=True))
 
     return best_split(epsilon, sizes, cost)
 

@@ -49,9 +49,9 @@ def best_split(epsilon: Fraction, groups: Sequence[int], cost: Cost) -> list[Fra
                     tried = _of_one([share * (change if i == place else 1) for i, share in enumerate(shares)])
                     if any(share < floor for share, floor in zip(tried, floors, strict=True)):
                         continue
-                    found = cost(tried)
-                    if found < least * (1 - 1e-9):
-                        shares, least = tried, found
+                    value = cost(tried)
+                    if value < least * (1 - 1e-9):
+                        shares, least = tried, value
             if least > before * (1 - 1e-6):
                 break
     return [epsilon * part for part in _in_parts(shares)]
@@ -72,7 +72,7 @@ def _in_parts(shares: list[float]) -> list[Fraction]:
         whole[order[turn % len(order)]] += 1
     for _ in range(sum(whole) - parts):  # tiny shares were rounded up: the largest give way
         whole[whole.index(max(whole))] -= 1
-    return [Fraction(one, parts) for one in whole]
+    return [Fraction(number, parts) for number in whole]
 
 
 def checked_split(

@@ -102,7 +102,7 @@ class ByChain(Prediction):
 
     def spreads(self, noise: Sequence[float]) -> list[Spread]:
         """Return the variances of all groupings that are asked for, if the measured ones have this noise."""
-        own = {grouping: max(one, LEAST) for grouping, one in zip(self.measured, noise, strict=True)}
+        own = {grouping: max(variance, LEAST) for grouping, variance in zip(self.measured, noise, strict=True)}
         levels = self._down(*self._up([own.get(grouping, np.inf) for grouping in self._chain]))
         return [levels[self._chain.index(grouping)] for grouping in self.asked]
 
@@ -167,9 +167,9 @@ class ByComponents(Prediction):
 
     def spreads(self, noise: Sequence[float]) -> list[Spread]:
         """Return the variances of all groupings that are asked for, if the measured ones have this noise."""
-        told = (1 / np.maximum(np.array(noise, dtype=float), LEAST)) @ self._by_measured
+        precisions = (1 / np.maximum(np.array(noise, dtype=float), LEAST)) @ self._by_measured
         with np.errstate(divide="ignore"):
-            each = np.where(self._by_public, 0.0, 1 / told)
+            each = np.where(self._by_public, 0.0, 1 / precisions)
         return [Spread(np.array([float(each[row > 0] @ row[row > 0])]), np.ones(1)) for row in self._by_asked]
 
 
@@ -183,7 +183,7 @@ class OneByOne(Prediction):
     def _best(self, asked: Grouping, noise: Sequence[float]) -> float:
         layout = self.layout
         pairs = [pair for pair in zip(self.measured, noise, strict=True) if layout.is_within(pair[0], asked)]
-        return min((one * layout.groups(g) / layout.groups(asked) for g, one in pairs), default=np.inf)
+        return min((variance * layout.groups(g) / layout.groups(asked) for g, variance in pairs), default=np.inf)
 
 
 def _components(axis: Axis) -> list[tuple[int, int]]:
@@ -197,11 +197,11 @@ def _factors(axis: Axis, level: int | None) -> Floats:
     """Return over how many keys an axis is added up, for each component that is still seen then, and else 0."""
     keys = axis.size if level is None else axis.size / axis.size_of(level)
     seen = [level is not None and component >= level for component, _ in _components(axis)]
-    return np.array([keys, *(keys * one for one in seen)])
+    return np.array([keys, *(keys * is_seen for is_seen in seen)])
 
 
 def _product(factors: list[Floats]) -> Floats:
-    found = np.ones(1)
-    for one in factors:
-        found = np.multiply.outer(found, one).ravel()
-    return found
+    product = np.ones(1)
+    for factor in factors:
+        product = np.multiply.outer(product, factor).ravel()
+    return product

@@ -23,15 +23,15 @@ SECONDS = 30.0
 Chain = list["Grouping"]
 
 
-def is_possible(facts: Facts, found: Sequence[Chain], limits: Sequence[Limits], nonnegative: bool) -> bool:
+def is_possible(facts: Facts, chains: Sequence[Chain], limits: Sequence[Limits], nonnegative: bool) -> bool:
     """Return whether facts that each chain allows are possible together."""
     if not _totals_agree(limits, nonnegative):
         return False
-    if _are_independent(facts, found):
+    if _are_independent(facts, chains):
         return True
     small = sum(int(limit.least[-1][0]) for limit in limits) + (facts.most or 0) < MOST_FLOW // 2
-    if len(found) == 2 and nonnegative and small:
-        return flow(facts.layout, found[0], found[1], _bounds(facts, found)) is not None
+    if len(chains) == 2 and nonnegative and small:
+        return flow(facts.layout, chains[0], chains[1], _bounds(facts, chains)) is not None
     return _is_solvable(facts, nonnegative)
 
 
@@ -41,32 +41,32 @@ def _totals_agree(limits: Sequence[Limits], nonnegative: bool) -> bool:
     return len(fixed) <= 1 and not (fixed and nonnegative and least > min(fixed))
 
 
-def _are_independent(facts: Facts, found: Sequence[Chain]) -> bool:
+def _are_independent(facts: Facts, chains: Sequence[Chain]) -> bool:
     """Return whether no axis is in two chains and no cell is known: then any sums with one total belong to a table.
 
     Fill cells from the first to the last, each with all that its groups still lack (the rule of the north-west corner):
     every cell uses up a group of some chain, and what chains lack stays equal in sum.
     """
-    axes = [{place for place, level in enumerate(chain[0]) if level is not None} for chain in found]
+    axes = [{place for place, level in enumerate(chain[0]) if level is not None} for chain in chains]
     return facts.layout.finest not in facts.known and sum(map(len, axes)) == len(set().union(*axes))
 
 
-def _bounds(facts: Facts, found: Sequence[Chain]) -> dict[Grouping, Bounds]:
+def _bounds(facts: Facts, chains: Sequence[Chain]) -> dict[Grouping, Bounds]:
     """Return the bounds of each group in two chains of cells that are not negative."""
     layout = facts.layout
-    middle = meet(found[0][0], found[1][0])
+    middle = meet(chains[0][0], chains[1][0])
     below = Limits.of(Tree.of(layout, [middle]), facts, nonnegative=True)
     place = min(1, len(below.least) - 1) if middle != layout.finest else 0
-    known = {grouping: facts.flat(grouping) for chain in found for grouping in chain}
+    known = {grouping: facts.flat(grouping) for chain in chains for grouping in chain}
     pairs = {**known, middle: known.get(middle, (below.least[place], below.is_fixed[place]))}
     pairs[layout.total] = facts.flat(layout.total)
     most = UNLIMITED if facts.most is None else facts.most
-    found_bounds: dict[Grouping, Bounds] = {
+    bounds: dict[Grouping, Bounds] = {
         grouping: (values, np.where(is_known, values, UNLIMITED)) for grouping, (values, is_known) in pairs.items()
     }
-    total = found_bounds[layout.total]
-    found_bounds[layout.total] = total[0], np.minimum(total[1], most)
-    return found_bounds
+    total = bounds[layout.total]
+    bounds[layout.total] = total[0], np.minimum(total[1], most)
+    return bounds
 
 
 def _is_solvable(facts: Facts, nonnegative: bool) -> bool:
@@ -77,10 +77,10 @@ def _is_solvable(facts: Facts, nonnegative: bool) -> bool:
         values, is_known = facts.flat(grouping)
         most = facts.most if grouping == layout.total and facts.most is not None else UNLIMITED
         bounds[grouping] = np.where(is_known, values, least), np.where(is_known, values, most)
-    found = whole_cells(layout, bounds, np.zeros(layout.cells), SECONDS)
-    if not found.is_decided:
+    solution = whole_cells(layout, bounds, np.zeros(layout.cells), SECONDS)
+    if not solution.is_decided:
         raise InvalidParameter(
             "known values of many groupings that overlap must be shown to be possible, got some for which this took "
             "too long; leave out some of them"
         )
-    return found.cells is not None
+    return solution.cells is not None

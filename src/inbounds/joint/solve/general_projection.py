@@ -123,7 +123,7 @@ class _Prices:
             is_bound.append(is_known | is_measured)
             give.append(np.where(is_known, 0.0, weights[layout.finest] / weights[grouping] if is_measured else 0.0))
         fixed, is_fixed = facts.flat(layout.finest)
-        found = cls(
+        prices = cls(
             layout,
             trees,
             measured[layout.finest].astype(np.float64),
@@ -134,8 +134,8 @@ class _Prices:
             np.concatenate([*give, np.zeros(0)]),
             *(np.zeros(sum(map(len, values))), np.zeros(0), np.zeros(0), np.zeros(0)),
         )
-        found.look()
-        return found
+        prices.look()
+        return prices
 
     # From prices to cells and back.
 

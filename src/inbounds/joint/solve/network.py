@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def meet(first: Grouping, second: Grouping) -> Grouping:
     """Return the coarsest grouping that tells apart what either does."""
     pairs = zip(first, second, strict=True)
-    return tuple(one if two is None else two if one is None else min(one, two) for one, two in pairs)
+    return tuple(level if other is None else other if level is None else min(level, other) for level, other in pairs)
 
 
 def flow(
@@ -55,8 +55,8 @@ def flow(
     crossing = arcs.add(
         down_leaves + parents(layout, middle, down[0]), up_leaves + parents(layout, middle, up[0]), middle
     )
-    found = arcs.circulation()
-    return None if found is None else found[crossing]
+    circulation = arcs.circulation()
+    return None if circulation is None else circulation[crossing]
 
 
 def _clipped(values: NDArray[np.int64], bounds: Bounds) -> NDArray[np.int64]:
@@ -113,7 +113,7 @@ class _Arcs:
             return carries
         more, less = np.flatnonzero(upper > carries), np.flatnonzero(carries > lower)
         source, sink = self.nodes, self.nodes + 1
-        value, found = greatest_flow(
+        value, flows = greatest_flow(
             np.concatenate([tails[more], heads[less], np.full(len(full), source), short]),
             np.concatenate([heads[more], tails[less], full, np.full(len(short), sink)]),
             np.concatenate([(upper - carries)[more], (carries - lower)[less], gathered[full], -gathered[short]]),
@@ -122,6 +122,6 @@ class _Arcs:
         )
         if value != gathered[full].sum():
             return None
-        carries[more] += found[: len(more)]
-        carries[less] -= found[len(more) : len(more) + len(less)]
+        carries[more] += flows[: len(more)]
+        carries[less] -= flows[len(more) : len(more) + len(less)]
         return carries

@@ -42,10 +42,10 @@ class PriceTree:
 
     def added_up(self, cells: Floats) -> Floats:
         """Return the sums of all groups."""
-        found = [np.asarray(self.layout.sum(cells, self.levels[0]), dtype=np.float64).ravel()]
+        sums = [np.asarray(self.layout.sum(cells, self.levels[0]), dtype=np.float64).ravel()]
         for parent, place in zip(self.parents, self.places[1:], strict=True):
-            found.append(added_up(found[-1], parent, place.stop - place.start))
-        return np.concatenate(found)
+            sums.append(added_up(sums[-1], parent, place.stop - place.start))
+        return np.concatenate(sums)
 
     def spread(self, prices: Floats) -> Floats:
         """Return for each cell the sum of its groups' prices, in a shape that broadcasts to the cells."""
@@ -74,9 +74,9 @@ class PriceTree:
                 parent, count = self.parents[level], self.places[level + 1].stop - self.places[level + 1].start
                 held, slope = added_up(held + slope * line[0], parent, count), added_up(slope * line[1], parent, count)
         paid = np.zeros(len(lines[-1][0]))
-        found = np.empty_like(missing)
+        prices = np.empty_like(missing)
         for level in reversed(range(len(lines))):
             above = paid[self.parents[level]] if level < len(self.parents) else paid
             paid = lines[level][0] + lines[level][1] * above
-            found[self.places[level]] = np.where(is_bound[self.places[level]], paid - above, 0.0)
-        return found
+            prices[self.places[level]] = np.where(is_bound[self.places[level]], paid - above, 0.0)
+        return prices

@@ -36,9 +36,9 @@ def project(
 
     Facts hold up to about 10^-6; `rounded` makes that exact.  Raise `ProjectionFailed` if the time is over before.
     """
-    found = chains(layout, [*measured, *facts.known])
-    if len(found) <= 1:
-        return project_tree(Tree.of(layout, found[0] if found else []), measured, weights, facts, nonnegative)
+    nested = chains(layout, [*measured, *facts.known])
+    if len(nested) <= 1:
+        return project_tree(Tree.of(layout, nested[0] if nested else []), measured, weights, facts, nonnegative)
     cells = project_any(layout, measured, weights, facts, nonnegative, deadline)
     if cells is None:
         raise ProjectionFailed(
@@ -69,12 +69,12 @@ def extended(
     layout: Layout, chain: list[Grouping], others: Mapping[Grouping, object] | list[Grouping]
 ) -> list[Grouping]:
     """Return a chain with those of other groupings that fit in, from fine to coarse."""
-    found = list(chain)
+    members = list(chain)
     for grouping in others:
-        if grouping not in found and all(
-            layout.is_within(grouping, other) or layout.is_within(other, grouping) for other in found
+        if grouping not in members and all(
+            layout.is_within(grouping, other) or layout.is_within(other, grouping) for other in members
         ):
-            found.append(grouping)
-    inner = [grouping for grouping in found if grouping not in (layout.finest, layout.total)]
+            members.append(grouping)
+    inner = [grouping for grouping in members if grouping not in (layout.finest, layout.total)]
     nested = chains(layout, inner)
     return nested[0] if nested else []

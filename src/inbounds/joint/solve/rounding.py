@@ -49,7 +49,7 @@ class Rounded:
     """Whole cells, and the groupings of which every sum moved by less than 1."""
 
     cells: NDArray[np.int64]
-    kept: tuple[Grouping, ...]
+    kept_groupings: tuple[Grouping, ...]
 
 
 def check_solver(layout: Layout, groupings: Iterable[Grouping], facts: Facts) -> None:
@@ -94,8 +94,8 @@ class _Job:
         return bool(np.all(np.abs(moved) < 1))
 
     def solved(self, groupings: list[Grouping]) -> NDArray[np.int64] | None:
-        found = chains(self.layout, [g for g in groupings if g not in (self.layout.finest, self.layout.total)])
-        if len(found) > 2 and self.layout.cells <= MOST_PROGRAM:
+        nested = chains(self.layout, [g for g in groupings if g not in (self.layout.finest, self.layout.total)])
+        if len(nested) > 2 and self.layout.cells <= MOST_PROGRAM:
             whole = self._by_program(groupings, 0, PROGRAM_SECONDS)
             if whole is not None:
                 return whole
@@ -140,13 +140,13 @@ class _Job:
         orders = list(islice(permutations(self.facts.chains()), MOST_ORDERS))
         orders.sort(key=self._meets)
         for order in orders:
-            left, found = inner, []
+            left, ordered = inner, []
             for place, chain in enumerate(order):
                 # A grouping that fits into a chain makes its meets finer; where there is more to hold, it waits.
                 longer = extended(self.layout, list(chain), left) if place == len(order) - 1 else list(chain)
-                found.append(longer)
+                ordered.append(longer)
                 left = [grouping for grouping in left if grouping not in longer]
-            yield [chain for chain in found + chains(self.layout, left) if chain]
+            yield [chain for chain in ordered + chains(self.layout, left) if chain]
 
     def _meets(self, order: Sequence[list[Grouping]]) -> int:
         """Return how many groups the meets of chains have as one after the other is added."""

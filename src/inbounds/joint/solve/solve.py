@@ -29,7 +29,7 @@ class Solved:
     """A verified table, the groupings whose every sum is within 1 of the projected one, and how it was found."""
 
     cells: NDArray[np.int64]
-    kept: tuple[Grouping, ...]
+    kept_groupings: tuple[Grouping, ...]
     method: str
 
 
@@ -53,7 +53,7 @@ def solve(
     def finished(cells: NDArray[np.float64], method: str, until: Deadline) -> Solved:
         whole = rounded(layout, cells, groupings, facts, nonnegative=nonnegative, deadline=until)
         verify(layout, whole.cells, facts, nonnegative=nonnegative)
-        return Solved(whole.cells, whole.kept, method)
+        return Solved(whole.cells, whole.kept_groupings, method)
 
     try:
         cells = project(layout, measured, weights, facts, nonnegative=nonnegative, deadline=deadline.share(0.5))

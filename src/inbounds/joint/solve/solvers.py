@@ -44,15 +44,15 @@ def greatest_flow(
     sparse, graphs = _scipy("scipy.sparse"), _scipy("scipy.sparse.csgraph")
     nodes = 1 + max(int(tails.max()), int(heads.max()))
     whole = np.minimum(capacities, MOST_FLOW).astype(np.int32)
-    found = graphs.maximum_flow(sparse.csr_array((whole, (tails, heads)), shape=(nodes, nodes)), source, sink)
-    arcs = found.flow.tocoo()
+    result = graphs.maximum_flow(sparse.csr_array((whole, (tails, heads)), shape=(nodes, nodes)), source, sink)
+    arcs = result.flow.tocoo()
     flowing = arcs.data > 0  # the others are the same flow, told from its other end
     keys = arcs.row[flowing].astype(np.int64) * nodes + arcs.col[flowing]
     wanted = tails.astype(np.int64) * nodes + heads
     order = np.argsort(wanted)
     flow = np.zeros(len(wanted), dtype=np.int64)
     flow[order[np.searchsorted(wanted, keys, sorter=order)]] = arcs.data[flowing]
-    return int(found.flow_value), flow
+    return int(result.flow_value), flow
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +89,10 @@ _INFEASIBLE = 2
 
 
 def _limits(side: NDArray[np.int64]) -> NDArray[np.float64]:
-    found = side.astype(np.float64)
-    found[side >= UNLIMITED] = math.inf
-    found[side <= -UNLIMITED] = -math.inf
-    return found
+    limits = side.astype(np.float64)
+    limits[side >= UNLIMITED] = math.inf
+    limits[side <= -UNLIMITED] = -math.inf
+    return limits
 
 
 def _is_between(values: NDArray[np.int64], pair: Bounds) -> bool:

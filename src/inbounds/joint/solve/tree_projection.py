@@ -162,25 +162,25 @@ class _Curves:
 
     def at(self, price: Floats) -> tuple[Floats, Floats]:
         """Return what each node holds at its price, and how fast that grows."""
-        corner, found = self._last(self.price <= price[self.node], len(price))
+        corner, has_corner = self._last(self.price <= price[self.node], len(price))
         held, slope = self.base.copy(), np.zeros_like(self.base)
-        slope[found] = self.slope[corner]
-        held[found] = self.held[corner] + slope[found] * (price[found] - self.price[corner])
+        slope[has_corner] = self.slope[corner]
+        held[has_corner] = self.held[corner] + slope[has_corner] * (price[has_corner] - self.price[corner])
         return held, slope
 
     def price_of(self, sums: Floats) -> Floats:
         """Return the price at which each node holds its sum."""
-        corner, found = self._last(self.held <= sums[self.node], len(sums))
+        corner, has_corner = self._last(self.held <= sums[self.node], len(sums))
         price = np.full(len(sums), -np.inf)
-        price[found] = self.price[corner] + (sums[found] - self.held[corner]) / self.slope[corner]
+        price[has_corner] = self.price[corner] + (sums[has_corner] - self.held[corner]) / self.slope[corner]
         return price
 
     def _last(self, reached: NDArray[np.bool_], count: int) -> tuple[Places, NDArray[np.bool_]]:
         """Return the last corner reached for each node that has reached one, and which have."""
         corners = np.bincount(self.node, reached, minlength=count).astype(np.intp)
         starts = np.searchsorted(self.node, np.arange(count))
-        found = corners > 0
-        return (starts + corners - 1)[found], found
+        has_corner = corners > 0
+        return (starts + corners - 1)[has_corner], has_corner
 
 
 def _firsts(node: Places) -> Places:

@@ -23,14 +23,14 @@ def chains(layout: Layout, groupings: Iterable[Grouping]) -> list[list[Grouping]
     ends = given & {layout.finest, layout.total}
     inner = sorted(given - ends, key=lambda grouping: (-_fineness(layout, grouping), str(grouping)))
     coarser = _matched(layout, inner)
-    found = [[grouping] for grouping in inner if grouping not in coarser.values()] or ([[]] if ends else [])
-    for chain in found:
+    nested = [[grouping] for grouping in inner if grouping not in coarser.values()] or ([[]] if ends else [])
+    for chain in nested:
         while chain and chain[-1] in coarser:
             chain.append(coarser[chain[-1]])
-    found.sort(key=len, reverse=True)
-    if found:
-        found[0] = _with_ends(layout, found[0], ends)
-    return found
+    nested.sort(key=len, reverse=True)
+    if nested:
+        nested[0] = _with_ends(layout, nested[0], ends)
+    return nested
 
 
 def _fineness(layout: Layout, grouping: Grouping) -> int:

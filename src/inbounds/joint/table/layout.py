@@ -77,12 +77,12 @@ class Layout:
     def grouping(self, names: Name | Iterable[Name]) -> Grouping:
         """Read a grouping; of two levels of one axis the finer counts, for it tells the other one."""
         given = (names,) if isinstance(names, str | int) else tuple(names)
-        found: list[int | None] = [ADDED_UP] * len(self.axes)
+        levels: list[int | None] = [ADDED_UP] * len(self.axes)
         for name in given:
             axis, level = self._place(name)
-            coarser = found[axis]
-            found[axis] = level if coarser is None else min(level, coarser)
-        return tuple(found)
+            coarser = levels[axis]
+            levels[axis] = level if coarser is None else min(level, coarser)
+        return tuple(levels)
 
     def _place(self, name: Name) -> tuple[int, int]:
         given: object = name
@@ -116,40 +116,40 @@ class Layout:
 
     def sum(self, cells: NDArray[Any], grouping: Grouping) -> NDArray[Any]:
         """Return the sums of the cells in each group."""
-        found = cells
+        sums = cells
         for place in reversed(range(len(self.axes))):
-            found = self._added_up(found, place, grouping[place])
-        return found
+            sums = self._added_up(sums, place, grouping[place])
+        return sums
 
-    def _added_up(self, found: NDArray[Any], place: int, level: int | None) -> NDArray[Any]:
+    def _added_up(self, values: NDArray[Any], place: int, level: int | None) -> NDArray[Any]:
         if level is None:
-            return found.sum(axis=place)
+            return values.sum(axis=place)
         if level == 0:
-            return found
+            return values
         order, starts = self._runs[place, level]
-        return np.add.reduceat(np.take(found, order, axis=place), starts, axis=place)
+        return np.add.reduceat(np.take(values, order, axis=place), starts, axis=place)
 
     @cached_property
     def _runs(self) -> dict[tuple[int, int], tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """For each level above an axis: an order of the keys that brings those of one parent together, and where each
         parent begins."""
-        found = {}
+        runs = {}
         for place, axis in enumerate(self.axes):
             for level in range(1, len(axis.levels) + 1):
                 parents = np.asarray(axis.keys_at(level))
                 order = np.argsort(parents, kind="stable")
-                found[place, level] = order, np.searchsorted(parents[order], np.arange(axis.size_of(level)))
-        return found
+                runs[place, level] = order, np.searchsorted(parents[order], np.arange(axis.size_of(level)))
+        return runs
 
     def spread(self, groups: NDArray[Any], grouping: Grouping) -> NDArray[Any]:
         """Return for each cell the entry of its group: the transpose of `sum`."""
-        found = groups
+        entries = groups
         for place, (axis, level) in enumerate(zip(self.axes, grouping, strict=True)):
             if level is None:
-                found = np.expand_dims(found, place)
+                entries = np.expand_dims(entries, place)
             elif level:
-                found = np.take(found, np.asarray(axis.keys_at(level)), axis=place)
-        return np.broadcast_to(found, self.shape)
+                entries = np.take(entries, np.asarray(axis.keys_at(level)), axis=place)
+        return np.broadcast_to(entries, self.shape)
 
     def group_of_cells(self, grouping: Grouping) -> NDArray[np.intp]:
         """Return for each cell the number of its group, counted along the flattened grouping."""

@@ -37,9 +37,9 @@ def known_groups(facts: Facts, grouping: Grouping) -> Known:
 
 def added_up(values: NDArray[np.int64], places: NDArray[np.intp], groups: int) -> NDArray[np.int64]:
     """Return the sums of whole numbers over the groups that they lie in, exactly."""
-    found = np.zeros(groups, dtype=np.int64)
-    np.add.at(found, places, values)
-    return found
+    sums = np.zeros(groups, dtype=np.int64)
+    np.add.at(sums, places, values)
+    return sums
 
 
 def is_public(facts: Facts, grouping: Grouping) -> bool:

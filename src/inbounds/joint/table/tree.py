@@ -32,10 +32,10 @@ class Tree:
 
     def sums(self, cells: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Return the sums of each level's groups, flat."""
-        found = [cells.ravel()]
+        sums = [cells.ravel()]
         for level, parent in zip(self.levels[1:], self.parents, strict=True):
-            found.append(added_up(found[-1], parent, self.layout.groups(level)))
-        return found
+            sums.append(added_up(sums[-1], parent, self.layout.groups(level)))
+        return sums
 
 
 def added_up(values: NDArray[np.float64], parent: NDArray[np.intp], count: int) -> NDArray[np.float64]:
@@ -45,6 +45,6 @@ def added_up(values: NDArray[np.float64], parent: NDArray[np.intp], count: int) 
 
 def parents(layout: Layout, finer: Grouping, coarser: Grouping) -> NDArray[np.intp]:
     """Return for each group of a grouping the number of the group of a coarser one that it lies in."""
-    found = np.empty(layout.groups(finer), dtype=np.intp)
-    found[layout.group_of_cells(finer).ravel()] = layout.group_of_cells(coarser).ravel()
-    return found
+    numbers = np.empty(layout.groups(finer), dtype=np.intp)
+    numbers[layout.group_of_cells(finer).ravel()] = layout.group_of_cells(coarser).ravel()
+    return numbers
