@@ -89,11 +89,11 @@ def families(setting: Setting) -> Iterator[FamilyLaw]:
     for kind, choices in FAMILIES:
         make: Any = kind
         try:
-            made: Mechanism = make(setting.bounds, given.sensitivity, given.epsilon, **choices)
+            mechanism: Mechanism = make(setting.bounds, given.sensitivity, given.epsilon, **choices)
         except InboundsError:
             continue
-        if _suits(made, setting):
-            yield FamilyLaw(made)
+        if _suits(mechanism, setting):
+            yield FamilyLaw(mechanism)
 
 
 def _suits(mechanism: Mechanism, setting: Setting) -> bool:

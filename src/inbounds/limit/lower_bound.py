@@ -93,7 +93,7 @@ def worst_bound_by_tapers(lattice: Lattice, grid: Grid, epsilon: Fraction) -> fl
     from_ends = np.minimum(np.arange(grid.rows), np.arange(grid.rows)[::-1]) + 0.5
     scale = 1 / float(grid.times * epsilon)
     weights = [possible * np.minimum(from_ends / (taper * scale), 1.0) ** 2 for taper in TAPERS]
-    return grid.spacing * max(_chain(one / one.sum(), grid.times * epsilon) for one in weights)
+    return grid.spacing * max(_chain(prior / prior.sum(), grid.times * epsilon) for prior in weights)
 
 
 def worst_bound(lattice: Lattice, grid: Grid, epsilon: Fraction, tell: Tell | None, deadline: Deadline) -> float:
@@ -115,8 +115,8 @@ def _solved(
     if grid.rows < 2 or not costs.any():
         return 0.0
     problem = problem_of(costs, grid.reach, epsilon, minimise)
-    found = solved(problem, tell, deadline, GAP if grid.spacing == 1 else ROUGH)
-    return 0.0 if found is None else max(proved_bound(problem, found.prices), 0.0)
+    solution = solved(problem, tell, deadline, GAP if grid.spacing == 1 else ROUGH)
+    return 0.0 if solution is None else max(proved_bound(problem, solution.prices), 0.0)
 
 
 def problem_of(costs: Floats, reach: int, epsilon: Fraction, minimise: Minimise) -> Problem:

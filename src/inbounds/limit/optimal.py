@@ -151,9 +151,9 @@ class Optimal(Mechanism):
         law = self._law
         if isinstance(law, FamilyLaw):
             return law.mechanism
-        made = object.__new__(Optimal)
-        made._settle(self._setting, law.unmapped(), self._minimise, (np.inf, self._steps[1]))
-        return made
+        optimal = object.__new__(Optimal)
+        optimal._settle(self._setting, law.unmapped(), self._minimise, (np.inf, self._steps[1]))
+        return optimal
 
     def remap(self, drawn: Any) -> Any:
         """Return what this mechanism releases where `base` has drawn this."""
@@ -237,13 +237,13 @@ def _need_ends(setting: Setting) -> None:
 
 def checked_seconds(time_limit: object) -> float:
     """Return for how long to search, or refuse it."""
-    found = as_written(time_limit, "time_limit", InvalidParameter)
-    if not 0 < found <= MOST_SECONDS:
+    seconds = as_written(time_limit, "time_limit", InvalidParameter)
+    if not 0 < seconds <= MOST_SECONDS:
         raise InvalidParameter(
             f"time_limit must be above 0 and at most {MOST_SECONDS} seconds, got {shown(time_limit)}; "
             "leave it out for two seconds"
         )
-    return float(found)
+    return float(seconds)
 
 
 def _restored(
@@ -253,6 +253,6 @@ def _restored(
     setting = Setting.of(bounds, **given)
     is_family = isinstance(pickled, Mechanism)
     law: OptimalLaw = FamilyLaw.of(pickled, setting) if is_family else CellLaw.unpickled(setting, *pickled)
-    made = object.__new__(Optimal)
-    made._settle(setting, law, checked_goal(minimise), steps)
-    return made
+    optimal = object.__new__(Optimal)
+    optimal._settle(setting, law, checked_goal(minimise), steps)
+    return optimal

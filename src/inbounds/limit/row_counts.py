@@ -38,11 +38,11 @@ def row_counts(points: int, distance: int, epsilon: float, minimise: Minimise) -
         most = min(distance, size * distance // max(points - 1, 1))
         if most < 1:
             continue
-        found = _aligned(most, distance, epsilon)
-        wasted = -distance % found / distance  # rows are whole numbers of steps, and keep epsilon a little farther
-        if found > last and found >= least and wasted <= MOST_WASTED:
-            last = found
-            yield found
+        count = _aligned(most, distance, epsilon)
+        wasted = -distance % count / distance  # rows are whole numbers of steps, and keep epsilon a little farther
+        if count > last and count >= least and wasted <= MOST_WASTED:
+            last = count
+            yield count
 
 
 def row_and_window_counts(points: int, distance: int, epsilon: float) -> Iterator[tuple[int, int]]:
@@ -58,10 +58,10 @@ def row_and_window_counts(points: int, distance: int, epsilon: float) -> Iterato
         most = min(distance, size * distance // max(points // windows - 1, 1))
         if most < 1:
             continue
-        found = _aligned(most, distance, epsilon), windows
-        if found != last:
-            last = found
-            yield found
+        counts = _aligned(most, distance, epsilon), windows
+        if counts != last:
+            last = counts
+            yield counts
 
 
 def _least_rows(epsilon: float, minimise: Minimise) -> float:

@@ -173,10 +173,10 @@ class Search:
             self.law, self.error = law, error
 
     def _error_of(self, law: OptimalLaw) -> float:
-        found = law.distribution
+        distribution = law.distribution
         if self._is_mean:
-            return self.prior.mean(found)
-        return greatest(found.looked_at(self._lattice.first, self._lattice.last), found.errors)
+            return self.prior.mean(distribution)
+        return greatest(distribution.looked_at(self._lattice.first, self._lattice.last), distribution.errors)
 
     def _try_chains(self) -> None:
         """Try geometric noise on cells of one sensitivity; for steps of one row nothing is better for the mean."""
@@ -250,16 +250,16 @@ class Search:
         epsilon = row_epsilon(cells, self.setting.distance, self.setting.epsilon)
         problem = problem_of(costs, cells.reach, epsilon, self.minimise)
         exact = cells.width == 1  # nothing is rounded, so what holds for tables holds for all
-        found = solved(problem, self.tell, self.deadline.share(share), GAP if exact else ROUGH)
-        if found is None:
+        solution = solved(problem, self.tell, self.deadline.share(share), GAP if exact else ROUGH)
+        if solution is None:
             return None
-        bound = proved_bound(problem, found.prices)
+        bound = proved_bound(problem, solution.prices)
         if exact:
             self.limit = max(self.limit, bound)
         elif self._is_whole and cells.interpolated:
             self._bound_by_points(cells, bound)
         try:
-            return TableKernel(repaired(found.table, adjacent_rows(cells), epsilon))
+            return TableKernel(repaired(solution.table, adjacent_rows(cells), epsilon))
         except InvalidParameter:  # rounding errors were too large
             return None
 
@@ -290,10 +290,10 @@ class Search:
         deadline = self.deadline.share(0.6)
         if self._is_mean:
             prior = self.prior if points is None or points > lattice.width else self._window(points)
-            found = mean_bound(prior, grid, epsilon, self.tell, deadline)
+            bound = mean_bound(prior, grid, epsilon, self.tell, deadline)
         else:
-            found = worst_bound(lattice, grid, epsilon, self.tell, deadline)
-        self.limit = max(self.limit, found * float(covered))
+            bound = worst_bound(lattice, grid, epsilon, self.tell, deadline)
+        self.limit = max(self.limit, bound * float(covered))
 
     def _window(self, points: int) -> Prior:
         return Prior.uniform(self._lattice, self._lattice.first, self._lattice.first + points - 1)
@@ -304,8 +304,8 @@ class Search:
         spacing = times * distance
         grid = Grid(spacing, self._lattice.width // spacing + 1, 1, times)
         if grid.rows > 1:
-            found = worst_bound_by_tapers(self._lattice, grid, self.setting.epsilon)
-            self.limit = max(self.limit, found)
+            bound = worst_bound_by_tapers(self._lattice, grid, self.setting.epsilon)
+            self.limit = max(self.limit, bound)
 
     def _bound_by_coarse_grid(self, rows: int) -> None:
         """Bound the worst error by points that are neighbours of neighbours of neighbours."""

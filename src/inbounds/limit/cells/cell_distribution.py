@@ -37,22 +37,22 @@ class CellDistribution(Distribution):
     def _mixed(self, of_rows: Callable[[Any], Floats], places: NDArray[Any]) -> Floats:
         """Return the mean of a quantity over the rows of places, which are counted from the first index."""
         rows, share = self.cells.mixture(places + (self.lattice.first - self.cells.start))
-        found = of_rows(rows)
+        values = of_rows(rows)
         if not self.cells.interpolated:
-            return found
+            return values
         above = of_rows(np.minimum(rows + 1, self.cells.rows - 1))
-        return found + share * (above - found)
+        return values + share * (above - values)
 
     def probability(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of a release: that of all outcomes that have this target."""
         released, places = np.broadcast_arrays(released, centres - self.lattice.first)
         first = np.searchsorted(self.targets, released)
         last = np.searchsorted(self.targets, released, side="right")
-        found = np.zeros(released.shape)
+        total = np.zeros(released.shape)
         for more in range(int((last - first).max(initial=0))):
-            one = self._probability(np.maximum(np.minimum(first + more, last - 1), 0), places)
-            found += np.where(first + more < last, one, 0.0)
-        return found
+            probability = self._probability(np.maximum(np.minimum(first + more, last - 1), 0), places)
+            total += np.where(first + more < last, probability, 0.0)
+        return total
 
     def _probability(self, outcomes: Spans, places: NDArray[Any]) -> Floats:
         return self._mixed(lambda rows: self.kernel.probability(rows, outcomes), places)
@@ -136,10 +136,10 @@ class CellDistribution(Distribution):
     def at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the probabilities that releases are ends of spans."""
         places = self._places(spans, below)
-        found = np.zeros(places.shape)
+        probabilities = np.zeros(places.shape)
         for outcome in np.flatnonzero(np.isin(self.targets, [*self.lattice.lows, *self.lattice.highs])).tolist():
-            found += self._probability(np.full(places.shape, outcome), places)
-        return found
+            probabilities += self._probability(np.full(places.shape, outcome), places)
+        return probabilities
 
     def _places(self, spans: Spans, below: Floats) -> Floats:
         return (self.lattice.lows[spans] - self.lattice.first) + below

@@ -127,11 +127,11 @@ class CellLaw:
                     "every row of the table of an optimum must add up to 2**64; build the mechanism again"
                 )
             kernel = TableKernel(ExactTable(weights))
-        made = np.array(targets, dtype=np.int64)
-        fits = kernel.rows == cells.rows and len(made) == kernel.outcomes and (np.diff(made) >= 0).all()
-        if not (fits and np.array_equal(setting.lattice.nearest(made), made)):
+        releases = np.array(targets, dtype=np.int64)
+        fits = kernel.rows == cells.rows and len(releases) == kernel.outcomes and (np.diff(releases) >= 0).all()
+        if not (fits and np.array_equal(setting.lattice.nearest(releases), releases)):
             raise InvalidParameter("an optimum releases possible answers in rising order; build the mechanism again")
-        return cls(setting, cells, kernel, made)
+        return cls(setting, cells, kernel, releases)
 
     def unmapped(self) -> CellLaw:
         """Return the law that releases the middle of a cell instead of the best guess of the truth."""
@@ -167,12 +167,12 @@ class CellLaw:
         def row(answer: int, bits: int) -> list[arb]:
             low, past = divmod(answer - self.cells.start, self.cells.width)
             with lock(), workprec(bits):
-                found = [ball(Fraction(weight, 2**BITS)) for weight in weights[low]]
+                near_row = [ball(Fraction(weight, 2**BITS)) for weight in weights[low]]
                 if not (self.cells.interpolated and past):
-                    return found
+                    return near_row
                 share = ball(self.cells.share(past))
                 above = [ball(Fraction(weight, 2**BITS)) for weight in weights[low + 1]]
-                return [near + share * (far - near) for near, far in zip(found, above, strict=True)]
+                return [at_low + share * (at_high - at_low) for at_low, at_high in zip(near_row, above, strict=True)]
 
         return prove_by_definition(self.setting, row)
 

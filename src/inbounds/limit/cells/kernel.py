@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Rows = NDArray[np.intp]
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Kernel(ABC):
@@ -197,27 +197,27 @@ class ChainKernel(Kernel):
         return np.append(0.0, left), np.append(right, 0.0), left + right - weighed
 
 
-class Remembered(Generic[Found]):
+class Remembered(Generic[Result]):
     """What was computed of the last few arrays, which nobody changes: a look at all their entries would take long."""
 
-    def __init__(self, compute: Callable[[Floats], Found]) -> None:
+    def __init__(self, compute: Callable[[Floats], Result]) -> None:
         self._compute = compute
-        self._found: deque[tuple[Floats, Found]] = deque(maxlen=4)
+        self._recent: deque[tuple[Floats, Result]] = deque(maxlen=4)
 
-    def of(self, values: Floats) -> Found:
+    def of(self, values: Floats) -> Result:
         """Return what is computed of an array, computed once while the same is asked for."""
-        for known, found in list(self._found):
+        for known, result in list(self._recent):
             if known is values:
-                return found
-        made = self._compute(values)
-        self._found.append((values, made))
-        return made
+                return result
+        result = self._compute(values)
+        self._recent.append((values, result))
+        return result
 
 
 def decayed(values: Floats, fall: float) -> Floats:
     """Return, for each place, the sum of the values up to it, each times `fall` for every place that it is before."""
-    found, shift, factor = values.astype(float), 1, fall
-    while shift < len(found) and factor > 0:
-        found = found + np.concatenate([np.zeros(shift), factor * found[:-shift]])
+    sums, shift, factor = values.astype(float), 1, fall
+    while shift < len(sums) and factor > 0:
+        sums = sums + np.concatenate([np.zeros(shift), factor * sums[:-shift]])
         shift, factor = 2 * shift, factor * factor
-    return found
+    return sums

@@ -63,5 +63,5 @@ def _within(prior: Prior, cells: Cells, rows: NDArray[np.intp], wanted: Floats, 
     """Return the places in cells up to which there is as much as wanted of the weight of each, in rising order."""
     starts = prior.mass(np.array(cells.starts))
     share = np.clip(np.divide(wanted, weights, out=np.full(len(rows), 0.5), where=weights > 0), 0.0, 1.0)
-    found = prior.quantile(starts[rows] + share * (starts[rows + 1] - starts[rows]))
-    return np.maximum.accumulate(found)
+    places = prior.quantile(starts[rows] + share * (starts[rows + 1] - starts[rows]))
+    return np.maximum.accumulate(places)

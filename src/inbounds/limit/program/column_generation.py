@@ -74,10 +74,10 @@ def solved(problem: Problem, tell: Tell | None = None, deadline: Deadline = NEVE
     unit = _typical_error(problem)
     scaled = replace(problem, costs=problem.costs / unit)
     search = ColumnGeneration(scaled, *_start(scaled, tell, deadline), gap, tell, deadline)
-    found = search.solution()
-    if found is None:
+    solution = search.solution()
+    if solution is None:
         return None
-    return replace(found, prices=replace(found.prices, rows=found.prices.rows * unit))
+    return replace(solution, prices=replace(solution.prices, rows=solution.prices.rows * unit))
 
 
 def _start(problem: Problem, tell: Tell | None, deadline: Deadline) -> tuple[Rays, Prices | None]:
@@ -87,15 +87,15 @@ def _start(problem: Problem, tell: Tell | None, deadline: Deadline) -> tuple[Ray
         columns = _pairs(problem.costs.shape[1])
         coarse = _coarser(problem, pairs, columns)
         if _typical_error(coarse) < 1.5:
-            found = ColumnGeneration(coarse, *_start(coarse, tell, deadline), ROUGH, tell, deadline).solution()
-            if found is not None:
-                return _finer(problem, found, pairs, columns)
+            solution = ColumnGeneration(coarse, *_start(coarse, tell, deadline), ROUGH, tell, deadline).solution()
+            if solution is not None:
+                return _finer(problem, solution, pairs, columns)
     if problem.worst:
         mean = replace(problem, costs=problem.costs / rows, worst=False)
-        found = ColumnGeneration(mean, *_start(mean, tell, deadline), ROUGH, tell, deadline).solution()
-        if found is None:
+        solution = ColumnGeneration(mean, *_start(mean, tell, deadline), ROUGH, tell, deadline).solution()
+        if solution is None:
             return _simple_rays(problem), None
-        return _simple_rays(problem) + found.rays, replace(found.prices, errors=np.full(rows, 1 / rows))
+        return _simple_rays(problem) + solution.rays, replace(solution.prices, errors=np.full(rows, 1 / rows))
     return _simple_rays(problem), None
 
 
@@ -152,10 +152,10 @@ def _coarser(problem: Problem, rows: Ints, columns: Ints) -> Problem:
     costs = np.add.reduceat(problem.costs, starts, axis=0)
     if problem.worst:
         costs /= np.bincount(rows)[:, None]
-    kept = np.flatnonzero(np.diff(columns, prepend=-1))
-    kept[len(kept) // 2 :] = len(columns) - 1 - kept[: len(kept) - len(kept) // 2][::-1]
+    outermost = np.flatnonzero(np.diff(columns, prepend=-1))
+    outermost[len(outermost) // 2 :] = len(columns) - 1 - outermost[: len(outermost) - len(outermost) // 2][::-1]
     line = Line(rows[problem.line.first[starts]], problem.line.epsilon)
-    return replace(problem, line=line, costs=costs[:, kept])
+    return replace(problem, line=line, costs=costs[:, outermost])
 
 
 def _finer(problem: Problem, coarse: Solution, rows: Ints, columns: Ints) -> tuple[Rays, Prices]:
@@ -178,7 +178,7 @@ class ColumnGeneration:
         self.value, self.bound, self.best = np.inf, -np.inf, prices
         self.mixture: Mixture | None = None
         self.rounds = self.fruitless = 0
-        self.told = self.looked_up = 0.0
+        self.reported = self.looked_up = 0.0
         self._add(self._one_half(rays))
         if prices is not None:
             self._add(self._cheapest(prices))
@@ -193,10 +193,10 @@ class ColumnGeneration:
         """Solve the program and add rays to it; return whether there is more to do."""
         before = self.value, self.bound
         self.rounds += 1
-        found = self.program.solve()
-        if found is None:
+        optimum = self.program.solve()
+        if optimum is None:
             return False
-        self.mixture, prices = found
+        self.mixture, prices = optimum
         self.value = self.mixture.error
         self._report()
         rays = self._improving(prices)
@@ -244,8 +244,8 @@ class ColumnGeneration:
 
     def _report(self) -> None:
         spent = self.program.seconds + self.looked_up * 1e-8
-        if self.tell and spent > self.told + 0.25:
-            self.told = spent
+        if self.tell and spent > self.reported + 0.25:
+            self.reported = spent
             gap = (self.value - self.bound) / self.value
             self.tell(f"least error on {len(self.problem.line)} points: round {self.rounds}, gap {gap:.1e}")
 

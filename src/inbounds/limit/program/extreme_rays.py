@@ -109,21 +109,21 @@ class _Paths:
         np.minimum(self.up[row, :, :-1], back, out=self.up[row, :, :-1])
 
     def levels(self) -> Ints:
-        found = np.zeros((len(self.costs), len(self.line)), np.intp)
+        levels = np.zeros((len(self.costs), len(self.line)), np.intp)
         for index in np.flatnonzero(self.costs < 0):
-            self._trace(int(index), found[index])
-        return found
+            self._trace(int(index), levels[index])
+        return levels
 
-    def _trace(self, index: int, found: Ints) -> None:
+    def _trace(self, index: int, levels: Ints) -> None:
         """Write the levels of one path, from its last run to its first."""
-        level, end = int(self.last[index]), len(found)
+        level, end = int(self.last[index]), len(levels)
         down_until = up_until = end - 1
         while end > 0:
             down, up = self.down[: down_until + 1, index, level], self.up[: up_until + 1, index, level]
             came_down = down[-1] <= up[-1]
             lows = down if came_down else up
             start = int(np.argmax(lows == lows[-1]))  # running minima: the first that is as low as the last
-            found[start:end] = level
+            levels[start:end] = level
             far, near = int(self.line.first[start]), start - 1
             level += -1 if came_down else 1
             down_until, up_until = (far, near) if came_down else (near, far)
