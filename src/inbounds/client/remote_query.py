@@ -14,7 +14,7 @@ from inbounds.display.facts import Facts
 from inbounds.errors import InvalidParameter, ServerRefused
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import shown
-from inbounds.ledger.values.amount import fraction, units, written
+from inbounds.ledger.values.amount import format_amount, fraction, units
 from inbounds.query.answer.answer import Answer
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class RemoteQuery:
             raise
 
     def _body(self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None) -> dict[str, Any]:
-        found: dict[str, Any] = {"sql": self.text, "epsilon": written(units(epsilon)), "alone": self.each_alone}
+        found: dict[str, Any] = {"sql": self.text, "epsilon": format_amount(units(epsilon)), "alone": self.each_alone}
         if pooling is not None:
             found["pooling"] = _number(pooling, "pooling")
         if weights is not None:

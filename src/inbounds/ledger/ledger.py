@@ -186,10 +186,10 @@ class Ledger:
         for dataset in lost:
             check_name(dataset, "a dataset")
         with self._transactions.writing("nothing was recorded", "it may have been recorded: look at the statement"):
-            found = head = self._book.lock()
+            restored = head = self._book.lock()
             self._book.upgrade(KNOWS_RESTORES)
             for dataset, before in lost.items():
-                text = RestoreRecord(before, found, by, reason).dump()
+                text = RestoreRecord(before, restored, by, reason).dump()
                 head = self._book.append(head, "restore", dataset, text=text).head
         return head
 
@@ -297,12 +297,12 @@ class Ledger:
                 raise LedgerConflict(
                     f"the request {receipt.request_id!r} was not charged here; charge it in this ledger first"
                 )
-            kept = self._book.answer(receipt.request_id)
-            if kept is None:
+            stored = self._book.answer(receipt.request_id)
+            if stored is None:
                 fields = {"request_id": charge.request_id, "fingerprint": charge.fingerprint, "text": answer}
-                kept = self._book.append(head, "answer", charge.dataset, analyst=charge.analyst, **fields)
-            self._book.give_out([kept])
-        return kept.text
+                stored = self._book.append(head, "answer", charge.dataset, analyst=charge.analyst, **fields)
+            self._book.give_out([stored])
+        return stored.text
 
     def balance(self, dataset: str, analyst: str | None = None) -> Balance:
         """Return the balance of a dataset, or of one of its analysts."""
@@ -362,9 +362,9 @@ class Ledger:
             return self._given_out(self._book.entries(dataset, analyst, after=after, most=most))
 
     def _given_out(self, entries: Iterator[Entry]) -> Statement:
-        found = tuple(entries)
-        self._book.give_out(found)
-        return Statement(found)
+        given_out = tuple(entries)
+        self._book.give_out(given_out)
+        return Statement(given_out)
 
     def request(self, request_id: str) -> tuple[Entry, Entry | None] | None:
         """Return the charge for a request, with its answer if there is one; None if it was never charged."""
@@ -381,9 +381,9 @@ class Ledger:
 
     def _answer(self, charge: Entry) -> Entry | None:
         """Return the answer to a request, to be given out."""
-        kept = self._book.answer(charge.request_id)
-        self._book.give_out([charge] if kept is None else [kept])
-        return kept
+        answer = self._book.answer(charge.request_id)
+        self._book.give_out([charge] if answer is None else [answer])
+        return answer
 
     def charges(self, dataset: str | None = None, analyst: str | None = None) -> int:
         """Return how many charges there are: all, or those of a dataset, an analyst, or both."""
@@ -428,11 +428,11 @@ class Ledger:
         """Return how many charges like this fit what is left of the total, and of an analyst's as well."""
         caps, dataset = caps_of(self._book, opening), opening.dataset
         total = self._book.account(dataset, TOTAL) or caps.account(caps.total)
-        found = [total.more_like(cost, is_total=True)]
+        counts = [total.more_like(cost, is_total=True)]
         if who != TOTAL:
             own = self._book.account(dataset, who) or caps.account(caps.per_analyst)
-            found.append(own.more_like(cost, is_total=False))
-        return min(count for count in found if count is not None)
+            counts.append(own.more_like(cost, is_total=False))
+        return min(count for count in counts if count is not None)
 
     def _spend(self, dataset: str, analyst: str, cost: Cost) -> Cost:
         """Take a cost from both accounts, and return what was taken: without rho where that does not count."""
@@ -459,8 +459,8 @@ class Ledger:
                 f"the request id {first.request_id!r} was charged for another question, epsilon, analyst or dataset; "
                 "ask that one again, or choose another id"
             )
-        kept = self._answer(first)
-        return Receipt.of(first, kept.text if kept else None, fresh=False)
+        answer = self._answer(first)
+        return Receipt.of(first, answer.text if answer else None, fresh=False)
 
 
 def _check(dataset: str, analyst: str | None) -> str:

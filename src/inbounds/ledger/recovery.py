@@ -66,11 +66,11 @@ def restore(
                 source.verify(head).raise_if_broken()
             source.backup(copy)
         current = _current(target, why)
-        with Ledger.open(copy, create=False) as made:
-            lost = _lost(made, known or {}, current)
+        with Ledger.open(copy, create=False) as restored:
+            lost = _lost(restored, known or {}, current)
             if lost:
-                made.accept_restore(lost, _needed(why), by)
-            head = made.head()
+                restored.accept_restore(lost, _needed(why), by)
+            head = restored.head()
         try:
             make_whole(copy)
             aside = exchange(copy, target, current)
@@ -138,13 +138,13 @@ def _is_damaged(target: Path) -> bool:
         return False
 
 
-def _lost(made: Ledger, known: Mapping[str, Head], current: Head | None) -> dict[str, Head | None]:
+def _lost(restored: Ledger, known: Mapping[str, Head], current: Head | None) -> dict[str, Head | None]:
     """Return the datasets of which the backup lacks entries, or may lack some, with the head that is known of them."""
     lost: dict[str, Head | None] = {}
-    for dataset in sorted({*made.datasets(), *known}):
+    for dataset in sorted({*restored.datasets(), *known}):
         # A ledger without entries, which may have been begun in the place of a lost one, knows nothing.
         heads = [head for head in (known.get(dataset), current) if head not in (None, START)]
-        missing = [head for head in heads if not made.goes_through(head)]
+        missing = [head for head in heads if not restored.goes_through(head)]
         if missing or not heads:
             lost[dataset] = max(missing, key=lambda head: head.seq, default=None)
     return lost

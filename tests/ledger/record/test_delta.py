@@ -15,7 +15,7 @@ import pytest
 from inbounds.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerConflict
 from inbounds.ledger import Ledger
 from inbounds.ledger.stores.store import Failure
-from inbounds.ledger.values.amount import DELTA_UNIT, UNIT, written_delta
+from inbounds.ledger.values.amount import DELTA_UNIT, UNIT, format_delta
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost, pure_rho
 from inbounds.privacy.rho import bounded_range, greatest_rho, pure
@@ -488,7 +488,7 @@ def test_a_delta_that_comes_later_upgrades_a_ledger(place: Place, version: int) 
 
 def test_deltas_are_written_in_short() -> None:
     """With an exponent and no needless digit."""
-    assert [written_delta(units) for units in (0, 1, 10**12, 25 * 10**10, DELTA_UNIT // 2)] == [
+    assert [format_delta(units) for units in (0, 1, 10**12, 25 * 10**10, DELTA_UNIT // 2)] == [
         "0",
         "1e-18",
         "1e-6",

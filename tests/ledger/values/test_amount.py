@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbounds.errors import InvalidParameter
-from inbounds.ledger.values.amount import LIMIT, UNIT, change, fraction, units, written
+from inbounds.ledger.values.amount import LIMIT, UNIT, change, format_amount, fraction, units
 
 amounts = st.integers(1, LIMIT)
 
@@ -20,11 +20,11 @@ amounts = st.integers(1, LIMIT)
 def test_every_way_to_write_an_amount_counts_the_same(amount: int) -> None:
     """A fraction, a decimal and a text of the same number are the same units, and come back as that number."""
     exact = Fraction(amount, UNIT)
-    text = written(amount)
+    text = format_amount(amount)
     assert units(exact) == units(text) == units(Decimal(text)) == amount
     assert fraction(amount) == exact == Fraction(text)
     assert change(f"-{text}") == change(-exact) == -amount
-    assert written(-amount) == f"-{text}"
+    assert format_amount(-amount) == f"-{text}"
 
 
 @given(st.integers(0, 10**6 - 1), st.integers(1, 999_999))
@@ -44,11 +44,11 @@ def test_ten_tenths_are_one() -> None:
 @given(amounts)
 def test_an_amount_is_written_plainly(amount: int) -> None:
     """No exponent, no needless zero, at most twelve decimals."""
-    whole, _, decimals = written(amount).partition(".")
+    whole, _, decimals = format_amount(amount).partition(".")
     assert whole == str(amount // UNIT)
     assert len(decimals) <= 12
     assert not decimals.endswith("0")
-    assert written(0) == "0"
+    assert format_amount(0) == "0"
 
 
 @pytest.mark.parametrize(

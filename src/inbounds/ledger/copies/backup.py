@@ -34,11 +34,11 @@ def back_up(store: Store, target: Path) -> Head:
     for path in (target, beside, *companions(target)):  # SQLite would lay the log of another file over the copy
         refuse_taken(path)
     with folder_beside(target) as folder:
-        copy, written = folder / "copy", folder / "head"
+        copy, head_copy = folder / "copy", folder / "head"
         head = copied(store, copy)
-        with open(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w", encoding="ascii") as file:
+        with open(os.open(head_copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w", encoding="ascii") as file:
             file.write(f"{head}\n")
-        put(written, beside)  # first, so that no backup is without its head
+        put(head_copy, beside)  # first, so that no backup is without its head
         try:
             put(copy, target)
         except BaseException:
@@ -64,17 +64,17 @@ def copied(store: Store, copy: Path) -> Head:
         )
     store.copy_to(copy)
     make_whole(copy)  # else it says that its log is where the ledger's is
-    found = _verified(copy)
-    found.raise_if_broken()
+    verification = _verified(copy)
+    verification.raise_if_broken()
     make_whole(copy)
-    return found.head
+    return verification.head
 
 
 def _verified(copy: Path) -> Verification:
-    made = SQLiteStore(copy, create=False)
+    copied_store = SQLiteStore(copy, create=False)
     try:
-        book = Book(made)
-        with made.reading():
+        book = Book(copied_store)
+        with copied_store.reading():
             return verified(book.entries(), book.head(), book.accounts(), None)
     finally:
-        made.close()
+        copied_store.close()

@@ -15,10 +15,10 @@ from inbounds.ledger.values.terms import Terms
 def terms_of(book: Book, dataset: str) -> Terms | None:
     """Return the terms that were recorded last, None if there are none."""
     entry = book.contract(dataset)
-    found = None if entry is None else Terms.load(entry.text)
-    if entry is not None and (found is None or found[0].digest != entry.fingerprint):
+    loaded = None if entry is None else Terms.load(entry.text)
+    if entry is not None and (loaded is None or loaded[0].digest != entry.fingerprint):
         raise LedgerConflict(f"the terms of {dataset!r} in entry {entry.seq} cannot be read; verify the ledger")
-    return None if found is None else found[0]
+    return None if loaded is None else loaded[0]
 
 
 def agree(book: Book, head: Head, dataset: str, terms: Terms | None) -> Head:
@@ -37,12 +37,12 @@ def record(book: Book, head: Head, dataset: str, terms: Terms, reason: str) -> H
 
 def refuse_other_terms(book: Book, dataset: str, terms: Terms | None) -> bool:
     """Return whether these are the terms that were recorded, false if none were; others are refused."""
-    kept = None if terms is None else terms_of(book, dataset)
-    if terms is None or kept is None:
+    recorded = None if terms is None else terms_of(book, dataset)
+    if terms is None or recorded is None:
         return False
-    if kept != terms:
+    if recorded != terms:
         raise LedgerConflict(
-            f"the dataset {dataset!r} is charged under other terms: {kept.changes(terms)}; keep to the "
+            f"the dataset {dataset!r} is charged under other terms: {recorded.changes(terms)}; keep to the "
             "contract that was recorded, let the custodian record the change (inbounds budget contract), or give "
             "the dataset another name"
         )

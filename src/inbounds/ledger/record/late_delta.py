@@ -12,7 +12,7 @@ from dataclasses import replace
 from inbounds.errors import LedgerConflict
 from inbounds.ledger.record.rows import TOTAL, Book
 from inbounds.ledger.stores.schema import KNOWS_LATE_DELTA
-from inbounds.ledger.values.amount import DELTA_UNIT, written_delta
+from inbounds.ledger.values.amount import DELTA_UNIT, format_delta
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import pure_rho
 from inbounds.ledger.values.entry import Entry, Head
@@ -30,19 +30,19 @@ def caps_of(book: Book, opening: Entry) -> Caps:
 
 def add_delta(book: Book, head: Head, opening: Entry, given: Caps, reason: str) -> None:
     """Give a dataset the delta that `given` has, on the record; the same again does nothing."""
-    dataset, kept = opening.dataset, caps_of(book, opening)
-    if kept.delta is not None:
-        if (kept.delta, kept.reserved) == (given.delta, given.reserved):
+    dataset, caps = opening.dataset, caps_of(book, opening)
+    if caps.delta is not None:
+        if (caps.delta, caps.reserved) == (given.delta, given.reserved):
             return
         raise LedgerConflict(
-            f"the dataset {dataset!r} already has a delta: {kept}; it cannot be changed, so write the same one"
+            f"the dataset {dataset!r} already has a delta: {caps}; it cannot be changed, so write the same one"
         )
-    accounts = {who: one for (of, who), one in book.accounts().items() if of == dataset}
+    accounts = {who: account for (of, who), account in book.accounts().items() if of == dataset}
     reserve = accounts[TOTAL].reserve
     if reserve + (given.delta or 0) >= DELTA_UNIT:
         raise LedgerConflict(
-            f"a delta must stay below 1: charges of {dataset!r} may have {written_delta(reserve)}, and "
-            f"{written_delta(given.delta or 0)} more was requested; give less"
+            f"a delta must stay below 1: charges of {dataset!r} may have {format_delta(reserve)}, and "
+            f"{format_delta(given.delta or 0)} more was requested; give less"
         )
     book.upgrade(KNOWS_LATE_DELTA)
     before = _before(book, dataset)
@@ -61,7 +61,7 @@ def _before(book: Book, dataset: str) -> Counter[str]:
     for entry in book.entries(dataset):
         if entry.kind == "charge":
             charged.update([(TOTAL, entry.amount), (entry.analyst, entry.amount)])
-    found: Counter[str] = Counter()
+    spent_rho: Counter[str] = Counter()
     for (who, amount), times in charged.items():
-        found[who] += times * pure_rho(amount)
-    return found
+        spent_rho[who] += times * pure_rho(amount)
+    return spent_rho

@@ -10,7 +10,7 @@ from inbounds.ledger.record.late_delta import caps_of
 from inbounds.ledger.record.rows import TOTAL, Book
 from inbounds.ledger.stores.schema import KNOWS_DELTA
 from inbounds.ledger.values.account import Account
-from inbounds.ledger.values.amount import DELTA_UNIT, LIMIT, written_delta
+from inbounds.ledger.values.amount import DELTA_UNIT, LIMIT, format_delta
 from inbounds.ledger.values.entry import Entry
 
 
@@ -32,7 +32,7 @@ def raise_reserve(book: Book, dataset: str, delta: int) -> None:
     account = book.account(dataset, TOTAL) or Account(0, 0)
     if account.reserve + delta >= DELTA_UNIT:
         raise LedgerConflict(
-            f"a delta must stay below 1: charges of {dataset!r} may have {written_delta(account.reserve)}, and "
-            f"{written_delta(delta)} more was requested; grant less"
+            f"a delta must stay below 1: charges of {dataset!r} may have {format_delta(account.reserve)}, and "
+            f"{format_delta(delta)} more was requested; grant less"
         )
     book.raise_reserve(dataset, delta)

@@ -68,8 +68,8 @@ class Book:
         return self._read_head(self._store.locking)
 
     def _read_head(self, locking: str) -> Head:
-        found = self._store.row(f"SELECT seq, digest FROM ledger_head WHERE only_row = 1{locking}")
-        return Head(*found) if found else START
+        row = self._store.row(f"SELECT seq, digest FROM ledger_head WHERE only_row = 1{locking}")
+        return Head(*row) if row else START
 
     def append(self, head: Head, kind: str, dataset: str, **fields: Any) -> Entry:
         """Write the entry that follows `head`, with what is given of the other fields, and move the head to it."""
@@ -85,8 +85,8 @@ class Book:
 
     def goes_through(self, head: Head) -> bool:
         """Return whether the chain has this head."""
-        found = self._store.row("SELECT digest FROM ledger_entries WHERE seq = ?", (head.seq,))
-        return head == START or found == (head.digest,)
+        row = self._store.row("SELECT digest FROM ledger_entries WHERE seq = ?", (head.seq,))
+        return head == START or row == (head.digest,)
 
     def give_out(self, entries: Sequence[Entry]) -> None:
         """Note that entries with answers leave the ledger."""
@@ -132,8 +132,8 @@ class Book:
         self._store.upgrade(needed)
 
     def _entry(self, condition: str, *values: str) -> Entry | None:
-        found = self._store.row(f"{_ENTRIES} WHERE {condition}", values)
-        return Entry.of(found) if found else None
+        row = self._store.row(f"{_ENTRIES} WHERE {condition}", values)
+        return Entry.of(row) if row else None
 
     def entries(
         self,
@@ -159,8 +159,8 @@ class Book:
         """Return how many charges there are, of all or those about a dataset or an analyst."""
         wanted = {"dataset = ?": dataset, "analyst = ?": analyst, "kind = ?": "charge"}
         where, values = _where(wanted)
-        found = self._store.row(f"SELECT count(*) FROM ledger_entries{where}", values)
-        return 0 if found is None else int(found[0])
+        row = self._store.row(f"SELECT count(*) FROM ledger_entries{where}", values)
+        return 0 if row is None else int(row[0])
 
     def accounts(self) -> dict[tuple[str, str], Account]:
         """Return every account, by dataset and analyst."""
@@ -168,15 +168,15 @@ class Book:
 
     def account(self, dataset: str, analyst: str) -> Account | None:
         """Return the account of a dataset or of one of its analysts, if it has been used."""
-        found = self._store.row(f"{_ACCOUNTS} WHERE dataset = ? AND analyst = ?", (dataset, analyst))
-        if found is None:
+        row = self._store.row(f"{_ACCOUNTS} WHERE dataset = ? AND analyst = ?", (dataset, analyst))
+        if row is None:
             return None
-        if not all(value is None or isinstance(value, int) for value in found[2:]):  # as SQLite makes of vast sums
+        if not all(value is None or isinstance(value, int) for value in row[2:]):  # as SQLite makes of vast sums
             raise LedgerBroken(
                 f"the account of {analyst or dataset!r} in {dataset!r} must hold whole numbers, got others; verify the "
                 "ledger, and restore a copy that agrees with a saved head"
             )
-        return Account(*found[2:])
+        return Account(*row[2:])
 
     def enter(self, dataset: str, analyst: str, account: Account) -> None:
         """Create an account, if there is none yet."""

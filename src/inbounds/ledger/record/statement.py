@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from inbounds.display.table import Column, Table
-from inbounds.ledger.values.amount import UNIT, delta_fraction, fraction, written, written_delta
+from inbounds.ledger.values.amount import UNIT, delta_fraction, format_amount, format_delta, fraction
 from inbounds.ledger.values.entry import LATER, Entry
 from inbounds.ledger.values.restore_record import RestoreRecord
 from inbounds.ledger.values.terms import Terms
@@ -76,17 +76,17 @@ class Statement:
     def _table(self) -> Table:
         later = [name for name in ("rho", "delta") if any(getattr(entry, name) is not None for entry in self.entries)]
         sums = [
-            ["", "spent by", "", dataset, analyst, written(units), *[""] * len(later)]
+            ["", "spent by", "", dataset, analyst, format_amount(units), *[""] * len(later)]
             for (dataset, analyst), units in sorted(self._charges().items())
         ]
         charges = sum(entry.kind == "charge" for entry in self.entries)
-        spent = written(sum(self._charges().values()))
+        spent = format_amount(sum(self._charges().values()))
         total = f"{charges} charge{'' if charges == 1 else 's'}, {spent} spent in total"
         if "rho" in later:
-            total += f", {written(int(self.spent_rho * UNIT))} in rho"
-        told = [note for entry in self.entries if (note := _note(entry))]
+            total += f", {format_amount(int(self.spent_rho * UNIT))} in rho"
+        notes = [note for entry in self.entries if (note := _note(entry))]
         rows = [[*_cells(entry), *(_later(entry, name) for name in later)] for entry in self.entries]
-        return Table((*_COLUMNS, *map(Column, later)), [*rows, *sums], notes=[*told, total])
+        return Table((*_COLUMNS, *map(Column, later)), [*rows, *sums], notes=[*notes, total])
 
 
 def _later(entry: Entry, name: str) -> str:
@@ -96,8 +96,8 @@ def _later(entry: Entry, name: str) -> str:
 
 def _cells(entry: Entry) -> list[str]:
     moment = entry.time[:19].replace("T", " ")
-    amount = "" if entry.kind in {"answer", "contract", "delta", "restore"} else written(entry.amount)
-    analyst = f"each {written(entry.per_analyst)}" if entry.per_analyst is not None else entry.analyst
+    amount = "" if entry.kind in {"answer", "contract", "delta", "restore"} else format_amount(entry.amount)
+    analyst = f"each {format_amount(entry.per_analyst)}" if entry.per_analyst is not None else entry.analyst
     return [str(entry.seq), moment, entry.kind, entry.dataset, analyst, amount]
 
 
@@ -115,22 +115,22 @@ def _note(entry: Entry) -> str:
 
 
 def _reserved(entry: Entry) -> str:
-    reserved = written_delta(entry.reserved or 0)
+    reserved = format_delta(entry.reserved or 0)
     return f"{entry.dataset}: {reserved} of its delta is reserved for charges that have one"
 
 
 def _restore(entry: Entry) -> str:
     """Say that entries may be lost before this one, and who accepted that."""
-    found = RestoreRecord.load(entry.text)
-    told = "a record that cannot be read" if found is None else str(found)
-    return f"restore of entry {entry.seq}, {entry.dataset}: {told}"
+    record = RestoreRecord.load(entry.text)
+    text = "a record that cannot be read" if record is None else str(record)
+    return f"restore of entry {entry.seq}, {entry.dataset}: {text}"
 
 
 def _contract(entry: Entry) -> str:
     """Say what a contract promises from an entry on, and why it was changed."""
-    found = Terms.load(entry.text)
-    if found is None:
+    loaded = Terms.load(entry.text)
+    if loaded is None:
         return f"entry {entry.seq}: terms of {entry.dataset} that cannot be read"
-    terms, reason = found
+    terms, reason = loaded
     why = f" (changed: {reason})" if reason else ""
     return f"contract of {entry.dataset} from entry {entry.seq} on{why}: {terms}"

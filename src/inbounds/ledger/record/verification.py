@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from inbounds.errors import LedgerBroken
 from inbounds.ledger.record.rows import TOTAL
 from inbounds.ledger.values.account import Account
-from inbounds.ledger.values.amount import DELTA_UNIT, LIMIT, written, written_delta
+from inbounds.ledger.values.amount import DELTA_UNIT, LIMIT, format_amount, format_delta
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost, pure_rho
 from inbounds.ledger.values.entry import FIELDS, KINDS, LATER, START, Entry, Head
@@ -60,19 +60,19 @@ def verified(
 ) -> Verification:
     """Check entries against themselves, against the accounts, and against a head that was saved."""
     replay = _Replay()
-    found = saved in (None, START)
+    has_saved = saved in (None, START)
     for entry in entries:
         replay.take(entry)
-        found = found or entry.head == saved
+        has_saved = has_saved or entry.head == saved
     if replay.head != stored_head:
-        replay.problem(f"the head that is stored, {stored_head}, is not that of the last entry, {replay.head}")
-    if not found:
-        replay.problem(
+        replay.add_problem(f"the head that is stored, {stored_head}, is not that of the last entry, {replay.head}")
+    if not has_saved:
+        replay.add_problem(
             f"the saved head {saved} is not in the chain, which ends at entry {replay.head.seq}: entries were "
             "removed or rewritten, or the ledger was replaced by an older copy or another ledger"
         )
     replay.compare(accounts)
-    return Verification(replay.count, replay.head, replay.told(), replay.terms, tuple(replay.restores))
+    return Verification(replay.count, replay.head, replay.problems(), replay.terms, tuple(replay.restores))
 
 
 class _Replay:
@@ -82,7 +82,7 @@ class _Replay:
         self.head = START
         self.count = 0
         self._problems: list[str] = []
-        self._untold = 0
+        self._unlisted = 0
         self._accounts: dict[tuple[str, str], Account] = {}
         self._caps: dict[str, Caps] = {}
         self._pure: dict[tuple[str, str], Counter[int]] = {}
@@ -92,16 +92,16 @@ class _Replay:
         self.terms: dict[str, Terms] = {}
         self.restores: list[tuple[Entry, RestoreRecord]] = []
 
-    def problem(self, sentence: str) -> None:
+    def add_problem(self, sentence: str) -> None:
         """Note what is wrong, unless there is too much already."""
         if len(self._problems) < MOST:
             self._problems.append(sentence)
         else:
-            self._untold += 1
+            self._unlisted += 1
 
-    def told(self) -> tuple[str, ...]:
+    def problems(self) -> tuple[str, ...]:
         """Return what was noted."""
-        return (*self._problems, f"and {self._untold} more") if self._untold else tuple(self._problems)
+        return (*self._problems, f"and {self._unlisted} more") if self._unlisted else tuple(self._problems)
 
     def take(self, entry: Entry) -> None:
         """Check the next entry, and book it."""
@@ -109,7 +109,7 @@ class _Replay:
         self._follow(entry)
         self.head = entry.head
         if not _well_typed(entry):
-            self.problem(f"entry {entry.seq} holds a value of a wrong type")
+            self.add_problem(f"entry {entry.seq} holds a value of a wrong type")
             return
         checks = {
             "open": self._open,
@@ -122,15 +122,15 @@ class _Replay:
         }
         wrong = checks[entry.kind](entry)
         if wrong is not None:
-            self.problem(f"entry {entry.seq} {wrong}")
+            self.add_problem(f"entry {entry.seq} {wrong}")
 
     def _follow(self, entry: Entry) -> None:
         if entry.seq != self.head.seq + 1:
-            self.problem(f"entry {entry.seq} comes right after entry {self.head.seq}: one is missing or was moved")
+            self.add_problem(f"entry {entry.seq} comes right after entry {self.head.seq}: one is missing or was moved")
         if entry.previous != self.head.digest:
-            self.problem(f"entry {entry.seq} does not continue entry {self.head.seq}: one was altered or removed")
+            self.add_problem(f"entry {entry.seq} does not continue entry {self.head.seq}: one was altered or removed")
         if entry.digest != entry.computed():
-            self.problem(f"entry {entry.seq} was altered: its digest is not that of its fields")
+            self.add_problem(f"entry {entry.seq} was altered: its digest is not that of its fields")
 
     def _open(self, entry: Entry) -> str | None:
         if entry.dataset in self._caps:
@@ -191,12 +191,12 @@ class _Replay:
         return None
 
     def _contract(self, entry: Entry) -> str | None:
-        found = Terms.load(entry.text)
-        if found is None or found[0].digest != entry.fingerprint:
+        loaded = Terms.load(entry.text)
+        if loaded is None or loaded[0].digest != entry.fingerprint:
             return "records terms that are not those of its fingerprint"
         if entry.dataset not in self._caps:
             return "records the terms of a dataset that was not opened"
-        terms, reason = found
+        terms, reason = loaded
         if entry.dataset in self.terms and not reason:
             return "changes terms without a reason"
         self.terms[entry.dataset] = terms
@@ -213,20 +213,20 @@ class _Replay:
         if not 0 <= reserved < delta < DELTA_UNIT - account.reserve or entry.rho is not None:
             return "adds an impossible delta"
         caps = self._caps[entry.dataset] = replace(caps, delta=entry.delta, reserved=entry.reserved)
-        for whose, kept in self._accounts.items():
+        for whose, other in self._accounts.items():
             if whose[0] == entry.dataset:
                 more = reserved if whose[1] == TOTAL else 0
-                self._accounts[whose] = kept._replace(
-                    rho_cap=caps.rho_cap(kept.cap), spent_rho=self._rho_before(whose), reserve=kept.reserve + more
+                self._accounts[whose] = other._replace(
+                    rho_cap=caps.rho_cap(other.cap), spent_rho=self._rho_before(whose), reserve=other.reserve + more
                 )
         return None if entry.text.strip() else "adds a delta without a reason"
 
     def _restore(self, entry: Entry) -> str | None:
-        found = RestoreRecord.load(entry.text)
-        if found is None or found.found.seq >= entry.seq:
+        record = RestoreRecord.load(entry.text)
+        if record is None or record.found.seq >= entry.seq:
             return "accepts a restored ledger without saying which"
-        self.restores.append((entry, found))
-        return None if found.reason.strip() else "accepts a restored ledger without a reason"
+        self.restores.append((entry, record))
+        return None if record.reason.strip() else "accepts a restored ledger without a reason"
 
     def _rho_before(self, whose: tuple[str, str]) -> int:
         """Return what an account's charges count that were made without rho; those that no ledger writes, nothing."""
@@ -246,11 +246,11 @@ class _Replay:
     def compare(self, stored: Mapping[tuple[str, str], Account]) -> None:
         """Note every account that is not what the entries come to."""
         for account in sorted({*stored, *self._accounts}, key=repr):
-            kept, due = stored.get(account), self._accounts.get(account)
-            if kept != due:
-                self.problem(
-                    f"the account of {_whose(*account)} holds {_told(kept)}, and by the entries up to "
-                    f"{self.head.seq} it should hold {_told(due)}"
+            held, due = stored.get(account), self._accounts.get(account)
+            if held != due:
+                self.add_problem(
+                    f"the account of {_whose(*account)} holds {_describe(held)}, and by the entries up to "
+                    f"{self.head.seq} it should hold {_describe(due)}"
                 )
 
 
@@ -265,13 +265,13 @@ def _well_typed(entry: Entry) -> bool:
 
 def _overspent(dataset: str, analyst: str, account: Account) -> str | None:
     if account.spent_delta > account.reserve:
-        spent = f"{written_delta(account.spent_delta)} of {written_delta(account.reserve)}"
+        spent = f"{format_delta(account.spent_delta)} of {format_delta(account.reserve)}"
         return f"takes {_whose(dataset, analyst)} over the delta for charges: {spent} spent"
     if account.is_within:
         return None
-    spent = f"{written(account.spent)} of {written(account.cap or 0)} spent"
+    spent = f"{format_amount(account.spent)} of {format_amount(account.cap or 0)} spent"
     if account.rho_cap is not None:
-        spent += f", and {written(account.spent_rho)} of {written(account.rho_cap)} in rho"
+        spent += f", and {format_amount(account.spent_rho)} of {format_amount(account.rho_cap)} in rho"
     return f"takes {_whose(dataset, analyst)} over the cap: {spent}"
 
 
@@ -279,16 +279,16 @@ def _whose(dataset: str, analyst: str) -> str:
     return f"{analyst!r} in {dataset!r}" if analyst != TOTAL else f"{dataset!r}"
 
 
-def _told(account: Account | None) -> str:
+def _describe(account: Account | None) -> str:
     if account is None:
         return "nothing"
     spent, cap, rho, rho_cap = (
-        written(x) if isinstance(x, int) else repr(x)
+        format_amount(x) if isinstance(x, int) else repr(x)
         for x in (account.spent, account.cap, account.spent_rho, account.rho_cap)
     )
-    found = f"{spent} spent of {cap}" if account.cap is not None else f"{spent} spent, no cap"
+    text = f"{spent} spent of {cap}" if account.cap is not None else f"{spent} spent, no cap"
     if account.rho_cap is not None or account.spent_rho:
-        found += f", {rho} of {rho_cap} in rho"
+        text += f", {rho} of {rho_cap} in rho"
     if account.reserve or account.spent_delta:
-        found += f", {account.spent_delta!r} of {account.reserve!r} units of delta"
-    return found
+        text += f", {account.spent_delta!r} of {account.reserve!r} units of delta"
+    return text

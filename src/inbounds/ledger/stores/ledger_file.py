@@ -15,7 +15,7 @@ LINKED = "the file has another name too, a hard link, and under each name it wou
 
 ANY_NAME = "remove one of the names, or copy it instead of linking it"
 
-LEFT_NAME = "remove {left}, which a backup or a restore that was killed has left, and keep {kept}"
+LEFT_NAME = "remove {left}, which a backup or a restore that was killed has left, and keep {name}"
 
 ASIDE = ".replaced-"
 """What the name of a ledger has that was replaced."""
@@ -86,9 +86,9 @@ class LedgerFile:
         with suppress(OSError):
             names = self._names()
         left = [name for name in names if name.parts[0].startswith(WORKPLACE) or ASIDE in name.name]
-        kept = [name for name in names if name not in left]
-        if left and len(kept) == 1:
-            return Failure(LINKED.format(remedy=LEFT_NAME.format(left=left[0], kept=kept[0])), lasting=True)
+        others = [name for name in names if name not in left]
+        if left and len(others) == 1:
+            return Failure(LINKED.format(remedy=LEFT_NAME.format(left=left[0], name=others[0])), lasting=True)
         return Failure(LINKED.format(remedy=ANY_NAME), lasting=True)
 
     def _names(self) -> list[Path]:
@@ -96,12 +96,12 @@ class LedgerFile:
         file = self.path.resolve()
         folder = file.parent.parent if file.parent.name.startswith(WORKPLACE) else file.parent
         known = file.stat()
-        found = [
+        same = [
             name
             for name in (*folder.iterdir(), *folder.glob(f"{WORKPLACE}*/*"))
             if os.path.samestat(name.lstat(), known)
         ]
-        return sorted(name.relative_to(folder) for name in found)
+        return sorted(name.relative_to(folder) for name in same)
 
     def may_be_written(self) -> bool:
         """Return whether the rights suffice to write the file, and its log beside it."""

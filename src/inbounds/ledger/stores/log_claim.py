@@ -196,5 +196,4 @@ class LogClaim:
 
 
 def _head(connection: sqlite3.Connection) -> tuple[int, ...]:
-    found: tuple[int, ...] = connection.execute("SELECT seq FROM ledger_head").fetchone() or ()
-    return found
+    return connection.execute("SELECT seq FROM ledger_head").fetchone() or ()

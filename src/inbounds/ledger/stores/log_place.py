@@ -53,13 +53,13 @@ class LogPlace:
     def stored(cls, connection: sqlite3.Connection) -> LogPlace | None:
         """Return where the file says that its log is, None if it has none or says nothing."""
         try:
-            found = connection.execute("SELECT device, folder, name, path, claim FROM ledger_log_place").fetchone()
+            row = connection.execute("SELECT device, folder, name, path, claim FROM ledger_log_place").fetchone()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
                 raise
             return None  # there is no such table: an earlier release made the ledger
         # A power failure in the middle of taking it away can leave an empty row.
-        return cls(*found) if found and None not in found else None
+        return cls(*row) if row and None not in row else None
 
     def store(self, connection: sqlite3.Connection) -> None:
         """Let the file say that its log is here, whichever release made it; call it inside a transaction."""

@@ -124,8 +124,8 @@ class PostgresStore(Store):
 
     def _has_tables(self) -> bool:
         # Not to_regclass: it may remember, within a transaction, what was not there before somebody else created it.
-        found = "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'ledger_head' AND pg_table_is_visible(oid)"
-        return self.row(found) is not None
+        query = "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'ledger_head' AND pg_table_is_visible(oid)"
+        return self.row(query) is not None
 
     def _connected(self) -> PatientConnection:
         if self._connection is None:

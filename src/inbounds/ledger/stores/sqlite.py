@@ -30,9 +30,9 @@ _TRIGGERS = tuple(
 )
 
 
-def _made_anew(table: str, created: str, kept: Sequence[str]) -> tuple[str, ...]:
+def _rebuild_table(table: str, created: str, names: Sequence[str]) -> tuple[str, ...]:
     """Return what gives a table other columns and constraints: SQLite cannot take a constraint away."""
-    columns = ", ".join(kept)
+    columns = ", ".join(names)
     return (
         created.replace(f"CREATE TABLE {table}", f"CREATE TABLE {table}_new"),
         f"INSERT INTO {table}_new ({columns}) SELECT {columns} FROM {table}",
@@ -56,8 +56,8 @@ class SQLiteStore(Store):
 
     _trouble = sqlite3.Error
     _upgrades = (
-        *_made_anew("ledger_entries", ENTRIES, FIRST_FIELDS),
-        *_made_anew("ledger_accounts", ACCOUNTS, ("dataset", "analyst", "cap", "spent")),
+        *_rebuild_table("ledger_entries", ENTRIES, FIRST_FIELDS),
+        *_rebuild_table("ledger_accounts", ACCOUNTS, ("dataset", "analyst", "cap", "spent")),
         *INDEXES,
         *_TRIGGERS,
     )
@@ -95,13 +95,13 @@ class SQLiteStore(Store):
     def copy_to(self, target: Path) -> None:
         """Copy what is in the ledger now to an empty file, whatever others write meanwhile."""
         with self.reading():
-            made = connect(target)
+            copy = connect(target)
             try:
-                self._connected().backup(made)
+                self._connected().backup(copy)
             except sqlite3.Error as error:
                 raise self._why(error) from None
             finally:
-                made.close()
+                copy.close()
 
     def try_writing(self) -> None:
         """Write what this transaction need not keep, and see whether the disk has room for more."""

@@ -109,8 +109,8 @@ class Store(ABC):
 
     def check_version(self) -> None:
         """Refuse a ledger that a later release made; call it inside a transaction."""
-        found = self.row("SELECT version FROM ledger_head")
-        version = found[0] if found else None
+        row = self.row("SELECT version FROM ledger_head")
+        version = row[0] if row else None
         if not isinstance(version, int) or not 1 <= version <= VERSION:
             raise LedgerConflict(
                 f"the ledger {self.where} has version {version} of the tables, and this release reads versions "

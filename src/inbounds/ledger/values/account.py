@@ -55,10 +55,10 @@ class Account(NamedTuple):
         """Return how many more charges like this one fit, None if there is no end to them."""
         if self.cap is None:
             return None
-        found = max(0, self.cap - self.spent) // cost.epsilon
+        count = max(0, self.cap - self.spent) // cost.epsilon
         if self.rho_cap is not None and cost.rho:
-            found = max(found, max(0, self.rho_cap - self.spent_rho) // cost.rho)
-        found = min(found, (MOST_SPENT - self.spent) // cost.epsilon)
+            count = max(count, max(0, self.rho_cap - self.spent_rho) // cost.rho)
+        count = min(count, (MOST_SPENT - self.spent) // cost.epsilon)
         if is_total and cost.delta:
-            found = min(found, max(0, self.reserve - self.spent_delta) // cost.delta)
-        return found
+            count = min(count, max(0, self.reserve - self.spent_delta) // cost.delta)
+        return count

@@ -95,7 +95,7 @@ def fraction(amount: int) -> Fraction:
     return Fraction(amount, UNIT)
 
 
-def written(amount: int) -> str:
+def format_amount(amount: int) -> str:
     """Return what so many units are, in epsilon, as a plain decimal: no exponent and no needless zero."""
     whole, rest = divmod(abs(amount), UNIT)
     decimals = f".{rest:0{DECIMALS}d}".rstrip("0").rstrip(".")
@@ -107,6 +107,6 @@ def delta_fraction(amount: int) -> Fraction:
     return Fraction(amount, DELTA_UNIT)
 
 
-def written_delta(amount: int) -> str:
+def format_delta(amount: int) -> str:
     """Return what so many units of delta are, with an exponent: 1e-6."""
     return "0" if amount == 0 else f"{Decimal(amount).scaleb(-DELTA_DECIMALS, PLAIN).normalize(PLAIN):e}"

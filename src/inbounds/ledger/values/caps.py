@@ -12,11 +12,11 @@ from inbounds.ledger.values.amount import (
     Amount,
     delta_fraction,
     delta_units,
+    format_amount,
+    format_delta,
     fraction,
     rounded_down,
     units,
-    written,
-    written_delta,
 )
 from inbounds.ledger.values.entry import Entry
 from inbounds.privacy.rho import greatest_rho
@@ -34,17 +34,17 @@ class Caps:
     @classmethod
     def of(cls, total: Amount, per_analyst: Amount | None, delta: Amount | None, reserved: Amount | None) -> Caps:
         """Read what a dataset is to be opened with."""
-        found = cls(
+        caps = cls(
             units(total, "total"),
             None if per_analyst is None else units(per_analyst, "per_analyst"),
             None if delta is None else delta_units(delta),
             None if reserved is None else delta_units(reserved, "delta_reserved"),
         )
-        if (found.reserved or 0) > (found.delta or 0):
+        if (caps.reserved or 0) > (caps.delta or 0):
             raise InvalidParameter(
                 f"delta_reserved must be part of delta, got {shown(reserved)} of {shown(delta)}; give less, or a delta"
             )
-        return found
+        return caps
 
     @classmethod
     def in_entry(cls, opening: Entry) -> Caps:
@@ -67,9 +67,11 @@ class Caps:
         return Account(cap, 0, self.rho_cap(cap), 0, reserve)
 
     def __str__(self) -> str:
-        per_analyst = "no cap per analyst" if self.per_analyst is None else f"{written(self.per_analyst)} per analyst"
-        found = f"a total of {written(self.total)} and {per_analyst}"
+        per_analyst = (
+            "no cap per analyst" if self.per_analyst is None else f"{format_amount(self.per_analyst)} per analyst"
+        )
+        text = f"a total of {format_amount(self.total)} and {per_analyst}"
         if self.delta is None:
-            return found
-        kept = f", {written_delta(self.reserved)} of it reserved" if self.reserved else ""
-        return f"{found} at a delta of {written_delta(self.delta)}{kept}"
+            return text
+        reserve = f", {format_delta(self.reserved)} of it reserved" if self.reserved else ""
+        return f"{text} at a delta of {format_delta(self.delta)}{reserve}"

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import exact, shown
-from inbounds.ledger.values.amount import Amount, delta_units, fraction, rounded_up, units, written, written_delta
+from inbounds.ledger.values.amount import Amount, delta_units, format_amount, format_delta, fraction, rounded_up, units
 from inbounds.privacy.rho import pure
 
 
@@ -32,10 +32,10 @@ class Cost:
         return replace(self, rho=None)
 
     def __str__(self) -> str:
-        rho = [] if self.rho is None else [f"rho {written(self.rho)}"]
-        delta = [] if self.delta is None else [f"delta {written_delta(self.delta)}"]
+        rho = [] if self.rho is None else [f"rho {format_amount(self.rho)}"]
+        delta = [] if self.delta is None else [f"delta {format_delta(self.delta)}"]
         more = ", ".join([*rho, *delta])
-        return f"{written(self.epsilon)} ({more})" if more else written(self.epsilon)
+        return f"{format_amount(self.epsilon)} ({more})" if more else format_amount(self.epsilon)
 
 
 def _rho_units(rho: Fraction) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
-from inbounds.ledger.values.amount import written, written_delta
+from inbounds.ledger.values.amount import format_amount, format_delta
 
 KINDS = ("open", "grant", "charge", "answer", "contract", "delta", "restore")
 
@@ -109,19 +109,19 @@ class Entry:
 
     def data(self) -> dict[str, Any]:
         """Return it as plain data, amounts in epsilon, rho and delta as decimal text; the last two if there are any."""
-        per_analyst = None if self.per_analyst is None else written(self.per_analyst)
-        found = {**vars(self)} | {"amount": written(self.amount), "per_analyst": per_analyst}
+        per_analyst = None if self.per_analyst is None else format_amount(self.per_analyst)
+        fields = {**vars(self)} | {"amount": format_amount(self.amount), "per_analyst": per_analyst}
         for name, write in LATER.items():
-            value = found.pop(name)
+            value = fields.pop(name)
             if value is not None:
-                found[name] = write(value)
-        return found
+                fields[name] = write(value)
+        return fields
 
 
 FIELDS = tuple(Entry.__dataclass_fields__)
 """The names of the fields, in order: also those of the columns in a store."""
 
-LATER = {"rho": written, "delta": written_delta, "reserved": written_delta}
+LATER = {"rho": format_amount, "delta": format_delta, "reserved": format_delta}
 """The fields that the first releases did not have, and how they are written; they are the last columns."""
 
 FIRST_FIELDS = FIELDS[: -len(LATER)]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from inbounds.ledger.values.account import Account
-from inbounds.ledger.values.amount import DELTA_UNIT, UNIT, delta_fraction, fraction, written, written_delta
+from inbounds.ledger.values.amount import DELTA_UNIT, UNIT, delta_fraction, format_amount, format_delta, fraction
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost
 from inbounds.ledger.values.entry import Entry
@@ -90,14 +90,14 @@ class Balance:
 
     def data(self) -> dict[str, Any]:
         """Return the balance as a dictionary: cap, spent and left; the same of rho and delta where they count."""
-        found: dict[str, Any] = {"cap": self.cap, "spent": self.spent, "left": self.left}
+        fields: dict[str, Any] = {"cap": self.cap, "spent": self.spent, "left": self.left}
         if self.delta is not None:
-            found["delta"] = self.delta
-            found["rho"] = {"cap": self.rho_cap, "spent": self.rho_spent, "left": self.rho_left}
+            fields["delta"] = self.delta
+            fields["rho"] = {"cap": self.rho_cap, "spent": self.rho_spent, "left": self.rho_left}
         if self.delta_reserved is not None and self.delta_spent is not None:
             left = self.delta_reserved - self.delta_spent
-            found["delta_reserved"] = {"cap": self.delta_reserved, "spent": self.delta_spent, "left": left}
-        return found
+            fields["delta_reserved"] = {"cap": self.delta_reserved, "spent": self.delta_spent, "left": left}
+        return fields
 
     def __str__(self) -> str:
         return "; ".join(part for part in (self._epsilon(), self._rho(), self._reserved()) if part)
@@ -132,9 +132,9 @@ class Repeats:
 
     def data(self) -> dict[str, Any]:
         """Return it as a dictionary."""
-        found: dict[str, Any] = {"count": self.count, "epsilon": self.last.amount}
-        found |= {} if self.last.rho is None else {"rho": self.last.rho}
-        return found | ({} if self.last.delta is None else {"delta": self.last.delta})
+        fields: dict[str, Any] = {"count": self.count, "epsilon": self.last.amount}
+        fields |= {} if self.last.rho is None else {"rho": self.last.rho}
+        return fields | ({} if self.last.delta is None else {"delta": self.last.delta})
 
     def __str__(self) -> str:
         return more_queries(self.count, self.last.cost)
@@ -146,8 +146,8 @@ def more_queries(count: int, cost: str) -> str:
 
 
 def _text(epsilon: Fraction) -> str:
-    return written(int(epsilon * UNIT))
+    return format_amount(int(epsilon * UNIT))
 
 
 def _delta(delta: Fraction) -> str:
-    return written_delta(int(delta * DELTA_UNIT))
+    return format_delta(int(delta * DELTA_UNIT))

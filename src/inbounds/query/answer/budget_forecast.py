@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from inbounds.ledger.values.amount import DELTA_UNIT, UNIT, fraction, written, written_delta
+from inbounds.ledger.values.amount import DELTA_UNIT, UNIT, format_amount, format_delta, fraction
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost
 
@@ -50,9 +50,9 @@ class Lasting:
         return dict(vars(self))
 
     def __str__(self) -> str:
-        total, delta = written(int(self.total * UNIT)), written_delta(int(self.delta * DELTA_UNIT))
+        total, delta = format_amount(int(self.total * UNIT)), format_delta(int(self.delta * DELTA_UNIT))
         own = "" if self.fits_for_analyst is None else f", {self.fits_for_analyst:,} by one analyst"
         return (
-            f"{written(int(self.rho * UNIT))}: a budget of {total} with delta {delta} allows {self.fits:,} such "
+            f"{format_amount(int(self.rho * UNIT))}: a budget of {total} with delta {delta} allows {self.fits:,} such "
             f"queries{own}; without the delta, {self.fits_by_epsilon:,}"
         )
