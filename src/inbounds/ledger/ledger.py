@@ -9,21 +9,23 @@ from pathlib import Path
 from types import TracebackType
 from uuid import uuid4
 
-from inbounds.errors import InvalidParameter, LedgerConflict, LedgerUnavailable, RequestReused
+from inbounds.errors import InvalidParameter, LedgerUnavailable
 from inbounds.ledger.copies.backup import back_up
 from inbounds.ledger.record.agreement import agree, record, refuse_other_terms, terms_of
+from inbounds.ledger.record.answers import answer_to, repeat_receipt, store_answer
+from inbounds.ledger.record.grants import record_grant
 from inbounds.ledger.record.late_delta import add_delta, caps_of
-from inbounds.ledger.record.raise_cap import raise_cap, raise_reserve
-from inbounds.ledger.record.refusals import exceeded, no_grant, no_room, refuse_other_caps
+from inbounds.ledger.record.opening import opening_of, record_opening
+from inbounds.ledger.record.refusals import refuse_other_caps
 from inbounds.ledger.record.rows import TOTAL, Book
+from inbounds.ledger.record.spending import count_fitting, spend
 from inbounds.ledger.record.statement import Statement
 from inbounds.ledger.record.transactions import Transactions
 from inbounds.ledger.record.verification import Verification, verified
 from inbounds.ledger.record.witness import Witness
 from inbounds.ledger.stores.place import open_store
-from inbounds.ledger.stores.schema import KNOWS_DELTA, KNOWS_RESTORES
+from inbounds.ledger.stores.schema import KNOWS_RESTORES
 from inbounds.ledger.stores.store import Failure, Store
-from inbounds.ledger.values.account import MOST_SPENT, Account
 from inbounds.ledger.values.address import is_server, without_secrets
 from inbounds.ledger.values.amount import Amount, change, delta_units, fraction
 from inbounds.ledger.values.caps import Caps
@@ -121,29 +123,22 @@ class Ledger:
         agreed = None if terms is None else Terms.of(terms)
         if not create:
             with self._transactions.reading():
-                refuse_other_caps(name, caps_of(self._book, self._opening(name)), caps)
+                refuse_other_caps(name, caps_of(self._book, opening_of(self._book, name)), caps)
                 refuse_other_terms(self._book, name, agreed)
             return
         with self._transactions.writing("nothing was opened", "it may have been opened: open it again"):
             head = self._book.lock()
             opening = self._book.opening(name)
             if opening is None:
-                head = self._open(head, name, caps)
+                head = record_opening(self._book, head, name, caps)
             else:
                 refuse_other_caps(name, caps_of(self._book, opening), caps)
             agree(self._book, head, name, agreed)
 
-    def _open(self, head: Head, name: str, caps: Caps) -> Head:
-        if caps.delta is not None:
-            self._book.upgrade(KNOWS_DELTA)
-        fields = {"per_analyst": caps.per_analyst, "delta": caps.delta, "reserved": caps.reserved}
-        self._book.enter(name, TOTAL, caps.account(caps.total, reserve=caps.reserved or 0))
-        return self._book.append(head, "open", name, amount=caps.total, **fields).head
-
     def terms(self, dataset: str) -> Terms | None:
         """Return the terms under which a dataset is charged; None if none are recorded."""
         with self._transactions.reading():
-            self._opening(check_name(dataset, "a dataset"))
+            opening_of(self._book, check_name(dataset, "a dataset"))
             return terms_of(self._book, dataset)
 
     def change_terms(self, dataset: str, terms: Mapping[str, str], reason: str) -> None:
@@ -154,7 +149,7 @@ class Ledger:
             raise InvalidParameter("a change of terms needs a reason, got none; say why, for the record")
         with self._transactions.writing("nothing was changed", "it may have been changed: look at the statement"):
             head = self._book.lock()
-            self._opening(dataset)
+            opening_of(self._book, dataset)
             if terms_of(self._book, dataset) != agreed:
                 record(self._book, head, dataset, agreed, reason)
 
@@ -168,7 +163,7 @@ class Ledger:
             raise InvalidParameter("a delta that comes later needs a reason, got none; say why, for the record")
         with self._transactions.writing("nothing was changed", "it may have been changed: look at the statement"):
             head = self._book.lock()
-            opening = self._opening(dataset)
+            opening = opening_of(self._book, dataset)
             caps = Caps.of(fraction(opening.amount), None, delta, delta_reserved)
             if caps.filter_delta <= 0:
                 raise InvalidParameter(
@@ -228,18 +223,8 @@ class Ledger:
             "nothing was granted", "it may have been granted: look at the statement before you repeat it"
         ):
             head = self._book.lock()
-            opening = self._opening(dataset)
-            if who != TOTAL:
-                if opening.per_analyst is None:
-                    raise LedgerConflict(
-                        f"the dataset {dataset!r} has no cap per analyst, got a grant to {who!r}; leave the analyst out"
-                    )
-                self._book.enter(dataset, who, caps_of(self._book, opening).account(opening.per_analyst))
-            if more and not raise_cap(self._book, opening, who, more):
-                raise no_grant(dataset, who, more, self._book.account(dataset, who) or Account(0, 0))
-            if more_delta is not None:
-                raise_reserve(self._book, dataset, more_delta)
-            self._book.append(head, "grant", dataset, analyst=who, amount=more, text=note, delta=more_delta)
+            opening = opening_of(self._book, dataset)
+            record_grant(self._book, head, opening, who, more, more_delta, note)
 
     def charge(  # noqa: PLR0913  who asks what of whom, and each thing that it costs
         self,
@@ -276,9 +261,9 @@ class Ledger:
             head = self._book.lock()
             first = self._book.charge(request)
             if first is not None:
-                return self._again(first, (dataset, analyst, cost.epsilon, cost.delta, fingerprint))
+                return repeat_receipt(self._book, first, (dataset, analyst, cost.epsilon, cost.delta, fingerprint))
             self._transactions.settle()
-            taken = self._spend(dataset, analyst, cost)
+            taken = spend(self._book, dataset, analyst, cost)
             head = agree(self._book, head, dataset, agreed)
             texts = {"request_id": request, "fingerprint": fingerprint, "text": note}
             numbers = {"amount": taken.epsilon, "rho": taken.rho, "delta": taken.delta}
@@ -292,23 +277,13 @@ class Ledger:
         unsure = f"the answer may have been kept: {again}, and give out what comes back"
         with self._transactions.writing(f"no answer was kept: {again}", unsure):
             head = self._book.lock()
-            charge = self._book.charge(receipt.request_id)
-            if charge is None or (charge.seq, charge.time) != (receipt.seq, receipt.time):
-                raise LedgerConflict(
-                    f"the request {receipt.request_id!r} was not charged here; charge it in this ledger first"
-                )
-            stored = self._book.answer(receipt.request_id)
-            if stored is None:
-                fields = {"request_id": charge.request_id, "fingerprint": charge.fingerprint, "text": answer}
-                stored = self._book.append(head, "answer", charge.dataset, analyst=charge.analyst, **fields)
-            self._book.give_out([stored])
-        return stored.text
+            return store_answer(self._book, head, receipt, answer)
 
     def balance(self, dataset: str, analyst: str | None = None) -> Balance:
         """Return the balance of a dataset, or of one of its analysts."""
         who = _check(dataset, analyst)
         with self._transactions.reading(spent=True):
-            opening = self._opening(dataset)
+            opening = opening_of(self._book, dataset)
             caps = caps_of(self._book, opening)
             account = self._book.account(dataset, who) or caps.account(opening.per_analyst)
         return Balance.of(account, caps)
@@ -320,13 +295,15 @@ class Ledger:
         """
         who = _check(dataset, analyst)
         with self._transactions.reading(spent=True):
-            opening = self._opening(dataset)
+            opening = opening_of(self._book, dataset)
             last = self._book.last_charge(dataset, analyst)
             if last is None:
                 return None
             filters = caps_of(self._book, opening).filter_delta
             rho = pure_rho(last.amount) if last.rho is None and filters else last.rho
-            return Repeats(self._room(opening, who, Cost(last.amount, rho, last.delta)), Receipt.of(last))
+            return Repeats(
+                count_fitting(self._book, opening, who, Cost(last.amount, rho, last.delta)), Receipt.of(last)
+            )
 
     def fits(
         self,
@@ -340,7 +317,7 @@ class Ledger:
         """Return whether such a charge fits what is left, of an analyst's as well if one is given; nothing is taken."""
         who, cost = _check(dataset, analyst), Cost.of(amount, rho, delta)
         with self._transactions.reading(spent=True):
-            return self._room(self._opening(dataset), who, cost) > 0
+            return count_fitting(self._book, opening_of(self._book, dataset), who, cost) > 0
 
     def datasets(self) -> list[str]:
         """Return the names of all datasets."""
@@ -353,15 +330,15 @@ class Ledger:
             check_name(analyst, "an analyst")
         with self._transactions.reading():
             if dataset is not None:
-                self._opening(check_name(dataset, "a dataset"))
-            return self._given_out(self._book.entries(dataset, analyst))
+                opening_of(self._book, check_name(dataset, "a dataset"))
+            return self._to_statement(self._book.entries(dataset, analyst))
 
     def page(self, after: int, most: int, dataset: str | None = None, analyst: str | None = None) -> Statement:
         """Return a page of entries in order: of all, or those about a dataset or an analyst."""
         with self._transactions.reading():
-            return self._given_out(self._book.entries(dataset, analyst, after=after, most=most))
+            return self._to_statement(self._book.entries(dataset, analyst, after=after, most=most))
 
-    def _given_out(self, entries: Iterator[Entry]) -> Statement:
+    def _to_statement(self, entries: Iterator[Entry]) -> Statement:
         given_out = tuple(entries)
         self._book.give_out(given_out)
         return Statement(given_out)
@@ -371,19 +348,13 @@ class Ledger:
         check_name(request_id, "a request_id")
         with self._transactions.reading():
             charge = self._book.charge(request_id)
-            return None if charge is None else (charge, self._answer(charge))
+            return None if charge is None else (charge, answer_to(self._book, charge))
 
     def requests(self, analyst: str, skip: int, most: int) -> list[tuple[Entry, Entry | None]]:
         """Return so many charges of an analyst after the first ones, each with its answer if it has one."""
         with self._transactions.reading():
             charges = list(self._book.entries(analyst=analyst, kind="charge", skip=skip, most=most))
-            return [(charge, self._answer(charge)) for charge in charges]
-
-    def _answer(self, charge: Entry) -> Entry | None:
-        """Return the answer to a request, to be given out."""
-        answer = self._book.answer(charge.request_id)
-        self._book.give_out([charge] if answer is None else [answer])
-        return answer
+            return [(charge, answer_to(self._book, charge)) for charge in charges]
 
     def charges(self, dataset: str | None = None, analyst: str | None = None) -> int:
         """Return how many charges there are: all, or those of a dataset, an analyst, or both."""
@@ -414,53 +385,6 @@ class Ledger:
         """Write to the disk as a charge does, and leave nothing; what keeps a charge from being written is raised."""
         with self._transactions.writing("nothing was to be written", "nothing was to be written"):
             self._store.try_writing()
-
-    def _opening(self, dataset: str) -> Entry:
-        opening = self._book.opening(dataset)
-        if opening is None:
-            raise LedgerConflict(
-                f"the ledger {self._store.where} has no dataset {dataset!r}; check the name and the ledger, or open "
-                "it first: with open_dataset, or by a question to it"
-            )
-        return opening
-
-    def _room(self, opening: Entry, who: str, cost: Cost) -> int:
-        """Return how many charges like this fit what is left of the total, and of an analyst's as well."""
-        caps, dataset = caps_of(self._book, opening), opening.dataset
-        total = self._book.account(dataset, TOTAL) or caps.account(caps.total)
-        counts = [total.more_like(cost, is_total=True)]
-        if who != TOTAL:
-            own = self._book.account(dataset, who) or caps.account(caps.per_analyst)
-            counts.append(own.more_like(cost, is_total=False))
-        return min(count for count in counts if count is not None)
-
-    def _spend(self, dataset: str, analyst: str, cost: Cost) -> Cost:
-        """Take a cost from both accounts, and return what was taken: without rho where that does not count."""
-        total, own = (self._book.account(dataset, who) for who in (TOTAL, analyst))
-        if total is None or own is None:
-            opening = self._opening(dataset)
-            own = caps_of(self._book, opening).account(opening.per_analyst)
-            self._book.enter(dataset, analyst, own)
-        total = total or Account(0, 0)
-        taken = cost.without_rho() if total.rho_cap is None else cost
-        # Also before the accounts are asked: in a ledger of an earlier release they know of no delta.
-        if (cost.delta or 0) > total.reserve - total.spent_delta:
-            raise exceeded(dataset, analyst, taken, total, own)
-        if total.spent + taken.epsilon > MOST_SPENT:  # nobody's account holds more than that of the dataset
-            raise no_room(dataset, analyst, taken, total, own)
-        if not self._book.spend(dataset, analyst, taken):
-            raise exceeded(dataset, analyst, taken, total, own)
-        return taken
-
-    def _again(self, first: Entry, asked: tuple[str, str, int, int | None, str]) -> Receipt:
-        """Return the receipt of a request that was charged before."""
-        if (first.dataset, first.analyst, first.amount, first.delta, first.fingerprint) != asked:
-            raise RequestReused(
-                f"the request id {first.request_id!r} was charged for another question, epsilon, analyst or dataset; "
-                "ask that one again, or choose another id"
-            )
-        answer = self._answer(first)
-        return Receipt.of(first, answer.text if answer else None, fresh=False)
 
 
 def _check(dataset: str, analyst: str | None) -> str:

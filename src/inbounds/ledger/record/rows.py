@@ -59,6 +59,11 @@ class Book:
         self.due = START
         """The last entry that was written, or an answer in it given out, in this transaction."""
 
+    @property
+    def where(self) -> str:
+        """The path, or the server and database; never a password."""
+        return self._store.where
+
     def head(self) -> Head:
         """Return where the chain ends."""
         return self._read_head("")
