@@ -27,7 +27,7 @@ from benchmarks.joint_ways import (
 )
 from benchmarks.peer_process import PeerProcess
 from benchmarks.report import Report, Series
-from inbounds.joint.measured.measurements import Measured, measure
+from inbounds.joint.measured.measurements import Measurements, measure
 
 OURS, SQUARES, SIGNS, DOWN = "ours", "least squares", "not negative", "top-down"
 ALONE, PLAIN = "in bounds, one by one", "plain, unclamped"
@@ -81,7 +81,7 @@ def _report(case: Case, others: list[JointPeer], runs: int) -> Report:
 def _errors(case: Case, split: tuple[int, ...] | None, others: list[JointPeer], runs: int) -> tuple[str, Errors]:
     """Return what a split is called, and the errors of all ways, run by run of the same measurements."""
     plan = case.plan(split)
-    ways: dict[str, Callable[[Measured], NDArray[Any]]] = {
+    ways: dict[str, Callable[[Measurements], NDArray[Any]]] = {
         OURS: ours,
         SIGNS: nonnegative,
         SQUARES: LeastSquares(case, plan),
@@ -97,10 +97,10 @@ def _errors(case: Case, split: tuple[int, ...] | None, others: list[JointPeer], 
     return f"{parts} %{', by default' if split is None else ''}", errors
 
 
-def _asked(case: Case, peer: JointPeer) -> Callable[[Measured], NDArray[Any]]:
+def _asked(case: Case, peer: JointPeer) -> Callable[[Measurements], NDArray[Any]]:
     axes: list[Axes] = list(case.names)
 
-    def cells(measured: Measured) -> NDArray[Any]:
+    def cells(measured: Measurements) -> NDArray[Any]:
         split, grains = measured.plan.split, measured.grains
         told = {one: (float(split[g]), grains[g]) for one, g in zip(axes, split, strict=True)}
         return peer.cells(case.truth.shape, told)

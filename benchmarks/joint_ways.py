@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from inbounds import Bounds, recommend
 from inbounds.joint.joint_release import JointRelease
-from inbounds.joint.measured.measurements import Measured, measure
+from inbounds.joint.measured.measurements import Measurements, measure
 from inbounds.joint.plan.facts import Facts
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.solve.projection import project
@@ -122,12 +122,12 @@ def unclamped(case: Case) -> Callable[[], Counts]:
 # Ways to make a table of measured groupings.
 
 
-def ours(measured: Measured) -> Counts:
+def ours(measured: Measurements) -> Counts:
     """Ours: least squares, then the nearest possible table, then whole numbers."""
     return JointRelease.of(measured).cells
 
 
-def nonnegative(measured: Measured) -> Floats:
+def nonnegative(measured: Measurements) -> Floats:
     """Non-negative least squares in one go: the cells are not negative, and not whole."""
     plan = measured.plan
     return project(plan.layout, measured.as_floats(), plan.weights, plan.facts).reshape(plan.layout.shape)
@@ -145,14 +145,14 @@ class LeastSquares:
         matrix = np.concatenate(rows)
         self._estimate = np.linalg.solve(matrix.T @ matrix, matrix.T)
 
-    def __call__(self, measured: Measured) -> Floats:
+    def __call__(self, measured: Measurements) -> Floats:
         """Return the estimate of the cells."""
         plan = measured.plan
         weighed = [float(plan.split[g]) * measured.grains[g].ravel() for g in self._order]
         return (self._estimate @ np.concatenate(weighed)).reshape(plan.layout.shape)
 
 
-def top_down(measured: Measured) -> Counts:
+def top_down(measured: Measurements) -> Counts:
     """From the total down, as the Census did: each level as near to its measurement as the level above leaves it."""
     layout, grains = measured.plan.layout, measured.grains
     total = np.maximum(grains[layout.total].reshape(1), 0)

@@ -8,7 +8,7 @@ import pytest
 
 from inbounds import BoundedLaplace, Bounds, Mechanism, Optimal, compare, plot, published, recommend
 from inbounds.choosing import catalogue, trials
-from inbounds.choosing.catalogue import CATALOGUE, Entry
+from inbounds.choosing.catalogue import CATALOGUE, CatalogueEntry
 from inbounds.published import Geometric
 from tests.helpers.programs import ROOT
 
@@ -23,7 +23,7 @@ def test_every_mechanism_is_in_the_catalogue() -> None:
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.kind.__name__)
-def test_every_mechanism_is_documented(entry: Entry) -> None:
+def test_every_mechanism_is_documented(entry: CatalogueEntry) -> None:
     """The page on published mechanisms, or that on choosing, names each class."""
     text = "".join((DOCS / page).read_text(encoding="utf-8") for page in ("published.md", "choosing.md"))
     assert entry.kind.__name__ in text
@@ -41,7 +41,7 @@ class Coin(Geometric):
 @pytest.mark.slow
 def test_one_line_adds_a_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
     """A new entry is compared, considered and drawn, and nothing else had to change."""
-    added = (Entry(Coin, {"snapped {}": {"ends": "snap"}}, drawn=("snapped {}",)), *CATALOGUE)
+    added = (CatalogueEntry(Coin, {"snapped {}": {"ends": "snap"}}, drawn=("snapped {}",)), *CATALOGUE)
     monkeypatch.setattr(catalogue, "CATALOGUE", added)
     monkeypatch.setattr(trials, "CATALOGUE", added)
     bounds = Bounds(0, 20, step=1)

@@ -34,7 +34,7 @@ from inbounds import (
     compare,
 )
 from inbounds.choosing import comparison as module
-from inbounds.choosing.catalogue import Candidate, Question, candidates
+from inbounds.choosing.catalogue import Candidate, Requirements, candidates
 from inbounds.choosing.row import Row
 from inbounds.display.progress import WIDTH, reporting
 from inbounds.limit import search
@@ -287,7 +287,7 @@ def test_every_mechanism_has_its_row(name: str) -> None:
     names = [row.name for row in asked(name)]
     bounds = ASKED[name][0]
     optima = [MEAN, WORST] if bounds.bounded and bounds.step is not None else []
-    assert sorted(names) == sorted([*(c.name for c in candidates(Question(*ASKED[name]), 1e-6)), *optima])
+    assert sorted(names) == sorted([*(c.name for c in candidates(Requirements(*ASKED[name]), 1e-6)), *optima])
     assert len(set(names)) == len(names)
     assert all(row.paper for row in asked(name))
 
@@ -756,7 +756,7 @@ def test_one_that_fails_does_not_spoil_the_others(error: type[InboundsError], mo
     def fails() -> Any:
         raise refusal(error)
 
-    def with_another(question: Question, delta: Any) -> Iterator[Candidate]:
+    def with_another(question: Requirements, delta: Any) -> Iterator[Candidate]:
         yield Candidate("unlucky", "nobody 2026", fails)
         yield from candidates(question, delta)
 

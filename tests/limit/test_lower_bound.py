@@ -15,7 +15,7 @@ from inbounds.accuracy.prior import Prior
 from inbounds.bounds.lattice import Lattice
 from inbounds.limit.goal import Minimise as Goal
 from inbounds.limit.lower_bound import (
-    Grid,
+    AnswerGrid,
     distances,
     grid_of,
     grid_to_ends,
@@ -60,7 +60,7 @@ def test_no_limit_is_above_what_is_possible(
     grid = grid_to_ends(lattice.width, distance, reach)
     assert 0 <= worst_bound(lattice, grid, epsilon, None, NEVER) <= worst * (1 + 1e-9) + 1e-9
     times = data.draw(st.integers(1, 3))
-    coarse = Grid(times * distance, lattice.width // (times * distance) + 1, 1, times)
+    coarse = AnswerGrid(times * distance, lattice.width // (times * distance) + 1, 1, times)
     assert 0 <= worst_bound(lattice, coarse, epsilon, None, NEVER) <= worst * (1 + 1e-9) + 1e-9
     if coarse.rows > 1:
         assert 0 <= worst_bound_by_tapers(lattice, coarse, epsilon) <= worst * (1 + 1e-9) + 1e-9
@@ -73,9 +73,9 @@ def test_every_point_and_the_whole_sensitivity_give_the_optimum(goal: Goal) -> N
     lattice = Lattice.of(bounds, Fraction(1))
     exact = least(bounds, 3, float(epsilon), goal, np.full(9, 1 / 9))
     if goal == "mean":
-        found = mean_bound(Prior.uniform(lattice), Grid(1, 9, 3), epsilon, None, NEVER)
+        found = mean_bound(Prior.uniform(lattice), AnswerGrid(1, 9, 3), epsilon, None, NEVER)
     else:
-        found = worst_bound(lattice, Grid(1, 9, 3), epsilon, None, NEVER)
+        found = worst_bound(lattice, AnswerGrid(1, 9, 3), epsilon, None, NEVER)
     assert found == pytest.approx(exact, rel=1e-7)
 
 
@@ -86,7 +86,7 @@ def test_the_closed_form_is_the_program(weights: list[int], epsilon: Fraction) -
     bounds = Bounds(0, len(weights) - 1, step=1)
     lattice = Lattice.of(bounds, Fraction(1))
     prior = Prior.of(weights, bounds, lattice)
-    closed = mean_bound(prior, Grid(1, len(weights), 1), epsilon, None, NEVER)
+    closed = mean_bound(prior, AnswerGrid(1, len(weights), 1), epsilon, None, NEVER)
     costs = distances(len(weights)) * (np.array(weights) / sum(weights))[:, None]
     problem = problem_of(costs, 1, epsilon, "mean")
     found = solved(problem, None, NEVER)

@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbounds.exact.balls import ball, workprec
-from inbounds.published.cormode2018 import Column
+from inbounds.published.cormode2018 import FairColumn
 from inbounds.published.geng2014 import StaircaseNoise
 from inbounds.published.geng2018 import CutNoise
-from inbounds.sampling.any_law import Distribution, draw
+from inbounds.sampling.any_law import IntegerLaw, draw
 from inbounds.sampling.entropy import system
 from inbounds.sampling.reference import EXTENSION, WORD
 from tests.helpers.chi_square import FLOOR, p_value
@@ -174,7 +174,7 @@ def cut(distance: int, epsilon: Fraction, delta: Fraction) -> tuple[CutNoise, Ca
     return noise, lambda k: q ** abs(k) if abs(k) <= noise.limit else mp.mpf(0)
 
 
-def column(top: int, count: int, rate: Fraction) -> tuple[Column, Callable[[int], Any]]:
+def column(top: int, count: int, rate: Fraction) -> tuple[FairColumn, Callable[[int], Any]]:
     """Return the law for one true count, and the powers that its paper gives."""
     a = mp.exp(-mp.mpf(rate.numerator) / rate.denominator)
 
@@ -183,10 +183,10 @@ def column(top: int, count: int, rate: Fraction) -> tuple[Column, Callable[[int]
         exponent = distance if distance < room else -(-(distance + room) // 2)
         return a**exponent if 0 <= k <= top else mp.mpf(0)
 
-    return Column(top, count, rate), power
+    return FairColumn(top, count, rate), power
 
 
-LAWS: dict[str, tuple[Distribution, Callable[[int], Any]]] = {
+LAWS: dict[str, tuple[IntegerLaw, Callable[[int], Any]]] = {
     "staircase": staircase(7, Fraction(1), 3),
     "cut": cut(3, Fraction(1, 2), Fraction(1, 100)),
     "column, even": column(20, 4, Fraction(1, 5)),

@@ -33,7 +33,7 @@ MANY_POINTS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class LaplaceMoments:
     """Mass, first and second moment of the distance, below and above some centres."""
 
     below: Sums
@@ -85,7 +85,7 @@ class MomentTables:
         self._outside = np.array(list(zip(left, right, strict=True)))  # by moment, side and span
 
     @np.errstate(under="ignore")
-    def at(self, spans: NDArray[np.intp], below: Floats, above: Floats) -> Moments:
+    def at(self, spans: NDArray[np.intp], below: Floats, above: Floats) -> LaplaceMoments:
         """Return the moments around centres at these distances from the lower and upper ends of their spans."""
         n = np.array((below, above))  # both sides at once: for few centres, what costs is the number of operations
         mass, first, second = self._outside[:, :, spans]
@@ -94,7 +94,7 @@ class MomentTables:
         s0 += fade * mass
         s1 += fade * (first + carried)
         s2 += fade * (second + n * (2 * first + carried))
-        return Moments((s0[0], s1[0], s2[0]), (s0[1], s1[1], s2[1]), self._single)
+        return LaplaceMoments((s0[0], s1[0], s2[0]), (s0[1], s1[1], s2[1]), self._single)
 
 
 @np.errstate(under="ignore")

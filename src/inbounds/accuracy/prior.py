@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds.accuracy.given_prior import PriorLike, as_list, edges_of, weights_of
-from inbounds.accuracy.true_answers import Stretches, weighed_mean
+from inbounds.accuracy.true_answers import AnswerStretches, weighed_mean
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
@@ -169,8 +169,8 @@ class Prior:
         return bool(np.ptp(density) <= 1e-12 * density.max())
 
     @cached_property
-    def _stretches(self) -> Stretches:
-        return Stretches(self.lows, self.highs, self.weights)
+    def _stretches(self) -> AnswerStretches:
+        return AnswerStretches(self.lows, self.highs, self.weights)
 
     def mass(self, cuts: NDArray[Any]) -> Floats:
         """Return how much the answers below these indices count; fractions of an index cut it proportionally."""

@@ -136,7 +136,7 @@ class Runs:
         below, above = self.below[which, None] + at, self.above[which, None] - at
         return curve(np.broadcast_to(self.span[which, None], at.shape), below, above)
 
-    def crossed(self, lattice: Lattice, stretches: Stretches) -> tuple[Runs, Floats]:
+    def crossed(self, lattice: Lattice, stretches: AnswerStretches) -> tuple[Runs, Floats]:
         """Return the parts of runs that are in stretches, and the weight of an answer; runs hold all stretches."""
         lows = self._indices(lattice)
         order = np.argsort(lows)
@@ -154,7 +154,7 @@ class Runs:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretches:
+class AnswerStretches:
     """Stretches of consecutive possible answers, in rising order, within each of which all answers count alike."""
 
     lows: Indices
@@ -187,7 +187,7 @@ def mean(answers: TrueAnswers, curve: Curve) -> float:
     return _sum(answers.runs(), curve, answers.nodes) / answers.count
 
 
-def weighed_mean(answers: TrueAnswers, stretches: Stretches, curve: Curve) -> float:
+def weighed_mean(answers: TrueAnswers, stretches: AnswerStretches, curve: Curve) -> float:
     """Return the mean over stretches of true answers, each of which counts with its weight."""
     runs, weights = answers.runs().crossed(answers.lattice, stretches)
     return _sum(runs, curve, answers.nodes, weights)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.accuracy.distribution import Distribution, apart, either, spans_of
-from inbounds.accuracy.laplace_sums import Moments, MomentTables
+from inbounds.accuracy.laplace_sums import LaplaceMoments, MomentTables
 from inbounds.accuracy.true_answers import FLAT, TrueAnswers
 from inbounds.exact.rational import round_nearest
 from inbounds.privacy.law import Law
@@ -41,7 +41,7 @@ class TruncatedLaplaceDistribution(Distribution):
         """Return the possible answers that are nearest: true answers are brought there before noise is drawn."""
         return self.lattice.project_many(indices)[0]
 
-    def moments(self, centres: Indices) -> Moments:
+    def moments(self, centres: Indices) -> LaplaceMoments:
         """Return the moments of releases around possible answers."""
         return self._tables.at(*spans_of(self.lattice, centres))
 

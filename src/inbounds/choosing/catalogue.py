@@ -58,7 +58,7 @@ GOALS: dict[str, Choices] = {optimal_name(goal): {"minimise": goal} for goal in 
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """A kind of mechanism, and with which choices it is compared and, if it is pure, recommended."""
 
     kind: type[Mechanism]
@@ -82,34 +82,36 @@ class Entry:
 
 
 CATALOGUE = (
-    Entry(BoundedLaplace, POOLINGS, takes_trust=True, tuned="pooling", drawn=("{}, pooling 0", "{}, pooling 1")),
-    Entry(AdaptiveLaplace),
-    Entry(HolohanLaplace),
-    Entry(NaiveLaplace),
-    Entry(Laplace, ENDS, with_step=Geometric.title, drawn=("folded {}",)),
-    Entry(Geometric, ENDS, drawn=("folded {}",)),
-    Entry(Staircase, ENDS, tuned="width", drawn=("snapped {}",)),
-    Entry(TruncatedLaplacian, ENDS, takes_delta=True),
-    Entry(ExplicitFair),
-    Entry(BoundedGaussian, SIGMAS),
-    Entry(TwoPoint),
-    Entry(Piecewise),
-    Entry(Hybrid),
-    Entry(SquareWave),
-    Entry(OptimalPiecewise),
-    Entry(Optimal, GOALS, searched=True),
+    CatalogueEntry(
+        BoundedLaplace, POOLINGS, takes_trust=True, tuned="pooling", drawn=("{}, pooling 0", "{}, pooling 1")
+    ),
+    CatalogueEntry(AdaptiveLaplace),
+    CatalogueEntry(HolohanLaplace),
+    CatalogueEntry(NaiveLaplace),
+    CatalogueEntry(Laplace, ENDS, with_step=Geometric.title, drawn=("folded {}",)),
+    CatalogueEntry(Geometric, ENDS, drawn=("folded {}",)),
+    CatalogueEntry(Staircase, ENDS, tuned="width", drawn=("snapped {}",)),
+    CatalogueEntry(TruncatedLaplacian, ENDS, takes_delta=True),
+    CatalogueEntry(ExplicitFair),
+    CatalogueEntry(BoundedGaussian, SIGMAS),
+    CatalogueEntry(TwoPoint),
+    CatalogueEntry(Piecewise),
+    CatalogueEntry(Hybrid),
+    CatalogueEntry(SquareWave),
+    CatalogueEntry(OptimalPiecewise),
+    CatalogueEntry(Optimal, GOALS, searched=True),
 )
 
 
 @dataclass(frozen=True)
-class Question:
-    """What the mechanisms are to answer."""
+class Requirements:
+    """What a mechanism is made for: the bounds of the answer, its sensitivity and epsilon."""
 
     bounds: Bounds
     sensitivity: Number | timedelta
     epsilon: Number
 
-    def make(self, entry: Entry, **choices: Any) -> Mechanism:
+    def make(self, entry: CatalogueEntry, **choices: Any) -> Mechanism:
         """Make a mechanism for it, or refuse what it is not for."""
         if entry.with_step is not None and self.bounds.step is not None:
             raise InvalidParameter(
@@ -139,42 +141,42 @@ class Candidate:
     make: Callable[[], Mechanism]
 
 
-def candidates(question: Question, delta: Number) -> Iterator[Candidate]:
+def candidates(requirements: Requirements, delta: Number) -> Iterator[Candidate]:
     """Yield every mechanism that needs no search; whether the bounds suit it shows when it is made."""
     for entry, pattern, choices in _variants(searched=False):
         given = {"delta": delta} if entry.takes_delta else {}
-        yield Candidate(entry.named(pattern), entry.kind.paper, partial(question.make, entry, **choices, **given))
+        yield Candidate(entry.named(pattern), entry.kind.paper, partial(requirements.make, entry, **choices, **given))
 
 
 def searched_candidates(
-    question: Question, window: Window | None, prior: PriorLike | None, time_limit: Number, report: Progress
+    requirements: Requirements, window: Window | None, prior: PriorLike | None, time_limit: Number, report: Progress
 ) -> Iterator[Candidate]:
     """Yield every mechanism that is searched for, the mean error one over the true answers in a window or a prior."""
     for entry, pattern, choices in _variants(searched=True):
-        make = partial(question.make, entry, **question.search(choices, window, prior, time_limit, report))
+        make = partial(requirements.make, entry, **requirements.search(choices, window, prior, time_limit, report))
         yield Candidate(entry.named(pattern), entry.kind.paper, make)
 
 
-def _variants(*, searched: bool) -> Iterator[tuple[Entry, str, Choices]]:
+def _variants(*, searched: bool) -> Iterator[tuple[CatalogueEntry, str, Choices]]:
     for entry in CATALOGUE:
         if entry.searched is searched:
             yield from ((entry, pattern, choices) for pattern, choices in entry.variants.items())
 
 
-def drawn(question: Question) -> Iterator[tuple[str, Callable[[Number], Mechanism]]]:
+def drawn(requirements: Requirements) -> Iterator[tuple[str, Callable[[Number], Mechanism]]]:
     """Yield what is drawn against epsilon, of all that these bounds suit."""
     for entry in CATALOGUE:
         for pattern in entry.drawn:
             choices = entry.variants[pattern]
             try:
-                question.make(entry, **choices)
+                requirements.make(entry, **choices)
             except NOT_APPLICABLE:
                 continue
-            yield entry.named(pattern), partial(_at, question, entry, choices)
+            yield entry.named(pattern), partial(_at, requirements, entry, choices)
 
 
-def _at(question: Question, entry: Entry, choices: Choices, epsilon: Number) -> Mechanism:
-    return Question(question.bounds, question.sensitivity, epsilon).make(entry, **choices)
+def _at(requirements: Requirements, entry: CatalogueEntry, choices: Choices, epsilon: Number) -> Mechanism:
+    return Requirements(requirements.bounds, requirements.sensitivity, epsilon).make(entry, **choices)
 
 
 def tuned_choice(mechanism: Mechanism) -> str | None:

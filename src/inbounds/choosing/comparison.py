@@ -13,7 +13,7 @@ from inbounds.bounds import Bounds
 from inbounds.choosing.catalogue import (
     NOT_APPLICABLE,
     Candidate,
-    Question,
+    Requirements,
     candidates,
     refuse_delta,
     searched_candidates,
@@ -21,7 +21,7 @@ from inbounds.choosing.catalogue import (
 from inbounds.choosing.row import Row
 from inbounds.choosing.table import table_of
 from inbounds.display.progress import Progress, reporting
-from inbounds.display.table import Table
+from inbounds.display.table import TextTable
 from inbounds.exact.rational import Number, shown
 from inbounds.limit.goal import Minimise
 from inbounds.limit.optimal import TIME_LIMIT, checked_seconds, is_optimum_wanted, optimal_name
@@ -86,7 +86,7 @@ class Comparison:
         return f"means over the possible true answers from {low} to {high}, each counted alike"
 
     @property
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         """The rows for people."""
         return table_of(self.title, self.caption, self.rows)
 
@@ -132,11 +132,11 @@ def compare(  # noqa: PLR0913  each is a choice that the caller may leave to us
     with_optimum = is_optimum_wanted(optimum, bounds)
     needed = window is None and prior is None
     stated = stated_window(bounds, promise.sensitivity / promise.epsilon) if needed else window
-    question = Question(bounds, sensitivity, epsilon)
+    requirements = Requirements(bounds, sensitivity, epsilon)
     with reporting(progress) as report:
-        searched = searched_candidates(question, stated, prior, time_limit, report) if with_optimum else ()
+        searched = searched_candidates(requirements, stated, prior, time_limit, report) if with_optimum else ()
         by_name = {}
-        for candidate in (*candidates(question, delta), *searched):
+        for candidate in (*candidates(requirements, delta), *searched):
             report(f"comparing {candidate.name}")
             by_name[candidate.name] = measured(candidate, stated, window, prior)
     rows = _related(by_name, everywhere=window is None) if with_optimum else list(by_name.values())

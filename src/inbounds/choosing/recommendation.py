@@ -13,11 +13,11 @@ from inbounds.accuracy.prior import PriorLike
 from inbounds.accuracy.window import Window, indices_of, stated_window, written_end
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
-from inbounds.choosing.catalogue import Question
+from inbounds.choosing.catalogue import Requirements
 from inbounds.choosing.objective import objectives
 from inbounds.choosing.trials import Trials
 from inbounds.choosing.tuning import Trial
-from inbounds.display.facts import Facts
+from inbounds.display.facts import FactSheet
 from inbounds.display.progress import Progress, reporting
 from inbounds.display.text import WIDTH
 from inbounds.errors import InvalidParameter
@@ -70,7 +70,7 @@ class Recommendation:
 
     def _repr_html_(self) -> str:
         others = [f"{name}: {error:.4g}" for name, error in self.considered if name != self.name][:5]
-        return Facts(
+        return FactSheet(
             [
                 ("mechanism", self.name),
                 ("privacy", str(self.mechanism.label)),
@@ -137,10 +137,10 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
         refuse_without_optimum(bounds, sensitivity, epsilon)
         _refuse_contradiction(pooling_limit, limit, guarantee)
     rough, final = objectives(promise, goal, window, prior)
-    question = Question(bounds, sensitivity, epsilon)
+    requirements = Requirements(bounds, sensitivity, epsilon)
     with reporting(progress) as report:
         trials = Trials(
-            question,
+            requirements,
             rough,
             final,
             limit,
@@ -226,11 +226,11 @@ def _limit(pooling_limit: Any) -> Fraction:
 
 def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial]) -> str:
     """Say why this mechanism, in a sentence or two."""
-    objective, question = trials.final, trials.question
+    objective, requirements = trials.final, trials.requirements
     over = "" if objective.window is None else f" over true answers from {_shown(objective.window)}"
     if objective.sample is not None:
         over += f", at {len(objective.sample)} true answers spread evenly"
-    conditions = [f"keep epsilon = {shown(question.epsilon)}", f"stay in {question.bounds.brief()}"]
+    conditions = [f"keep epsilon = {shown(requirements.epsilon)}", f"stay in {requirements.bounds.brief()}"]
     if trials.even_timing:
         conditions.append("do the same work for every true answer")
     text = (

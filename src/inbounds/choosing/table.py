@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from inbounds.choosing.row import Row
-from inbounds.display.table import Cell, Column, Look, Table
+from inbounds.display.table import Cell, Column, Look, TextTable
 from inbounds.privacy.label import plain_up, written_up
 
 COLUMNS = (
@@ -27,11 +27,11 @@ WORDS = (
 """What columns are that have a shorter name where there is little room."""
 
 
-def table_of(title: str, caption: str, rows: Sequence[Row]) -> Table:
+def table_of(title: str, caption: str, rows: Sequence[Row]) -> TextTable:
     """Return the rows that apply as a table, and what is known of the others as notes."""
     applicable = [row for row in rows if row.not_applicable is None]
     by_mean, by_worst = (_least(rows, error) for error in ("mean_error", "worst_error"))
-    return Table(
+    return TextTable(
         columns=COLUMNS,
         rows=[_cells(row, row is by_mean, row is by_worst) for row in applicable],
         title=title,

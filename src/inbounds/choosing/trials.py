@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from inbounds.choosing.catalogue import CATALOGUE, NOT_APPLICABLE, Choices, Entry, Question
+from inbounds.choosing.catalogue import CATALOGUE, NOT_APPLICABLE, CatalogueEntry, Choices, Requirements
 from inbounds.choosing.objective import Objective
 from inbounds.choosing.tuning import Trial, best_pooling, best_width
 from inbounds.display.progress import Progress
@@ -27,7 +27,7 @@ SETTLED = 1.05
 class Trials:
     """What is tried, and how it is measured."""
 
-    question: Question
+    requirements: Requirements
     objective: Objective
     """What mechanisms are searched by, and perhaps over a sample only."""
     final: Objective
@@ -74,13 +74,13 @@ class Trials:
         self.report(f"measuring {trial.name}")
         return replace(trial, error=self.final.of(trial.mechanism))
 
-    def _may_be_considered(self, entry: Entry) -> bool:
+    def _may_be_considered(self, entry: CatalogueEntry) -> bool:
         kind = entry.kind
         if not kind.pure or (self.even_timing and not kind.even_timing) or (entry.searched and not self.searched):
             return False
         return kind.keeps_distance or self.guarantee == "standard"
 
-    def _of_entry(self, entry: Entry, *, tuned: bool) -> Iterator[Trial]:
+    def _of_entry(self, entry: CatalogueEntry, *, tuned: bool) -> Iterator[Trial]:
         """Yield the variants of a kind of mechanism, and what is found between them if one is to be tuned."""
         rough = self.objective.sample is not None
         if tuned and entry.tuned == "pooling":
@@ -106,17 +106,17 @@ class Trials:
             if trial is not None:
                 yield trial
 
-    def _choices(self, entry: Entry, choices: Choices) -> Choices:
+    def _choices(self, entry: CatalogueEntry, choices: Choices) -> Choices:
         if not entry.searched:
             return choices
         objective = self.objective
-        return self.question.search(choices, objective.window, objective.prior, self.time_limit, self.report)
+        return self.requirements.search(choices, objective.window, objective.prior, self.time_limit, self.report)
 
-    def _tried(self, entry: Entry, family: str, name: str, choices: Choices) -> Trial | None:
+    def _tried(self, entry: CatalogueEntry, family: str, name: str, choices: Choices) -> Trial | None:
         """Make and measure a mechanism, if it is for these bounds, keeps epsilon, stays in range and pools no more."""
         self.report(f"trying {name}")
         try:
-            mechanism = self.question.make(entry, **choices, **self._promised(entry))
+            mechanism = self.requirements.make(entry, **choices, **self._promised(entry))
         except NOT_APPLICABLE:
             if entry.searched and self.must_find:
                 raise
@@ -126,7 +126,7 @@ class Trials:
             return None
         return Trial(name, mechanism, self.objective.of(mechanism), family, plain=choices.get("ends") == "leave")
 
-    def _promised(self, entry: Entry) -> dict[str, Any]:
+    def _promised(self, entry: CatalogueEntry) -> dict[str, Any]:
         """Return what else a mechanism is asked for: the distance guarantee, and to trust answers."""
         promised: dict[str, Any] = {"guarantee": self.guarantee} if entry.kind.keeps_distance else {}
         return promised | ({"trusted": self.trusted} if entry.takes_trust else {})

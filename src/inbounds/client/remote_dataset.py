@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from inbounds.client.remote_query import RemoteQuery, read_answer
-from inbounds.display.facts import Facts
+from inbounds.display.facts import FactSheet
 
 if TYPE_CHECKING:
     from inbounds.client.connection import Connection
@@ -55,7 +55,7 @@ class RemoteDataset:
         for table in self.description["tables"]:
             rows.append((table["name"], "public table" if table["public"] else f"unit {table['unit']}"))
             rows += [(f"  {one['name']}", _possible(one)) for one in table["columns"]]
-        return str(Facts(rows))
+        return str(FactSheet(rows))
 
 
 def _possible(column: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from inbounds.accuracy.confidence import CONFIDENCE
-from inbounds.display.facts import Facts
+from inbounds.display.facts import FactSheet
 from inbounds.errors import InvalidParameter, ServerRefused
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import shown
@@ -45,7 +45,7 @@ class RemoteExplanation:
         told = [(name.replace("_", " "), _words(value)) for name, value in self.facts.items() if name != "parts"]
         for part in self.facts["parts"]:
             told += [(name.replace("_", " "), _words(value)) for name, value in part.items()]
-        return str(Facts([(name, text) for name, text in told if text]))
+        return str(FactSheet([(name, text) for name, text in told if text]))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ LONGEST_NAME = 30
 
 
 @dataclass(frozen=True)
-class Facts:
+class FactSheet:
     """Names and values, under a title."""
 
     rows: Sequence[tuple[str, str]]

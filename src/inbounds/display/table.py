@@ -59,7 +59,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Columns and rows, under a title and above notes."""
 
     columns: Sequence[Column]

@@ -12,12 +12,12 @@ import numpy as np
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display import frame_export
-from inbounds.display.table import Table
+from inbounds.display.table import TextTable
 from inbounds.errors import InvalidParameter
 from inbounds.exact.surroundings import sheltered
 from inbounds.joint.measured.estimate import Estimate
 from inbounds.joint.measured.interval import intervals
-from inbounds.joint.measured.measurements import Measured
+from inbounds.joint.measured.measurements import Measurements
 from inbounds.joint.measured.stored import restored, stored
 from inbounds.joint.solve.solve import solve
 from inbounds.joint.solve.verification import verify
@@ -50,7 +50,7 @@ class JointRelease:
     A grouping is named by its axes, or by levels of them: `("region", "sex")`, `()` for the total.
     """
 
-    source: Measured
+    source: Measurements
     cells: NDArray[np.int64]
     """The cells, in the shape of the table."""
     kept_groupings: tuple[Grouping, ...]
@@ -62,7 +62,7 @@ class JointRelease:
 
     @classmethod
     @sheltered()
-    def of(cls, measured: Measured, *, seconds: float = SECONDS) -> JointRelease:
+    def of(cls, measured: Measurements, *, seconds: float = SECONDS) -> JointRelease:
         """Make a table of measurements.  Costs nothing, however often it is done."""
         plan, near = measured.plan, Estimate.of(measured, seconds * FIRST)
         solved = solve(
@@ -147,7 +147,7 @@ class JointRelease:
 
     # For people and for data frames.
 
-    def _table(self) -> Table:
+    def _table(self) -> TextTable:
         plan, layout = self.source.plan, self.layout
         notes = [f"epsilon {float(self.spent):.6g} in all, by grouping and with the error predicted for a group:"]
         notes += [

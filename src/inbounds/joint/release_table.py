@@ -12,7 +12,7 @@ from inbounds.errors import InvalidParameter, ProjectionFailed
 from inbounds.exact.rational import Number, as_written
 from inbounds.exact.surroundings import sheltered
 from inbounds.joint.joint_release import SECONDS, JointRelease
-from inbounds.joint.measured.measurements import Measured, measure
+from inbounds.joint.measured.measurements import Measurements, measure
 from inbounds.joint.measured.stored import stored
 from inbounds.joint.plan.given_facts import read_facts, read_split
 from inbounds.joint.plan.plan import JointPlan
@@ -65,7 +65,7 @@ def release(  # noqa: PLR0913  what is asked for, what is public, and how it is 
     return made_of(measure(plan, counts), seconds)
 
 
-def made_of(measured: Measured, seconds: float) -> JointRelease:
+def made_of(measured: Measurements, seconds: float) -> JointRelease:
     """Make a table; should none be found, the error holds the measurements, for they were paid for."""
     try:
         return JointRelease.of(measured, seconds=seconds)

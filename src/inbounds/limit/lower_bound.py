@@ -24,7 +24,7 @@ from inbounds.limit.cells.posterior import targets_of_chain
 from inbounds.limit.program.column_generation import GAP, ROUGH, solved
 from inbounds.limit.program.deadline import Deadline
 from inbounds.limit.program.extreme_rays import Line
-from inbounds.limit.program.linear_program import Prices, Problem
+from inbounds.limit.program.linear_program import Prices, TableProblem
 from inbounds.published.ghosh2009 import GeometricNoise
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ ROUNDING = 2.0**-50
 
 
 @dataclass(frozen=True)
-class Grid:
+class AnswerGrid:
     """True answers so many steps apart, as many for every offset, of which those `reach` apart are neighbours'."""
 
     spacing: int
@@ -56,23 +56,23 @@ class Grid:
     """Points that far apart are neighbours of neighbours, so many times over: there epsilon counts so many times."""
 
 
-def grid_of(points: int, distance: int, reach: int) -> Grid:
+def grid_of(points: int, distance: int, reach: int) -> AnswerGrid:
     """Return the grid for so many consecutive points that leaves out the fewest of them."""
     plain = min(distance // reach, points)
     rows = -(-reach * points // distance)
-    choices = [Grid(plain, points // plain, reach)]
+    choices = [AnswerGrid(plain, points // plain, reach)]
     if rows <= points:
-        choices.append(Grid(points // rows, rows, reach))
+        choices.append(AnswerGrid(points // rows, rows, reach))
     return max(choices, key=lambda grid: (round(grid.spacing * grid.rows / points, 6), grid.spacing))
 
 
-def grid_to_ends(width: int, distance: int, reach: int) -> Grid:
+def grid_to_ends(width: int, distance: int, reach: int) -> AnswerGrid:
     """Return the grid from the first to the last index of a range, or nearly."""
     gaps = min(-(-reach * width // distance), width)
-    return Grid(width // gaps, gaps + 1, reach)
+    return AnswerGrid(width // gaps, gaps + 1, reach)
 
 
-def mean_bound(prior: Prior, grid: Grid, epsilon: Fraction, tell: Tell | None, deadline: Deadline) -> float:
+def mean_bound(prior: Prior, grid: AnswerGrid, epsilon: Fraction, tell: Tell | None, deadline: Deadline) -> float:
     """Return an error in steps that no private mechanism is below on average over a prior."""
     cuts = int(prior.lows[0]) + grid.spacing * np.arange(grid.rows + 1)
     weights = prior.least_density(cuts) * grid.spacing
@@ -82,7 +82,7 @@ def mean_bound(prior: Prior, grid: Grid, epsilon: Fraction, tell: Tell | None, d
     return grid.spacing * _solved(costs, grid, epsilon, "mean", tell, deadline)
 
 
-def worst_bound_by_tapers(lattice: Lattice, grid: Grid, epsilon: Fraction) -> float:
+def worst_bound_by_tapers(lattice: Lattice, grid: AnswerGrid, epsilon: Fraction) -> float:
     """Return an error in steps that no private mechanism is below for all possible answers, by a closed form.
 
     No worst error is below a mean one, whatever the prior.  Where the range is wide, priors that count answers near its
@@ -96,7 +96,7 @@ def worst_bound_by_tapers(lattice: Lattice, grid: Grid, epsilon: Fraction) -> fl
     return grid.spacing * max(_chain(prior / prior.sum(), grid.times * epsilon) for prior in weights)
 
 
-def worst_bound(lattice: Lattice, grid: Grid, epsilon: Fraction, tell: Tell | None, deadline: Deadline) -> float:
+def worst_bound(lattice: Lattice, grid: AnswerGrid, epsilon: Fraction, tell: Tell | None, deadline: Deadline) -> float:
     """Return an error in steps that no private mechanism is below for all possible answers."""
     points = lattice.first + grid.spacing * np.arange(grid.rows)
     costs = distances(grid.rows)
@@ -110,7 +110,7 @@ def distances(rows: int) -> Floats:
 
 
 def _solved(
-    costs: Floats, grid: Grid, epsilon: Fraction, minimise: Minimise, tell: Tell | None, deadline: Deadline
+    costs: Floats, grid: AnswerGrid, epsilon: Fraction, minimise: Minimise, tell: Tell | None, deadline: Deadline
 ) -> float:
     if grid.rows < 2 or not costs.any():
         return 0.0
@@ -119,14 +119,14 @@ def _solved(
     return 0.0 if solution is None else max(proved_bound(problem, solution.prices), 0.0)
 
 
-def problem_of(costs: Floats, reach: int, epsilon: Fraction, minimise: Minimise) -> Problem:
+def problem_of(costs: Floats, reach: int, epsilon: Fraction, minimise: Minimise) -> TableProblem:
     """Return the linear program for rows of which those up to `reach` apart are neighbours'."""
     first = np.maximum(np.arange(len(costs)) - reach, 0)
     mirrored = bool(np.array_equal(costs, costs[::-1, ::-1]))
-    return Problem(Line(first, float(epsilon)), costs, minimise == "worst", mirrored)
+    return TableProblem(Line(first, float(epsilon)), costs, minimise == "worst", mirrored)
 
 
-def proved_bound(problem: Problem, prices: Prices) -> float:
+def proved_bound(problem: TableProblem, prices: Prices) -> float:
     """Return what prices prove, less all that the rounding errors of doubles can have added."""
     bound, _ = problem.bound(prices)
     entries = abs(problem.costs) * prices.errors[:, None] + abs(prices.rows)[:, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from inbounds.display.facts import Facts
+from inbounds.display.facts import FactSheet
 from inbounds.limit.goal import Minimise
 
 TELLING = 100.0
@@ -55,4 +55,4 @@ class Optimality:
             ("ratio, at most", rounded_up(self.ratio)),
             ("found by", self.found_by),
         ]
-        return Facts(facts, "Optimality").html()
+        return FactSheet(facts, "Optimality").html()

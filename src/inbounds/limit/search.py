@@ -27,7 +27,7 @@ from inbounds.limit.cells.posterior import targets_of_chain, targets_of_table
 from inbounds.limit.family_law import FamilyLaw, families
 from inbounds.limit.goal import Minimise
 from inbounds.limit.lower_bound import (
-    Grid,
+    AnswerGrid,
     distances,
     grid_of,
     grid_to_ends,
@@ -284,7 +284,7 @@ class Search:
             self.limit = max(self.limit, spacing * bound)
             self._bounded.add(cells.reach)
 
-    def _raise(self, grid: Grid, points: int | None = None, covered: Fraction = Fraction(1)) -> None:
+    def _raise(self, grid: AnswerGrid, points: int | None = None, covered: Fraction = Fraction(1)) -> None:
         """Raise the limit to what holds on a grid, of windows of so many points that cover this share of all."""
         lattice, epsilon = self._lattice, self.setting.epsilon
         deadline = self.deadline.share(0.6)
@@ -302,7 +302,7 @@ class Search:
         distance = self.setting.distance
         times = -(-self._lattice.width // (TAPER_ROWS * distance))
         spacing = times * distance
-        grid = Grid(spacing, self._lattice.width // spacing + 1, 1, times)
+        grid = AnswerGrid(spacing, self._lattice.width // spacing + 1, 1, times)
         if grid.rows > 1:
             bound = worst_bound_by_tapers(self._lattice, grid, self.setting.epsilon)
             self.limit = max(self.limit, bound)
@@ -311,7 +311,7 @@ class Search:
         """Bound the worst error by points that are neighbours of neighbours of neighbours."""
         times = -(-self._lattice.width // (rows * self.setting.distance))
         spacing = times * self.setting.distance
-        self._raise(Grid(spacing, self._lattice.width // spacing + 1, 1, times))
+        self._raise(AnswerGrid(spacing, self._lattice.width // spacing + 1, 1, times))
 
     @cached_property
     def _is_whole(self) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from inbounds.accuracy.window import PLAIN_SCALES, Window, indices_of, stated_window
 from inbounds.bounds import Bounds
-from inbounds.choosing.catalogue import Question, drawn, tuned_choice
+from inbounds.choosing.catalogue import Requirements, drawn, tuned_choice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import cut
 from inbounds.mechanisms.mechanism import Mechanism
@@ -153,7 +153,7 @@ def against_epsilon(
     figure: Figure = matplotlib_or_error().figure.Figure(figsize=(8, 4.6), dpi=100, layout="constrained")
     left, right = figure.subplots(1, 2)
     xs = [float(promise.epsilon) for promise in promises]
-    for number, (name, make) in enumerate(drawn(Question(bounds, sensitivity, asked[0]))):
+    for number, (name, make) in enumerate(drawn(Requirements(bounds, sensitivity, asked[0]))):
         mechanisms = [make(epsilon) for epsilon in asked]
         windows = [
             stated_window(bounds, promise.sensitivity / promise.epsilon) if window is None else window

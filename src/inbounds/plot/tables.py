@@ -33,7 +33,7 @@ POINTS: dict[str, Any] = {"color": COLOURS[0], "marker": "D", "markersize": 6, "
 """How values without an interval are drawn."""
 
 
-class Shown(Protocol):
+class ChartedAnswer(Protocol):
     """A private answer: what its columns are called, its rows, and the intervals around what was measured."""
 
     @property
@@ -53,7 +53,7 @@ class Shown(Protocol):
         """What the intervals of each measure are called; None for a measure that has none."""
 
 
-def boxes(answer: Shown, *, axes: Axes | None = None) -> Figure:
+def boxes(answer: ChartedAnswer, *, axes: Axes | None = None) -> Figure:
     """Draw a box for each group of an answer to five quantiles: whiskers, box and median, in their order.
 
     Ask for them like `QUANTILES(age, 0.1, 0.25, 0.5, 0.75, 0.9)`.
@@ -82,7 +82,7 @@ def boxes(answer: Shown, *, axes: Axes | None = None) -> Figure:
     return _figure(drawn)
 
 
-def bars(answer: Shown, *, horizontal: bool = False, axes: Axes | None = None) -> Figure:
+def bars(answer: ChartedAnswer, *, horizontal: bool = False, axes: Axes | None = None) -> Figure:
     """Draw a bar for each row of an answer with one measure, and the interval around it as a line.
 
     What has no interval, such as a median, is drawn as points: a bar would look surer than it is.  An interval is
@@ -117,7 +117,7 @@ def said_of(interval: str | None, drawn_as: str) -> str:
     return NO_INTERVAL if interval is None else f"{drawn_as}: {interval}"
 
 
-def _lying(answer: Shown, drawn: Axes) -> Figure:
+def _lying(answer: ChartedAnswer, drawn: Axes) -> Figure:
     ink = drawn.xaxis.label.get_color()
     places, name = range(len(answer.rows)), answer.interval_names[0]
     values = [row[-1] for row in answer.rows]

@@ -14,7 +14,7 @@ import numpy as np
 from flint import arb
 
 from inbounds.bounds.lattice import Lattice
-from inbounds.display.facts import Facts
+from inbounds.display.facts import FactSheet
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
 from inbounds.exact.rational import concise, round_down, round_up, rounded
 from inbounds.privacy.claim import Claim, Promise
@@ -134,7 +134,7 @@ class Certificate:
         ]
         if self.scale is not None:
             rows.append(("scale", rounded(self.scale, 6)))
-        return Facts(rows, "Certificate").html()
+        return FactSheet(rows, "Certificate").html()
 
     @property
     def _pair(self) -> str:

@@ -65,7 +65,7 @@ def _mass(start: Fraction, stop: Fraction, sigma: Fraction) -> arb:
 
 
 @dataclass(frozen=True)
-class Column:
+class TruncatedColumn:
     """The law for one true answer, counted from the least one."""
 
     top: int
@@ -155,9 +155,9 @@ class BoundedGaussian(Mechanism):
         kind = GaussianRows if self._setting.lattice.points <= FEW else TruncatedGaussianDistribution
         return kind(self._setting.lattice, float(self._sigma))
 
-    def _column(self, index: int) -> Column:
+    def _column(self, index: int) -> TruncatedColumn:
         lattice = self._setting.lattice
-        return Column(lattice.width, self._setting.clipped(index) - lattice.first, self._sigma)
+        return TruncatedColumn(lattice.width, self._setting.clipped(index) - lattice.first, self._sigma)
 
     def _draw(self, index: int, entropy: Entropy) -> int:
         return self._setting.lattice.first + draw(self._column(index), entropy)

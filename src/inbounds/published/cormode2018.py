@@ -45,7 +45,7 @@ MOST_LISTED = 1_000_000
 
 
 @dataclass(frozen=True)
-class Column:
+class FairColumn:
     """The law for one true count in the lower half: `a^|i-j|` up to `i = 2j`, then `a^ceil(i/2)`."""
 
     top: int
@@ -228,7 +228,7 @@ class ExplicitFair(Mechanism):
     def _draw(self, index: int, entropy: Entropy) -> int:
         count = self._setting.clipped(index) - self._low
         mirrored = 2 * count > self._top
-        drawn = draw(Column(self._top, self._top - count if mirrored else count, self._rate), entropy)
+        drawn = draw(FairColumn(self._top, self._top - count if mirrored else count, self._rate), entropy)
         return self._low + (self._top - drawn if mirrored else drawn)
 
     def prove_again(self) -> Certificate:

@@ -12,7 +12,7 @@ from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.reference import EXTENSION, WORD
 
 
-class Distribution(Protocol):
+class IntegerLaw(Protocol):
     """A law on the integers."""
 
     def below(self, index: int, bits: int) -> arb:
@@ -22,7 +22,7 @@ class Distribution(Protocol):
         """Return about the least index up to which there is this probability; `rest` is one minus it."""
 
 
-def draw(law: Distribution, entropy: Entropy) -> int:
+def draw(law: IntegerLaw, entropy: Entropy) -> int:
     """Return an index with exactly the probability that the law gives it.
 
     Inverts the distribution function at a uniform number of which only the first bits are known.  A guess in doubles
@@ -32,7 +32,7 @@ def draw(law: Distribution, entropy: Entropy) -> int:
     return extend(law, int.from_bytes(entropy(WORD // 8)), WORD, entropy)
 
 
-def extend(law: Distribution, word: int, bits: int, entropy: Entropy) -> int:
+def extend(law: IntegerLaw, word: int, bits: int, entropy: Entropy) -> int:
     """Return the draw of a uniform number whose first bits are those of a word; more are drawn as needed."""
     precision = PRECISION
     while (drawn := _settled(law, word, bits, precision)) is None:
@@ -42,7 +42,7 @@ def extend(law: Distribution, word: int, bits: int, entropy: Entropy) -> int:
     return drawn
 
 
-def _settled(law: Distribution, word: int, bits: int, precision: int) -> int | None:
+def _settled(law: IntegerLaw, word: int, bits: int, precision: int) -> int | None:
     """Return the index where the distribution function passes every number that begins with `word`, if there is one."""
     whole = 1 << bits
     index = law.guess((2 * word + 1) / (2 * whole), (2 * (whole - word) - 1) / (2 * whole))  # of integers: of any size

@@ -21,7 +21,7 @@ import numpy as np
 from inbounds.bounds.index_span import within_64_bits
 from inbounds.exact.balls import ball, lock, workprec
 from inbounds.privacy.law import PRECISION
-from inbounds.sampling.any_law import Distribution, extend
+from inbounds.sampling.any_law import IntegerLaw, extend
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.proposals import EXACT, Imprecise, bits_of, kinds, moved, number, uniform_numbers
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class StaircaseSampler:
     """Adds staircase noise to arrays of centres."""
 
-    def __init__(self, law: Distribution, distance: int, first: int, epsilon: Fraction) -> None:
+    def __init__(self, law: IntegerLaw, distance: int, first: int, epsilon: Fraction) -> None:
         self._law = law
         try:
             self._proposals = [StaircaseProposals(distance, first, epsilon, kind) for kind in kinds()]

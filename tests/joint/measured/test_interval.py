@@ -10,7 +10,7 @@ import pytest
 
 from inbounds import InvalidParameter
 from inbounds.joint.measured.interval import intervals, mean_width
-from inbounds.joint.measured.measurements import Measured, measure
+from inbounds.joint.measured.measurements import Measurements, measure
 from inbounds.joint.plan.facts import Facts
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.layout import Grouping, Layout
@@ -47,7 +47,7 @@ def covered(made: JointPlan, grouping: Grouping, truth: int, confidence: float) 
             grains[source] = np.array(truth + noise)
         else:
             grains[source][0] = truth + noise
-        low, high = intervals(Measured(made, grains), grouping, confidence)
+        low, high = intervals(Measurements(made, grains), grouping, confidence)
         found += odds * bool(low <= truth <= high)
     return found
 
@@ -70,7 +70,7 @@ def test_an_interval_is_never_empty_and_never_below_zero() -> None:
     for shift in (-1000, -5, 0, 5, 1000):
         grains = {one: np.full(TABLE.sizes(one), shift, dtype=np.int64) for one in made.measured}
         for name in [(0, 1), (0,), (1,), ()]:
-            low, high = intervals(Measured(made, grains), TABLE.grouping(name), 0.95)
+            low, high = intervals(Measurements(made, grains), TABLE.grouping(name), 0.95)
             assert low.shape == TABLE.sizes(TABLE.grouping(name))
             assert (low >= 0).all()
             assert (low <= high).all()
@@ -82,9 +82,9 @@ def test_the_plan_decides_what_an_interval_is_made_of() -> None:
     rich = plan(LINE, [(0,), ()], split={LINE.finest: Fraction(1, 10), LINE.total: Fraction(9, 10)})
     for total in (-10_000, 0, 10_000):
         grains = {LINE.finest: np.full(6, 100), LINE.total: np.array(total)}
-        low, high = intervals(Measured(starved, grains), LINE.total, 0.95)
+        low, high = intervals(Measurements(starved, grains), LINE.total, 0.95)
         assert low < 600 < high < 620
-        low, high = intervals(Measured(rich, grains), LINE.total, 0.95)
+        low, high = intervals(Measurements(rich, grains), LINE.total, 0.95)
         assert low <= max(total, 0) <= high < max(total, 0) + 10
     assert mean_width(starved, LINE.total, 0.95) < 20
     assert mean_width(rich, LINE.total, 0.95) < 10
@@ -130,7 +130,7 @@ def test_intervals_of_weighed_rows_are_in_whole_steps() -> None:
 def test_truths_that_may_be_negative_have_intervals_there() -> None:
     """Without an end at 0 intervals are around what was measured, own or summed."""
     made = plan(LINE, [(0,)], nonnegative=False)
-    drawn = Measured(made, {LINE.finest: np.full(6, -50)})
+    drawn = Measurements(made, {LINE.finest: np.full(6, -50)})
     for name in [(0,), ()]:
         low, high = intervals(drawn, LINE.grouping(name), 0.95)
         assert (low < high).all()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from inbounds import InvalidParameter
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
-from inbounds.published.croft2022.adaptive_delta import Box, Search, certified_delta, pair_delta
+from inbounds.published.croft2022.adaptive_delta import Box, PairSearch, certified_delta, pair_delta
 from inbounds.published.croft2022.adaptive_law import AdaptiveLaw, border_scale, relative_rates
 
 FINE = 2**40
@@ -375,7 +375,7 @@ def test_the_bound_of_a_box_holds_for_its_pairs(
     near_ = data.draw(st.integers(1, distance))
     end = data.draw(st.integers(near_ + 1, distance + (near_ == distance))) if near_ < distance else distance + 1
     with lock(), workprec(300):
-        search = Search(adaptive, 300)
+        search = PairSearch(adaptive, 300)
         bound = search.bound(Box(low, stop, near_, end))
         last = low + 10 * distance if stop is None else stop - 1
         for first in {low, last, data.draw(st.integers(low, last))}:
@@ -389,7 +389,7 @@ def test_the_bound_at_the_border_holds(distance: int, epsilon: str) -> None:
     adaptive = law(distance, epsilon)
     unit = max(int(distance / Fraction(epsilon)) // 8, 1)
     with lock(), workprec(300):
-        search = Search(adaptive, 300)
+        search = PairSearch(adaptive, 300)
 
         def at_border(location: int) -> arb:
             places = [search.place(location + shift) for shift in (0, distance)]

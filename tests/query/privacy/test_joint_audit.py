@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inbounds.joint.measured.measurements import Measured
+from inbounds.joint.measured.measurements import Measurements
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.layout import Grouping
 from inbounds.query.methods.joint import joint_table
@@ -116,7 +116,7 @@ def test_nothing_but_the_measurements_leaves(towns: Playground, text: str, monke
     joint = plan.answering.plan
     rng = np.random.default_rng(20261117)
     drawn = {g: rng.integers(-(2**34), 2**36, joint.layout.sizes(g)) for g in joint.measured}
-    monkeypatch.setattr(joint_table, "measure", lambda made, table, entropy: Measured(made, drawn))
+    monkeypatch.setattr(joint_table, "measure", lambda made, table, entropy: Measurements(made, drawn))
     found = []
     for number, rows in enumerate((ROWS, ROWS[10:] + PEOPLE[1], [])):
         towns.fill(rows)

@@ -135,13 +135,13 @@ def list_keys(custodian: CustodianPath, as_json: AsJson = False) -> None:
     Example:
       inbounds keys list --custodian custodian.toml
     """
-    from inbounds.display.table import Column, Table  # noqa: PLC0415
+    from inbounds.display.table import Column, TextTable  # noqa: PLC0415
 
     ring = _existing(custodian)
     rows = [] if ring is None else [_told(key) for key in ring.issued()]
     columns = [Column(name, left=True) for name in ("prefix", "person", "issued", "expires", "state")]
     cells = [[str(row[column.name]) for column in columns] for row in rows]
-    show(rows, str(Table(columns, cells)) if rows else "no API key has been issued yet", as_json=as_json)
+    show(rows, str(TextTable(columns, cells)) if rows else "no API key has been issued yet", as_json=as_json)
 
 
 @app.command("revoke", cls=Command)

@@ -27,7 +27,7 @@ _IN_QUOTES = re.compile(r'"(?:[^"]|"")*"')
 
 
 @dataclass(frozen=True)
-class Layout:
+class CsvLayout:
     """What the first line says."""
 
     file: str
@@ -35,7 +35,7 @@ class Layout:
     names: list[str]
 
     @classmethod
-    def of(cls, file: str, first_line: str) -> Layout:
+    def of(cls, file: str, first_line: str) -> CsvLayout:
         """Take the first line apart; what separates names must be one thing, for a guess could cut values apart."""
         line = _body(first_line.removeprefix(BYTE_ORDER_MARK))
         if not line or "\0" in line or any("\udc80" <= character <= "\udcff" for character in line):
@@ -96,7 +96,7 @@ def release_csv(
     tally = Tally()
     with _opened(source, "r") as old, _opened(target, "w") as new:
         first_line = old.readline()
-        layout = Layout.of(source.name, first_line)
+        layout = CsvLayout.of(source.name, first_line)
         place = layout.place(column)
         new.write(first_line)
         numbered = enumerate(old, 2)
@@ -111,7 +111,9 @@ def _opened(path: Path, mode: str) -> IO[str]:
     return path.open(mode, encoding="utf-8", errors="surrogateescape", newline="")
 
 
-def _released(mechanism: Any, layout: Layout, place: int, lines: list[tuple[int, str]], tally: Tally) -> Iterator[str]:
+def _released(
+    mechanism: Any, layout: CsvLayout, place: int, lines: list[tuple[int, str]], tally: Tally
+) -> Iterator[str]:
     """Yield lines with the released answers in them; those with nothing to release as they are."""
     rows = [layout.fields(body, number) if (body := _body(line)) else None for number, line in lines]
     answers = [

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from inbounds.display.facts import Facts
+from inbounds.display.facts import FactSheet
 
 
 def show(data: Any, text: str, *, as_json: bool) -> bool:
@@ -59,7 +59,7 @@ def _json_number(value: Fraction | Decimal | float) -> int | float | None:
 
 def pairs(rows: list[tuple[str, Any]]) -> str:
     """Return names and values, one under the other."""
-    return str(Facts([(name, str(value)) for name, value in rows]))
+    return str(FactSheet([(name, str(value)) for name, value in rows]))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.joint.measured.measurements import Measured
+from inbounds.joint.measured.measurements import Measurements
 from inbounds.joint.solve.projection import project
 from inbounds.joint.table.layout import Grouping
 from inbounds.limit.program.deadline import Deadline
@@ -31,7 +31,7 @@ class Estimate:
     weights: dict[Grouping, float]
 
     @classmethod
-    def of(cls, measured: Measured, seconds: float) -> Estimate:
+    def of(cls, measured: Measurements, seconds: float) -> Estimate:
         """Reconcile measurements by least squares, without regard to signs; past the time they stay as they are."""
         plan, layout = measured.plan, measured.plan.layout
         values, weights = measured.as_floats(), plan.weights
@@ -44,7 +44,7 @@ class Estimate:
         return cls(_reconciled(measured, seconds), {grouping: weight / most for grouping, weight in heavier.items()})
 
 
-def _reconciled(measured: Measured, seconds: float) -> dict[Grouping, NDArray[np.float64]]:
+def _reconciled(measured: Measurements, seconds: float) -> dict[Grouping, NDArray[np.float64]]:
     plan, values, layout = measured.plan, measured.as_floats(), measured.plan.layout
     until = Deadline.after(seconds)
     try:

@@ -14,7 +14,7 @@ import numpy as np
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
-from inbounds.joint.measured.measurements import Measured
+from inbounds.joint.measured.measurements import Measurements
 from inbounds.joint.plan.noise_sum import reach
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.layout import Grouping
@@ -38,7 +38,7 @@ class _Source(NamedTuple):
     """What the public groups add up to."""
 
 
-def intervals(measured: Measured, grouping: Grouping, confidence: float) -> tuple[Whole, Whole]:
+def intervals(measured: Measurements, grouping: Grouping, confidence: float) -> tuple[Whole, Whole]:
     """Return the ends of an interval for each group, in whole steps, outward; each holds its truth this often."""
     level = _checked(confidence)
     plan, layout = measured.plan, measured.plan.layout
@@ -86,7 +86,7 @@ def _source(plan: JointPlan, finer: Grouping, grouping: Grouping, confidence: fl
     return _Source(finer, places, reaches[which], least)
 
 
-def _ends(measured: Measured, source: _Source, grouping: Grouping, confidence: float) -> tuple[Whole, Whole]:
+def _ends(measured: Measurements, source: _Source, grouping: Grouping, confidence: float) -> tuple[Whole, Whole]:
     plan = measured.plan
     flat = measured.grains[source.grouping].reshape(-1)
     if source.grouping == grouping:

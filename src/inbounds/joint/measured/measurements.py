@@ -33,7 +33,7 @@ HALF = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Measurements:
     """Noisy sums of every measured grouping; the groups that are public have the value that is known."""
 
     plan: JointPlan
@@ -73,13 +73,13 @@ def checked_cells(plan: JointPlan, cells: object) -> NDArray[np.int64]:
     return np.clip(given.astype(np.int64), -MOST, MOST)
 
 
-def measure(plan: JointPlan, cells: object, entropy: Entropy = system) -> Measured:
+def measure(plan: JointPlan, cells: object, entropy: Entropy = system) -> Measurements:
     """Measure every grouping of a plan once; `cells` are the true ones, in grains.  Costs the plan's epsilon.
 
     The noise of every group is drawn by itself, and exactly by the law that was proved.
     """
     truth = checked_cells(plan, cells)
-    return Measured(plan, {grouping: _measured(plan, truth, grouping, entropy) for grouping in plan.measured})
+    return Measurements(plan, {grouping: _measured(plan, truth, grouping, entropy) for grouping in plan.measured})
 
 
 def _measured(plan: JointPlan, truth: NDArray[np.int64], grouping: Grouping, entropy: Entropy) -> NDArray[np.int64]:

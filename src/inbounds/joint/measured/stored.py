@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds.errors import InvalidParameter
-from inbounds.joint.measured.measurements import Measured
+from inbounds.joint.measured.measurements import Measurements
 from inbounds.joint.plan.facts import Facts
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.axis import Axis, Level
@@ -24,7 +24,7 @@ FIELDS = ("version", "axes", "epsilon", "split", "sensitivity", "grain", "nonneg
 """What is stored of measurements."""
 
 
-def stored(measured: Measured) -> dict[str, Any]:
+def stored(measured: Measurements) -> dict[str, Any]:
     """Return measurements, and what they were made with, as lists, texts and numbers."""
     plan = measured.plan
     values = (
@@ -45,7 +45,7 @@ def stored(measured: Measured) -> dict[str, Any]:
     return dict(zip(FIELDS, values, strict=True))
 
 
-def restored(text: str) -> tuple[Measured, dict[str, Any]]:
+def restored(text: str) -> tuple[Measurements, dict[str, Any]]:
     """Return measurements that were stored as JSON, and whatever was stored beside them."""
     try:
         document = json.loads(text)
@@ -60,7 +60,7 @@ def restored(text: str) -> tuple[Measured, dict[str, Any]]:
         ) from None
 
 
-def _restored(document: dict[str, Any]) -> Measured:
+def _restored(document: dict[str, Any]) -> Measurements:
     layout = Layout(tuple(_restored_axis(*axis) for axis in document["axes"]))
     known = {
         tuple(grouping): (_array(layout, grouping, values), _array(layout, grouping, is_known, np.bool_))
@@ -75,7 +75,7 @@ def _restored(document: dict[str, Any]) -> Measured:
         layout, epsilon, split, *numbers, Facts(layout, known, document["most"]), bool(document["nonnegative"])
     )
     pairs = zip(split, document["measured"], strict=True)
-    return Measured(plan, {grouping: _array(layout, grouping, values) for grouping, values in pairs})
+    return Measurements(plan, {grouping: _array(layout, grouping, values) for grouping, values in pairs})
 
 
 def _array(layout: Layout, grouping: Grouping, values: list[Any], kind: Any = np.int64) -> NDArray[Any]:

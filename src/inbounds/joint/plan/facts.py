@@ -13,7 +13,7 @@ from inbounds.exact.rational import shown
 from inbounds.joint.solve.feasibility import is_possible
 from inbounds.joint.table.chains import chains
 from inbounds.joint.table.layout import Grouping, Layout
-from inbounds.joint.table.limits import Limits
+from inbounds.joint.table.limits import GroupLimits
 from inbounds.joint.table.tree import Tree
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Facts:
                         "correct it"
                     )
         chains = self.chains()
-        limits = [Limits.of(Tree.of(self.layout, chain), self, nonnegative) for chain in chains]
+        limits = [GroupLimits.of(Tree.of(self.layout, chain), self, nonnegative) for chain in chains]
         totals = [int(limit.least[-1][0]) for limit in limits if nonnegative or limit.is_fixed[-1][0]]
         if self.most is not None and max(totals, default=0) > self.most:
             raise InvalidParameter(

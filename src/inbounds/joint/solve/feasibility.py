@@ -10,7 +10,7 @@ import numpy as np
 from inbounds.errors import InvalidParameter
 from inbounds.joint.solve.network import flow, meet
 from inbounds.joint.solve.solvers import MOST_FLOW, UNLIMITED, Bounds, whole_cells
-from inbounds.joint.table.limits import Limits
+from inbounds.joint.table.limits import GroupLimits
 from inbounds.joint.table.tree import Tree
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ SECONDS = 30.0
 Chain = list["Grouping"]
 
 
-def is_possible(facts: Facts, chains: Sequence[Chain], limits: Sequence[Limits], nonnegative: bool) -> bool:
+def is_possible(facts: Facts, chains: Sequence[Chain], limits: Sequence[GroupLimits], nonnegative: bool) -> bool:
     """Return whether facts that each chain allows are possible together."""
     if not _totals_agree(limits, nonnegative):
         return False
@@ -35,7 +35,7 @@ def is_possible(facts: Facts, chains: Sequence[Chain], limits: Sequence[Limits],
     return _is_solvable(facts, nonnegative)
 
 
-def _totals_agree(limits: Sequence[Limits], nonnegative: bool) -> bool:
+def _totals_agree(limits: Sequence[GroupLimits], nonnegative: bool) -> bool:
     fixed = {int(limit.least[-1][0]) for limit in limits if limit.is_fixed[-1][0]}
     least = max(int(limit.least[-1][0]) for limit in limits)
     return len(fixed) <= 1 and not (fixed and nonnegative and least > min(fixed))
@@ -55,7 +55,7 @@ def _bounds(facts: Facts, chains: Sequence[Chain]) -> dict[Grouping, Bounds]:
     """Return the bounds of each group in two chains of cells that are not negative."""
     layout = facts.layout
     middle = meet(chains[0][0], chains[1][0])
-    below = Limits.of(Tree.of(layout, [middle]), facts, nonnegative=True)
+    below = GroupLimits.of(Tree.of(layout, [middle]), facts, nonnegative=True)
     place = min(1, len(below.least) - 1) if middle != layout.finest else 0
     known = {grouping: facts.flat(grouping) for chain in chains for grouping in chain}
     pairs = {**known, middle: known.get(middle, (below.least[place], below.is_fixed[place]))}

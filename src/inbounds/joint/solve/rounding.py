@@ -21,7 +21,7 @@ from inbounds.joint.solve.projection import extended
 from inbounds.joint.solve.solvers import NOT_INSTALLED, Bounds, solver_is_installed, whole_cells
 from inbounds.joint.solve.tree_rounding import round_tree, snapped
 from inbounds.joint.table.chains import chains
-from inbounds.joint.table.limits import Limits
+from inbounds.joint.table.limits import GroupLimits
 from inbounds.joint.table.tree import Tree
 from inbounds.limit.program.deadline import NEVER, Deadline
 
@@ -168,7 +168,7 @@ class _Job:
         """Return whole sums of the meet of two chains that keep their sums, or else as nearly as there are any."""
         is_needed = any(grouping in self.facts.known for grouping in down)
         tree = Tree.of(self.layout, [middle])
-        limits = Limits.of(tree, facts, self.nonnegative)
+        limits = GroupLimits.of(tree, facts, self.nonnegative)
         place = tree.levels.index(middle)
         for width in WIDTHS if is_needed else WIDTHS[:1]:
             bounds = {grouping: self._bounds(grouping, facts, width) for grouping in {*down, *up, self.layout.total}}

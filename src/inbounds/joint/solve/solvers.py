@@ -56,14 +56,16 @@ def greatest_flow(
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SolverResult:
     """What a solver found: cells, or that there are none, or nothing before its time was over."""
 
     cells: NDArray[np.int64] | None
     is_decided: bool
 
 
-def whole_cells(layout: Layout, bounds: Mapping[Grouping, Bounds], costs: NDArray[np.float64], seconds: float) -> Found:
+def whole_cells(
+    layout: Layout, bounds: Mapping[Grouping, Bounds], costs: NDArray[np.float64], seconds: float
+) -> SolverResult:
     """Return whole cells of least cost with every group within its bounds."""
     optimize, sparse = _scipy("scipy.optimize"), _scipy("scipy.sparse")
     constraints = [
@@ -79,10 +81,12 @@ def whole_cells(layout: Layout, bounds: Mapping[Grouping, Bounds], costs: NDArra
         options={"time_limit": max(seconds, 0.1), "mip_rel_gap": 0.1},
     )
     if result.x is None:
-        return Found(None, is_decided=result.status == _INFEASIBLE)
+        return SolverResult(None, is_decided=result.status == _INFEASIBLE)
     cells = np.rint(result.x).astype(np.int64).reshape(layout.shape)
     is_right = all(_is_between(layout.sum(cells, grouping).ravel(), pair) for grouping, pair in bounds.items())
-    return Found(cells if is_right else None, is_decided=is_right)  # the solver computes in doubles, facts are exact
+    return SolverResult(
+        cells if is_right else None, is_decided=is_right
+    )  # the solver computes in doubles, facts are exact
 
 
 _INFEASIBLE = 2

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.joint.table.limits import Limits
+from inbounds.joint.table.limits import GroupLimits
 from inbounds.joint.table.tree import added_up
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def project_tree(
     nonnegative: bool = True,
 ) -> Floats:
     """Return the cells nearest to the measurements of a tree's levels, among those that agree with the facts."""
-    limits = Limits.of(tree, facts, nonnegative)
+    limits = GroupLimits.of(tree, facts, nonnegative)
     scale = max((weights[level] for level in tree.levels if level in measured), default=1.0)
     levels = [
         _Level(
@@ -72,7 +72,7 @@ class _Level:
     weight: float
 
 
-def _shared_out(sums: Floats, tree: Tree, limits: Limits, place: int) -> Floats:
+def _shared_out(sums: Floats, tree: Tree, limits: GroupLimits, place: int) -> Floats:
     """Share out sums among children of which nothing is measured: to each its least value, and then as it has cells."""
     parent = tree.parents[place]
     least, free = limits.least[place].astype(np.float64), _free_cells(tree, limits, place)
@@ -81,7 +81,7 @@ def _shared_out(sums: Floats, tree: Tree, limits: Limits, place: int) -> Floats:
     return least + free * (np.divide(rest, cells, out=np.zeros_like(rest), where=cells > 0))[parent]
 
 
-def _free_cells(tree: Tree, limits: Limits, place: int) -> Floats:
+def _free_cells(tree: Tree, limits: GroupLimits, place: int) -> Floats:
     """Return in how many cells each node of a level can have more than its least value."""
     free = (~limits.is_fixed[0]).astype(np.float64)
     for below in range(place):

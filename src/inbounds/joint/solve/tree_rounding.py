@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.joint.table.limits import Limits
+from inbounds.joint.table.limits import GroupLimits
 from inbounds.joint.table.tree import Tree
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def snapped(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def round_tree(tree: Tree, cells: NDArray[np.float64], facts: Facts, nonnegative: bool = True) -> NDArray[np.int64]:
     """Return whole cells that agree with the facts; where the real ones do, no sum of a level moves by 1 or more."""
-    limits = Limits.of(tree, facts, nonnegative)
+    limits = GroupLimits.of(tree, facts, nonnegative)
     sums = tree.sums(cells)
     whole = np.rint(sums[-1]).astype(np.int64)
     if nonnegative:

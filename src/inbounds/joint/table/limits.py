@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class GroupLimits:
     """For each level of a tree, flat: the value of each fixed group, or the least value of one that is not fixed.
 
     Where cells may be negative there is no least value; then the entry is the sum of what is fixed in the group.  A
@@ -29,7 +29,7 @@ class Limits:
     is_fixed: tuple[NDArray[np.bool_], ...]
 
     @classmethod
-    def of(cls, tree: Tree, facts: Facts, nonnegative: bool) -> Limits:
+    def of(cls, tree: Tree, facts: Facts, nonnegative: bool) -> GroupLimits:
         """Go from the leaves to the root; raise `InvalidParameter` if facts on this tree contradict each other."""
         least: list[NDArray[np.int64]] = []
         is_fixed: list[NDArray[np.bool_]] = []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.display.table import Column, Table
+from inbounds.display.table import Column, TextTable
 from inbounds.display.text import WIDTH
 from inbounds.joint.table.axis import Name
 
@@ -27,7 +27,7 @@ GAP = 2
 """Blanks between columns."""
 
 
-def table_of(cells: Whole, names: tuple[Name, ...], notes: list[str]) -> Table:
+def table_of(cells: Whole, names: tuple[Name, ...], notes: list[str]) -> TextTable:
     """Return cells with totals as a table: all axes but the last go down."""
     if cells.ndim <= 1:
         return _list_of(cells.reshape(-1), names, notes)
@@ -41,7 +41,7 @@ def table_of(cells: Whole, names: tuple[Name, ...], notes: list[str]) -> Table:
         keys = [head, *map(str, range(shown)), *([_more(across - shown)] if shown < across else []), "total"]
         if shown == 1 or _fits(keys, rows):
             columns = [Column(key, left=place == 0) for place, key in enumerate(keys)]
-            return Table(columns, rows, notes=notes)
+            return TextTable(columns, rows, notes=notes)
         shown -= 1
 
 
@@ -50,10 +50,10 @@ def titled(name: Name) -> str:
     return f"axis {name}" if isinstance(name, int) else name
 
 
-def _list_of(cells: Whole, names: tuple[Name, ...], notes: list[str]) -> Table:
+def _list_of(cells: Whole, names: tuple[Name, ...], notes: list[str]) -> TextTable:
     labels = _labels(cells.shape) if names else []
     rows = _rows(cells[:, None], labels) if names else [["total", f"{cells[0]:,}"]]
-    return Table([Column(titled(names[0]) if names else "", left=True), Column("count")], rows, notes=notes)
+    return TextTable([Column(titled(names[0]) if names else "", left=True), Column("count")], rows, notes=notes)
 
 
 def _rows(columns: Whole, labels: list[str]) -> list[list[str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from inbounds.display.table import Column, Table
+from inbounds.display.table import Column, TextTable
 from inbounds.ledger.values.amount import UNIT, delta_fraction, format_amount, format_delta, fraction
 from inbounds.ledger.values.entry import LATER, Entry
 from inbounds.ledger.values.restore_record import RestoreRecord
@@ -73,7 +73,7 @@ class Statement:
     def _repr_html_(self) -> str:
         return self._table().html()
 
-    def _table(self) -> Table:
+    def _table(self) -> TextTable:
         later = [name for name in ("rho", "delta") if any(getattr(entry, name) is not None for entry in self.entries)]
         sums = [
             ["", "spent by", "", dataset, analyst, format_amount(units), *[""] * len(later)]
@@ -86,7 +86,7 @@ class Statement:
             total += f", {format_amount(int(self.spent_rho * UNIT))} in rho"
         notes = [note for entry in self.entries if (note := _note(entry))]
         rows = [[*_cells(entry), *(_later(entry, name) for name in later)] for entry in self.entries]
-        return Table((*_COLUMNS, *map(Column, later)), [*rows, *sums], notes=[*notes, total])
+        return TextTable((*_COLUMNS, *map(Column, later)), [*rows, *sums], notes=[*notes, total])
 
 
 def _later(entry: Entry, name: str) -> str:

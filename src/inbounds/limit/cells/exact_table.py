@@ -45,7 +45,7 @@ class ExactTable:
     weights: tuple[tuple[int, ...], ...]
 
 
-class Ratio(NamedTuple):
+class EntryRatio(NamedTuple):
     """The greatest ratio of two entries of a column in adjacent rows, and where it is."""
 
     value: Fraction
@@ -95,7 +95,7 @@ def _with_spread(probabilities: Floats, spread: int) -> ExactTable:
     return ExactTable(tuple(rows))
 
 
-def greatest_ratio(table: ExactTable, adjacent: Bools) -> Ratio:
+def greatest_ratio(table: ExactTable, adjacent: Bools) -> EntryRatio:
     """Return the greatest ratio of two entries of a column in adjacent rows, exactly; 1 if no rows are adjacent.
 
     Doubles find those that may be the greatest; which one is, integers decide.
@@ -106,7 +106,7 @@ def greatest_ratio(table: ExactTable, adjacent: Bools) -> Ratio:
     enough = float(tops.max(initial=0.0)) * (1 - DOUBT)
     numbers: dict[int, int] = {}
     kinds = np.array([[numbers.setdefault(weight, len(numbers)) for weight in row] for row in weights])
-    best, seen = Ratio(Fraction(1), 0, 0, 0), set[int]()
+    best, seen = EntryRatio(Fraction(1), 0, 0, 0), set[int]()
     for row in np.flatnonzero(tops >= enough).tolist():
         others, columns = np.nonzero(_ratios(doubles, adjacent, row) >= enough)
         others = np.flatnonzero(adjacent[row])[others]
@@ -119,7 +119,7 @@ def greatest_ratio(table: ExactTable, adjacent: Bools) -> Ratio:
             other, column = int(others[place]), int(columns[place])
             over, under = weights[row][column], weights[other][column] or NEVER
             if over * best.value.denominator > best.value.numerator * under:
-                best = Ratio(Fraction(over, under), row, other, column)
+                best = EntryRatio(Fraction(over, under), row, other, column)
     return best
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from inbounds.limit.program.deadline import NEVER, Deadline
 from inbounds.limit.program.extreme_rays import Line
-from inbounds.limit.program.linear_program import LinearProgram, Mixture, Prices, Problem, Rays
+from inbounds.limit.program.linear_program import LinearProgram, Mixture, Prices, Rays, TableProblem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +69,9 @@ class Solution:
     rays: Rays
 
 
-def solved(problem: Problem, tell: Tell | None = None, deadline: Deadline = NEVER, gap: float = GAP) -> Solution | None:
+def solved(
+    problem: TableProblem, tell: Tell | None = None, deadline: Deadline = NEVER, gap: float = GAP
+) -> Solution | None:
     """Return the best table found in time, and prices that say how good it is; None if the solver found nothing."""
     unit = _typical_error(problem)
     scaled = replace(problem, costs=problem.costs / unit)
@@ -80,7 +82,7 @@ def solved(problem: Problem, tell: Tell | None = None, deadline: Deadline = NEVE
     return replace(solution, prices=replace(solution.prices, rows=solution.prices.rows * unit))
 
 
-def _start(problem: Problem, tell: Tell | None, deadline: Deadline) -> tuple[Rays, Prices | None]:
+def _start(problem: TableProblem, tell: Tell | None, deadline: Deadline) -> tuple[Rays, Prices | None]:
     """Return rays and prices to start from; the costs are in units of a typical error."""
     rows, pairs = len(problem.line), _pairs(len(problem.line))
     if rows > FEW and rows > 3 * problem.line.levels_around(0)[-1]:
@@ -99,21 +101,21 @@ def _start(problem: Problem, tell: Tell | None, deadline: Deadline) -> tuple[Ray
     return _simple_rays(problem), None
 
 
-def _simple_rays(problem: Problem) -> Rays:
+def _simple_rays(problem: TableProblem) -> Rays:
     """Return the rays around rows, and the one that is the output best on the whole, whatever the row."""
     best = problem.costs.sum(axis=0, keepdims=True).argmin(axis=1)
     constant = Rays(np.zeros((1, len(problem.line)), np.intp), best)
     return _rays_around_rows(problem) + constant
 
 
-def _rays_around_rows(problem: Problem) -> Rays:
+def _rays_around_rows(problem: TableProblem) -> Rays:
     """Return the ray around each row, for the output that is best there."""
     line = problem.line
     levels = [np.minimum(line.levels_around(row), line.deepest) for row in range(len(line))]
     return Rays(np.array(levels), problem.costs.argmin(axis=1))
 
 
-def _typical_error(problem: Problem) -> float:
+def _typical_error(problem: TableProblem) -> float:
     """Return the error of a mixture of simple rays that is near the best one, though it may not be private."""
     rays = _rays_around_rows(problem)
     shares = problem.line.values[rays.levels]
@@ -136,7 +138,7 @@ def _pairs(count: int) -> Ints:
     return np.where(places < half, places // 2, last - places[::-1] // 2)
 
 
-def _coarser(problem: Problem, rows: Ints, columns: Ints) -> Problem:
+def _coarser(problem: TableProblem, rows: Ints, columns: Ints) -> TableProblem:
     """Return the problem with rows that stand for groups of rows, and one output for each group of outputs.
 
     `rows` and `columns` say which group each row and output is in (`_pairs`).  A table for the coarse problem is one
@@ -158,7 +160,7 @@ def _coarser(problem: Problem, rows: Ints, columns: Ints) -> Problem:
     return replace(problem, line=line, costs=costs[:, outermost])
 
 
-def _finer(problem: Problem, coarse: Solution, rows: Ints, columns: Ints) -> tuple[Rays, Prices]:
+def _finer(problem: TableProblem, coarse: Solution, rows: Ints, columns: Ints) -> tuple[Rays, Prices]:
     """Return what is known about a problem from the answer to a coarser one."""
     levels = np.minimum(coarse.rays.levels[:, rows], problem.line.deepest)
     which, outputs = np.nonzero(coarse.rays.outputs[:, None] == columns)
@@ -171,7 +173,13 @@ class ColumnGeneration:
     """One search, on one set of rows."""
 
     def __init__(
-        self, problem: Problem, rays: Rays, prices: Prices | None, gap: float, tell: Tell | None, deadline: Deadline
+        self,
+        problem: TableProblem,
+        rays: Rays,
+        prices: Prices | None,
+        gap: float,
+        tell: Tell | None,
+        deadline: Deadline,
     ) -> None:
         self.problem, self.gap, self.tell, self.deadline = problem, gap, tell, deadline
         self.program = LinearProgram(problem, deadline)

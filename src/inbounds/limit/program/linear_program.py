@@ -82,7 +82,7 @@ class Rays:
 class Prices:
     """What a unit of probability is worth in each row, and what a unit of error costs there.
 
-    Whatever the prices, no table has an error below what `Problem.bound` makes of them.
+    Whatever the prices, no table has an error below what `TableProblem.bound` makes of them.
     """
 
     rows: Floats
@@ -94,7 +94,7 @@ class Prices:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class TableProblem:
     """Which table has the least error, its columns private along a line of rows?
 
     The error is the sum of `costs` times probabilities, or the greatest such sum of a row when `worst`.  When
@@ -157,7 +157,7 @@ class LinearProgram:
     the program is sparse; and divided by `1 - exp(-epsilon)` they are of the order of 1 whatever epsilon is.
     """
 
-    def __init__(self, problem: Problem, deadline: Deadline = NEVER) -> None:
+    def __init__(self, problem: TableProblem, deadline: Deadline = NEVER) -> None:
         self.problem, self._deadline = problem, deadline
         self.rays = Rays(np.zeros((0, len(problem.line)), np.intp), np.zeros(0, np.intp))
         self.sums = len(problem.fold(np.zeros(len(problem.line))))

@@ -37,7 +37,7 @@ MOST_RUNS = 512
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class PieceTable:
     """The pieces of a rule around some true answers, in doubles, relative to one index."""
 
     start: Floats
@@ -50,7 +50,7 @@ class Table:
     """What is reflected too often to be followed."""
 
     @classmethod
-    def of(cls, pieces: list[Piece], origin: int, ends: list[int], far: list[SeenFar]) -> Table:
+    def of(cls, pieces: list[Piece], origin: int, ends: list[int], far: list[SeenFar]) -> PieceTable:
         """Take pieces relative to an index: there the map is `y -> map(y + origin) - origin`."""
         return cls(
             np.array([float(piece.start - origin) for piece in pieces]),
@@ -70,7 +70,7 @@ class AdditiveDistribution(Distribution):
         self.lattice, self.scale = ends.lattice, noise.scale
         self.in_range = ends.name != "leave"
         self.rises = ends.name != "fold" or self._rises_folded()
-        self._tables: dict[tuple[int, bool], Table] = {}
+        self._tables: dict[tuple[int, bool], PieceTable] = {}
 
     def _rises_folded(self) -> bool:
         """Return whether greater answers have greater releases where noise is reflected."""
@@ -173,7 +173,7 @@ class AdditiveDistribution(Distribution):
         return first, second - first**2
 
     def _at_centres(
-        self, centres: Indices, excess: Floats, evaluate: Callable[[Table, Floats, Floats], Floats]
+        self, centres: Indices, excess: Floats, evaluate: Callable[[PieceTable, Floats, Floats], Floats]
     ) -> Floats:
         """Evaluate quantities at true answers, which may be in gaps; a row for each quantity."""
         possible = centres == self.lattice.nearest(centres)
@@ -203,7 +203,7 @@ class AdditiveDistribution(Distribution):
         spans: Spans,
         below: Floats,
         above: Floats,
-        evaluate: Callable[[Table, Floats, Floats], Floats],
+        evaluate: Callable[[PieceTable, Floats, Floats], Floats],
         excess: Floats | None = None,
     ) -> Floats:
         """Evaluate quantities at true answers, in tables around the nearer ends of their spans."""
@@ -255,7 +255,7 @@ class AdditiveDistribution(Distribution):
         """Return the last span of the block that begins with a span."""
         return int(np.searchsorted(self._firsts, first, side="right")) - 1
 
-    def _table(self, span: int, from_high: bool) -> Table:
+    def _table(self, span: int, from_high: bool) -> PieceTable:
         """Return the pieces around a span, relative to one of its ends, or to zero if it has none."""
         key = span, from_high
         if key not in self._tables:
@@ -264,7 +264,7 @@ class AdditiveDistribution(Distribution):
             self._tables[key] = self._around(IndexSpan(own.low, last.high), origin)
         return self._tables[key]
 
-    def _around(self, centres: IndexSpan, origin: int) -> Table:
+    def _around(self, centres: IndexSpan, origin: int) -> PieceTable:
         """Return the pieces that noise can reach from some indices, relative to an index."""
         reach = int(self._noise.reach) + 1
         start = centres.low - reach if centres.has_low else -BEYOND
@@ -272,10 +272,10 @@ class AdditiveDistribution(Distribution):
         centre = centres.low if centres.low == centres.high else None
         pieces = self._ends.pieces(start, stop, centre)
         far = [far.seen(self._noise, origin) for far in self._ends.far(start, stop, centre)]
-        return Table.of(pieces, origin, self._ends.images_of_ends(pieces), far)
+        return PieceTable.of(pieces, origin, self._ends.images_of_ends(pieces), far)
 
     @np.errstate(under="ignore")
-    def _expected(self, table: Table, places: Floats, excess: Floats) -> Floats:
+    def _expected(self, table: PieceTable, places: Floats, excess: Floats) -> Floats:
         """Return the expected distances from true answers so far above places."""
         at, above = places[:, None], excess[:, None]
         start, stop, slope = table.start - at, table.stop - at, table.slope
@@ -295,7 +295,7 @@ class AdditiveDistribution(Distribution):
         return np.asarray(total / mass)
 
     @np.errstate(under="ignore")
-    def _moments(self, table: Table, places: Floats, _excess: Floats) -> tuple[Floats, Floats]:
+    def _moments(self, table: PieceTable, places: Floats, _excess: Floats) -> tuple[Floats, Floats]:
         """Return the first and second moment of releases about places."""
         at, slope = places[:, None], table.slope
         start, stop = table.start - at, table.stop - at
@@ -309,7 +309,7 @@ class AdditiveDistribution(Distribution):
             first, second = first + more, second + most
         return first, second
 
-    def _probable(self, table: Table, places: Floats, _excess: Floats) -> Floats:
+    def _probable(self, table: PieceTable, places: Floats, _excess: Floats) -> Floats:
         """Return the probabilities that the rule gives an end of a span."""
         at = places[:, None]
         snapped = table.slope == 0

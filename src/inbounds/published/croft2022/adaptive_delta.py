@@ -57,7 +57,7 @@ def certified_delta(law: AdaptiveLaw) -> Delta:
         )
     bits = _precision(law, law.distance)
     with lock(), workprec(bits):
-        search = Search(law, bits)
+        search = PairSearch(law, bits)
         search.run()
         first, second = (search.place(location) for location in search.pair)
         broken = search.first_broken(first, second)
@@ -76,7 +76,7 @@ def pair_delta(law: AdaptiveLaw, first: int, second: int) -> tuple[Fraction, Fra
         )
     bits = _precision(law, second)
     with lock(), workprec(bits):
-        delta = Search(law, bits).delta(first, second)
+        delta = PairSearch(law, bits).delta(first, second)
         faint = arb((1, -FAINT))
         return (lower(delta) if delta > faint else Fraction(0)), upper(delta.max(faint))
 
@@ -89,7 +89,7 @@ def _precision(law: AdaptiveLaw, location: int) -> int:
 class Place:
     """The numbers of the law at one location.  One-letter names are those of the proof."""
 
-    def __init__(self, search: Search, location: int) -> None:
+    def __init__(self, search: PairSearch, location: int) -> None:
         self.location = location
         self.rate = search.law.rate(location, search.bits)
         self.relative = self.rate / search.plain  # R = 1/s
@@ -142,7 +142,7 @@ class Box:
         return Box(self.low, cut, self.near, self.end), Box(cut, self.stop, self.near, self.end)
 
 
-class Search:
+class PairSearch:
     """The search for the worst pair; its methods want the lock to be held and the precision to be set."""
 
     def __init__(self, law: AdaptiveLaw, bits: int) -> None:

@@ -106,7 +106,7 @@ class Constraints:
         return f"everything but {self.feasible!r}"
 
 
-class Masses(NamedTuple):
+class SideMasses(NamedTuple):
     """What a Laplace PDF has in feasible space left of its location, at it (0 on real numbers) and right of it."""
 
     left: arb
@@ -149,9 +149,9 @@ class TruncatedPDF:
         whole_line = self.constraints.spans == ((None, None),)
         return arb(1) if whole_line else sum(self.masses(), arb(0))
 
-    def masses(self) -> Masses:
+    def masses(self) -> SideMasses:
         """Return the parts of `feasible_mass`; on real numbers they are 1/2 - L, 0 and 1/2 - R."""
-        return Masses(self._feasible(-1), self._stretch(Fraction(0), self.constraints.step), self._feasible(1))
+        return SideMasses(self._feasible(-1), self._stretch(Fraction(0), self.constraints.step), self._feasible(1))
 
     def line(self) -> arb:
         """Return the integral of exp(-distance / scale) over the whole line: 2 * scale, on a lattice a sum."""

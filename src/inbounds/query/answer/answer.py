@@ -11,7 +11,7 @@ from typing import Any
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display import frame_export
-from inbounds.display.table import Column, Table
+from inbounds.display.table import Column, TextTable
 from inbounds.query.answer.interval_cover import CAVEAT, end_name, interval_name
 from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan
@@ -146,7 +146,7 @@ class Answer:
                     found[unlike(end_name(what, of, rider=riders[i]), tuple(found))] = ends
         return found
 
-    def _table(self) -> Table:
+    def _table(self) -> TextTable:
         keys = len(self.columns) - self.measures
         columns = [Column(name, left=True) for name in self.columns[:keys]]
         shown = [[ALL if cell is None else _shown(cell) for cell in row[:keys]] for row in self.rows]
@@ -162,7 +162,7 @@ class Answer:
                 columns.append(Column("expected noise"))
                 _append(shown, (_shown(row[i]) for row in self.noise))
         notes = [one for one in (self.caveat, self.row_limit, *self.warnings, *self.remarks, self.note) if one]
-        return Table(columns, shown, notes=notes)
+        return TextTable(columns, shown, notes=notes)
 
     def __str__(self) -> str:
         return str(self._table())

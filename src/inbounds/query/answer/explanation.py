@@ -13,7 +13,7 @@ from typing import Any
 import sqlglot
 
 from inbounds.bounds.notation import write_end
-from inbounds.display.table import Column, Table
+from inbounds.display.table import Column, TextTable
 from inbounds.exact.rational import cut
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answer.budget_forecast import Lasting
@@ -177,7 +177,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         columns = [Column("", left=True), Column("", left=True)]
-        tables = (Table(columns, [[*pair] for pair in block.items()]).html() for block in self._told())
+        tables = (TextTable(columns, [[*pair] for pair in block.items()]).html() for block in self._told())
         return f"{''.join(tables)}<pre>{escape(self.statement)}</pre>"
 
 

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from inbounds.errors import ProjectionFailed
-from inbounds.joint.measured.measurements import Measured
+from inbounds.joint.measured.measurements import Measurements
 from inbounds.joint.measured.stored import restored, stored
 from inbounds.query.answer.answer import plain, read_plain
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
 from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan
 
-Part = Measured | list[tuple[Answered, ...]]
+Part = Measurements | list[tuple[Answered, ...]]
 """Of one question: what was measured, or the answers if they were made."""
 
 MARK = "unfinished"
@@ -46,13 +46,13 @@ def load(text: str) -> list[Part] | None:
 
 def finished(parts: Sequence[Part]) -> list[list[tuple[Answered, ...]]] | None:
     """Return the answers to all questions, None if one of them is not there."""
-    found = [part for part in parts if not isinstance(part, Measured)]
+    found = [part for part in parts if not isinstance(part, Measurements)]
     return found if len(found) == len(parts) else None
 
 
 def again(planned: Plan, part: Part, confidence: float) -> Part:
     """Try once more to make a table of what was measured."""
-    if not isinstance(part, Measured) or not isinstance(planned.answering, JointTable):
+    if not isinstance(part, Measurements) or not isinstance(planned.answering, JointTable):
         return part
     try:
         return planned.answering.made_of(part, confidence)
@@ -69,7 +69,7 @@ def unprojected(request_id: str) -> ProjectionFailed:
 
 
 def _plain(part: Part) -> Any:
-    if isinstance(part, Measured):
+    if isinstance(part, Measurements):
         return stored(part)
     return [[[plain(one.value), one.noise, plain(one.interval)] for one in row] for row in part]
 

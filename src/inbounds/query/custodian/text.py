@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from inbounds.display.facts import Facts
-from inbounds.display.table import Column, Table
+from inbounds.display.facts import FactSheet
+from inbounds.display.table import Column, TextTable
 from inbounds.display.text import WIDTH
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ ADVICE = (
 def inspection_text(found: Inspection, contract: str) -> str:
     """Return everything that was found, for a terminal."""
     parts = [part for one in (found, *found.others) for part in _parts(one, contract)]
-    return "\n\n".join([_banner(), *parts, str(Facts([("advice", ADVICE)]))])
+    return "\n\n".join([_banner(), *parts, str(FactSheet([("advice", ADVICE)]))])
 
 
 def _banner() -> str:
@@ -44,13 +44,13 @@ def _banner() -> str:
 
 
 def _parts(found: Inspection, contract: str) -> Iterator[str]:
-    yield str(Facts(list(_facts(found, contract))))
+    yield str(FactSheet(list(_facts(found, contract))))
     if found.hardly_read:
         yield str(_hardly_read(found))
     if found.hardly_keys:
         yield str(_hardly_keys(found))
     if found.misfits:
-        yield str(Facts([(name, why) for name, why in found.misfits.items()], title="TYPES THAT DO NOT MATCH"))
+        yield str(FactSheet([(name, why) for name, why in found.misfits.items()], title="TYPES THAT DO NOT MATCH"))
     if found.units is not None:
         yield str(_limits(found.units))
     if found.numbers:
@@ -68,7 +68,7 @@ def _parts(found: Inspection, contract: str) -> Iterator[str]:
         yield str(_known(found))
 
 
-def _hardly_read(found: Inspection) -> Table:
+def _hardly_read(found: Inspection) -> TextTable:
     columns = [Column("!", left=True), Column("column", left=True), Column("values"), Column("not parsed")]
     columns.append(Column("share"))
     cells = [
@@ -78,10 +78,10 @@ def _hardly_read(found: Inspection) -> Table:
     typed = "Their type is not the contract's: change the contract, or convert the table."
     how = "State how they are written: decimal, thousands, date_format, encoding, delimiter."
     notes = ["Answers leave them out but cost just as much.", typed if found.lines is None else how]
-    return Table(columns, cells, title="W A R N I N G :   V A L U E S   N O T   P A R S E D", notes=notes)
+    return TextTable(columns, cells, title="W A R N I N G :   V A L U E S   N O T   P A R S E D", notes=notes)
 
 
-def _hardly_keys(found: Inspection) -> Table:
+def _hardly_keys(found: Inspection) -> TextTable:
     columns = [Column("!", left=True), Column("column", left=True), Column("values"), Column("not listed")]
     columns.append(Column("share"))
     cells = [
@@ -92,32 +92,32 @@ def _hardly_keys(found: Inspection) -> Table:
         "Their rows are in no group. If that is not intended, check the spelling of the",
         "categories and the encoding. --values shows the values found.",
     ]
-    return Table(columns, cells, title="W A R N I N G :   V A L U E S   N O T   I N   T H E   L I S T", notes=notes)
+    return TextTable(columns, cells, title="W A R N I N G :   V A L U E S   N O T   I N   T H E   L I S T", notes=notes)
 
 
-def _made(made: tuple[MadeFound, ...]) -> Table:
+def _made(made: tuple[MadeFound, ...]) -> TextTable:
     columns = [Column("column", left=True), Column("rows missing"), Column("categories"), Column("unused")]
     cells = [[one.column, *(_figure(figure) for figure in (one.missing, one.keys, one.unused))] for one in made]
-    return Table(columns, cells, title="DERIVED COLUMNS")
+    return TextTable(columns, cells, title="DERIVED COLUMNS")
 
 
-def _within(found: tuple[WithinFound, ...]) -> Table:
+def _within(found: tuple[WithinFound, ...]) -> TextTable:
     columns = [Column("column", left=True), Column("within", left=True), Column("elsewhere"), Column("nowhere")]
     cells = [[one.column, one.within, f"{one.elsewhere:,}", f"{one.nowhere:,}"] for one in found]
     notes = [
         "Elsewhere: the row's outer category is not the one in the map. Nowhere: it has none.",
         "Tables that add up count them where the map says; other answers leave them out.",
     ]
-    return Table(columns, cells, title="CATEGORIES WITHIN CATEGORIES: number of rows", notes=notes)
+    return TextTable(columns, cells, title="CATEGORIES WITHIN CATEGORIES: number of rows", notes=notes)
 
 
-def _known(found: Inspection) -> Table:
+def _known(found: Inspection) -> TextTable:
     wrong = [one for one in found.known if not one.agrees]
     columns = [Column("public row count", left=True), Column("in the contract"), Column("in the table")]
     cells = [[one.of or "all", f"{one.said:,}", f"{one.rows:,}"] for one in wrong[:MOST_WRONG]]
     left = len(wrong) - len(cells)
     notes = [f"and {left:,} more"] if left else []
-    return Table(columns, cells, title="PUBLIC ROW COUNTS THAT ARE WRONG", notes=notes)
+    return TextTable(columns, cells, title="PUBLIC ROW COUNTS THAT ARE WRONG", notes=notes)
 
 
 def _facts(found: Inspection, contract: str) -> Iterator[tuple[str, str]]:
@@ -150,7 +150,7 @@ def _unit_facts(found: Inspection) -> Iterator[tuple[str, str]]:
     yield "row limit", f"{own.limit:,}: {over if own.rows else 'no unit exceeds it'}"
 
 
-def _limits(units: UnitsFound) -> Table:
+def _limits(units: UnitsFound) -> TextTable:
     columns = [
         Column("limit", left=True),
         Column("rows over"),
@@ -171,10 +171,10 @@ def _limits(units: UnitsFound) -> Table:
         )
         for one in units.others
     ]
-    return Table(columns, cells, title="OTHER ROW LIMITS, for a query over all rows")
+    return TextTable(columns, cells, title="OTHER ROW LIMITS, for a query over all rows")
 
 
-def _numbers(found: Inspection) -> Table:
+def _numbers(found: Inspection) -> TextTable:
     has_unread = found.lines is not None or any(one.unread for one in found.numbers)
     columns = [Column("column", left=True), Column("bounds", left=True), Column("missing"), Column("below")]
     columns += [Column("above"), Column("in gaps")]
@@ -187,10 +187,10 @@ def _numbers(found: Inspection) -> Table:
         cells = [[*row, _count(one.unread)] for row, one in zip(cells, found.numbers, strict=True)]
     notes = ["Below and above: clamped to the nearest bound. In gaps: kept as they are."]
     notes += ["Unparsed: not readable as a number or date; treated as missing."] if has_unread else []
-    return Table(columns, cells, title="NUMBERS AND DATES: number of rows", notes=notes)
+    return TextTable(columns, cells, title="NUMBERS AND DATES: number of rows", notes=notes)
 
 
-def _keys(found: Inspection) -> Table:
+def _keys(found: Inspection) -> TextTable:
     columns = [
         Column("column", left=True),
         Column("categories"),
@@ -204,15 +204,15 @@ def _keys(found: Inspection) -> Table:
     ]
     hidden = any(one.others and one.values is None for one in found.keys)
     notes = ["--values shows the values not in the category list."] if hidden else []
-    return Table(columns, cells, title="CATEGORIES", notes=notes)
+    return TextTable(columns, cells, title="CATEGORIES", notes=notes)
 
 
-def _values(one: KeysFound) -> Table:
+def _values(one: KeysFound) -> TextTable:
     assert one.values is not None
     cells = [[str(value), f"{rows:,}"] for value, rows in one.values]
     left = one.others - len(cells)
     notes = [f"and {left:,} less frequent ones"] if left > 0 else []
-    return Table(
+    return TextTable(
         [Column("value", left=True), Column("rows")],
         cells,
         title=f"VALUES OF {one.column} NOT IN THE CATEGORY LIST",

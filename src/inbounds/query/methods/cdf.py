@@ -17,7 +17,7 @@ from inbounds.accuracy.confidence import CONFIDENCE, percent
 from inbounds.bounds import Bounds
 from inbounds.display.progress import Progress
 from inbounds.joint.joint_release import JointRelease
-from inbounds.joint.measured.measurements import Measured, measure
+from inbounds.joint.measured.measurements import Measurements, measure
 from inbounds.joint.plan.facts import Facts
 from inbounds.joint.plan.noise_sum import reach
 from inbounds.joint.plan.plan import JointPlan
@@ -75,7 +75,7 @@ class CumulativeShares(Answering):
             for rows, (low, high) in zip(up_to.tolist(), ends, strict=True)
         ]
 
-    def _intervals(self, measured: Measured, confidence: float) -> list[tuple[float, float]]:
+    def _intervals(self, measured: Measurements, confidence: float) -> list[tuple[float, float]]:
         """Return where each share lies: rows up to a bin, and rows beyond it, each in its interval."""
         bins = self.plan.layout.cells
         found = []
@@ -86,7 +86,7 @@ class CumulativeShares(Answering):
             found.append((low, high))
         return found
 
-    def _ends(self, measured: Measured, part: tuple[int, int], confidence: float) -> tuple[float, float]:
+    def _ends(self, measured: Measurements, part: tuple[int, int], confidence: float) -> tuple[float, float]:
         """Return the ends of an interval for the rows in a stretch of bins, from the fewest measured groups.
 
         The noise of the groups of one level goes beyond its reach with at most an equal part of the odds.

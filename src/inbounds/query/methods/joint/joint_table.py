@@ -14,7 +14,7 @@ from inbounds.display.progress import Progress
 from inbounds.errors import ProjectionFailed
 from inbounds.joint.joint_release import JointRelease
 from inbounds.joint.measured.interval import intervals
-from inbounds.joint.measured.measurements import Measured, measure
+from inbounds.joint.measured.measurements import Measurements, measure
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.layout import Grouping
 from inbounds.privacy.guarantee import GuaranteeName
@@ -44,7 +44,7 @@ GEOMETRIC = (
 class Unprojected(Exception):
     """No possible table was found for what was measured and paid for; whoever asked keeps it, to try again."""
 
-    def __init__(self, measured: Measured) -> None:
+    def __init__(self, measured: Measurements) -> None:
         super().__init__("no consistent table was found in time")
         self.measured = measured
 
@@ -85,10 +85,10 @@ class JointTable(Answering):
         return 2**63 * self.step
 
     @property
-    def widest_measured(self) -> Measured:
+    def widest_measured(self) -> Measurements:
         """Measurements that take as many characters as any."""
         sizes = {grouping: self.plan.layout.sizes(grouping) for grouping in self.plan.measured}
-        return Measured(self.plan, {one: np.full(size, -(2**63), dtype=np.int64) for one, size in sizes.items()})
+        return Measurements(self.plan, {one: np.full(size, -(2**63), dtype=np.int64) for one, size in sizes.items()})
 
     def answer_all(
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
@@ -102,7 +102,7 @@ class JointTable(Answering):
         report("making a table that adds up")
         return self.made_of(measured, confidence)
 
-    def made_of(self, measured: Measured, confidence: float) -> list[tuple[Answered, ...]]:
+    def made_of(self, measured: Measurements, confidence: float) -> list[tuple[Answered, ...]]:
         """Return the rows of every grouping from what was measured; costs nothing, however often it is done."""
         if measured.plan.layout != self.plan.layout:  # of when groups that cannot be were measured, too
             raise Unprojected(measured)
