@@ -17,7 +17,7 @@ from inbounds.joint.measured.measurements import Measurements, measure
 from inbounds.joint.plan.facts import Facts
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.solve.projection import project
-from inbounds.joint.solve.rounding import rounded
+from inbounds.joint.solve.rounding import round_cells
 from inbounds.joint.table.layout import Layout
 
 Floats = NDArray[np.float64]
@@ -160,10 +160,10 @@ def top_down(measured: Measurements) -> Counts:
     if len(margins) == 2 and not layout.is_within(*margins) and not layout.is_within(*reversed(margins)):
         facts = Facts.none(layout)
         for grouping in margins:
-            facts = facts.knowing(grouping, shared_out(grains[grouping], total))
+            facts = facts.with_known(grouping, shared_out(grains[grouping], total))
         finest = {layout.finest: grains[layout.finest].astype(np.float64)}
         cells = project(layout, finest, {layout.finest: 1.0}, facts).reshape(layout.shape)
-        return rounded(layout, cells, margins, facts).cells
+        return round_cells(layout, cells, margins, facts).cells
     above = total
     for grouping in reversed(list(grains)):
         above = shared_out(grains[grouping], above)

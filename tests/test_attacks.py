@@ -472,13 +472,13 @@ def test_a_release_makes_the_same_calls_wherever_the_answer_is(name: str) -> Non
 @pytest.mark.parametrize("name", KINDS)
 def test_a_draw_looks_at_the_same_masses_wherever_the_centre_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each draw in balls asks equally often for a mass seen from its centre."""
-    made, counted, seen = mechanism(name), [0], LowerTail.seen
+    made, counted, seen = mechanism(name), [0], LowerTail.mass_seen
 
     def count(self: LowerTail, centre: int, masses: Any, span: int) -> Any:
         counted[0] += 1
         return seen(self, centre, masses, span)
 
-    monkeypatch.setattr(LowerTail, "seen", count)
+    monkeypatch.setattr(LowerTail, "mass_seen", count)
     numbers = set()
     for answer in KINDS[name].answers:
         for seed in range(100):

@@ -20,7 +20,7 @@ from inbounds.accuracy.true_answers import FLAT, TrueAnswers, greatest, mean
 from inbounds.accuracy.window import PLAIN_SCALES, indices_of, stated_window
 from inbounds.bounds.index_span import FAR
 from inbounds.bounds.lattice import Lattice
-from inbounds.privacy.label import Label, written_up
+from inbounds.privacy.label import Label, format_up
 from inbounds.published import Geometric, Laplace
 from tests.helpers.brute_force import Spans
 from tests.helpers.mechanisms import ISLANDS, YEAR
@@ -270,7 +270,7 @@ def test_the_stated_window_goes_ten_plain_scales_beyond_the_last_end(bounds: Bou
 def test_a_delta_is_written_with_four_digits_and_never_less_than_it_is(numerator: int, exponent: int) -> None:
     """The text of a delta is the least number of four digits that is not below it."""
     delta = Fraction(numerator, 10**exponent)
-    text = written_up(delta, 4)
+    text = format_up(delta, 4)
     assert str(Label(Fraction(1, 2), delta)) == f"ε = 0.5, δ = {text}"
     mantissa, power = text.split("e")
     assert len(mantissa) == 5

@@ -75,7 +75,7 @@ def test_an_array_is_read_as_its_elements_are(dtype: type) -> None:
     array: NDArray[Any] = np.array([0, 1, 3.25, 7.45, 89, 90, 200]).astype(dtype)
     read = AnswerArrays(answers).reader(array)
     assert not isinstance(read, list)
-    assert lattice.project_many(read(slice(None)))[0].tolist() == [answers.projected(x) for x in array.tolist()]
+    assert lattice.project_many(read(slice(None)))[0].tolist() == [answers.project(x) for x in array.tolist()]
 
 
 def test_a_comparison_without_the_second_half_of_the_product_would_be_wrong() -> None:

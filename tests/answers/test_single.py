@@ -50,7 +50,7 @@ def test_a_double_is_rounded_and_projected_as_the_number_that_it_is(name: str, x
     bounds, step = GROUNDS[name]
     lattice = Lattice.of(bounds, step)
     exactly = math.floor((Fraction(x) - lattice.offset) / lattice.step + Fraction(1, 2))
-    assert Answers(bounds, lattice).projected(x) == lattice.project(exactly)[0]
+    assert Answers(bounds, lattice).project(x) == lattice.project(exactly)[0]
 
 
 def test_an_infinity_goes_to_an_end_or_nowhere(answers: Answers) -> None:
@@ -62,11 +62,11 @@ def test_an_infinity_goes_to_an_end_or_nowhere(answers: Answers) -> None:
     ):
         if missing:
             with pytest.raises(InvalidAnswer, match="infinite only"):
-                answers.projected(x)
+                answers.project(x)
         else:
-            assert answers.projected(x) == end
+            assert answers.project(x) == end
     with pytest.raises(InvalidAnswer, match="NaN"):
-        answers.projected(nan)
+        answers.project(nan)
 
 
 def test_a_release_beyond_the_ends_is_read_where_it_is() -> None:
@@ -83,7 +83,7 @@ def test_no_double_between_finite_ends_takes_another_way(answers: Answers, monke
         return
     monkeypatch.setattr(answers, "_number", lambda _: pytest.fail("took the long way"))
     for x in (0.0, -0.0, 5e-324, 0.1, 99.95, 1e199, 1e201, -1e201, 1.7e308, inf, -inf):
-        assert answers.lattice.first <= answers.projected(x) <= answers.lattice.last
+        assert answers.lattice.first <= answers.project(x) <= answers.lattice.last
 
 
 @pytest.mark.parametrize("released", [-1.0, 101.0, -0.5, 2000.25])

@@ -55,7 +55,7 @@ def test_one_line_adds_a_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_what_keeps_epsilon_is_considered() -> None:
     """What may be recommended keeps epsilon without a delta wherever it can be made, and the rest never is."""
     bounds = Bounds(0, 20, step=1)
-    never = {entry.named(pattern) for entry in CATALOGUE if not entry.kind.pure for pattern in entry.variants}
+    never = {entry.name_of(pattern) for entry in CATALOGUE if not entry.kind.pure for pattern in entry.variants}
     found = compare(bounds, 1, 1, optimum=False)
     assert all(row.label is None or row.label.pure for row in found if row.name not in never)
     assert not never & {name for name, _ in recommend(bounds, 1, 1, optimum=False).considered}

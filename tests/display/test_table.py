@@ -13,7 +13,7 @@ from rich.console import Console
 
 from inbounds.display.facts import FactSheet
 from inbounds.display.table import NARROWEST, Cell, Column, TextTable
-from inbounds.display.text import WIDTH, fitted, printable, text_width
+from inbounds.display.text import WIDTH, fit, printable, text_width
 
 NASTY = "<b>&\"'[red] \x1b[31m\nend"
 SHOWN = "<b>&\"'[red] \\x1b[31m\\nend"
@@ -119,4 +119,4 @@ def test_facts_hang_under_their_beginning() -> None:
 def test_widths_are_those_of_a_terminal(text: str, width: int) -> None:
     """Wide characters take two columns, accents on the letter before none."""
     assert text_width(text) == width
-    assert text_width(fitted(text, 7, left=True)) == text_width(fitted(text * 9, 7, left=False) or " " * 7) == 7
+    assert text_width(fit(text, 7, left=True)) == text_width(fit(text * 9, 7, left=False) or " " * 7) == 7

@@ -169,8 +169,8 @@ def test_the_size_of_a_number_decides_where_it_goes(text: str, end: int) -> None
     answers = Answers(bounds, Lattice.of(bounds, Fraction(1)))
     found = read_decimal(text)
     assert found is not None
-    assert answers.projected(found) == end
-    assert answers.projected(from_decimal(Decimal(text.replace("9" * 4_001, "9999")))) == end
+    assert answers.project(found) == end
+    assert answers.project(from_decimal(Decimal(text.replace("9" * 4_001, "9999")))) == end
 
 
 @pytest.mark.parametrize(

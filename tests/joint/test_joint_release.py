@@ -223,7 +223,7 @@ def test_bad_input_is_refused_before_anything_is_measured(
     given: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What makes no sense is refused with the rule and the remedy, and no random byte is drawn for it."""
-    monkeypatch.setattr("inbounds.joint.measured.measurements._measured", lambda *_: pytest.fail("measured"))
+    monkeypatch.setattr("inbounds.joint.measured.measurements._measure_grouping", lambda *_: pytest.fail("measured"))
     with pytest.raises(InvalidParameter, match=message) as refused:
         release(**{**GOOD, **given})
     assert ";" in str(refused.value)

@@ -25,7 +25,7 @@ from inbounds.limit.lower_bound import (
     worst_bound,
     worst_bound_by_tapers,
 )
-from inbounds.limit.program.column_generation import solved
+from inbounds.limit.program.column_generation import solve
 from inbounds.limit.program.deadline import NEVER, Deadline
 from inbounds.limit.search import Search
 from inbounds.mechanisms.setting import Setting
@@ -89,7 +89,7 @@ def test_the_closed_form_is_the_program(weights: list[int], epsilon: Fraction) -
     closed = mean_bound(prior, AnswerGrid(1, len(weights), 1), epsilon, None, NEVER)
     costs = distances(len(weights)) * (np.array(weights) / sum(weights))[:, None]
     problem = problem_of(costs, 1, epsilon, "mean")
-    found = solved(problem, None, NEVER)
+    found = solve(problem, None, NEVER)
     assert found is not None
     assert closed == pytest.approx(proved_bound(problem, found.prices), rel=1e-6, abs=1e-9)
 
@@ -98,7 +98,7 @@ def test_the_closed_form_is_the_program(weights: list[int], epsilon: Fraction) -
 def test_what_is_proved_is_below_what_was_computed(goal: Goal) -> None:
     """Rounding errors are taken off, and no more than they can be."""
     problem = problem_of(distances(30), 7, Fraction(1, 2), goal)
-    found = solved(problem, None, NEVER)
+    found = solve(problem, None, NEVER)
     assert found is not None
     bound, _ = problem.bound(found.prices)
     assert bound * (1 - 1e-9) < proved_bound(problem, found.prices) < bound

@@ -524,7 +524,7 @@ def test_the_least_scale_is_found_where_the_loss_rises_with_the_scale(monkeypatc
     assert certify(found).holds
     assert found.scale == pytest.approx(1178.903, abs=0.001)
     assert proof_beside_far_points(found.scale * (1 - 1e-6)).refuted
-    monkeypatch.setattr(inbounds.privacy.calibration, "_looked_below", lambda prover, least, found: found)
+    monkeypatch.setattr(inbounds.privacy.calibration, "_look_below", lambda prover, least, found: found)
     assert BoundedLaplace(FAR_POINTS, 1, FAR_EPSILON, trusted=True).scale == pytest.approx(1865.14, abs=0.01)
 
 
@@ -572,6 +572,6 @@ def test_no_smaller_scale_on_a_grid_is_safe_on_trusted_unions(
 def test_nothing_is_looked_at_twice_where_answers_are_projected(scene: Scene) -> None:
     """Without trust, and on one span, the search is as it was: no smaller scale is looked at."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.delattr(inbounds.privacy.calibration, "_looked_below")
+        patch.delattr(inbounds.privacy.calibration, "_look_below")
         assert scene.mechanism().certificate.holds
         assert BoundedLaplace(Bounds(0, 5, step=1), 2, 1, trusted=True).certificate.holds

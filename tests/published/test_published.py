@@ -943,9 +943,9 @@ def test_however_wide_the_noise_few_answers_and_few_pieces_are_looked_at(
     """The work for a mean or a worst error does not grow with the noise, and the worst error is above all others."""
     made = kind(bounds, 1.7, epsilon, ends="fold")
     law = made._distribution
-    looked_at = made._looked_at((0, 5 + 17 / epsilon)).runs()
+    looked_at = made._true_answers((0, 5 + 17 / epsilon)).runs()
     assert len(looked_at.span) <= 2 * MOST_RUNS
-    assert len(made._looked_at(None).runs().span) <= 2 * MOST_RUNS
+    assert len(made._true_answers(None).runs().span) <= 2 * MOST_RUNS
     for span in range(len(law.lattice)):
         assert len(law._table(span, from_high=False).start) <= len(law.lattice) * (2 * MOST_FOLDS + 1)
     most = made.worst_error() * (1 + 1e-9)

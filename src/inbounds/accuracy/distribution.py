@@ -63,7 +63,7 @@ class Distribution(ABC):
     def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the expected distances, in steps, for possible answers so far from the ends of their spans.
 
-        A smooth function of the distances between whole numbers, too, over runs of `looked_at`.
+        A smooth function of the distances between whole numbers, too, over runs of `true_answers`.
         """
 
     @abstractmethod
@@ -71,7 +71,7 @@ class Distribution(ABC):
         """Return the probabilities that a release is an end of a span, likewise."""
 
     @abstractmethod
-    def looked_at(self, first: int, last: int) -> TrueAnswers:
+    def true_answers(self, first: int, last: int) -> TrueAnswers:
         """Return the true answers from one index to another, and how closely to look at them."""
 
     def truths(self, indices: Indices) -> Indices:

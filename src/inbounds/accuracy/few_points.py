@@ -45,22 +45,22 @@ class FewPoints(Distribution):
     def probability(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of a release."""
         column = np.minimum(np.searchsorted(self.points, released), len(self.points) - 1)
-        probabilities = self._looked_up(lambda rows: rows, column, centres)
+        probabilities = self._look_up(lambda rows: rows, column, centres)
         return np.where(self.points[column] == released, probabilities, 0.0)
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of at most this release."""
         column = np.searchsorted(self.points, released, side="right")
-        return self._looked_up(lambda rows: np.pad(np.cumsum(rows, axis=1), ((0, 0), (1, 0))), column, centres)
+        return self._look_up(lambda rows: np.pad(np.cumsum(rows, axis=1), ((0, 0), (1, 0))), column, centres)
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of at least this release."""
         column = np.searchsorted(self.points, released)
-        return self._looked_up(
+        return self._look_up(
             lambda rows: np.pad(np.cumsum(rows[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1))), column, centres
         )
 
-    def _looked_up(self, table: Callable[[Floats], Floats], column: Spans, centres: Indices) -> Floats:
+    def _look_up(self, table: Callable[[Floats], Floats], column: Spans, centres: Indices) -> Floats:
         """Return the entries of columns in the rows of true answers, after something was done to the rows."""
         column, centres = np.broadcast_arrays(column, centres)
         places, inverse = np.unique(centres, return_inverse=True)
@@ -112,6 +112,6 @@ class FewPoints(Distribution):
         points = self.lattice.lengths + 1
         return (np.cumsum(points) - points)[spans] + np.rint(below).astype(np.intp)
 
-    def looked_at(self, first: int, last: int) -> TrueAnswers:
+    def true_answers(self, first: int, last: int) -> TrueAnswers:
         """Return true answers, every one of which is looked at."""
         return TrueAnswers(self.lattice, NODES, float(self.points[-1] - self.points[0] + 1), first, last)

@@ -169,7 +169,7 @@ class Intervals:
         """Return which part of the odds the lower tail has at some truths, by likelihood ratio."""
         law = self._law
         reach = (10 - np.log1p(-confidence)) * law.scale
-        edges = self._clipped(nodes[:, None] + _whole(np.linspace(-reach, reach, CELLS + 1)))
+        edges = self._clip(nodes[:, None] + _whole(np.linspace(-reach, reach, CELLS + 1)))
         up_to = law.up_to(edges - 1, nodes[:, None])
         masses: Floats = np.diff(up_to, prepend=0.0, append=1.0)
         middles = self._law.possible(
@@ -196,7 +196,7 @@ class Intervals:
             return np.full(len(nodes), 0.5 if low is high else float(low is None))
         return (nodes > low + (high - low) // 2).astype(float)
 
-    def _clipped(self, places: Indices) -> Indices:
+    def _clip(self, places: Indices) -> Indices:
         first, last = self._law.releases
         return np.clip(places, first, None if last is None else last + 1)  # the last one is in a run of its own
 

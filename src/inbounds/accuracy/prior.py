@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds.accuracy.given_prior import PriorLike, as_list, edges_of, weights_of
-from inbounds.accuracy.true_answers import AnswerStretches, weighed_mean
+from inbounds.accuracy.true_answers import AnswerStretches, weighted_mean
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
@@ -207,8 +207,8 @@ class Prior:
 
     def mean(self, law: Distribution) -> float:
         """Return the mean of the expected error of a law, in steps."""
-        answers = law.looked_at(int(self.lows[0]), int(self.highs[-1]))
-        return weighed_mean(answers, self._stretches, law.errors)
+        answers = law.true_answers(int(self.lows[0]), int(self.highs[-1]))
+        return weighted_mean(answers, self._stretches, law.errors)
 
     @cached_property
     def points(self) -> tuple[Indices, Floats]:

@@ -52,7 +52,7 @@ class Remap:
 
     def index(self, released: int) -> int:
         """Return what replaces a release, after the same number of comparisons for each."""
-        edges, targets = self._filled_up
+        edges, targets = self._padded_groups
         return targets[bisect_right(edges, released)]
 
     def indices(self, released: NDArray[Any]) -> NDArray[Any]:
@@ -61,7 +61,7 @@ class Remap:
         return targets.take(guide.count(released))
 
     @cached_property
-    def _filled_up(self) -> tuple[list[int], list[int]]:
+    def _padded_groups(self) -> tuple[list[int], list[int]]:
         """Edges and targets, filled up so that a bisection always takes the same number of steps."""
         missing = (1 << len(self.edges).bit_length()) - 1 - len(self.edges)
         edges, targets = self.edges.tolist(), self.targets.tolist()
@@ -85,7 +85,7 @@ def best_remap(law: Distribution, prior: Prior) -> Remap:
     edges = _edges(law, prior)
     truths = _Truths.of(prior)
     weights = truths.masses[:, None] * group_probabilities(law, edges, truths.indices)
-    targets = _settled(truths.medians(prior, weights), weights.sum(axis=0) > 0)
+    targets = _fill_unseen(truths.medians(prior, weights), weights.sum(axis=0) > 0)
     if (np.diff(targets) < 0).any():
         targets = _best_rising(truths, weights, np.union1d(truths.indices, law.lattice.nearest(edges)))
     return Remap.of(edges, targets)
@@ -146,7 +146,7 @@ def difference(below: Floats, up_to: Floats, at_least: Floats, above: Floats) ->
     return np.maximum(np.where(up_to <= at_least, up_to - below, at_least - above), 0.0)
 
 
-def _settled(targets: Indices, seen: NDArray[np.bool_]) -> Indices:
+def _fill_unseen(targets: Indices, seen: NDArray[np.bool_]) -> Indices:
     """Return targets, with that of the nearest group below for groups that are never seen."""
     places = np.maximum.accumulate(np.where(seen, np.arange(len(seen)), -1))
     return targets[np.where(places < 0, np.argmax(seen), places)]

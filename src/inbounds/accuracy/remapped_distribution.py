@@ -169,7 +169,7 @@ class RemappedDistribution(Distribution):
         size = max(1, ELEMENTS // len(self._values))
         return np.concatenate([compute(slice(start, start + size)) for start in range(0, max(count, 1), size)])
 
-    def looked_at(self, first: int, last: int) -> TrueAnswers:
+    def true_answers(self, first: int, last: int) -> TrueAnswers:
         """Return true answers, every one of which is looked at; or if they are many, cut where the error has a kink."""
         lattice = self.lattice
         if lattice.points <= MOST_LISTED:

@@ -65,16 +65,16 @@ class TrueAnswers:
         return float(np.minimum(self._counts(), 2 * np.floor(self.flat)).sum())
 
     def _counts(self) -> Floats:
-        lows, highs = self._clipped()
+        lows, highs = self._clip()
         return np.maximum(highs - lows.astype(float) + 1, 0)
 
-    def _clipped(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _clip(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return np.maximum(self.lattice.lows, self.first), np.minimum(self.lattice.highs, self.last)
 
     def runs(self) -> Runs:
         """Cut the answers into runs across which the quantity is smooth, or far from every end."""
         lattice, flat, length = self.lattice, np.floor(self.flat), np.floor(max(1.0, self.run))
-        lows, highs = self._clipped()
+        lows, highs = self._clip()
         counts = self._counts()
         spans = np.arange(len(lattice))
         to_low, to_high = lattice.below(lows, spans).astype(float), lattice.above(highs, spans).astype(float)
@@ -108,7 +108,7 @@ class CutAnswers(TrueAnswers):
 
     def runs(self) -> Runs:
         """Cut the answers at these places."""
-        lows, highs = self._clipped()
+        lows, highs = self._clip()
         held = np.flatnonzero(lows <= highs)
         starts = np.union1d(lows[held], self.cuts[(self.cuts >= lows[held[0]]) & (self.cuts <= highs[held[-1]])])
         span = held[np.searchsorted(lows[held], starts, side="right") - 1]
@@ -136,7 +136,7 @@ class Runs:
         below, above = self.below[which, None] + at, self.above[which, None] - at
         return curve(np.broadcast_to(self.span[which, None], at.shape), below, above)
 
-    def crossed(self, lattice: Lattice, stretches: AnswerStretches) -> tuple[Runs, Floats]:
+    def intersect(self, lattice: Lattice, stretches: AnswerStretches) -> tuple[Runs, Floats]:
         """Return the parts of runs that are in stretches, and the weight of an answer; runs hold all stretches."""
         lows = self._indices(lattice)
         order = np.argsort(lows)
@@ -187,9 +187,9 @@ def mean(answers: TrueAnswers, curve: Curve) -> float:
     return _sum(answers.runs(), curve, answers.nodes) / answers.count
 
 
-def weighed_mean(answers: TrueAnswers, stretches: AnswerStretches, curve: Curve) -> float:
+def weighted_mean(answers: TrueAnswers, stretches: AnswerStretches, curve: Curve) -> float:
     """Return the mean over stretches of true answers, each of which counts with its weight."""
-    runs, weights = answers.runs().crossed(answers.lattice, stretches)
+    runs, weights = answers.runs().intersect(answers.lattice, stretches)
     return _sum(runs, curve, answers.nodes, weights)
 
 
@@ -221,10 +221,10 @@ def greatest(answers: TrueAnswers, curve: Curve) -> float:
         i, j = np.unravel_index(np.argmax(values), values.shape)
         if values[i, j] > best:
             best, run, at = float(values[i, j]), int(some[i]), float(places[i, j])
-    return max(best, _refined(runs, curve, run, at))
+    return max(best, _refine(runs, curve, run, at))
 
 
-def _refined(runs: Runs, curve: Curve, run: int, at: float) -> float:
+def _refine(runs: Runs, curve: Curve, run: int, at: float) -> float:
     """Return the greatest value between the neighbours of the best place found, where it has one peak."""
     width = np.ceil(runs.count[run] / 8)
     low, high = max(at - width, -runs.before[run]), min(at + width, runs.after[run])

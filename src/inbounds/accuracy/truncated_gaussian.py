@@ -170,6 +170,6 @@ class TruncatedGaussianDistribution(Distribution):
         masses = mass(-below, 0.5 - below, s) + mass(above - 0.5, above, s)
         return masses / mass(-below, above, s)
 
-    def looked_at(self, first: int, last: int) -> TrueAnswers:
+    def true_answers(self, first: int, last: int) -> TrueAnswers:
         """Return true answers, to be looked at half a standard deviation at a time."""
         return TrueAnswers(self.lattice, self.scale / 2, FLAT * self.scale, first, last)

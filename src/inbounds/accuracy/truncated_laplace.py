@@ -56,7 +56,7 @@ class TruncatedLaplaceDistribution(Distribution):
         moments, spans = self._tables.at(*places), places[0]
         if not np.count_nonzero(excess):
             return moments.error
-        pooled_low, pooled_high = self._pooled(centres, spans) if self._pools else (0.0, 0.0)
+        pooled_low, pooled_high = self._pooled_masses(centres, spans) if self._pools else (0.0, 0.0)
         below, above = moments.below[0] - pooled_low, moments.above[0] - pooled_high
         at = self._masses.single + pooled_low + pooled_high
         return moments.error + (excess * (below - above) + abs(excess) * at) / moments.z
@@ -73,7 +73,7 @@ class TruncatedLaplaceDistribution(Distribution):
         twice = np.where(self.lattice.lengths[spans] == 0, self._masses.single, 0.0)  # one point is both ends
         return (masses - twice) / self._tables.at(spans, below, above).z
 
-    def looked_at(self, first: int, last: int) -> TrueAnswers:
+    def true_answers(self, first: int, last: int) -> TrueAnswers:
         """Return true answers, to be looked at scale by scale."""
         scale = max(1.0, self.scale)
         return TrueAnswers(self.lattice, scale, FLAT * scale, first, last)
@@ -82,7 +82,7 @@ class TruncatedLaplaceDistribution(Distribution):
         """Return the probability of a release around a possible answer."""
         spans = self._span(released)
         possible = (released >= self.lattice.lows[spans]) & (released <= self.lattice.highs[spans])
-        weight = self._masses.single + (sum(self._pooled(released, spans)) if self._pools else 0.0)
+        weight = self._masses.single + (sum(self._pooled_masses(released, spans)) if self._pools else 0.0)
         return np.where(possible, weight * self._fade(abs(apart(released, centres))) / self._z(centres), 0.0)
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
@@ -143,7 +143,7 @@ class TruncatedLaplaceDistribution(Distribution):
     def _span(self, indices: Indices) -> Spans:
         return self.lattice.last_span(indices)
 
-    def _pooled(self, indices: Indices, spans: Spans) -> tuple[Floats, Floats]:
+    def _pooled_masses(self, indices: Indices, spans: Spans) -> tuple[Floats, Floats]:
         """Return what is pooled at indices, as the lower ends of their spans and as the upper ones."""
         at_low = np.where(indices == self.lattice.lows[spans], self._masses.extra_low[spans], 0.0)
         at_high = np.where(indices == self.lattice.highs[spans], self._masses.extra_high[spans], 0.0)

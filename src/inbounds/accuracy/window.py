@@ -79,7 +79,7 @@ def stated_window(bounds: Bounds, plain_scale: Fraction) -> Window | None:
     return bounds.as_answer(low), bounds.as_answer(high)
 
 
-def written_end(end: Any) -> str:
+def format_end(end: Any) -> str:
     """Write an end of a window for people, whole numbers to the last digit unless they are vast."""
     if isinstance(end, Fraction) and end.denominator != 1:
         return rounded(end, 10)

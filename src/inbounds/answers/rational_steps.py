@@ -63,7 +63,7 @@ class RationalSteps:
         """Return the index nearest to each answer, the upper one of two, or one beyond the same end."""
         x = np.clip(answers, *self._ends) + 0.0  # the sum turns -0.0 into 0.0
         x = np.copysign(np.maximum(np.abs(x), LEAST), x)
-        index = self._settled(x, np.floor(x * self._per_step - self._shift))
+        index = self._correct(x, np.floor(x * self._per_step - self._shift))
         return np.clip(index, self._low, self._high).astype(np.int64)
 
     def nearest_to(self, answer: float) -> float:
@@ -72,9 +72,9 @@ class RationalSteps:
         x += math.copysign(LEAST, x)  # nothing to what is not tiny
         quotient = x * self._per_step - self._shift
         whole = quotient + ROUNDER - ROUNDER  # a floor takes longer for large numbers
-        return self._settled(x, whole - (whole > quotient))
+        return self._correct(x, whole - (whole > quotient))
 
-    def _settled(self, x: Double, index: Double) -> Double:
+    def _correct(self, x: Double, index: Double) -> Double:
         """Return the index of a double from one that is at most one off."""
         product, rest = self._product(x)
         limit = index * self._width + self._limit

@@ -114,7 +114,7 @@ class Answers:
         """Return `index` of a double as a double; None for what `index` alone can read, or must refuse."""
         if self._rational is not None:
             return self._rational.nearest_to(answer) if not math.isnan(answer) else None
-        return self._rounded(answer, self._per_step) if self._per_step is not None else None
+        return self._round(answer, self._per_step) if self._per_step is not None else None
 
     def at(self, place: float) -> float:
         """Return what a place stands for, which `place` could read, where answers are no integers."""
@@ -132,7 +132,7 @@ class Answers:
             return self._decimal_writer()
         return self._plain
 
-    def projected(self, value: Any) -> int:
+    def project(self, value: Any) -> int:
         """Return the index that a true answer is projected to."""
         return self.lattice.project(self.index(value))[0]
 
@@ -191,7 +191,7 @@ class Answers:
         place = self.place(answer)
         return self._number(answer) if place is None else int(place)
 
-    def _rounded(self, answer: float, per_step: float) -> float | None:
+    def _round(self, answer: float, per_step: float) -> float | None:
         """Round a double where the step is a power of two; None for NaN, and for what is vast where there is no end."""
         scaled = min(max(answer, self._least), self._most) * per_step  # exactly
         if not -VAST < scaled < VAST:

@@ -95,13 +95,13 @@ class Bounds:
         """Return what is possible in either."""
         if not isinstance(other, Bounds):
             return NotImplemented
-        return self._of(self._union.united(other._union))
+        return self._of(self._union.unite(other._union))
 
     def __and__(self, other: Bounds) -> Bounds:
         """Return what is possible in both."""
         if not isinstance(other, Bounds):
             return NotImplemented
-        return self._of(self._union.intersected(other._union, f"{self.brief()} & {other.brief()}"))
+        return self._of(self._union.intersect(other._union, f"{self.brief()} & {other.brief()}"))
 
     def excluding(self, *gaps: tuple[Number | Day | None, Number | Day | None]) -> Bounds:
         """Return these bounds without what lies strictly between the ends of each gap; the ends stay possible."""

@@ -62,7 +62,7 @@ class Lattice:
         )
         ends_kept = all(n is None or n * ratio.numerator % ratio.denominator == 0 for n in lows[1:] + highs[:-1])
         return cls(
-            step, bounds.offset, *_merged(np.array(low_indices), np.array(high_indices)), ends_kept, bounds.is_dates
+            step, bounds.offset, *_merge(np.array(low_indices), np.array(high_indices)), ends_kept, bounds.is_dates
         )
 
     @classmethod
@@ -294,7 +294,7 @@ class Lattice:
         return np.zeros(indices.shape, np.intp) if len(self.lows) == 1 else np.maximum(self.span_of(indices), 0)
 
 
-def _merged(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _merge(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Join the spans between which no lattice point is missing."""
     if len(lows) == 1:
         return lows, highs

@@ -85,7 +85,7 @@ def common_unit(denominators: Iterable[int]) -> Fraction:
     return Fraction(1, scale)
 
 
-def placed(ends: Iterable[Ratio], unit: Fraction, offset: Fraction, *, inward: bool) -> Edges:
+def place_ends(ends: Iterable[Ratio], unit: Fraction, offset: Fraction, *, inward: bool) -> Edges:
     """Return each end as n of `offset + n * unit`, rounded into its span, or else out of it."""
     (a, b), (c, d) = unit.as_integer_ratio(), offset.as_integer_ratio()
     edges: Edges = []
@@ -120,7 +120,7 @@ def as_ends(edges: Edges, divisor: int) -> tuple[int | None, ...]:
     return tuple([end if end is None else end // divisor for end in ends] if divisor > 1 else ends)
 
 
-def merged(edges: Edges, reach: int) -> Edges:
+def merge(edges: Edges, reach: int) -> Edges:
     """Return the same union with its spans in order, those merged that are no more than `reach` apart."""
     spans = sorted(pairs(edges))
     union: Edges = [*spans[0]] if spans else []

@@ -18,10 +18,10 @@ from inbounds.bounds.spans import (
     as_ends,
     common,
     common_unit,
-    merged,
+    merge,
     outside,
     pairs,
-    placed,
+    place_ends,
     read_ends,
 )
 from inbounds.errors import InvalidBounds
@@ -75,14 +75,14 @@ class Union:
         """Return the union of (low, high) pairs in any order; days come as day numbers."""
         ends = read_ends(spans, is_dates=False, what="a span")
         unit = grid.step or common_unit(denominator for _, denominator in ends)
-        edges = placed(ends, unit, grid.offset, inward=True)
+        edges = place_ends(ends, unit, grid.offset, inward=True)
         _check_that_spans_hold_points(edges, ends, grid)
         return cls._of_edges(edges, unit, grid, "a span with low == high" if ends else "an empty list")
 
     @classmethod
     def _of_edges(cls, edges: Edges, unit: Fraction, grid: Grid, source: str) -> Union:
         """Return the canonical form of `edges`, which count units; `source` is what a message says led to them."""
-        edges = merged(edges, reach=0 if grid.step is None else 1)
+        edges = merge(edges, reach=0 if grid.step is None else 1)
         if not edges:
             raise InvalidBounds(f"bounds must hold a possible value, got none from {source}; keep some value possible")
         divisor = 1
@@ -91,12 +91,12 @@ class Union:
             divisor = math.gcd(unit.denominator, *(edge for edge in edges if isinstance(edge, int)))
         return cls(grid, unit * divisor, as_ends(edges, divisor))
 
-    def united(self, other: Union) -> Union:
+    def unite(self, other: Union) -> Union:
         """Return what is in either."""
         unit = self._shared_unit(other, "|")
         return self._of_edges(self.edges(unit) + other.edges(unit), unit, self.grid, "|")
 
-    def intersected(self, other: Union, source: str) -> Union:
+    def intersect(self, other: Union, source: str) -> Union:
         """Return what is in both."""
         unit = self._shared_unit(other, "&")
         return self._of_edges(common(self.edges(unit), other.edges(unit)), unit, self.grid, source)
@@ -104,7 +104,7 @@ class Union:
     def without(self, gaps: list[Ratio], source: str) -> Union:
         """Return what is left without the open intervals between each two ends."""
         unit = self.unit if self.grid.step else common_unit({self.unit.denominator, *(d for _, d in gaps)})
-        remaining = outside(placed(gaps, unit, self.grid.offset, inward=False))
+        remaining = outside(place_ends(gaps, unit, self.grid.offset, inward=False))
         return self._of_edges(common(self.edges(unit), remaining), unit, self.grid, source)
 
     def edges(self, unit: Fraction) -> Edges:

@@ -76,7 +76,7 @@ class CatalogueEntry:
     drawn: tuple[str, ...] = ()
     """Which variants are drawn against epsilon."""
 
-    def named(self, pattern: str) -> str:
+    def name_of(self, pattern: str) -> str:
         """Return what a variant is called."""
         return pattern.format(self.kind.title)
 
@@ -145,7 +145,7 @@ def candidates(requirements: Requirements, delta: Number) -> Iterator[Candidate]
     """Yield every mechanism that needs no search; whether the bounds suit it shows when it is made."""
     for entry, pattern, choices in _variants(searched=False):
         given = {"delta": delta} if entry.takes_delta else {}
-        yield Candidate(entry.named(pattern), entry.kind.paper, partial(requirements.make, entry, **choices, **given))
+        yield Candidate(entry.name_of(pattern), entry.kind.paper, partial(requirements.make, entry, **choices, **given))
 
 
 def searched_candidates(
@@ -154,7 +154,7 @@ def searched_candidates(
     """Yield every mechanism that is searched for, the mean error one over the true answers in a window or a prior."""
     for entry, pattern, choices in _variants(searched=True):
         make = partial(requirements.make, entry, **requirements.search(choices, window, prior, time_limit, report))
-        yield Candidate(entry.named(pattern), entry.kind.paper, make)
+        yield Candidate(entry.name_of(pattern), entry.kind.paper, make)
 
 
 def _variants(*, searched: bool) -> Iterator[tuple[CatalogueEntry, str, Choices]]:
@@ -163,7 +163,7 @@ def _variants(*, searched: bool) -> Iterator[tuple[CatalogueEntry, str, Choices]
             yield from ((entry, pattern, choices) for pattern, choices in entry.variants.items())
 
 
-def drawn(requirements: Requirements) -> Iterator[tuple[str, Callable[[Number], Mechanism]]]:
+def drawn_mechanisms(requirements: Requirements) -> Iterator[tuple[str, Callable[[Number], Mechanism]]]:
     """Yield what is drawn against epsilon, of all that these bounds suit."""
     for entry in CATALOGUE:
         for pattern in entry.drawn:
@@ -172,7 +172,7 @@ def drawn(requirements: Requirements) -> Iterator[tuple[str, Callable[[Number], 
                 requirements.make(entry, **choices)
             except NOT_APPLICABLE:
                 continue
-            yield entry.named(pattern), partial(_at, requirements, entry, choices)
+            yield entry.name_of(pattern), partial(_at, requirements, entry, choices)
 
 
 def _at(requirements: Requirements, entry: CatalogueEntry, choices: Choices, epsilon: Number) -> Mechanism:

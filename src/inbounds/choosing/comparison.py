@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, get_args
 
 from inbounds.accuracy.prior import PriorLike
-from inbounds.accuracy.window import Window, stated_window, written_end
+from inbounds.accuracy.window import Window, format_end, stated_window
 from inbounds.bounds import Bounds
 from inbounds.choosing.catalogue import (
     NOT_APPLICABLE,
@@ -24,7 +24,7 @@ from inbounds.display.progress import Progress, reporting
 from inbounds.display.table import TextTable
 from inbounds.exact.rational import Number, shown
 from inbounds.limit.goal import Minimise
-from inbounds.limit.optimal import TIME_LIMIT, checked_seconds, is_optimum_wanted, optimal_name
+from inbounds.limit.optimal import TIME_LIMIT, check_seconds, is_optimum_wanted, optimal_name
 from inbounds.privacy.claim import Promise
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Comparison:
             return "means over the prior that was given, worst errors over all possible true answers"
         if self.window is None:
             return "means over all possible true answers, each counted alike"
-        low, high = (written_end(end) for end in self.window)
+        low, high = (format_end(end) for end in self.window)
         return f"means over the possible true answers from {low} to {high}, each counted alike"
 
     @property
@@ -128,7 +128,7 @@ def compare(  # noqa: PLR0913  each is a choice that the caller may leave to us
     """
     promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
     refuse_delta(delta)
-    checked_seconds(time_limit)
+    check_seconds(time_limit)
     with_optimum = is_optimum_wanted(optimum, bounds)
     needed = window is None and prior is None
     stated = stated_window(bounds, promise.sensitivity / promise.epsilon) if needed else window
@@ -138,13 +138,13 @@ def compare(  # noqa: PLR0913  each is a choice that the caller may leave to us
         by_name = {}
         for candidate in (*candidates(requirements, delta), *searched):
             report(f"comparing {candidate.name}")
-            by_name[candidate.name] = measured(candidate, stated, window, prior)
-    rows = _related(by_name, everywhere=window is None) if with_optimum else list(by_name.values())
+            by_name[candidate.name] = measure(candidate, stated, window, prior)
+    rows = _relate_to_optimum(by_name, everywhere=window is None) if with_optimum else list(by_name.values())
     ordered = tuple(sorted(rows, key=_order))
     return Comparison(bounds, sensitivity, epsilon, stated, ordered, under_prior=prior is not None)
 
 
-def measured(
+def measure(
     candidate: Candidate, mean_window: Window | None, worst_window: Window | None, prior: PriorLike | None = None
 ) -> Row:
     """Make a mechanism and measure it, or say why it is not for these bounds."""
@@ -166,7 +166,7 @@ def measured(
     )
 
 
-def _related(by_name: dict[str, Row], *, everywhere: bool) -> list[Row]:
+def _relate_to_optimum(by_name: dict[str, Row], *, everywhere: bool) -> list[Row]:
     """Relate the errors of all that keep epsilon to the least that such a mechanism can have.
 
     The limit of the worst error is one over all true answers only.
@@ -175,7 +175,7 @@ def _related(by_name: dict[str, Row], *, everywhere: bool) -> list[Row]:
     mean = _limit(mean_row, mean_row.mean_error)
     worst = _limit(worst_row, worst_row.worst_error) if everywhere else None
 
-    def related(row: Row) -> Row:
+    def relate(row: Row) -> Row:
         if row.label is None or not row.label.pure:
             return row
         return replace(
@@ -184,7 +184,7 @@ def _related(by_name: dict[str, Row], *, everywhere: bool) -> list[Row]:
             worst_over_optimum=_times(row.worst_error, worst),
         )
 
-    return [related(row) for row in by_name.values()]
+    return [relate(row) for row in by_name.values()]
 
 
 def _limit(optimum: Row, error: float | None) -> float | None:

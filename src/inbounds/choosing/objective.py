@@ -71,11 +71,11 @@ def objectives(
     if len(lows) <= FEW_SPANS:
         return exact, exact
     few = bounds.step is not None and int((highs - lows + 1).sum()) <= FEW_POINTS
-    rough, close = (_sampled(exact, lattice, lows, highs, spans) for spans in (ROUGH_SPANS, CLOSE_SPANS))
+    rough, close = (_sample(exact, lattice, lows, highs, spans) for spans in (ROUGH_SPANS, CLOSE_SPANS))
     return rough, exact if few else close
 
 
-def _sampled(
+def _sample(
     exact: Objective,
     lattice: Lattice,
     lows: NDArray[np.int64],
@@ -87,7 +87,7 @@ def _sampled(
     ranks = (np.arange(count) + 0.5) / count * sizes.sum()
     hit = np.minimum(np.searchsorted(np.cumsum(sizes), ranks), len(sizes) - 1)
     if exact.minimise == "worst":
-        hit = np.concatenate([hit, _outstanding(lows, highs)])
+        hit = np.concatenate([hit, _outstanding_spans(lows, highs)])
     sample: dict[int, float] = {}
     for span, times in zip(*(column.tolist() for column in np.unique(hit, return_counts=True)), strict=True):
         low, high = int(lows[span]), int(highs[span])
@@ -100,7 +100,7 @@ def _sampled(
     return Objective(exact.minimise, exact.window, sample=answers, weights=tuple(sample.values()))
 
 
-def _outstanding(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.intp]:
+def _outstanding_spans(lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.intp]:
     """Return the spans where errors are likely to be worst: the outermost, the longest, and those beside a wide gap."""
     widest = int((lows[1:] - highs[:-1]).argmax())
     return np.array([0, len(lows) - 1, int((highs - lows).argmax()), widest, widest + 1])

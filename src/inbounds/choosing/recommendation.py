@@ -10,7 +10,7 @@ from typing import Any
 
 from inbounds.accuracy.confidence import percent
 from inbounds.accuracy.prior import PriorLike
-from inbounds.accuracy.window import Window, indices_of, stated_window, written_end
+from inbounds.accuracy.window import Window, format_end, indices_of, stated_window
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.choosing.catalogue import Requirements
@@ -22,8 +22,8 @@ from inbounds.display.progress import Progress, reporting
 from inbounds.display.text import WIDTH
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, shown
-from inbounds.limit.goal import Minimise, checked_goal
-from inbounds.limit.optimal import TIME_LIMIT, checked_seconds, is_optimum_wanted, refuse_without_optimum
+from inbounds.limit.goal import Minimise, check_goal
+from inbounds.limit.optimal import TIME_LIMIT, check_seconds, is_optimum_wanted, refuse_without_optimum
 from inbounds.limit.optimality import rounded_up
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
@@ -128,7 +128,7 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
         raise InvalidParameter(f"even_timing must be True or False, got {shown(even_timing)}; give one of them")
     if goal == "mean" and window is None and prior is None:
         window = stated_window(bounds, promise.plain_scale)
-    checked_seconds(time_limit)
+    check_seconds(time_limit)
     if window is not None:
         indices_of(window, bounds, Lattice.of(bounds, promise.step_for(promise.plain_scale)))
     leaning = minimise is not None or prior is not None
@@ -155,7 +155,7 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
         tried = list(trials.everything())
         if not tried:
             _refuse(promise)
-        decided = trials.decided(tried)
+        decided = trials.decide(tried)
     best = _best(decided)
     considered = tuple((trial.name, trial.error) for trial in sorted(decided, key=lambda trial: trial.error))
     reason = _reason(trials, best, tried, decided)
@@ -188,11 +188,11 @@ def _goal(minimise: Minimise | None, prior: PriorLike | None) -> Minimise:
     """Return which error counts; a prior says over what the mean is taken."""
     if minimise is None:
         return "mean"
-    if prior is not None and checked_goal(minimise) == "worst":
+    if prior is not None and check_goal(minimise) == "worst":
         raise InvalidParameter(
             "a prior applies to the mean error only, got one for the worst error; leave one of the two out"
         )
-    return checked_goal(minimise)
+    return check_goal(minimise)
 
 
 def _is_tight(promise: Promise) -> bool:
@@ -227,20 +227,20 @@ def _limit(pooling_limit: Any) -> Fraction:
 def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial]) -> str:
     """Say why this mechanism, in a sentence or two."""
     objective, requirements = trials.final, trials.requirements
-    over = "" if objective.window is None else f" over true answers from {_shown(objective.window)}"
+    over = "" if objective.window is None else f" over true answers from {_format_window(objective.window)}"
     if objective.sample is not None:
         over += f", at {len(objective.sample)} true answers spread evenly"
     conditions = [f"keep epsilon = {shown(requirements.epsilon)}", f"stay in {requirements.bounds.brief()}"]
     if trials.even_timing:
         conditions.append("do the same work for every true answer")
     text = (
-        f"{best.name} has the least {objective.minimise} error{over}, {best.error:.4g}, of {_counted(tried)} "
+        f"{best.name} has the least {objective.minimise} error{over}, {best.error:.4g}, of {_count_mechanisms(tried)} "
         f"that {', '.join(conditions[:-1])} and {conditions[-1]}"
     )
     return text + _beaten(best, decided) + _price(best) + _against_the_limit(best, _known_limit(trials, tried)) + "."
 
 
-def _counted(tried: list[Trial]) -> str:
+def _count_mechanisms(tried: list[Trial]) -> str:
     """Say how much was tried: a mechanism with another pooling or width is another setting of the same one."""
     families = sorted({trial.family for trial in tried})
     mechanisms = f"{len(families)} mechanisms" if len(families) > 1 else families[0]
@@ -289,5 +289,5 @@ def _price(best: Trial) -> str:
     return f". Releases are one of {values} values{leans}; their {percent()} intervals are {width} wide on average"
 
 
-def _shown(window: Window) -> str:
-    return " to ".join(written_end(end) for end in window)
+def _format_window(window: Window) -> str:
+    return " to ".join(format_end(end) for end in window)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from inbounds.choosing.row import Row
 from inbounds.display.table import Cell, Column, Look, TextTable
-from inbounds.privacy.label import plain_up, written_up
+from inbounds.privacy.label import format_up, plain_up
 
 COLUMNS = (
     Column("mechanism", left=True),
@@ -35,7 +35,7 @@ def table_of(title: str, caption: str, rows: Sequence[Row]) -> TextTable:
         columns=COLUMNS,
         rows=[_cells(row, row is by_mean, row is by_worst) for row in applicable],
         title=title,
-        notes=[_full(caption, rows), *_refused(rows)],
+        notes=[_full(caption, rows), *_refusals(rows)],
     )
 
 
@@ -68,7 +68,7 @@ def _privacy(row: Row) -> str:
         return ""
     if label.loss is not None:
         return f"NO: {plain_up(label.loss / label.epsilon, 3)} ε"
-    return f"ε, δ {written_up(label.delta, 1)}" if label.delta else "ε"
+    return f"ε, δ {format_up(label.delta, 1)}" if label.delta else "ε"
 
 
 def _ratio(x: float) -> str:
@@ -91,7 +91,7 @@ def _full(caption: str, rows: Sequence[Row]) -> str:
     return f"{caption}{WORDS}{limit}; * the least of all that are private and in range"
 
 
-def _refused(rows: Sequence[Row]) -> Iterator[str]:
+def _refusals(rows: Sequence[Row]) -> Iterator[str]:
     """Say why some mechanisms are not there, those for the same reason together."""
     reasons: dict[str, list[str]] = {}
     for row in rows:

@@ -59,7 +59,7 @@ class Trials:
         limit = trial.mechanism.limit
         return self.searched == self.objective.minimise and limit is not None and trial.error <= SETTLED * limit
 
-    def decided(self, trials: list[Trial]) -> list[Trial]:
+    def decide(self, trials: list[Trial]) -> list[Trial]:
         """Return the trials, the best of each family measured by what decides."""
         if self.final is self.objective:
             return trials
@@ -68,9 +68,9 @@ class Trials:
         for trial in sorted(trials, key=lambda trial: -trial.error):
             if trial.error <= least * FINALISTS:
                 best[trial.family] = trial
-        return [self._measured_again(trial) for trial in best.values()]
+        return [self._measure_again(trial) for trial in best.values()]
 
-    def _measured_again(self, trial: Trial) -> Trial:
+    def _measure_again(self, trial: Trial) -> Trial:
         self.report(f"measuring {trial.name}")
         return replace(trial, error=self.final.of(trial.mechanism))
 
@@ -85,24 +85,24 @@ class Trials:
         rough = self.objective.sample is not None
         if tuned and entry.tuned == "pooling":
             yield from best_pooling(
-                lambda name, choices: self._tried(entry, entry.kind.title, name, choices),
+                lambda name, choices: self._try(entry, entry.kind.title, name, choices),
                 entry.kind.title,
                 self.pooling_limit,
                 rough,
             )
             return
         for pattern, choices in entry.variants.items():
-            name = entry.named(pattern)
+            name = entry.name_of(pattern)
             if tuned and entry.tuned == "width":
                 yield from best_width(
-                    lambda variant, settings, family=name: self._tried(entry, family, variant, settings),  # type: ignore[misc]
+                    lambda variant, settings, family=name: self._try(entry, family, variant, settings),  # type: ignore[misc]
                     name,
                     dict(choices),
                     rough,
                 )
                 continue
             wanted = choices.get("minimise", self.searched) == self.searched  # not what is best for another error
-            trial = self._tried(entry, name, name, self._choices(entry, choices)) if wanted else None
+            trial = self._try(entry, name, name, self._choices(entry, choices)) if wanted else None
             if trial is not None:
                 yield trial
 
@@ -112,11 +112,11 @@ class Trials:
         objective = self.objective
         return self.requirements.search(choices, objective.window, objective.prior, self.time_limit, self.report)
 
-    def _tried(self, entry: CatalogueEntry, family: str, name: str, choices: Choices) -> Trial | None:
+    def _try(self, entry: CatalogueEntry, family: str, name: str, choices: Choices) -> Trial | None:
         """Make and measure a mechanism, if it is for these bounds, keeps epsilon, stays in range and pools no more."""
         self.report(f"trying {name}")
         try:
-            mechanism = self.requirements.make(entry, **choices, **self._promised(entry))
+            mechanism = self.requirements.make(entry, **choices, **self._promise(entry))
         except NOT_APPLICABLE:
             if entry.searched and self.must_find:
                 raise
@@ -126,7 +126,7 @@ class Trials:
             return None
         return Trial(name, mechanism, self.objective.of(mechanism), family, plain=choices.get("ends") == "leave")
 
-    def _promised(self, entry: CatalogueEntry) -> dict[str, Any]:
+    def _promise(self, entry: CatalogueEntry) -> dict[str, Any]:
         """Return what else a mechanism is asked for: the distance guarantee, and to trust answers."""
         promised: dict[str, Any] = {"guarantee": self.guarantee} if entry.kind.keeps_distance else {}
         return promised | ({"trusted": self.trusted} if entry.takes_trust else {})

@@ -46,10 +46,10 @@ def best_pooling(attempt: Attempt, title: str, most: Fraction, rough: bool) -> I
     highest = max(part for part in range(HUNDREDTHS + 1) if Fraction(part, HUNDREDTHS) <= most)
     grid = {round(highest * i / COARSE) for i in range(COARSE + 1)}
 
-    def tried(part: int) -> Trial | None:
+    def attempt_at(part: int) -> Trial | None:
         return attempt(f"{title}, pooling {part / HUNDREDTHS:g}", {"pooling": part / HUNDREDTHS})
 
-    yield from _least(tried, sorted(grid), rough)
+    yield from _least(attempt_at, sorted(grid), rough)
 
 
 def best_width(attempt: Attempt, name: str, choices: dict[str, Any], rough: bool) -> Iterator[Trial]:
@@ -69,14 +69,14 @@ def best_width(attempt: Attempt, name: str, choices: dict[str, Any], rough: bool
         near = min(max(round(parts * noise.first / distance), 1), parts)
         grid = {min(max(round(near * i / 6), 1), parts) for i in range(2, 13)}
 
-    def tried(part: int) -> Trial | None:
+    def attempt_at(part: int) -> Trial | None:
         width = Fraction(part, parts)
         return attempt(f"{name}, width {float(width):.3g}", {**choices, "width": width})
 
-    yield from _least(tried, sorted(grid), rough)
+    yield from _least(attempt_at, sorted(grid), rough)
 
 
-def _least(tried: Callable[[int], Trial | None], grid: list[int], rough: bool) -> Iterator[Trial]:
+def _least(attempt_at: Callable[[int], Trial | None], grid: list[int], rough: bool) -> Iterator[Trial]:
     """Yield what was tried to find the integer with the least error.
 
     On a grid first, then between the neighbours of the best on it; roughly, on every other place of the grid, and on
@@ -87,7 +87,7 @@ def _least(tried: Callable[[int], Trial | None], grid: list[int], rough: bool) -
 
     def error(part: int) -> float:
         if part not in trials:
-            trials[part] = tried(part)
+            trials[part] = attempt_at(part)
         trial = trials[part]
         return math.inf if trial is None else trial.error
 

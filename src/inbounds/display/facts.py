@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
 
-from inbounds.display.text import WIDTH, fitted, printable, text_width
+from inbounds.display.text import WIDTH, fit, printable, text_width
 
 LONGEST_NAME = 30
 """A name that is longer has a line of its own."""
@@ -33,21 +33,21 @@ class FactSheet:
         for name, (_, value) in zip(names, self.rows, strict=True):
             first, *rest = wrap(printable(value), WIDTH - indent, break_on_hyphens=False) or [""]
             above = [] if text_width(name) <= LONGEST_NAME else wrap(name, WIDTH)
-            label = fitted("" if above else name, indent, left=True)
+            label = fit("" if above else name, indent, left=True)
             lines += [*above, (label + first).rstrip(), *(" " * indent + line for line in rest)]
         return "\n".join(lines)
 
     def html(self) -> str:
         """Write it for a notebook or a page."""
-        caption = f"<caption>{_escaped(self.title)}</caption>" if self.title else ""
+        caption = f"<caption>{_escape(self.title)}</caption>" if self.title else ""
         body = "".join(_html_row(name, value) for name, value in self.rows)
         return f"<table>{caption}<tbody>{body}</tbody></table>"
 
 
 def _html_row(name: str, value: str) -> str:
     left = 'style="text-align:left"'
-    return f'<tr><th scope="row" {left}>{_escaped(name)}</th><td {left}>{_escaped(value)}</td></tr>'
+    return f'<tr><th scope="row" {left}>{_escape(name)}</th><td {left}>{_escape(value)}</td></tr>'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(printable(text))

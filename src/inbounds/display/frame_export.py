@@ -12,20 +12,20 @@ WIDEST = 2**63
 
 def to_pandas(columns: Mapping[str, Iterable[Any]]) -> Any:
     """Return columns as a pandas DataFrame."""
-    return _imported("pandas", "to_pandas").DataFrame(_typed(columns))
+    return _import("pandas", "to_pandas").DataFrame(_to_lists(columns))
 
 
 def to_polars(columns: Mapping[str, Iterable[Any]]) -> Any:
     """Return columns as a polars DataFrame."""
-    return _imported("polars", "to_polars").DataFrame(_typed(columns))
+    return _import("polars", "to_polars").DataFrame(_to_lists(columns))
 
 
 def to_arrow(columns: Mapping[str, Iterable[Any]]) -> Any:
     """Return columns as an Arrow table."""
-    return _imported("pyarrow", "to_arrow").table(_typed(columns))
+    return _import("pyarrow", "to_arrow").table(_to_lists(columns))
 
 
-def _typed(columns: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
+def _to_lists(columns: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
     return {name: _column(list(values)) for name, values in columns.items()}
 
 
@@ -34,7 +34,7 @@ def _column(values: list[Any]) -> list[Any]:
     return [float(value) for value in values] if wide else values
 
 
-def _imported(name: str, wanted: str) -> Any:
+def _import(name: str, wanted: str) -> Any:
     try:
         return import_module(name)
     except ImportError:

@@ -20,7 +20,7 @@ from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from inbounds.display.text import WIDTH, fitted, printable, text_width
+from inbounds.display.text import WIDTH, fit, printable, text_width
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -85,8 +85,8 @@ class TextTable:
         """Write it for a notebook or a page."""
         head = "".join(_html("th", column, Cell(f"{column.name} {column.below}".strip())) for column in self.columns)
         body = "".join(f"<tr>{self._html_row(row)}</tr>" for row in self.rows)
-        caption = f"<caption>{_escaped(self.title)}</caption>" if self.title else ""
-        notes = "".join(f"<p>{_escaped(note)}</p>" for note in self.notes)
+        caption = f"<caption>{_escape(self.title)}</caption>" if self.title else ""
+        notes = "".join(f"<p>{_escape(note)}</p>" for note in self.notes)
         return f"<div><table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}</div>"
 
     def rich(self) -> RenderableType:
@@ -121,9 +121,7 @@ class TextTable:
         return [names, below] if any(below) else [names]
 
     def _line(self, texts: Iterable[str], widths: Sequence[int], gap: int) -> str:
-        cells = [
-            fitted(text, width, column.left) for text, width, column in zip(texts, widths, self.columns, strict=True)
-        ]
+        cells = [fit(text, width, column.left) for text, width, column in zip(texts, widths, self.columns, strict=True)]
         return (" " * gap).join(cells).rstrip()
 
     def _html_row(self, row: Sequence[str | Cell]) -> str:
@@ -149,11 +147,11 @@ def _widths(rows: Sequence[Sequence[str]]) -> tuple[list[int], int]:
 
 
 def _html(tag: str, column: Column, cell: Cell) -> str:
-    text, inner = _escaped(cell.text), _HTML_TAGS.get(cell.look)
+    text, inner = _escape(cell.text), _HTML_TAGS.get(cell.look)
     shown = f"<{inner}>{text}</{inner}>" if inner else text
-    hint = f' title="{_escaped(cell.hint)}"' if cell.hint else ""
+    hint = f' title="{_escape(cell.hint)}"' if cell.hint else ""
     return f'<{tag} style="text-align:{"left" if column.left else "right"}"{hint}>{shown}</{tag}>'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(printable(text))

@@ -24,7 +24,7 @@ def text_width(text: str) -> int:
     return sum(0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def fitted(text: str, width: int, left: bool) -> str:
+def fit(text: str, width: int, left: bool) -> str:
     """Return a text of exactly this width: filled up with blanks, or cut and marked with an ellipsis."""
     if text_width(text) > width:
         while text_width(text) > width - 1:

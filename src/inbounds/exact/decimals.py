@@ -62,9 +62,9 @@ def read_decimal(text: str, parts: int | None = None) -> Fraction | None:
         return None
     sign, whole, decimals, power_sign, power = match.groups("")
     exponent = min(int(power.lstrip("0")[:19] or 0), _VAST)
-    size, rest = _counted(whole + decimals, (-exponent if power_sign == "-" else exponent) - len(decimals))
+    size, rest = _read_digits(whole + decimals, (-exponent if power_sign == "-" else exponent) - len(decimals))
     if rest:
-        size += _placed(size, rest, parts) / 10**DECIMALS
+        size += _place_rest(size, rest, parts) / 10**DECIMALS
     return -size if sign == "-" else size
 
 
@@ -73,7 +73,7 @@ def from_decimal(number: Decimal, parts: int | None = None) -> Fraction:
     return read_decimal(str(number), parts) or Fraction(0)
 
 
-def _counted(digits: str, exponent: int) -> tuple[Fraction, str]:
+def _read_digits(digits: str, exponent: int) -> tuple[Fraction, str]:
     """Return `int(digits) * 10**exponent` within what counts, and the digits behind that up to the last nonzero one."""
     digits = digits.lstrip("0")
     if not digits:
@@ -90,18 +90,18 @@ def _counted(digits: str, exponent: int) -> tuple[Fraction, str]:
     return Fraction(number * 10**exponent) if exponent >= 0 else Fraction(number, 10**-exponent), ""
 
 
-def _placed(size: Fraction, rest: str, parts: int | None) -> Fraction:
+def _place_rest(size: Fraction, rest: str, parts: int | None) -> Fraction:
     """Return a number that stands for 0.rest: with it, the size is on the same side of the next multiple."""
     if parts is None:
         return Fraction(1, 10)
     multiple = (Fraction(size * parts // 1 + 1, parts) - size) * 10**DECIMALS
     if multiple >= 1:
         return Fraction(1, 10)
-    side = _compared(rest, multiple)
+    side = _compare(rest, multiple)
     return multiple if side == 0 else multiple / 2 if side < 0 else (multiple + 1) / 2
 
 
-def _compared(rest: str, limit: Fraction) -> int:
+def _compare(rest: str, limit: Fraction) -> int:
     """Return the sign of 0.rest minus a limit between 0 and 1, by long division."""
     left, divisor = limit.as_integer_ratio()
     for start in range(0, len(rest), BLOCK):

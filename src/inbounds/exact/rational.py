@@ -75,7 +75,7 @@ def written_ratio(number: object, name: str, error: type[InboundsError] = Invali
     """Return what `as_written` returns, as numerator and denominator in lowest terms."""
     if type(number) is float and (quotient := _plain_decimal(number)) is not None:
         return quotient
-    return ratio(_printed(number), name, error)
+    return ratio(_as_printed(number), name, error)
 
 
 def exact(number: object, name: str, error: type[InboundsError] = InvalidBounds, *, echo: bool = True) -> Fraction:
@@ -108,7 +108,7 @@ def _plain_decimal(number: float) -> tuple[int, int] | None:
     return numerator // shared, denominator // shared
 
 
-def _printed(number: object) -> object:
+def _as_printed(number: object) -> object:
     """Return a finite float as the decimal that it prints as, anything else as it is."""
     if not isinstance(number, float | np.floating) or not math.isfinite(number):
         return number

@@ -18,13 +18,13 @@ from inbounds.exact.surroundings import sheltered
 from inbounds.joint.measured.estimate import Estimate
 from inbounds.joint.measured.interval import intervals
 from inbounds.joint.measured.measurements import Measurements
-from inbounds.joint.measured.stored import restored, stored
+from inbounds.joint.measured.stored import load_measurements, to_document
 from inbounds.joint.solve.solve import solve
 from inbounds.joint.solve.verification import verify
 from inbounds.joint.table.axis import Name
 from inbounds.joint.table.layout import Grouping, Layout
 from inbounds.joint.table.public_groups import is_public
-from inbounds.joint.table.text import table_of, titled
+from inbounds.joint.table.text import table_of, title_of
 from inbounds.privacy.certificate import Certificate
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class JointRelease:
 
         Groups that are public have the value that is known.  In doubles where rows are weighed.
         """
-        return self.source.in_steps(self._measured(axes))
+        return self.source.in_steps(self._measured_grouping(axes))
 
     @sheltered()
     def error(self, axes: Names) -> float:
@@ -136,9 +136,9 @@ class JointRelease:
 
     def certificate(self, axes: Names) -> Certificate:
         """Return what was proved of the noise of a measured grouping, in grains."""
-        return self.source.plan.mechanism(self._measured(axes)).certificate
+        return self.source.plan.mechanism(self._measured_grouping(axes)).certificate
 
-    def _measured(self, axes: Names) -> Grouping:
+    def _measured_grouping(self, axes: Names) -> Grouping:
         grouping = self.layout.grouping(axes)
         if grouping not in self.source.plan.split:
             measured = ", ".join(map(str, self.split))
@@ -151,25 +151,25 @@ class JointRelease:
         plan, layout = self.source.plan, self.layout
         notes = [f"epsilon {float(self.spent):.6g} in all, by grouping and with the error predicted for a group:"]
         notes += [
-            f"  {self._titled(grouping)}: epsilon {float(part):.4g}, error {plan.error(grouping):.4g}"
+            f"  {self._title(grouping)}: epsilon {float(part):.4g}, error {plan.error(grouping):.4g}"
             for grouping, part in plan.split.items()
         ]
         if plan.facts.known:
             notes.append(f"public, and not protected: {', '.join(map(self._public, plan.facts.known))}")
-        lost = [self._titled(grouping) for grouping in plan.split if grouping not in self.kept_groupings]
+        lost = [self._title(grouping) for grouping in plan.split if grouping not in self.kept_groupings]
         if lost:
             notes.append(f"moved by 1 or more to be whole numbers: {', '.join(lost)}")
         return table_of(self.cells, tuple(axis.name for axis in layout.axes), notes)
 
-    def _titled(self, grouping: Grouping) -> str:
+    def _title(self, grouping: Grouping) -> str:
         if grouping == self.layout.finest:
             return "cells"
-        return ", ".join(map(titled, self.layout.names(grouping))) or "total"
+        return ", ".join(map(title_of, self.layout.names(grouping))) or "total"
 
     def _public(self, grouping: Grouping) -> str:
         known = self.source.plan.facts.known[grouping][1]
         part = "" if known.all() else f"{np.count_nonzero(known):,} of {known.size:,} "
-        return part + self._titled(grouping)
+        return part + self._title(grouping)
 
     def __str__(self) -> str:
         return str(self._table())
@@ -197,7 +197,7 @@ class JointRelease:
         layout = self.layout
         grouping = layout.finest if axes is None else layout.grouping(axes)
         keys = np.indices(layout.sizes(grouping)).reshape(len(layout.sizes(grouping)), -1)
-        names = map(titled, layout.names(grouping))
+        names = map(title_of, layout.names(grouping))
         columns = dict(zip(names, (key.tolist() for key in keys), strict=True))
         columns["count"] = np.asarray(layout.sum(self.cells, grouping)).ravel().tolist()
         if self._has_interval(grouping):
@@ -216,7 +216,7 @@ class JointRelease:
     def dump(self) -> str:
         """Write measurements and cells as JSON: `load` reads it, and `again` makes another table of it for free."""
         document = {
-            **stored(self.source),
+            **to_document(self.source),
             "cells": self.cells.ravel().tolist(),
             "kept": [list(grouping) for grouping in self.kept_groupings],
             "method": self.method,
@@ -229,7 +229,7 @@ class JointRelease:
 
         Of measurements alone, as an error may hold them, a table is made.
         """
-        source, rest = restored(text)
+        source, rest = load_measurements(text)
         if not rest:
             return cls.of(source)
         try:

@@ -13,7 +13,7 @@ from inbounds.exact.rational import Number, as_written
 from inbounds.exact.surroundings import sheltered
 from inbounds.joint.joint_release import SECONDS, JointRelease
 from inbounds.joint.measured.measurements import Measurements, measure
-from inbounds.joint.measured.stored import stored
+from inbounds.joint.measured.stored import to_document
 from inbounds.joint.plan.given_facts import read_facts, read_split
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.axis import Axis
@@ -62,15 +62,15 @@ def release(  # noqa: PLR0913  what is asked for, what is public, and how it is 
         facts=read_facts(layout, known, zeros),
         split=None if split is None else _split(layout, split),
     )
-    return made_of(measure(plan, counts), seconds)
+    return make_table(measure(plan, counts), seconds)
 
 
-def made_of(measured: Measurements, seconds: float) -> JointRelease:
+def make_table(measured: Measurements, seconds: float) -> JointRelease:
     """Make a table; should none be found, the error holds the measurements, for they were paid for."""
     try:
         return JointRelease.of(measured, seconds=seconds)
     except ProjectionFailed as failed:
-        failed.measurements = json.dumps(stored(measured))
+        failed.measurements = json.dumps(to_document(measured))
         raise
 
 

@@ -21,7 +21,7 @@ from inbounds.ledger.record.rows import TOTAL, Book
 from inbounds.ledger.record.spending import count_fitting, spend
 from inbounds.ledger.record.statement import Statement
 from inbounds.ledger.record.transactions import Transactions
-from inbounds.ledger.record.verification import Verification, verified
+from inbounds.ledger.record.verification import Verification, verify_entries
 from inbounds.ledger.record.witness import Witness
 from inbounds.ledger.stores.place import open_store
 from inbounds.ledger.stores.schema import KNOWS_RESTORES
@@ -379,7 +379,7 @@ class Ledger:
         """Check every entry and every account, and that the chain contains the checkpoint `head`, if given."""
         saved = head if head is None or isinstance(head, Head) else Head.parse(head)
         with self._transactions.reading():
-            return verified(self._book.entries(), self._book.head(), self._book.accounts(), saved)
+            return verify_entries(self._book.entries(), self._book.head(), self._book.accounts(), saved)
 
     def try_writing(self) -> None:
         """Write to the disk as a charge does, and leave nothing; what keeps a charge from being written is raised."""

@@ -61,7 +61,7 @@ def restore(
         raise InvalidParameter("the backup is the ledger itself; name a file that backup has made")
     with folder_beside(target) as folder:
         copy = folder / "copy"
-        with _opened(backup) as source:
+        with _open(backup) as source:
             for head in (saved, _beside(backup)):
                 source.verify(head).raise_if_broken()
             source.backup(copy)
@@ -69,7 +69,7 @@ def restore(
         with Ledger.open(copy, create=False) as restored:
             lost = _lost(restored, known or {}, current)
             if lost:
-                restored.accept_restore(lost, _needed(why), by)
+                restored.accept_restore(lost, _require_reason(why), by)
             head = restored.head()
         try:
             make_whole(copy)
@@ -88,7 +88,7 @@ def _target(where: str) -> Path:
     return path.resolve()  # SQLite too follows symbolic links first
 
 
-def _opened(backup: Path) -> Ledger:
+def _open(backup: Path) -> Ledger:
     try:
         return Ledger.open(backup, create=False)
     except LedgerMissing:
@@ -150,7 +150,7 @@ def _lost(restored: Ledger, known: Mapping[str, Head], current: Head | None) -> 
     return lost
 
 
-def _needed(why: str | None) -> str:
+def _require_reason(why: str | None) -> str:
     if why is None:
         raise InvalidParameter(
             "the backup lacks entries that the ledger had, or nobody can tell whether it does; give a --reason, for "

@@ -48,9 +48,9 @@ class FamilyLaw:
         """What does the same for an index that is a double, if there is something."""
         return self.mechanism._draw_near
 
-    def drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[Any]]]:
+    def draw_parts(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Yield what was drawn for one part of an array after another."""
-        return self.mechanism._drawn(read, count, entropy)
+        return self.mechanism._draw_parts(read, count, entropy)
 
     @property
     def name(self) -> str:
@@ -62,7 +62,7 @@ class FamilyLaw:
         """What makes it equal to another."""
         return self.mechanism
 
-    def pickled(self) -> Mechanism:
+    def pickle_parts(self) -> Mechanism:
         """Return what it can be made of again."""
         return self.mechanism
 
@@ -70,7 +70,7 @@ class FamilyLaw:
         """Prove it by another road."""
         return self.mechanism.prove_again()
 
-    def proved(self) -> Certificate:
+    def certify(self) -> Certificate:
         """Return what was proved of it."""
         return self.mechanism.certificate
 

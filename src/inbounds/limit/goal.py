@@ -10,7 +10,7 @@ from inbounds.exact.rational import shown
 Minimise = Literal["mean", "worst"]
 
 
-def checked_goal(minimise: object) -> Minimise:
+def check_goal(minimise: object) -> Minimise:
     """Return what is to be least, or refuse it."""
     for name in get_args(Minimise):
         if isinstance(minimise, str) and minimise == name:

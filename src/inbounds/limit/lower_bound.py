@@ -21,7 +21,7 @@ from inbounds.limit.cells.cell_distribution import CellDistribution
 from inbounds.limit.cells.cells import Cells
 from inbounds.limit.cells.kernel import ChainKernel
 from inbounds.limit.cells.posterior import targets_of_chain
-from inbounds.limit.program.column_generation import GAP, ROUGH, solved
+from inbounds.limit.program.column_generation import GAP, ROUGH, solve
 from inbounds.limit.program.deadline import Deadline
 from inbounds.limit.program.extreme_rays import Line
 from inbounds.limit.program.linear_program import Prices, TableProblem
@@ -79,7 +79,7 @@ def mean_bound(prior: Prior, grid: AnswerGrid, epsilon: Fraction, tell: Tell | N
     if grid.reach == 1:
         return grid.spacing * _chain(weights, grid.times * epsilon)
     costs = distances(grid.rows) * weights[:, None]
-    return grid.spacing * _solved(costs, grid, epsilon, "mean", tell, deadline)
+    return grid.spacing * _solve(costs, grid, epsilon, "mean", tell, deadline)
 
 
 def worst_bound_by_tapers(lattice: Lattice, grid: AnswerGrid, epsilon: Fraction) -> float:
@@ -101,7 +101,7 @@ def worst_bound(lattice: Lattice, grid: AnswerGrid, epsilon: Fraction, tell: Tel
     points = lattice.first + grid.spacing * np.arange(grid.rows)
     costs = distances(grid.rows)
     costs[lattice.nearest(points) != points] = 0.0
-    return grid.spacing * _solved(costs, grid, grid.times * epsilon, "worst", tell, deadline)
+    return grid.spacing * _solve(costs, grid, grid.times * epsilon, "worst", tell, deadline)
 
 
 def distances(rows: int) -> Floats:
@@ -109,13 +109,13 @@ def distances(rows: int) -> Floats:
     return abs(np.subtract.outer(np.arange(rows), np.arange(rows))).astype(float)
 
 
-def _solved(
+def _solve(
     costs: Floats, grid: AnswerGrid, epsilon: Fraction, minimise: Minimise, tell: Tell | None, deadline: Deadline
 ) -> float:
     if grid.rows < 2 or not costs.any():
         return 0.0
     problem = problem_of(costs, grid.reach, epsilon, minimise)
-    solution = solved(problem, tell, deadline, GAP if grid.spacing == 1 else ROUGH)
+    solution = solve(problem, tell, deadline, GAP if grid.spacing == 1 else ROUGH)
     return 0.0 if solution is None else max(proved_bound(problem, solution.prices), 0.0)
 
 

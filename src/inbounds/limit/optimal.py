@@ -22,7 +22,7 @@ from inbounds.limit.cells.cell_law import CellLaw
 from inbounds.limit.cells.exact_table import ExactTable
 from inbounds.limit.cells.kernel import TableKernel
 from inbounds.limit.family_law import FamilyLaw
-from inbounds.limit.goal import Minimise, checked_goal
+from inbounds.limit.goal import Minimise, check_goal
 from inbounds.limit.optimality import Optimality
 from inbounds.limit.program.deadline import Deadline
 from inbounds.limit.program.linear_program import NOT_INSTALLED, solver_is_installed
@@ -76,7 +76,7 @@ class Optimal(Mechanism):
         time_limit: Number = TIME_LIMIT,
         progress: Progress | None = None,
     ) -> None:
-        goal, seconds = checked_goal(minimise), checked_seconds(time_limit)
+        goal, seconds = check_goal(minimise), check_seconds(time_limit)
         setting = Setting.of(bounds, sensitivity, epsilon)
         _need_ends(setting)
         believed = Prior.of(prior, bounds, setting.lattice)
@@ -93,7 +93,7 @@ class Optimal(Mechanism):
 
     def _settle(self, setting: Setting, law: OptimalLaw, minimise: Minimise, steps: tuple[float, float]) -> None:
         """Become the mechanism of a law, or refuse to if it does not keep epsilon."""
-        certificate = law.proved()
+        certificate = law.certify()
         if not certificate.holds:
             raise NotPrivate(f"the optimum could not be proved to keep epsilon. {certificate}", certificate)
         super().__init__(setting, certificate)
@@ -159,7 +159,7 @@ class Optimal(Mechanism):
         """Return what this mechanism releases where `base` has drawn this."""
         if isinstance(self._law, FamilyLaw):
             return drawn
-        index = self._law.replaced(self._answers.index(drawn))
+        index = self._law.replace_releases(self._answers.index(drawn))
         return self._outputs.writer(type(drawn))(index)
 
     def _draw(self, index: int, entropy: Entropy) -> int:
@@ -169,8 +169,8 @@ class Optimal(Mechanism):
     def _draw_near(self) -> Callable[[float, Entropy], float] | None:
         return self._law.draw_near
 
-    def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[Any]]]:
-        return self._law.drawn(read, count, entropy)
+    def _draw_parts(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[Any]]]:
+        return self._law.draw_parts(read, count, entropy)
 
     @property
     def _distribution(self) -> Distribution:
@@ -188,7 +188,7 @@ class Optimal(Mechanism):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what was found too, lest it be searched for again; whoever unpickles proves it again."""
         given = self._setting.given._asdict()
-        return _restored, (self.bounds, given, self._law.pickled(), self._minimise, self._steps)
+        return _restored, (self.bounds, given, self._law.pickle_parts(), self._minimise, self._steps)
 
     def prove_again(self) -> Certificate:
         """Compare every pair of neighbouring answers and every release where they are few, else every pair of rows."""
@@ -235,7 +235,7 @@ def _need_ends(setting: Setting) -> None:
         )
 
 
-def checked_seconds(time_limit: object) -> float:
+def check_seconds(time_limit: object) -> float:
     """Return for how long to search, or refuse it."""
     seconds = as_written(time_limit, "time_limit", InvalidParameter)
     if not 0 < seconds <= MOST_SECONDS:
@@ -252,7 +252,7 @@ def _restored(
     """Make a mechanism that was pickled, and prove it."""
     setting = Setting.of(bounds, **given)
     is_family = isinstance(pickled, Mechanism)
-    law: OptimalLaw = FamilyLaw.of(pickled, setting) if is_family else CellLaw.unpickled(setting, *pickled)
+    law: OptimalLaw = FamilyLaw.of(pickled, setting) if is_family else CellLaw.from_parts(setting, *pickled)
     optimal = object.__new__(Optimal)
-    optimal._settle(setting, law, checked_goal(minimise), steps)
+    optimal._settle(setting, law, check_goal(minimise), steps)
     return optimal

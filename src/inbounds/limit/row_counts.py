@@ -38,7 +38,7 @@ def row_counts(points: int, distance: int, epsilon: float, minimise: Minimise) -
         most = min(distance, size * distance // max(points - 1, 1))
         if most < 1:
             continue
-        count = _aligned(most, distance, epsilon)
+        count = _align(most, distance, epsilon)
         wasted = -distance % count / distance  # rows are whole numbers of steps, and keep epsilon a little farther
         if count > last and count >= least and wasted <= MOST_WASTED:
             last = count
@@ -58,7 +58,7 @@ def row_and_window_counts(points: int, distance: int, epsilon: float) -> Iterato
         most = min(distance, size * distance // max(points // windows - 1, 1))
         if most < 1:
             continue
-        counts = _aligned(most, distance, epsilon), windows
+        counts = _align(most, distance, epsilon), windows
         if counts != last:
             last = counts
             yield counts
@@ -76,7 +76,7 @@ def _first_stair(epsilon: float) -> float:
     return 1 / (1 + math.exp(epsilon / 2))
 
 
-def _aligned(most: int, distance: int, epsilon: float) -> int:
+def _align(most: int, distance: int, epsilon: float) -> int:
     """Return a number of rows for one sensitivity, at most so many, whose edges are where they matter.
 
     The first stair of the best noise is `1 / (1 + exp(epsilon / 2))` of a sensitivity wide (Geng & Viswanath 2014), and

@@ -20,8 +20,8 @@ from inbounds.accuracy.true_answers import greatest
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.limit.cells.cell_law import CellLaw, adjacent_rows, middles, row_epsilon
-from inbounds.limit.cells.cells import Cells, interpolated, rounded
-from inbounds.limit.cells.exact_table import repaired
+from inbounds.limit.cells.cells import Cells, interpolated_cells, rounded_cells
+from inbounds.limit.cells.exact_table import repair
 from inbounds.limit.cells.kernel import ChainKernel, TableKernel
 from inbounds.limit.cells.posterior import targets_of_chain, targets_of_table
 from inbounds.limit.family_law import FamilyLaw, families
@@ -37,7 +37,7 @@ from inbounds.limit.lower_bound import (
     worst_bound,
     worst_bound_by_tapers,
 )
-from inbounds.limit.program.column_generation import GAP, ROUGH, solved
+from inbounds.limit.program.column_generation import GAP, ROUGH, solve
 from inbounds.limit.program.deadline import Deadline
 from inbounds.limit.program.linear_program import solver_is_installed
 from inbounds.limit.row_counts import FEW_STEPS, row_and_window_counts, row_counts
@@ -176,7 +176,7 @@ class Search:
         distribution = law.distribution
         if self._is_mean:
             return self.prior.mean(distribution)
-        return greatest(distribution.looked_at(self._lattice.first, self._lattice.last), distribution.errors)
+        return greatest(distribution.true_answers(self._lattice.first, self._lattice.last), distribution.errors)
 
     def _try_chains(self) -> None:
         """Try geometric noise on cells of one sensitivity; for steps of one row nothing is better for the mean."""
@@ -208,7 +208,7 @@ class Search:
             costs = abs(np.subtract.outer(rows, targets)).astype(float)
             costs[lattice.nearest(rows) != rows] = 0.0
         self._solved_exactly = True
-        kernel = self._solved(cells, _mirrored(costs), share=1.0)
+        kernel = self._solve(cells, _mirror(costs), share=1.0)
         if kernel is not None:
             self._offer(CellLaw(self.setting, cells, kernel, targets))
 
@@ -217,12 +217,12 @@ class Search:
             for cells in _choices(self._lattice, self.setting.distance, reach)[:1]:
                 self._try_rounded(cells)
         else:
-            self._try_points(interpolated(self._lattice.first, self._lattice.width, self.setting.distance, reach))
+            self._try_points(interpolated_cells(self._lattice.first, self._lattice.width, self.setting.distance, reach))
 
     def _try_rounded(self, cells: Cells) -> None:
         targets = middles(self._lattice, cells)
         costs = self.prior.distances(np.array(cells.starts), targets) / cells.width
-        kernel = self._solved(cells, _mirrored(costs))
+        kernel = self._solve(cells, _mirror(costs))
         if kernel is not None:
             self._offer(CellLaw(self.setting, cells, kernel, targets))
             self._offer(CellLaw(self.setting, cells, kernel, targets_of_table(self.prior, cells, kernel)))
@@ -236,7 +236,7 @@ class Search:
         else:
             costs = abs(np.subtract.outer(points, targets)) / cells.width
             costs[~_near_possible(lattice, points, cells.width)] = 0.0
-        kernel = self._solved(cells, costs)
+        kernel = self._solve(cells, costs)
         if kernel is not None:
             self._offer(CellLaw(self.setting, cells, kernel, targets))
 
@@ -245,12 +245,12 @@ class Search:
         width = -(-lattice.width // rows)
         self._try_points(Cells(lattice.first, width, -(-lattice.width // width) + 1, 1, interpolated=True))
 
-    def _solved(self, cells: Cells, costs: Floats, share: float = 0.7) -> TableKernel | None:
+    def _solve(self, cells: Cells, costs: Floats, share: float = 0.7) -> TableKernel | None:
         """Return the table with the least error, made exactly private; None if there is none."""
         epsilon = row_epsilon(cells, self.setting.distance, self.setting.epsilon)
         problem = problem_of(costs, cells.reach, epsilon, self.minimise)
         exact = cells.width == 1  # nothing is rounded, so what holds for tables holds for all
-        solution = solved(problem, self.tell, self.deadline.share(share), GAP if exact else ROUGH)
+        solution = solve(problem, self.tell, self.deadline.share(share), GAP if exact else ROUGH)
         if solution is None:
             return None
         bound = proved_bound(problem, solution.prices)
@@ -259,7 +259,7 @@ class Search:
         elif self._is_whole and cells.interpolated:
             self._bound_by_points(cells, bound)
         try:
-            return TableKernel(repaired(solution.table, adjacent_rows(cells), epsilon))
+            return TableKernel(repair(solution.table, adjacent_rows(cells), epsilon))
         except InvalidParameter:  # rounding errors were too large
             return None
 
@@ -324,7 +324,7 @@ class Search:
 
 def _choices(lattice: Lattice, distance: int, reach: int) -> list[Cells]:
     """Return cells that fill the range alike, and cells that are narrower at its ends; an even number of them first."""
-    narrow = rounded(lattice.first, lattice.width, distance, reach)
+    narrow = rounded_cells(lattice.first, lattice.width, distance, reach)
     count = max((lattice.width + 1) // narrow.width, 1)
     wide = Cells(lattice.first, -(-(lattice.width + 1) // count), count, reach, interpolated=False)
     alike = wide.width <= narrow.width * (1 + 2 / max(count, 2) / 10)
@@ -337,7 +337,7 @@ def _near_possible(lattice: Lattice, points: NDArray[np.int64], width: int) -> N
     return abs(lattice.nearest(np.clip(points, lattice.first, lattice.last)) - points) < width
 
 
-def _mirrored(costs: Floats) -> Floats:
+def _mirror(costs: Floats) -> Floats:
     """Return costs that are their own mirror image to the last bit, if they are but for rounding errors."""
     mean = (costs + costs[::-1, ::-1]) / 2
     return mean if np.allclose(costs, mean, rtol=1e-9, atol=1e-9 * float(costs.max())) else costs

@@ -10,7 +10,7 @@ from flint import arb
 
 from inbounds.exact.balls import lock, lower, upper, workprec
 from inbounds.mechanisms.setting import Setting
-from inbounds.privacy.certificate import Certificate, sharpened
+from inbounds.privacy.certificate import Certificate, sharpen
 from inbounds.privacy.certify import BITS, SMALL, worst_by_definition
 
 __all__ = ["SMALL", "prove_by_definition"]
@@ -44,4 +44,4 @@ def prove_by_definition(setting: Setting, row: Row, scale: Fraction | None = Non
             scale=scale,
         )
 
-    return sharpened(attempt, BITS)
+    return sharpen(attempt, BITS)

@@ -124,10 +124,10 @@ class Mechanism(Predictable):
         if isinstance(read, list):
             drawn = [self._draw(index, entropy) for index in read]
             return writer.write_each(drawn, flat).reshape(array.shape)
-        pieces = [writer.write(drawn, flat[part]) for part, drawn in self._drawn(read, len(flat), entropy)]
+        pieces = [writer.write(drawn, flat[part]) for part, drawn in self._draw_parts(read, len(flat), entropy)]
         return np.concatenate(pieces).reshape(array.shape)
 
-    def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
+    def _draw_parts(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
         """Yield what was drawn for one part of an array after another; here one element at a time."""
         part = slice(0, count)
         indices = read(part)

@@ -171,7 +171,7 @@ class Predictable(Described):
         for number in arguments.values(0):
             _check_probability(number, "probability")
         quantiles = self._distribution.quantile(np.array(arguments.values(0), dtype=np.float64), truths.near)
-        places = zip(truths.moved_back(quantiles), arguments.values(1), strict=True)
+        places = zip(truths.move_back(quantiles), arguments.values(1), strict=True)
         return arguments.wrap_answers([self._outputs.writer(type(value))(index) for index, value in places])
 
     @overload  # nothing is both a single answer and a column
@@ -199,7 +199,7 @@ class Predictable(Described):
         distinct, which = np.unique(releases.near, return_inverse=True)
 
         def write(end: Indices, sign: int) -> Any:
-            ends = zip(releases.moved_back(end[which]), values, strict=True)
+            ends = zip(releases.move_back(end[which]), values, strict=True)
             return arguments.wrap_answers([self._units.outward(index, sign, type(value)) for index, value in ends])
 
         low, high = (self._setting.lattice.nearest(end) for end in self._intervals.around(distinct, float(confidence)))
@@ -210,7 +210,7 @@ class Predictable(Described):
     @np.errstate(all="ignore")
     def worst_error(self, window: Window | None = None) -> float:
         """Return the greatest expected absolute error over all possible true answers, or those in a window."""
-        return self._length(greatest(self._looked_at(window), self._distribution.errors))
+        return self._length(greatest(self._true_answers(window), self._distribution.errors))
 
     @np.errstate(all="ignore")
     def mean_error(self, window: Window | None = None, *, prior: PriorLike | Prior | None = None) -> float:
@@ -224,7 +224,7 @@ class Predictable(Described):
             believed = Prior.of(prior, self.bounds, self._setting.lattice)
             return self._length(believed.mean(self._distribution))
         refuse_infinite(window, self.bounds)
-        return self._length(mean(self._looked_at(window), self._distribution.errors))
+        return self._length(mean(self._true_answers(window), self._distribution.errors))
 
     @np.errstate(all="ignore")
     def expected_width(self, confidence: float = CONFIDENCE, window: Window | None = None) -> float:
@@ -243,13 +243,13 @@ class Predictable(Described):
     def at_ends(self, window: Window | None = None) -> float:
         """Return how probable it is that a release is an end of a span, averaged like `mean_error`."""
         refuse_infinite(window, self.bounds)
-        return mean(self._looked_at(window), self._distribution.at_ends)
+        return mean(self._true_answers(window), self._distribution.at_ends)
 
     # Helpers.
 
     def _centre(self, index: int) -> int:
         """Return the index that a true answer counts as: between the least and the greatest possible one."""
-        return self._setting.clipped(index)
+        return self._setting.clip(index)
 
     def _truths(self, *parts: Any) -> tuple[Arguments, Truths]:
         """Read the last of some parts as true answers."""
@@ -257,8 +257,8 @@ class Predictable(Described):
         values = arguments.values(len(parts) - 1)
         return arguments, Truths.of([self._centre(self._answers.index(value)) for value in values])
 
-    def _looked_at(self, window: Window | None) -> TrueAnswers:
-        return self._distribution.looked_at(*indices_of(window, self.bounds, self._setting.lattice))
+    def _true_answers(self, window: Window | None) -> TrueAnswers:
+        return self._distribution.true_answers(*indices_of(window, self.bounds, self._setting.lattice))
 
     def _length(self, steps: float) -> float:
         return float(self._units.lengths(np.array([steps]))[0])

@@ -72,26 +72,26 @@ class Remapped(Mechanism):
         Keep what the base released: its intervals are shorter, and later statistics are not biased by the prior.
         """
         if not are_many(drawn):
-            return self._replacing(drawn)
+            return self._replace(drawn)
         array = as_array(drawn)
         flat = array.ravel()
         read = self._base._output_arrays.reader(flat)
         if isinstance(read, list):
-            values = self._output_arrays.write_each([self._replaced(index) for index in read], flat)
+            values = self._output_arrays.write_each([self._replace_index(index) for index in read], flat)
         else:
-            values = self._output_arrays.write(self._replaced_many(read(slice(0, len(flat)))), flat)
+            values = self._output_arrays.write(self._replace_indices(read(slice(0, len(flat)))), flat)
         return rewrap(values.reshape(array.shape), drawn)
 
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:
         # The true answer goes to the base and nowhere else: how long the rest takes depends on what was drawn alone.
-        return self._replacing(self._base._release_one(answer, entropy))
+        return self._replace(self._base._release_one(answer, entropy))
 
-    def _replacing(self, drawn: Any) -> Any:
+    def _replace(self, drawn: Any) -> Any:
         """Return what replaces one release of the base, in its kind."""
         if type(drawn) in (float, int) and self._plain_groups is not None:
             edges, targets = self._plain_groups
             return targets[np.count_nonzero(edges <= drawn)]  # all are compared, whatever was drawn
-        return self._outputs.writer(type(drawn))(self._replaced(self._base._outputs.index_of_release(drawn)))
+        return self._outputs.writer(type(drawn))(self._replace_index(self._base._outputs.index_of_release(drawn)))
 
     @cached_property
     def _plain_groups(self) -> tuple[NDArray[np.float64], list[float]] | None:
@@ -108,18 +108,18 @@ class Remapped(Mechanism):
         targets = [*map(self._outputs.writer(float), self._remap.targets.tolist())]
         return np.concatenate([np.full(SMALL, -np.inf), edges]), targets[:1] * SMALL + targets
 
-    def _replaced(self, index: int) -> int:
+    def _replace_index(self, index: int) -> int:
         return index if self._remap is None else self._remap.index(index)
 
-    def _replaced_many(self, indices: NDArray[Any]) -> NDArray[Any]:
+    def _replace_indices(self, indices: NDArray[Any]) -> NDArray[Any]:
         return indices if self._remap is None else self._remap.indices(indices)
 
     def _draw(self, index: int, entropy: Entropy) -> int:
-        return self._replaced(self._base._draw(index, entropy))
+        return self._replace_index(self._base._draw(index, entropy))
 
-    def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[Any]]]:
-        for part, drawn in self._base._drawn(read, count, entropy):
-            yield part, self._replaced_many(drawn)
+    def _draw_parts(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, NDArray[Any]]]:
+        for part, drawn in self._base._draw_parts(read, count, entropy):
+            yield part, self._replace_indices(drawn)
 
     @cached_property
     def _remap(self) -> Remap | None:

@@ -86,7 +86,7 @@ class Setting:
             steps = min(steps, self.lattice.width)
         return max(steps, 1)
 
-    def clipped(self, index: int) -> int:
+    def clip(self, index: int) -> int:
         """Return the index nearest to this one that is between the least and the greatest possible answer."""
         return self.lattice.clip(index)
 

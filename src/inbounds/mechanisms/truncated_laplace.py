@@ -11,7 +11,7 @@ from inbounds.answers.array import Reader
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.certificate import Certificate
-from inbounds.privacy.certify import proved_again
+from inbounds.privacy.certify import prove_again
 from inbounds.privacy.claim import Claim
 from inbounds.sampling.array import ArraySampler, chunks
 from inbounds.sampling.entropy import Entropy
@@ -49,7 +49,7 @@ class TruncatedLaplace(Mechanism):
 
     def prove_again(self) -> Certificate:
         """Prove the claim again, from the promise, the step and the exact scale alone."""
-        return proved_again(self._claim)
+        return prove_again(self._claim)
 
     def _centre(self, index: int) -> int:
         return self._claim.lattice.project(index)[0]
@@ -64,7 +64,7 @@ class TruncatedLaplace(Mechanism):
             return int(self._sampler.draw_near(lattice.place(index), entropy))
         return self._sampler.draw(*lattice.project(index), entropy)
 
-    def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
+    def _draw_parts(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
         for part, words in chunks(count, entropy):
             centres, spans = self._claim.lattice.project_many(read(part))
             yield part, self._array_sampler.draw(words, centres, spans, entropy)

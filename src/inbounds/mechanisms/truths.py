@@ -51,7 +51,7 @@ class Truths:
         places = (release - index + near for release, index, near in moved)
         return np.array([within_64_bits(place) for place in places], dtype=np.int64)
 
-    def moved_back(self, releases: Indices) -> list[int]:
+    def move_back(self, releases: Indices) -> list[int]:
         """Return indices that were found beside the true answers, where they really are."""
         moved = zip(releases.tolist(), self.exact, self.near.tolist(), strict=True)
         return [release + index - near for release, index, near in moved]

@@ -195,7 +195,7 @@ def curve(axis: AnswerAxis, runs: Runs, mark: int, probability: Callable[[int], 
     step = float(axis.lattice.step)
     long = [(low, high) for low, high in runs if high - low > 1]
     pieces: Pieces = []
-    for (low, high), indices in zip(long, sampled([(low + 1, high - 1) for low, high in long], mark), strict=True):
+    for (low, high), indices in zip(long, sample([(low + 1, high - 1) for low, high in long], mark), strict=True):
         heights = _with_jumps(indices, lambda index: probability(index) / step)
         xs, ys = axis.places([low - axis.half, *heights, high + axis.half]), list(heights.values())
         pieces.append((xs, np.array([ys[0], *ys, ys[-1]])))
@@ -237,11 +237,11 @@ def plain_stairs(axis: AnswerAxis, mark: int, view: View) -> tuple[Floats, Float
 def plain_curve(axis: AnswerAxis, mark: int, view: View) -> tuple[Floats, Floats]:
     """Return the density of plain Laplace noise around a mark."""
     scale = float(axis.plain)
-    xs = axis.places(sampled([view[2:]], mark)[0])
+    xs = axis.places(sample([view[2:]], mark)[0])
     return xs, np.exp(-abs(xs - axis.place(mark)) / scale) / (2 * scale)
 
 
-def sampled(runs: Runs, *also: int, points: int = POINTS) -> list[list[int]]:
+def sample(runs: Runs, *also: int, points: int = POINTS) -> list[list[int]]:
     """Return some indices of each run: its ends, those asked for, and others evenly between; all if they are few."""
     total = sum(high - low + 1 for low, high in runs)
     samples = []
@@ -252,7 +252,7 @@ def sampled(runs: Runs, *also: int, points: int = POINTS) -> list[list[int]]:
     return samples
 
 
-def broken(pieces: Pieces) -> tuple[Floats, Floats]:
+def join_pieces(pieces: Pieces) -> tuple[Floats, Floats]:
     """Join pieces to one line that is broken between them."""
     gap = np.array([math.nan])
     xs, ys = (

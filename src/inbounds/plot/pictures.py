@@ -16,7 +16,7 @@ import numpy as np
 
 from inbounds.accuracy.window import PLAIN_SCALES, Window, indices_of, stated_window
 from inbounds.bounds import Bounds
-from inbounds.choosing.catalogue import Requirements, drawn, tuned_choice
+from inbounds.choosing.catalogue import Requirements, drawn_mechanisms, tuned_choice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import cut
 from inbounds.mechanisms.mechanism import Mechanism
@@ -27,12 +27,12 @@ from inbounds.plot.curves import (
     AnswerAxis,
     Spike,
     View,
-    broken,
     curve,
+    join_pieces,
     plain_curve,
     plain_stairs,
     probability_of,
-    sampled,
+    sample,
     stairs,
 )
 from inbounds.plot.style import BAND, COLOURS, GREY, SHADE, matplotlib_or_error, panel
@@ -85,7 +85,7 @@ def densities(mechanism: Mechanism, values: Any, *, plain: bool = True, axes: Ax
     axes = panel(axes)
     thin = {"linewidth": 1} if view.last - view.first > MOST_THICK and is_stairs else {}
     for number, (value, mark, shape) in enumerate(zip(asked, marks, shapes, strict=True)):
-        axes.plot(*broken(shape.pieces), label=f"true answer {_format_value(value)}", **_style(number) | thin)
+        axes.plot(*join_pieces(shape.pieces), label=f"true answer {_format_value(value)}", **_style(number) | thin)
         on_axis = _style(number, marked=True) | {"markersize": 8, "clip_on": False, "zorder": 5}
         axes.plot(axis.place(mark), 0, gid="truth", **on_axis)
     top = max(shape.top(float(axis.plain)) for shape in shapes)
@@ -97,7 +97,7 @@ def densities(mechanism: Mechanism, values: Any, *, plain: bool = True, axes: Ax
     _draw_spikes(axes, axis, [shape.spikes for shape in shapes], top)
     axes.set(ylim=(0, 1.08 * top), ylabel="probability of the release" if is_stairs else "density of the release")
     _set_x(axes, axis, view, "release")
-    axes.set_title(f"Releases of {_named(mechanism)}\n{_setting(mechanism)}", fontsize="medium")
+    axes.set_title(f"Releases of {_name_of(mechanism)}\n{_setting(mechanism)}", fontsize="medium")
     _add_legend(axes)
     return axes.figure.figure
 
@@ -123,10 +123,10 @@ def errors(*mechanisms: Mechanism, window: Window | None = None, axes: Axes | No
     for number, (mechanism, axis, name) in enumerate(zip(mechanisms, answer_axes, _names(mechanisms), strict=True)):
         pieces = [
             (axis.places(indices), np.array([mechanism.error(axis.value(index)) for index in indices]))
-            for indices in sampled(runs[number], points=FEW_POINTS)
+            for indices in sample(runs[number], points=FEW_POINTS)
         ]
         label = f"{name}: mean {mechanism.mean_error(chosen):.3g}"
-        axes.plot(*broken(pieces), label=label, **_style(number, marked=is_marked))
+        axes.plot(*join_pieces(pieces), label=label, **_style(number, marked=is_marked))
         top = max(top, *(float(ys.max()) for _, ys in pieces))
     axes.set(ylim=(0, 1.08 * top or 1), ylabel=f"expected absolute error{' in days' if bounds.is_dates else ''}")
     _set_x(axes, answer_axes[0], answer_axes[0].view(runs[0][0][0], runs[0][-1][1], NARROW), "true answer")
@@ -153,7 +153,7 @@ def against_epsilon(
     figure: Figure = matplotlib_or_error().figure.Figure(figsize=(8, 4.6), dpi=100, layout="constrained")
     left, right = figure.subplots(1, 2)
     xs = [float(promise.epsilon) for promise in promises]
-    for number, (name, make) in enumerate(drawn(Requirements(bounds, sensitivity, asked[0]))):
+    for number, (name, make) in enumerate(drawn_mechanisms(Requirements(bounds, sensitivity, asked[0]))):
         mechanisms = [make(epsilon) for epsilon in asked]
         windows = [
             stated_window(bounds, promise.sensitivity / promise.epsilon) if window is None else window
@@ -190,7 +190,7 @@ def loss(adaptive: AdaptiveLaplace, *, axes: Axes | None = None) -> Figure:
     border, sign = (axis.lattice.first, 1) if axis.lattice.unbounded_above else (axis.lattice.last, -1)
     pair = [sign * (axis.answers.index(value) - border) for value in adaptive.certificate.worst_pair]
     broken = sign * (axis.answers.index(adaptive.broken_from) - border)
-    outputs = sampled([(0, math.ceil(BEYOND * broken))], *pair, broken, broken - 1)[0]
+    outputs = sample([(0, math.ceil(BEYOND * broken))], *pair, broken, broken - 1)[0]
     ratios = _log_ratios(adaptive, np.array(outputs, dtype=np.float64), *pair)
     epsilon = float(adaptive.label.epsilon)
     axes = panel(axes)
@@ -298,7 +298,7 @@ def _add_legend(axes: Axes) -> None:
     axes.legend(loc="upper center", ncols=columns, frameon=False, fontsize="small", handlelength=3, **place)
 
 
-def _named(mechanism: Mechanism) -> str:
+def _name_of(mechanism: Mechanism) -> str:
     """Return what a mechanism is called, and what else sets it apart; its privacy if that is not epsilon."""
     pooling = f", pooling {_number(mechanism.pooling)}" if tuned_choice(mechanism) == "pooling" else ""
     privacy = "" if mechanism.label.pure else f" ({mechanism.label})"
@@ -307,7 +307,7 @@ def _named(mechanism: Mechanism) -> str:
 
 def _names(mechanisms: Sequence[Mechanism]) -> list[str]:
     """Return the names of mechanisms, with epsilon where names are equal."""
-    names = [_named(mechanism) for mechanism in mechanisms]
+    names = [_name_of(mechanism) for mechanism in mechanisms]
     epsilons = [f", ε = {_number(mechanism.epsilon)}" for mechanism in mechanisms]
     return [name + (epsilon if names.count(name) > 1 else "") for name, epsilon in zip(names, epsilons, strict=True)]
 

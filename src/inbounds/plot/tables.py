@@ -60,14 +60,14 @@ def boxes(answer: ChartedAnswer, *, axes: Axes | None = None) -> Figure:
     """
     if not answer.rows or len(answer.rows[0]) < BOX or len(answer.intervals[0]) != BOX:
         raise InvalidParameter(f"a box needs {BOX} quantiles, got another answer; ask for {BOX} of a column")
-    drawn = panel(axes)
+    ax = panel(axes)
     days = isinstance(answer.rows[0][-1], date)
     statistics = [
         {"label": _label(row[:-BOX]), **dict(zip(PARTS, (_height(value) for value in row[-BOX:]), strict=True))}
         for row in answer.rows
     ]
     style = {"color": COLOURS[0], "linewidth": 1.6}
-    drawn.bxp(
+    ax.bxp(
         statistics,
         showfliers=False,
         boxprops=style,
@@ -76,10 +76,10 @@ def boxes(answer: ChartedAnswer, *, axes: Axes | None = None) -> Figure:
         medianprops={"color": COLOURS[1], "linewidth": 2.2},
     )
     if days:
-        drawn.yaxis_date()
-    drawn.set_ylabel(f"{answer.columns[-1].split('_', 2)[-1]} ({NO_INTERVAL})")
-    as_written([*drawn.get_xticklabels(), drawn.yaxis.label])
-    return _figure(drawn)
+        ax.yaxis_date()
+    ax.set_ylabel(f"{answer.columns[-1].split('_', 2)[-1]} ({NO_INTERVAL})")
+    as_written([*ax.get_xticklabels(), ax.yaxis.label])
+    return _figure(ax)
 
 
 def bars(answer: ChartedAnswer, *, horizontal: bool = False, axes: Axes | None = None) -> Figure:
@@ -93,23 +93,23 @@ def bars(answer: ChartedAnswer, *, horizontal: bool = False, axes: Axes | None =
         raise InvalidParameter(
             f"bars are drawn for one measure of up to {MOST_BARS} groups, got another answer; ask for fewer"
         )
-    drawn = panel(axes)
+    ax = panel(axes)
     if horizontal:
-        return _lying(answer, drawn)
+        return _draw_lying_bars(answer, ax)
     places, name = range(len(answer.rows)), answer.interval_names[0]
     values = [row[-1] for row in answer.rows]
     if name is None:
-        drawn.plot(places, values, **POINTS)
+        ax.plot(places, values, **POINTS)
     else:
-        drawn.bar(places, values, color=COLOURS[0], width=0.7)
+        ax.bar(places, values, color=COLOURS[0], width=0.7)
     for place, (interval,) in zip(places, answer.intervals, strict=True):
         if interval is not None:
-            drawn.plot([place, place], list(interval), color=GREY, linewidth=1.4, marker="_", markersize=8)
-    drawn.set_xticks(list(places), [_label(row[:-1]) for row in answer.rows], rotation=30, ha="right")
-    drawn.set_xlabel(said_of(name, "line"))
-    drawn.set_ylabel(answer.columns[-1])
-    as_written([*drawn.get_xticklabels(), drawn.yaxis.label])
-    return _figure(drawn)
+            ax.plot([place, place], list(interval), color=GREY, linewidth=1.4, marker="_", markersize=8)
+    ax.set_xticks(list(places), [_label(row[:-1]) for row in answer.rows], rotation=30, ha="right")
+    ax.set_xlabel(said_of(name, "line"))
+    ax.set_ylabel(answer.columns[-1])
+    as_written([*ax.get_xticklabels(), ax.yaxis.label])
+    return _figure(ax)
 
 
 def said_of(interval: str | None, drawn_as: str) -> str:
@@ -117,22 +117,22 @@ def said_of(interval: str | None, drawn_as: str) -> str:
     return NO_INTERVAL if interval is None else f"{drawn_as}: {interval}"
 
 
-def _lying(answer: ChartedAnswer, drawn: Axes) -> Figure:
-    ink = drawn.xaxis.label.get_color()
+def _draw_lying_bars(answer: ChartedAnswer, ax: Axes) -> Figure:
+    ink = ax.xaxis.label.get_color()
     places, name = range(len(answer.rows)), answer.interval_names[0]
     values = [row[-1] for row in answer.rows]
     if name is None:
-        drawn.plot(values, places, **POINTS)
+        ax.plot(values, places, **POINTS)
     else:
-        drawn.barh(places, values, color=COLOURS[0], alpha=0.65, height=0.7)
+        ax.barh(places, values, color=COLOURS[0], alpha=0.65, height=0.7)
     for place, (interval,) in zip(places, answer.intervals, strict=True):
         if interval is not None:
-            drawn.plot(list(interval), [place, place], color=ink, linewidth=1.3, marker="|", markersize=7)
-    drawn.set_yticks(list(places), [_label(row[:-1]) for row in answer.rows])
-    drawn.set_ylim(len(answer.rows) - 0.4, -0.6)
-    drawn.set_xlabel(f"{answer.columns[-1]}\n{said_of(name, 'line')}")
-    as_written([*drawn.get_yticklabels(), drawn.xaxis.label])
-    return _figure(drawn)
+            ax.plot(list(interval), [place, place], color=ink, linewidth=1.3, marker="|", markersize=7)
+    ax.set_yticks(list(places), [_label(row[:-1]) for row in answer.rows])
+    ax.set_ylim(len(answer.rows) - 0.4, -0.6)
+    ax.set_xlabel(f"{answer.columns[-1]}\n{said_of(name, 'line')}")
+    as_written([*ax.get_yticklabels(), ax.xaxis.label])
+    return _figure(ax)
 
 
 def _height(value: Any) -> Any:
@@ -143,6 +143,6 @@ def _label(keys: Sequence[Any]) -> str:
     return ", ".join("(all)" if key is None else str(key) for key in keys)
 
 
-def _figure(drawn: Axes) -> Figure:
-    drawn.spines[["top", "right"]].set_visible(False)
-    return drawn.figure  # type: ignore[return-value]  # a panel's, not a sub-figure's
+def _figure(ax: Axes) -> Figure:
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax.figure  # type: ignore[return-value]  # a panel's, not a sub-figure's

@@ -72,7 +72,7 @@ class Calibrated:
 def calibrate(promise: Promise) -> Calibrated:
     """Find a scale that keeps the promise, on one span the least, and prove that it does."""
     promise.refuse_extreme_noise()
-    calibrated = _settled(promise)
+    calibrated = _settle_lattice(promise)
     _refuse_wide_noise(calibrated.claim)
     if not calibrated.certificate.holds:
         raise NotPrivate(
@@ -81,7 +81,7 @@ def calibrate(promise: Promise) -> Calibrated:
     return calibrated
 
 
-def _settled(promise: Promise) -> Calibrated:
+def _settle_lattice(promise: Promise) -> Calibrated:
     """Calibrate on the very lattice that the scale found asks for, so that a scale alone says which law is meant.
 
     Gaps can make the scale far larger or smaller than the plain one.  Then another step suits it, and on that lattice
@@ -115,7 +115,7 @@ def _on_lattice(promise: Promise, step: Fraction) -> Calibrated:
     prover = _Prover(claim)
     if not len(claim.pairs):
         # Neighbours always have the same answer, so every scale will do: take the plain one.
-        return prover.certified(round_up(claim.scale))
+        return prover.certify(round_up(claim.scale))
     # The loss is at least rate * distance, and at most twice that.
     needed = step * claim.pairs.reach / promise.epsilon
     if not Fraction(1, 2**960) < needed < 2**960:
@@ -124,27 +124,27 @@ def _on_lattice(promise: Promise, step: Fraction) -> Calibrated:
             "use other units for the answer"
         )
     least = round_up(needed)
-    calibrated = _searched(prover, least)
-    return _looked_below(prover, least, calibrated) if promise.trusted and len(claim.lattice) > 1 else calibrated
+    calibrated = _search(prover, least)
+    return _look_below(prover, least, calibrated) if promise.trusted and len(claim.lattice) > 1 else calibrated
 
 
-def _searched(prover: _Prover, least: float) -> Calibrated:
+def _search(prover: _Prover, least: float) -> Calibrated:
     """Search between the least scale that is not ruled out and twice that."""
     claim = prover.claim
     if len(claim.lattice) >= MANY_SPANS and not claim.law.constant:
-        return prover.certified(_narrowed(prover, _guessed(prover, least), LOOSE_TOLERANCE))
+        return prover.certify(_narrow(prover, _guess(prover, least), LOOSE_TOLERANCE))
     one_span = OneSpanLoss.of(claim) if len(claim.lattice) == 1 and not claim.law.constant else None
-    if one_span is not None and (guess := _guessed_on_one_span(one_span, prover.epsilon, least)) > least:
-        calibrated = prover.certified(prover.raised(guess * (1 + MARGIN), MARGIN))
+    if one_span is not None and (guess := _guess_on_one_span(one_span, prover.epsilon, least)) > least:
+        calibrated = prover.certify(prover.raise_scale(guess * (1 + MARGIN), MARGIN))
         if calibrated.certificate.holds:
             return calibrated
     for scale in (least, math.nextafter(least, math.inf)):  # where the plain scale is right, a hair is enough
         if prover.excess(scale) <= 0:
-            return prover.certified(scale)
-    return prover.certified(least_safe(prover.excess, least, prover.raised(2 * least, 2.0**-20), TOLERANCE))
+            return prover.certify(scale)
+    return prover.certify(least_safe(prover.excess, least, prover.raise_scale(2 * least, 2.0**-20), TOLERANCE))
 
 
-def _guessed_on_one_span(loss: OneSpanLoss, epsilon: Fraction, least: float) -> float:
+def _guess_on_one_span(loss: OneSpanLoss, epsilon: Fraction, least: float) -> float:
     """Return the least scale by the closed form, in doubles; `least` if the ends add nothing to the loss.
 
     The loss rises with the rate, and every term of it is accurate to a few of the last bits, so the scale is as well.
@@ -167,7 +167,7 @@ class _Prover:
         self._latest: Calibrated | None = None
         self._safest: Calibrated | None = None
 
-    def certified(self, scale: float) -> Calibrated:
+    def certify(self, scale: float) -> Calibrated:
         """Return the claim at a scale with its certificate."""
         for known in (self._latest, self._safest):
             if known is not None and known.claim.scale == scale:
@@ -181,11 +181,11 @@ class _Prover:
 
     def excess(self, scale: float) -> float:
         """How far the proven loss is above epsilon; not positive if, and only if, the promise is proved."""
-        certificate = self.certified(scale).certificate
+        certificate = self.certify(scale).certificate
         excess = float(certificate.bound - self.epsilon)
         return min(excess, 0.0) if certificate.holds else max(excess, math.ulp(0.0))
 
-    def raised(self, scale: float, by: float) -> float:
+    def raise_scale(self, scale: float, by: float) -> float:
         """Raise a scale, faster and faster, until the promise is proved, or give up."""
         for _ in range(RAISES):
             if self.excess(scale) <= 0:
@@ -209,18 +209,18 @@ class _Prover:
         return lambda scale: float(self.float_losses(scale, pairs).max()) - float(self.epsilon)
 
 
-def _narrowed(prover: _Prover, guess: float, tolerance: float) -> float:
+def _narrow(prover: _Prover, guess: float, tolerance: float) -> float:
     """Prove a scale that was found in doubles; search again in balls if doubles are too coarse for this epsilon."""
     doubt = prover.doubt
     _log.info("calibrated %d spans in doubles; proving", len(prover.claim.lattice))
-    safe = prover.raised(guess * (1 + doubt), doubt)
+    safe = prover.raise_scale(guess * (1 + doubt), doubt)
     lower = guess * (1 - doubt)
     if safe - lower <= tolerance * safe:
         return safe
     return least_safe(prover.excess, lower, safe, tolerance)
 
 
-def _guessed(prover: _Prover, least: float) -> float:
+def _guess(prover: _Prover, least: float) -> float:
     """Search with the pairs that look worst; if another turns out to be worse still, with all of them."""
     every, excess = prover.claim.pairs, prover.float_excess
     worst = every.only(np.argsort(prover.float_losses(1.5 * least, every))[-WORST:])
@@ -228,7 +228,7 @@ def _guessed(prover: _Prover, least: float) -> float:
     return guess if excess(every)(guess) <= 0 else least_safe(excess(every), guess, 2 * least, TOLERANCE)
 
 
-def _looked_below(prover: _Prover, least: float, calibrated: Calibrated) -> Calibrated:
+def _look_below(prover: _Prover, least: float, calibrated: Calibrated) -> Calibrated:
     """Return the smallest scale below the one found that is safe too, if looking at some of them shows one."""
     lattice, safe = prover.claim.lattice, float(calibrated.claim.scale)
     looks = min(LOOKS, max(FEWER_LOOKS // len(lattice), 2))
@@ -239,5 +239,5 @@ def _looked_below(prover: _Prover, least: float, calibrated: Calibrated) -> Cali
     if bracket is None:
         return calibrated
     tolerance = LOOSE_TOLERANCE if len(lattice) >= MANY_SPANS else TOLERANCE
-    lower = prover.certified(_narrowed(prover, least_safe(excess, *bracket, TOLERANCE), tolerance))
+    lower = prover.certify(_narrow(prover, least_safe(excess, *bracket, TOLERANCE), tolerance))
     return lower if lower.certificate.holds and lower.claim.scale < calibrated.claim.scale else calibrated

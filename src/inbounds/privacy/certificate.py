@@ -19,7 +19,7 @@ from inbounds.exact.balls import ball, lock, lower, upper, workprec
 from inbounds.exact.rational import concise, round_down, round_up, rounded
 from inbounds.privacy.claim import Claim, Promise
 from inbounds.privacy.guarantee import GuaranteeName, Pairs
-from inbounds.privacy.label import plain_up, written_up
+from inbounds.privacy.label import format_up, plain_up
 from inbounds.privacy.law import PRECISION, Law
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Certificate:
     @property
     def finding(self) -> str:
         """What was found of the loss, in a line."""
-        exempt = f" but for delta <= {written_up(self.delta, 4)}" if self.delta else ""
+        exempt = f" but for delta <= {format_up(self.delta, 4)}" if self.delta else ""
         if self.holds:
             return f"proved: loss <= {round_up(self.bound)!r} <= epsilon{exempt}"
         if self.refuted:
@@ -117,7 +117,7 @@ class Certificate:
     @property
     def how(self) -> str:
         """How it was found, in a line."""
-        return f"{self.guarantee} guarantee, by {self.method}: {_counted(self.pairs)}, {self.precision}-bit balls"
+        return f"{self.guarantee} guarantee, by {self.method}: {_count_pairs(self.pairs)}, {self.precision}-bit balls"
 
     def __str__(self) -> str:
         return f"{self.finding}; worst between {self._pair}\n({self.how})"
@@ -148,7 +148,7 @@ def brief(answer: Any) -> str:
     return concise(answer) if isinstance(answer, int | Fraction) else str(answer)
 
 
-def _counted(pairs: int) -> str:
+def _count_pairs(pairs: int) -> str:
     return f"{pairs} pair{'' if pairs == 1 else 's'}"
 
 
@@ -241,15 +241,15 @@ def prove(claim: Claim, bits: int = PRECISION) -> Certificate:
 
     Where balls of so many bits are too wide to tell, they get more.
     """
-    return sharpened(lambda bits: certificate_of(claim, worst_loss(claim.law, claim.pairs, bits), ROAD, bits), bits)
+    return sharpen(lambda bits: certificate_of(claim, worst_loss(claim.law, claim.pairs, bits), ROAD, bits), bits)
 
 
-def sharpened(attempt: Callable[[int], Certificate], bits: int) -> Certificate:
+def sharpen(attempt: Callable[[int], Certificate], bits: int) -> Certificate:
     """Try to prove with more and more bits until something is proved or more bits would tell no more."""
     certificate = attempt(bits)
     vague = certificate.bound - certificate.witnessed > VAGUE * certificate.epsilon
     undecided = not certificate.holds and not certificate.refuted
-    return sharpened(attempt, 2 * bits) if vague and undecided and bits < MOST_BITS else certificate
+    return sharpen(attempt, 2 * bits) if vague and undecided and bits < MOST_BITS else certificate
 
 
 def certificate_of(claim: Claim, worst: Worst, method: str, bits: int) -> Certificate:

@@ -19,7 +19,7 @@ from flint import arb
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.balls import ball, lock, workprec
 from inbounds.exact.rational import rounded
-from inbounds.privacy.certificate import ROAD, Certificate, Worst, certificate_of, sharpened, worst_loss
+from inbounds.privacy.certificate import ROAD, Certificate, Worst, certificate_of, sharpen, worst_loss
 from inbounds.privacy.claim import Claim
 from inbounds.privacy.law import PRECISION, Law
 
@@ -65,13 +65,13 @@ def certify(mechanism: Claimant | Provable | Claim) -> Certificate:
         raise InvalidParameter(
             f"only a mechanism or a Claim can be certified, got {type(mechanism).__name__}; pass one of the two"
         )
-    return _require_proof(proved_again(claim))
+    return _require_proof(prove_again(claim))
 
 
-def proved_again(claim: Claim) -> Certificate:
+def prove_again(claim: Claim) -> Certificate:
     """Prove a claim by another road where there is one, from its promise, its step and its exact scale alone."""
     fresh = Claim.on(claim.promise, claim.lattice.step, claim.scale)
-    return sharpened(lambda bits: _prove_again(fresh, bits), BITS)
+    return sharpen(lambda bits: _prove_again(fresh, bits), BITS)
 
 
 def _require_proof(certificate: Certificate) -> Certificate:

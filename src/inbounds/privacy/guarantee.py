@@ -75,12 +75,12 @@ def deciding_pairs(lattice: Lattice, sensitivity: Fraction, guarantee: Guarantee
                 "confirm that every answer is possible (trusted), or use the standard guarantee"
             )
         # Rounding brings answers a sensitivity apart to that many whole steps, all of which may cost one epsilon.
-        return _paired(lattice, *_neighbours(lattice), Fraction(1, whole_steps(lattice, sensitivity)))
+        return _to_pairs(lattice, *_neighbouring_pairs(lattice), Fraction(1, whole_steps(lattice, sensitivity)))
     distance = _distance_in_steps(lattice, sensitivity)
     if trusted:
         # An answer beside an end that is not a lattice point may round into the gap and be pushed back, on either side.
-        return _paired(lattice, *_trusted(lattice, distance if lattice.ends_kept else distance + 2), None)
-    return _paired(lattice, *_projected(lattice, distance), None)
+        return _to_pairs(lattice, *_trusted_pairs(lattice, distance if lattice.ends_kept else distance + 2), None)
+    return _to_pairs(lattice, *_projected_pairs(lattice, distance), None)
 
 
 def whole_steps(lattice: Lattice, sensitivity: Fraction) -> int:
@@ -103,7 +103,7 @@ def _distance_in_steps(lattice: Lattice, sensitivity: Fraction) -> int:
 Ends = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 
 
-def _projected(lattice: Lattice, distance: int) -> Ends:
+def _projected_pairs(lattice: Lattice, distance: int) -> Ends:
     """Each end with the farthest feasible indices that answers one sensitivity away can be projected to.
 
     The end itself is reached from up to half a gap away on its outer side.
@@ -123,7 +123,7 @@ def _projected(lattice: Lattice, distance: int) -> Ends:
     return ends, lattice.nearest(targets)
 
 
-def _trusted(lattice: Lattice, distance: int) -> Ends:
+def _trusted_pairs(lattice: Lattice, distance: int) -> Ends:
     """Each end with the farthest feasible indices within one sensitivity, on either side."""
     ends = np.concatenate([finite(lattice.lows), finite(lattice.highs)])
     if not len(ends):
@@ -132,7 +132,7 @@ def _trusted(lattice: Lattice, distance: int) -> Ends:
     return np.concatenate([ends, ends]), np.concatenate(partners)
 
 
-def _neighbours(lattice: Lattice) -> Ends:
+def _neighbouring_pairs(lattice: Lattice) -> Ends:
     """The first two and the last two indices of each span, and the two ends of each gap.
 
     Losses add up along a path, so neighbours bound every pair; and they are largest beside the ends.
@@ -151,7 +151,9 @@ def _anywhere(distance: int) -> Ends:
     return np.array([0]), np.array([distance])
 
 
-def _paired(lattice: Lattice, first: NDArray[np.int64], second: NDArray[np.int64], allowance: Fraction | None) -> Pairs:
+def _to_pairs(
+    lattice: Lattice, first: NDArray[np.int64], second: NDArray[np.int64], allowance: Fraction | None
+) -> Pairs:
     apart = first != second
     first, second = first[apart], second[apart]
     return Pairs(first, second, lattice.span_of(first), lattice.span_of(second), allowance)

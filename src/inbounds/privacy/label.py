@@ -34,14 +34,14 @@ class Label:
         if self.loss is not None:
             return f"not private: loss {rounded(self.loss, 4)} > {plain_up(self.epsilon, 4)}"
         if self.delta:
-            return f"ε = {plain_up(self.epsilon, 4)}, δ = {written_up(self.delta, 4)}"
+            return f"ε = {plain_up(self.epsilon, 4)}, δ = {format_up(self.delta, 4)}"
         return f"ε = {plain_up(self.epsilon, 4)}"
 
 
-def written_up(number: Fraction, digits: int) -> str:
+def format_up(number: Fraction, digits: int) -> str:
     """Write a positive number with so many digits and an exponent, never less than it is; see `plain_up`."""
     nearest = f"{Decimal(float(number)):.{digits - 1}e}"
-    return nearest if _is_at_least(nearest, number) else f"{_rounded_up(number, digits):.{digits - 1}e}"
+    return nearest if _is_at_least(nearest, number) else f"{_round_up(number, digits):.{digits - 1}e}"
 
 
 def plain_up(number: Fraction, digits: int) -> str:
@@ -50,14 +50,14 @@ def plain_up(number: Fraction, digits: int) -> str:
     What is written may be read as a decimal or as a double: the double 0.1 is a hair above one tenth, and is "0.1".
     """
     nearest = f"{float(number):.{digits}g}"
-    return nearest if _is_at_least(nearest, number) else f"{float(_rounded_up(number, digits)):.{digits}g}"
+    return nearest if _is_at_least(nearest, number) else f"{float(_round_up(number, digits)):.{digits}g}"
 
 
 def _is_at_least(text: str, number: Fraction) -> bool:
     return max(Fraction(text), Fraction(float(text))) >= number
 
 
-def _rounded_up(number: Fraction, digits: int) -> Decimal:
+def _round_up(number: Fraction, digits: int) -> Decimal:
     exponent = 0
     while number * Fraction(10) ** exponent < 1:
         exponent += 1

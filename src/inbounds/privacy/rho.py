@@ -59,10 +59,10 @@ def greatest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
             width /= 2
             if _is_below_best(least + width, epsilon, delta):
                 least += width
-        return max(Fraction(0), lower(_allowed(least, epsilon, delta)))
+        return max(Fraction(0), lower(_allowed_rho(least, epsilon, delta)))
 
 
-def _allowed(b: Fraction, epsilon: Fraction, delta: Fraction) -> arb:
+def _allowed_rho(b: Fraction, epsilon: Fraction, delta: Fraction) -> arb:
     """Return the greatest rho that the order `1 + b` proves to imply (epsilon, delta)."""
     excess, order = ball(b), ball(1 + b)
     return (ball(epsilon) + (ball(delta).log() + order * order.log() - excess * excess.log()) / excess) / order
@@ -70,5 +70,5 @@ def _allowed(b: Fraction, epsilon: Fraction, delta: Fraction) -> arb:
 
 def _is_below_best(b: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     """Return whether what an order proves still rises with the order; it rises up to the best one, and falls beyond."""
-    slope = ball(1 + 2 * b) * _allowed(b, epsilon, delta) - ball(epsilon) - (ball(1 + b) / ball(b)).log()
+    slope = ball(1 + 2 * b) * _allowed_rho(b, epsilon, delta) - ball(epsilon) - (ball(1 + b) / ball(b)).log()
     return bool(slope < 0)

@@ -126,14 +126,14 @@ class BoundedGaussian(Mechanism):
     ) -> None:
         setting = Setting.of(bounds, sensitivity, epsilon)
         setting.need_one_span("the bounded Gaussian mechanism", "use bounded Laplace, which is for any bounds")
-        self._way = _checked(sigma)
+        self._way = _check_sigma(sigma)
         self._sigma = _standard_deviation(setting, self._way)
         if setting.lattice.points > FEW and self._sigma < SMOOTH:
             raise InvalidParameter(
                 f"on more than {FEW:,} points the bounded Gaussian mechanism needs noise of at least {SMOOTH} steps, "
                 f"and {bounds.brief()} leads to less; give the bounds a finer step, or use bounded Laplace"
             )
-        super().__init__(setting, _proved(setting, self._sigma))
+        super().__init__(setting, _prove(setting, self._sigma))
 
     @property
     def name(self) -> str:
@@ -157,7 +157,7 @@ class BoundedGaussian(Mechanism):
 
     def _column(self, index: int) -> TruncatedColumn:
         lattice = self._setting.lattice
-        return TruncatedColumn(lattice.width, self._setting.clipped(index) - lattice.first, self._sigma)
+        return TruncatedColumn(lattice.width, self._setting.clip(index) - lattice.first, self._sigma)
 
     def _draw(self, index: int, entropy: Entropy) -> int:
         return self._setting.lattice.first + draw(self._column(index), entropy)
@@ -165,11 +165,11 @@ class BoundedGaussian(Mechanism):
     def prove_again(self) -> Certificate:
         """Compare every pair of neighbouring answers and every release, where they are few."""
         if self._setting.lattice.points > SMALL:
-            return _proved(self._setting, self._sigma, 2 * PRECISION)
+            return _prove(self._setting, self._sigma, 2 * PRECISION)
         return prove_by_definition(self._setting, lambda centre, bits: self._column(centre).row(bits))
 
 
-def _checked(sigma: Any) -> Sigma:
+def _check_sigma(sigma: Any) -> Sigma:
     for way in get_args(Sigma):
         if isinstance(sigma, str) and sigma == way:
             return way
@@ -188,7 +188,7 @@ def _loss(top: int, distance: int, sigma: Fraction) -> arb:
     return far - (_around(top, Fraction(distance), sigma) / _around(top, Fraction(0), sigma)).log()
 
 
-def _published(top: int, distance: int, sigma: Fraction) -> arb:
+def _published_bound(top: int, distance: int, sigma: Fraction) -> arb:
     """Return the bound of the paper on that loss."""
     inside = min(Fraction(distance), Fraction(top, 2))
     far = ball(distance * (top + Fraction(distance, 2)) / sigma**2)
@@ -205,7 +205,7 @@ def _standard_deviation(setting: Setting, way: Sigma) -> Fraction:
     top = setting.lattice.width
     if not top:
         return Fraction(1)
-    distance, bound = setting.distance, _published if way == "published" else _loss
+    distance, bound = setting.distance, _published_bound if way == "published" else _loss
 
     def enough(sigma: float) -> bool:
         with lock(), workprec(PRECISION):
@@ -228,7 +228,7 @@ def _least(enough: Callable[[float], bool], start: float) -> float:
     return high
 
 
-def _proved(setting: Setting, sigma: Fraction, bits: int = PRECISION) -> Certificate:
+def _prove(setting: Setting, sigma: Fraction, bits: int = PRECISION) -> Certificate:
     """Enclose the loss before rounding, and that between releases which is seen at the greatest one."""
     lattice = setting.lattice
     top, distance = lattice.width, setting.distance

@@ -199,7 +199,7 @@ class ExplicitFair(Mechanism):
         self._low, self._top = setting.lattice.first, setting.lattice.points - 1
         # Exponents go up to ceil(n/2) only, so answers farther apart than that cost no more.
         self._rate = setting.epsilon * (1 - SLACK) / min(setting.distance, max(-(-self._top // 2), 1))
-        super().__init__(setting, _proved(setting, self._rate, self._top))
+        super().__init__(setting, _prove(setting, self._rate, self._top))
 
     @property
     def rate(self) -> Fraction:
@@ -226,7 +226,7 @@ class ExplicitFair(Mechanism):
         return FairDistribution(self._setting.lattice, float(self._rate))
 
     def _draw(self, index: int, entropy: Entropy) -> int:
-        count = self._setting.clipped(index) - self._low
+        count = self._setting.clip(index) - self._low
         mirrored = 2 * count > self._top
         drawn = draw(FairColumn(self._top, self._top - count if mirrored else count, self._rate), entropy)
         return self._low + (self._top - drawn if mirrored else drawn)
@@ -234,7 +234,7 @@ class ExplicitFair(Mechanism):
     def prove_again(self) -> Certificate:
         """Compare every pair of neighbouring answers and every release, where they are few."""
         if self._top >= SMALL:
-            return _proved(self._setting, self._rate, self._top)
+            return _prove(self._setting, self._rate, self._top)
         return prove_by_definition(self._setting, self._row)
 
     def _row(self, centre: int, bits: int) -> list[arb]:
@@ -248,7 +248,7 @@ class ExplicitFair(Mechanism):
             return [power / total for power in powers]
 
 
-def _proved(setting: Setting, rate: Fraction, top: int) -> Certificate:
+def _prove(setting: Setting, rate: Fraction, top: int) -> Certificate:
     """Write down what the exponents guarantee.
 
     From one true count to the next, no exponent changes by more than one: `|i-j|` and `min(j, n-j)` each change by at

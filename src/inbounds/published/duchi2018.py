@@ -49,7 +49,7 @@ class TwoPointLaw(RunsLaw):
         upper = answer + self.beyond
         return Run(self.low, self.low, self.total - upper), Run(self.high, self.high, upper)
 
-    def seen(self, answer: Floats) -> Sequence[SeenRun]:
+    def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
         """Return the same in doubles."""
         low, high, total = self.low - answer, self.high - answer, float(self.total)
         return SeenRun(low, low, high / total), SeenRun(high, high, -low / total)

@@ -60,11 +60,11 @@ class CutNoise(Noise):
             else (loss - math.log(twice) + math.log(twice * math.exp(-loss) - math.expm1(-loss)))
         )
         limit = max(math.ceil(logarithm / self._rate) - 2, self.distance)
-        while (left := self._left(limit)) > delta:
+        while (left := self._mass_left(limit)) > delta:
             limit += max(1, math.floor(2**-40 / self._rate))
         return limit, left
 
-    def _left(self, limit: int) -> Fraction:
+    def _mass_left(self, limit: int) -> Fraction:
         with lock(), workprec(PRECISION):
             rate = ball(self.rate)
             q, beyond = (-rate).exp(), (-(limit + 1) * rate).exp()

@@ -46,7 +46,7 @@ class HolohanLaplace(TruncatedLaplace):
         promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
         allowed = _delta(delta)
         _need_one_continuous_interval(bounds)
-        relaxed = replace(promise, epsilon=_relaxed(promise.epsilon, allowed))
+        relaxed = replace(promise, epsilon=_relax(promise.epsilon, allowed))
         claim, certificate = _safe(relaxed, published_scale(bounds, promise.sensitivity, promise.epsilon, allowed))
         super().__init__(Setting(promise, claim.lattice, Given(sensitivity, epsilon)), claim, certificate)
         self._delta = allowed
@@ -122,7 +122,7 @@ def _delta(delta: Number) -> Fraction:
     return value
 
 
-def _relaxed(epsilon: Fraction, delta: Fraction) -> Fraction:
+def _relax(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return `epsilon - ln(1 - delta)`, rounded down."""
     if not delta:
         return epsilon

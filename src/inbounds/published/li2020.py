@@ -56,7 +56,7 @@ class SquareWaveLaw(RunsLaw):
         window = Run(answer - self.reach, answer + self.reach, self._levels.step)
         return Run(self.low, self.high, self._levels.low), window
 
-    def seen(self, answer: Floats) -> Sequence[SeenRun]:
+    def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
         """Return the same in doubles."""
         reach = np.full(answer.shape, float(self.reach))
         return SeenRun(self.low - answer, self.high - answer, self._base), SeenRun(-reach, reach, self._step)

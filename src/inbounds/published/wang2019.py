@@ -78,7 +78,7 @@ class PiecewiseLaw(RunsLaw):
             Run(start + 1, start + 1 + last, step * part),
         )
 
-    def seen(self, answer: Floats) -> Sequence[SeenRun]:
+    def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
         """Return the same in doubles."""
         start = self._stretch * (answer - self.width / 2) - (self.window - 1) / 2
         first = np.floor(start)
@@ -111,10 +111,10 @@ class HybridLaw(RunsLaw):
         both = zip(self._laws, self._factors, strict=True)
         return [Run(first, last, x * weight) for law, x in both for first, last, weight in law.runs(answer)]
 
-    def seen(self, answer: Floats) -> Sequence[SeenRun]:
+    def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
         """Return the same in doubles."""
         both = zip(self._laws, (float(self.probability), float(1 - self.probability)), strict=True)
-        return [SeenRun(first, last, x * each) for law, x in both for first, last, each in law.seen(answer)]
+        return [SeenRun(first, last, x * each) for law, x in both for first, last, each in law.seen_runs(answer)]
 
 
 class Piecewise(LocalMechanism):

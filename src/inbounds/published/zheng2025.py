@@ -47,7 +47,7 @@ class PushedWindowLaw(RunsLaw):
         window = Run(middle - self.reach, middle + self.reach, self._levels.step)
         return Run(self.low, self.high, self._levels.low), window
 
-    def seen(self, answer: Floats) -> Sequence[SeenRun]:
+    def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
         """Return the same in doubles."""
         middle = np.clip(answer, self.reach, self.width - self.reach) - answer
         return (

@@ -33,7 +33,7 @@ class AliasTable:
     def __init__(self, rows: Sequence[Sequence[int]]) -> None:
         self._part_bits = max(1, (len(rows[0]) - 1).bit_length())
         self._rest_bits = BITS - self._part_bits
-        parts = [_parted(row, self._part_bits) for row in rows]
+        parts = [_divide(row, self._part_bits) for row in rows]
         # Small integers are not made anew, so no place is one; and arrays are compact: what a row needs fits the cache,
         # whether it was needed just now or not.
         self._parts = float(1 << self._part_bits)
@@ -63,7 +63,7 @@ class AliasTable:
         return np.array(self._outcomes[2 * FIRST :]).astype(np.int32)
 
 
-def _parted(row: Sequence[int], bits: int) -> tuple[list[int], list[int]]:
+def _divide(row: Sequence[int], bits: int) -> tuple[list[int], list[int]]:
     """Return for each part how much of it is its first outcome, and both outcomes of each part, one after the other."""
     count, size = 1 << bits, 1 << (BITS - bits)
     left = [*row, *[0] * (count - len(row))]

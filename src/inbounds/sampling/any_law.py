@@ -35,14 +35,14 @@ def draw(law: IntegerLaw, entropy: Entropy) -> int:
 def extend(law: IntegerLaw, word: int, bits: int, entropy: Entropy) -> int:
     """Return the draw of a uniform number whose first bits are those of a word; more are drawn as needed."""
     precision = PRECISION
-    while (drawn := _settled(law, word, bits, precision)) is None:
+    while (drawn := _try_to_settle(law, word, bits, precision)) is None:
         word = word << EXTENSION | int.from_bytes(entropy(EXTENSION // 8))
         bits += EXTENSION
         precision += EXTENSION
     return drawn
 
 
-def _settled(law: IntegerLaw, word: int, bits: int, precision: int) -> int | None:
+def _try_to_settle(law: IntegerLaw, word: int, bits: int, precision: int) -> int | None:
     """Return the index where the distribution function passes every number that begins with `word`, if there is one."""
     whole = 1 << bits
     index = law.guess((2 * word + 1) / (2 * whole), (2 * (whole - word) - 1) / (2 * whole))  # of integers: of any size

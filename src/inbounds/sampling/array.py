@@ -66,7 +66,7 @@ class ArraySampler:
                 drawn[block], settled[block] = first.propose(words[block], centres[block], spans[block])
             rest = np.flatnonzero(~settled)
             for proposals in others:
-                tried = padded(rest, len(centres))
+                tried = pad(rest, len(centres))
                 again, settled = proposals.propose(words.take(tried), centres.take(tried), spans.take(tried))
                 drawn[rest], settled = again[: len(rest)], settled[: len(rest)]
                 rest = rest[~settled]
@@ -76,7 +76,7 @@ class ArraySampler:
         return drawn
 
 
-def padded(rest: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+def pad(rest: NDArray[np.intp], count: int) -> NDArray[np.intp]:
     """Return what is left over of so many draws, filled up with the first of them to as many as are usually left over.
 
     How many there are depends a little on the answers; how long they take then does not, as long as they are no more.

@@ -83,7 +83,7 @@ class OneSpanProposals:
         nearer = np.minimum(position, mirrored, out=left)
         side = np.subtract(position, mirrored, out=position)
         whole, settled = whole_steps(nearer, self.per_rate, self.doubt, EXACT[centres.dtype], mirrored)
-        drawn = moved(centres, np.copysign(whole, side, out=whole))
+        drawn = move(centres, np.copysign(whole, side, out=whole))
         return np.clip(drawn, lows, highs, out=drawn), settled
 
     def _missing(self, distance: NDArray[Any], mass: Any) -> NDArray[Any]:
@@ -185,7 +185,7 @@ class GeneralProposals:
         beneath = np.where(stays, from_centre, self._whole[target] - reached - self._pooled[target])
         distance = np.floor(np.log1p(-np.clip(beneath, 0, 1)) / -self._rate)
         distance += stays & down
-        drawn = np.clip(moved(np.where(stays, centre, high), -distance), lows[target], highs[target])
+        drawn = np.clip(move(np.where(stays, centre, high), -distance), lows[target], highs[target])
         return np.where(down, drawn, -drawn), certain & (distance < EXACT[centres.dtype])
 
     def _span(
@@ -264,7 +264,7 @@ def numbers(balls: Iterable[arb], kind: Floating) -> NDArray[Any]:
     return np.array(heads, dtype=kind) + np.array(tails, dtype=kind)
 
 
-def moved(centres: NDArray[Any], distance: NDArray[Any]) -> NDArray[Any]:
+def move(centres: NDArray[Any], distance: NDArray[Any]) -> NDArray[Any]:
     """Return `centres + distance` in the dtype of the centres."""
     if centres.dtype == np.int64:
         return centres + np.clip(distance, -(2.0**62), 2.0**62).astype(np.int64)

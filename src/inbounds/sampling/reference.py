@@ -76,8 +76,8 @@ class Inverse:
     def at(self, centre: int, span: int, word: int, bits: int) -> int | None:
         """Return the index where the distribution function passes the number that begins with `word`, if settled."""
         with lock(), workprec(self.bits):
-            left = self.down.seen(centre, self.down.missing, span)
-            right = self.up.seen(-centre, self.up.missing, self.last - span)
+            left = self.down.mass_seen(centre, self.down.missing, span)
+            right = self.up.mass_seen(-centre, self.up.missing, self.last - span)
             position = left + _uniform(word, bits) * (self.total - left - right)
             mirrored = self.total - position
             # Both sides do the same operations: the time must not tell which one it was.
@@ -97,7 +97,7 @@ class Inverse:
             if span_index is None:
                 return None
             target = span_index
-            position = mass + tail.seen(centre, tail.missing, target)
+            position = mass + tail.mass_seen(centre, tail.missing, target)
         distance = (-position.log() / self.rate).floor().unique_fmpz()
         if distance is None:
             return None
@@ -109,8 +109,8 @@ class Inverse:
         target = min(bisect_left(tail.keys, logarithm), span)
         while True:
             # Both neighbours are always looked at, so that the time does not tell whether the draw stayed in its span.
-            above = tail.seen(centre, tail.beyond, min(target + 1, span))
-            below = tail.seen(centre, tail.beyond, target)
+            above = tail.mass_seen(centre, tail.beyond, min(target + 1, span))
+            below = tail.mass_seen(centre, tail.beyond, target)
             if target > 0 and not mass > below:
                 if not mass < below:
                     return None

@@ -23,7 +23,7 @@ from inbounds.exact.balls import ball, lock, workprec
 from inbounds.privacy.law import PRECISION
 from inbounds.sampling.any_law import IntegerLaw, extend
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.proposals import EXACT, Imprecise, bits_of, kinds, moved, number, uniform_numbers
+from inbounds.sampling.proposals import EXACT, Imprecise, bits_of, kinds, move, number, uniform_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class StaircaseSampler:
         for proposals in self._proposals:
             noise, settled = proposals.propose(words[rest], centres.dtype)
             chosen, rest = rest[settled], rest[~settled]
-            drawn[chosen] = moved(centres[chosen], noise[settled])
+            drawn[chosen] = move(centres[chosen], noise[settled])
         for i in rest.tolist():
             exact = int(centres[i]) + extend(self._law, int(words[i]), 64, entropy)
             drawn[i] = within_64_bits(exact) if drawn.dtype == np.int64 else exact

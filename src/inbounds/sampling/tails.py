@@ -37,7 +37,7 @@ class LowerTail:
     keys: list[float]
     """Rising: the logarithm of all mass up to the upper end of each span, seen from index 0.  Approximate."""
 
-    def seen(self, centre: int, masses: list[arb], span: int) -> arb:
+    def mass_seen(self, centre: int, masses: list[arb], span: int) -> arb:
         """Return a mass that stands at the lower end of a span as seen from `centre`, which is not below it."""
         return ((self.lows[span] - self.head_start - centre) * self.rate).exp() * masses[span]
 

@@ -22,7 +22,7 @@ from inbounds.sampling.proposals import (
     WHOLE_ENOUGH,
     apart,
     bits_of,
-    moved,
+    move,
     number,
     numbers,
     uniform_numbers,
@@ -102,10 +102,10 @@ class UnionProposals:
         target, certain = self._target(mass, up, is_up, centres, spans)
         lows, highs = (ends.take(target) for ends in self._ends[centres.dtype])
         centre = centres * sign
-        position = self._seen(apart(centre, lows, self._kind), self.missing.take(target))
+        position = self._mass_seen(apart(centre, lows, self._kind), self.missing.take(target))
         position += mass
         whole, settled = whole_steps(position, self.per_rate, self.doubt, EXACT[centres.dtype])
-        reached = moved(centre, -whole)
+        reached = move(centre, -whole)
         drawn = np.clip(reached, lows, highs)
         # Where nothing is pooled, a draw that is certain and within a span is in the right one.
         settled &= certain if certain is not None else drawn == reached
@@ -115,8 +115,8 @@ class UnionProposals:
     def _outside(self, uniform: Floats, centres: NDArray[Any], spans: NDArray[np.intp]) -> tuple[Floats, Floats]:
         """Return the mass from the end of the line to what is drawn, and 1 where it is drawn upwards, else 0."""
         lows, highs = self._own_ends[centres.dtype]
-        left = self._seen(apart(centres, lows.take(spans), self._kind), self.left.take(spans))
-        right = self._seen(apart(highs.take(spans), centres, self._kind), self.right.take(spans))
+        left = self._mass_seen(apart(centres, lows.take(spans), self._kind), self.left.take(spans))
+        right = self._mass_seen(apart(highs.take(spans), centres, self._kind), self.right.take(spans))
         present = self.total - left
         present -= right
         mass = np.multiply(present, uniform, out=uniform)
@@ -128,7 +128,7 @@ class UnionProposals:
         mass += present
         return mass, up
 
-    def _seen(self, distance: NDArray[Any], mass: Floats) -> Floats:
+    def _mass_seen(self, distance: NDArray[Any], mass: Floats) -> Floats:
         """Return masses as seen from so far above them."""
         exponent = np.multiply(distance, self.rate, dtype=self._kind)
         np.maximum(exponent, LEAST_EXPONENT, out=exponent)

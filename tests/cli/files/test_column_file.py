@@ -408,7 +408,7 @@ def test_an_interrupt_while_releasing(typed: Type, source: Path, monkeypatch: py
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(BoundedLaplace, "_drawn", interrupt)
+    monkeypatch.setattr(BoundedLaplace, "_draw_parts", interrupt)
     assert typed("release", "--file", "source.csv", "--to", "out.csv", *SCORE).code == 130
     assert [path.name for path in source.parent.iterdir()] == ["source.csv"]
 

@@ -22,8 +22,8 @@ def test_settled_prices_leave_nothing_missing_in_their_chain(seed: int) -> None:
     is_free = rng.integers(0, 2, layout.shape).astype(np.float64)
     missing, give = rng.normal(size=tree.groups), np.exp(rng.normal(size=tree.groups))
     is_bound = rng.random(tree.groups) < 0.8
-    prices = tree.settled(missing, give, is_bound, tree.added_up(is_free))
-    left = missing - give * prices - tree.added_up(is_free * tree.spread(prices))
+    prices = tree.settle(missing, give, is_bound, tree.add_up(is_free))
+    left = missing - give * prices - tree.add_up(is_free * tree.spread(prices))
     assert left[is_bound] == pytest.approx(0, abs=1e-9)
     assert np.all(prices[~is_bound] == 0)
 
@@ -36,4 +36,4 @@ def test_spreading_is_the_transpose_of_adding_up(seed: int) -> None:
     layout = random_layout(rng, 2)
     tree = PriceTree.of(layout, [g for g in random_chain(rng, layout) if g != layout.finest] or [layout.total])
     cells, prices = rng.normal(size=layout.shape), rng.normal(size=tree.groups)
-    assert tree.added_up(cells) @ prices == pytest.approx(np.sum(cells * tree.spread(prices)))
+    assert tree.add_up(cells) @ prices == pytest.approx(np.sum(cells * tree.spread(prices)))

@@ -36,7 +36,7 @@ def test_the_quick_table_is_possible_where_facts_are_nested_and_never_nearer(see
 def test_a_two_way_table_of_a_known_solution() -> None:
     """One unit too few in each row and column is shared out evenly."""
     layout = Layout.plain((2, 2))
-    facts = Facts.none(layout).knowing((0, None), np.array([4, 4])).knowing((None, 0), np.array([4, 4]))
+    facts = Facts.none(layout).with_known((0, None), np.array([4, 4])).with_known((None, 0), np.array([4, 4]))
     found = project(layout, {(0, 0): np.ones((2, 2))}, {(0, 0): 1.0}, facts)
     assert found == pytest.approx(np.full((2, 2), 2.0))
 

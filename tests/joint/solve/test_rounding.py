@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inbounds.errors import InvalidParameter, ProjectionFailed
 from inbounds.joint.plan.facts import Facts
 from inbounds.joint.solve import rounding
-from inbounds.joint.solve.rounding import check_solver, rounded
+from inbounds.joint.solve.rounding import check_solver, round_cells
 from inbounds.joint.solve.tree_rounding import round_tree
 from inbounds.joint.table.axis import Axis, Level
 from inbounds.joint.table.chains import chains
@@ -31,7 +31,7 @@ def test_up_to_two_chains_no_cell_and_no_sum_moves_by_one(seed: int) -> None:
     groupings = list(dict.fromkeys([*random_chain(rng, layout), *random_chain(rng, layout)]))
     assert len(chains(layout, groupings)) <= 2
     cells = rng.exponential(size=layout.shape) * rng.choice([0.1, 3.0, 1e6])
-    found = rounded(layout, cells, groupings, Facts.none(layout))
+    found = round_cells(layout, cells, groupings, Facts.none(layout))
     assert found.kept_groupings == tuple(groupings)
     assert found.cells.min() >= 0
     assert all(np.all(np.abs(layout.sum(found.cells, g) - layout.sum(cells, g)) < 1) for g in groupings)
@@ -42,7 +42,7 @@ def test_cells_of_a_two_way_table_go_mostly_to_the_nearest_number() -> None:
     rng = np.random.default_rng(5)
     layout = Layout.plain((60, 60))
     cells = rng.integers(0, 9, layout.shape) + rng.choice([0.1, 0.9], layout.shape)
-    found = rounded(layout, cells, TWO_WAY, Facts.none(layout)).cells
+    found = round_cells(layout, cells, TWO_WAY, Facts.none(layout)).cells
     assert np.mean(found == np.rint(cells)) > 0.8
     assert abs(found[:30, :30].sum() - cells[:30, :30].sum()) < 60
 
@@ -54,12 +54,12 @@ def test_from_three_chains_on_it_says_what_was_kept(seed: int) -> None:
     rng = np.random.default_rng(seed)
     layout = Layout.plain(tuple(rng.integers(2, 5, 3).tolist()))
     cells = rng.exponential(size=layout.shape)
-    facts = Facts.none(layout).knowing(layout.total, np.rint(cells.sum()))
+    facts = Facts.none(layout).with_known(layout.total, np.rint(cells.sum()))
     cells *= np.rint(cells.sum()) / cells.sum()
     groupings = all_groupings(layout)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounding, "MOST_PROGRAM", int(rng.choice([0, 1000])))
-        found = rounded(layout, cells, groupings, facts)
+        found = round_cells(layout, cells, groupings, facts)
     moved = {g: float(np.abs(layout.sum(found.cells, g) - layout.sum(cells, g)).max()) for g in groupings}
     assert found.kept_groupings == tuple(g for g in groupings if moved[g] < 1)
     assert found.cells.sum() == round(cells.sum())
@@ -74,7 +74,7 @@ def test_margins_along_each_axis_are_kept_without_a_program() -> None:
     groupings = [g for g in all_groupings(layout) if sum(level is not None for level in g) in {0, 1, 3}]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounding, "MOST_PROGRAM", 0)
-        assert rounded(layout, cells, groupings, Facts.none(layout)).kept_groupings == tuple(groupings)
+        assert round_cells(layout, cells, groupings, Facts.none(layout)).kept_groupings == tuple(groupings)
 
 
 def test_two_chains_are_found_where_facts_suggest_three() -> None:
@@ -83,15 +83,15 @@ def test_two_chains_are_found_where_facts_suggest_three() -> None:
     groupings: list[Grouping] = [(0, 0, 1), (None, 0, 0), (None, 0, None), (None, None, 0), (None, None, 1)]
     cells = np.random.default_rng(0).exponential(size=layout.shape)
     cells *= np.array([30.0, 40.0])[np.array([1, 0, 1, 0])] / layout.sum(cells, (None, None, 1))[np.array([1, 0, 1, 0])]
-    facts = Facts.none(layout).knowing((None, None, 1), np.array([30, 40]))
-    assert rounded(layout, cells, groupings, facts).kept_groupings == tuple(groupings)
+    facts = Facts.none(layout).with_known((None, None, 1), np.array([30, 40]))
+    assert round_cells(layout, cells, groupings, facts).kept_groupings == tuple(groupings)
 
 
 def test_a_tree_whose_sums_are_far_from_the_facts_still_agrees_with_them() -> None:
     """Cells that a fact was not told of are moved as far as it takes, and none below what it can be."""
     layout = Layout.plain((3, 4))
     values = np.array([100, 0, 7])
-    facts = Facts.none(layout).knowing((0, None), values)
+    facts = Facts.none(layout).with_known((0, None), values)
     for cells in (np.zeros((3, 4)), np.full((3, 4), 30.3), np.arange(12.0).reshape(3, 4)):
         found = round_tree(Tree.of(layout, [(0, None)]), cells, facts)
         assert np.array_equal(found.sum(axis=1), values)
@@ -102,9 +102,9 @@ def test_what_no_table_has_is_an_error_that_names_no_number() -> None:
     """Facts that were not checked, and that no table has, end in a failure and never in a table."""
     layout = Layout.plain((2, 2, 2))
     same, crossed = np.array([[1, 0], [0, 1]]), np.array([[0, 1], [1, 0]])
-    facts = Facts.none(layout).knowing(PAIRS[1], same).knowing(PAIRS[2], same).knowing(PAIRS[3], crossed)
+    facts = Facts.none(layout).with_known(PAIRS[1], same).with_known(PAIRS[2], same).with_known(PAIRS[3], crossed)
     with pytest.raises(ProjectionFailed, match=r"^[^0-9]*$"):
-        rounded(layout, np.full((2, 2, 2), 0.25), PAIRS, facts)
+        round_cells(layout, np.full((2, 2, 2), 0.25), PAIRS, facts)
 
 
 def test_a_missing_solver_is_noticed_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,8 +75,10 @@ def _fails(*_: object, **__: object) -> None:
 def test_a_table_that_is_not_possible_never_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     """If rounding went wrong there would be an error and no table."""
     layout = Layout.plain((2, 2))
-    facts = Facts.none(layout).knowing(layout.total, np.asarray(5))
+    facts = Facts.none(layout).with_known(layout.total, np.asarray(5))
     measured: dict[Grouping, NDArray[np.float64]] = {(0, 0): np.full((2, 2), 7.0)}
-    monkeypatch.setattr(solving, "rounded", lambda *_, **__: solving.Solved(np.zeros((2, 2), dtype=np.int64), (), ""))
+    monkeypatch.setattr(
+        solving, "round_cells", lambda *_, **__: solving.Solved(np.zeros((2, 2), dtype=np.int64), (), "")
+    )
     with pytest.raises(ProjectionFailed, match="agrees with all known values"):
         solve(layout, measured, {(0, 0): 1.0}, [(0, 0)], facts)

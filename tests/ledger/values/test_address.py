@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inbounds.errors import InboundsError, InvalidParameter
 from inbounds.ledger import Ledger
-from inbounds.ledger.values.address import HIDDEN, is_address, told_apart, without_secrets
+from inbounds.ledger.values.address import HIDDEN, distinct_place, is_address, without_secrets
 from inbounds.query import Dataset
 
 SECRET = "hunter2"
@@ -117,12 +117,12 @@ def test_the_keywords_of_a_connection_are_no_path(tmp_path: Path, monkeypatch: p
 )
 def test_two_places_are_told_apart_without_being_shown(one: str, other: str) -> None:
     """What may hold a password is not shown, and is still another place than any other."""
-    assert told_apart(one) != told_apart(other)
+    assert distinct_place(one) != distinct_place(other)
 
 
 @pytest.mark.parametrize("other", ["ada:other@", "ben:p@ss@"])
 def test_who_asks_a_server_is_no_part_of_the_place(other: str) -> None:
     """Another user or password is the same place: a digest of a password could be guessed."""
     address = "postgresql://{}db.example/clinic?connect_timeout=9&password={}"
-    assert told_apart(address.format(other, "z")) == told_apart(address.format("ada:hunter2@", "x"))
-    assert told_apart("postgresql://ada:hunter2@db.example/clinic") == "postgresql://db.example/clinic"
+    assert distinct_place(address.format(other, "z")) == distinct_place(address.format("ada:hunter2@", "x"))
+    assert distinct_place("postgresql://ada:hunter2@db.example/clinic") == "postgresql://db.example/clinic"

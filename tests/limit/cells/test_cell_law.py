@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from inbounds import BoundedLaplace, Bounds, InboundsError, InvalidParameter, NotPrivate, Optimal
 from inbounds.accuracy.prior import Prior
 from inbounds.limit.cells.cell_law import CellLaw, row_epsilon
-from inbounds.limit.cells.cells import Cells, interpolated, rounded
+from inbounds.limit.cells.cells import Cells, interpolated_cells, rounded_cells
 from inbounds.limit.cells.exact_table import TOTAL
 from inbounds.limit.cells.kernel import TableKernel
 from inbounds.limit.goal import Minimise as Goal
@@ -44,7 +44,7 @@ def searched(setting: Setting, goal: Goal, cells: Cells) -> CellLaw:
 def without_step(bounds: Bounds, epsilon: float, goal: Goal) -> Optimal:
     """Return a mechanism on bounds without a step: eight cells or points to the sensitivity, which is 1."""
     setting = Setting.of(bounds, 1, epsilon)
-    make = rounded if goal == "mean" else interpolated
+    make = rounded_cells if goal == "mean" else interpolated_cells
     law = searched(setting, goal, make(setting.lattice.first, setting.lattice.width, setting.distance, 8))
     found = object.__new__(Optimal)
     found._settle(setting, law, goal, (1.0, 0.0))
@@ -83,9 +83,9 @@ def asked(draw: st.DrawFn) -> tuple[Setting, Cells, Goal]:
     reach = draw(st.integers(1, distance))
     kind = draw(st.sampled_from(["rounded", "points", "coarse"]))
     if kind == "rounded":
-        return setting, rounded(0, width, distance, reach), "mean"
+        return setting, rounded_cells(0, width, distance, reach), "mean"
     if kind == "points":
-        return setting, interpolated(0, width, distance, reach), "worst"
+        return setting, interpolated_cells(0, width, distance, reach), "worst"
     apart = distance + draw(st.integers(1, 7))
     return setting, Cells(0, apart, -(-width // apart) + 1, 1, interpolated=True), "worst"
 
@@ -97,7 +97,7 @@ def test_every_pair_of_answers_is_kept_in_integers(given: tuple[Setting, Cells, 
     """On cells or points wider than a step, or wider than the sensitivity, no release tells more than epsilon."""
     setting, cells, goal = given
     law = searched(setting, goal, cells)
-    certificate = law.proved()
+    certificate = law.certify()
     assert certificate.holds
     assert all_kept(law, setting.epsilon)
     if not all_kept(law, setting.epsilon * Fraction(999, 1000)):
@@ -111,7 +111,7 @@ def test_coarse_points_use_all_of_epsilon() -> None:
     assert float(row_epsilon(cells, 4, Fraction(1))) == pytest.approx(math.log(1 + (math.e - 1) / share), rel=1e-9)
     setting = Setting.of(Bounds(0, 40, step=1), 4, 1)
     law = searched(setting, "worst", cells)
-    assert law.proved().holds
+    assert law.certify().holds
     assert all_kept(law, 1)
     assert not all_kept(law, Fraction(99, 100))
 
@@ -123,8 +123,8 @@ def test_a_law_for_more_epsilon_is_refused_for_less(goal: Goal) -> None:
     law = made(bounds, 3, 1, goal)._law
     assert isinstance(law, CellLaw)
     claimed = replace(law, setting=Setting.of(bounds, 3, 0.9))
-    assert law.proved().holds
-    assert not claimed.proved().holds
+    assert law.certify().holds
+    assert not claimed.certify().holds
     with pytest.raises(NotPrivate, match="could not be proved to keep epsilon"):
         object.__new__(Optimal)._settle(claimed.setting, claimed, goal, (1.0, 0.0))
 
@@ -165,7 +165,7 @@ def test_a_tampered_pickle_is_refused(goal: Goal) -> None:
     """Cells that are narrower than the sensitivity needs, a reach too short, or another table are no optimum."""
     found = without_step(Bounds(0, 3), 1, goal)
     assert isinstance(found._law, CellLaw)
-    cells, weights, targets = found._law.pickled()
+    cells, weights, targets = found._law.pickle_parts()
     assert tampered(found) == found
     steep = tuple(
         tuple(TOTAL if k == row % len(one) else 0 for k in range(len(one))) for row, one in enumerate(weights)
@@ -192,11 +192,11 @@ def test_a_tampered_pickle_is_refused(goal: Goal) -> None:
 def test_narrow_points_are_no_coarse_points() -> None:
     """Points nearer to each other than the sensitivity, of which only the next are compared, are refused."""
     wide = searched(Setting.of(Bounds(0, 8, step=1), 2, 1), "worst", Cells(0, 2, 5, 1, interpolated=True))
-    assert wide.proved().holds
+    assert wide.certify().holds
     claimed = replace(wide, setting=Setting.of(Bounds(0, 8, step=1), 4, 1))
     assert not all_kept(claimed, Fraction(3, 2))
     with pytest.raises(InvalidParameter, match="cells must hold all answers"):
-        claimed.proved()
+        claimed.certify()
 
 
 def test_a_mechanism_in_a_pickle_must_be_for_what_the_pickle_says() -> None:
@@ -223,7 +223,7 @@ def test_a_draw_alone_is_a_draw_in_an_array(bounds: Bounds, goal: Goal) -> None:
     indices = np.concatenate([edges, generator.integers(lattice.first, lattice.last + 1, 200)])
     words = generator.integers(0, 2**64, (2, len(indices)), dtype=np.uint64)
     played = words.tobytes() if law.cells.interpolated else words[1].tobytes()
-    [(_, many)] = law.drawn(lambda part: indices[part], len(indices), Script(played))
+    [(_, many)] = law.draw_parts(lambda part: indices[part], len(indices), Script(played))
     for index, first, second, released in zip(indices.tolist(), *words.tolist(), many.tolist(), strict=True):
         both = word(first, 64) * law.cells.interpolated + word(second, 64)
         entropy = Script(both)
@@ -250,7 +250,7 @@ def test_releases_follow_the_law_between_points(goal: Goal) -> None:
 def test_told_probabilities_are_the_exact_ones() -> None:
     """The probability of a release is the exact one, summed over outcomes with the same target, on a lattice."""
     setting = Setting.of(Bounds.union([(0, 9), (14, 20)], step=1), 5, 1)
-    for goal, cells in (("mean", rounded(0, 20, 5, 2)), ("worst", interpolated(0, 20, 5, 2))):
+    for goal, cells in (("mean", rounded_cells(0, 20, 5, 2)), ("worst", interpolated_cells(0, 20, 5, 2))):
         law = searched(setting, goal, cells)  # type: ignore[arg-type]
         for index in answers_of(setting.bounds):
             exact = exact_row(law, index)

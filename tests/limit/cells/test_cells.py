@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from inbounds.limit.cells.cells import Cells, interpolated, rounded
+from inbounds.limit.cells.cells import Cells, interpolated_cells, rounded_cells
 from tests.helpers.scripted_entropy import Script, word
 
 WORDS = 2**64
@@ -87,7 +87,7 @@ def test_the_mixture_in_doubles_is_the_share(data: st.DataObject) -> None:
     st.integers(0, 40),
     st.integers(1, 20),
     st.integers(1, 20),
-    st.sampled_from([rounded, interpolated]),
+    st.sampled_from([rounded_cells, interpolated_cells]),
     st.data(),
 )
 def test_neighbours_go_to_rows_in_reach(
@@ -109,6 +109,6 @@ def test_neighbours_go_to_rows_in_reach(
 def test_rounded_cells_are_their_own_mirror_image() -> None:
     """Where the range is no whole number of cells, what is left over is shared by both ends, but for one step."""
     for width in range(30):
-        of = rounded(0, width, 4, 1)
+        of = rounded_cells(0, width, 4, 1)
         low, high = -of.start, of.starts[-1] - (width + 1)
         assert 0 <= high - low <= 1

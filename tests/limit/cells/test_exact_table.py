@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbounds import Bounds, InboundsError
-from inbounds.limit.cells.exact_table import TOTAL, ExactTable, greatest_ratio, repaired
+from inbounds.limit.cells.exact_table import TOTAL, ExactTable, greatest_ratio, repair
 from inbounds.published import Geometric
 from tests.helpers.exact_optimum import HALF, INTERVAL, below_exp, is_private, made, neighbours
 
@@ -58,7 +58,7 @@ def test_a_table_in_doubles_is_repaired(epsilon: Fraction, size: int, seed: int)
     table = np.array([[snapped.pmf(int(k), int(i)) for k in places] for i in places])
     near = abs(np.subtract.outer(places, places)) == 1
     noise = np.random.default_rng(seed).uniform(-1e-14, 1e-14, powers.shape)
-    exact = repaired(table + noise, near, epsilon)
+    exact = repair(table + noise, near, epsilon)
     assert {sum(row) for row in exact.weights} == {TOTAL}
     assert min(map(min, exact.weights)) > 0
     assert is_private(exact.weights, near, epsilon)
@@ -68,7 +68,7 @@ def test_a_table_in_doubles_is_repaired(epsilon: Fraction, size: int, seed: int)
 def test_what_is_below_nothing_is_repaired_too() -> None:
     """A solver's small negative numbers become small positive weights, and do not lower the others' sum."""
     near = ~np.eye(2, dtype=bool)
-    exact = repaired(np.array([[0.6, 0.4, -1e-9], [0.4, 0.6, -1e-9]]), near, Fraction(1))
+    exact = repair(np.array([[0.6, 0.4, -1e-9], [0.4, 0.6, -1e-9]]), near, Fraction(1))
     assert min(map(min, exact.weights)) > 0
     assert [sum(row) for row in exact.weights] == [TOTAL, TOTAL]
 
@@ -77,7 +77,7 @@ def test_a_table_that_is_not_private_is_not_repaired() -> None:
     """What breaks the guarantee by more than rounding errors is refused, not mended out of recognition."""
     near = ~np.eye(3, dtype=bool)
     with pytest.raises(InboundsError, match=r"could not be made exactly private at epsilon = 0\.5; take a larger"):
-        repaired(np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]), near, HALF)
+        repair(np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]), near, HALF)
 
 
 def test_what_is_impossible_for_one_answer_only_keeps_no_epsilon() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from inbounds import InvalidParameter
 from inbounds.limit.cells.exact_table import TOTAL, ExactTable
-from inbounds.limit.cells.kernel import ChainKernel, Kernel, TableKernel, decayed
+from inbounds.limit.cells.kernel import ChainKernel, Kernel, TableKernel, decaying_sums
 from inbounds.published.ghosh2009 import GeometricNoise
 
 
@@ -68,7 +68,7 @@ def test_sums_are_those_of_probabilities(rows: int, epsilon: float, is_table: bo
 def test_what_decays_is_a_sum_of_powers(values: list[float], fall: float) -> None:
     """Each place has the sum of all before it, each times the fall for every place in between."""
     direct = [sum(x * fall ** (place - at) for at, x in enumerate(values[: place + 1])) for place in range(len(values))]
-    assert decayed(np.array(values), fall) == pytest.approx(direct, rel=1e-9, abs=1e-9)
+    assert decaying_sums(np.array(values), fall) == pytest.approx(direct, rel=1e-9, abs=1e-9)
 
 
 def test_noise_for_more_than_one_row_is_refused() -> None:

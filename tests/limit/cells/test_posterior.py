@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inbounds import Bounds
 from inbounds.accuracy.prior import Prior
 from inbounds.bounds.lattice import Lattice
-from inbounds.limit.cells.cells import rounded
+from inbounds.limit.cells.cells import rounded_cells
 from inbounds.limit.cells.exact_table import TOTAL, ExactTable
 from inbounds.limit.cells.kernel import ChainKernel, TableKernel
 from inbounds.limit.cells.posterior import targets_of_chain, targets_of_table
@@ -35,7 +35,7 @@ def believed(draw: st.DrawFn) -> tuple[Prior, Lattice]:
 def test_targets_are_posterior_medians(given: tuple[Prior, Lattice], width: int, epsilon: float, chain: bool) -> None:
     """No other possible release is nearer to the truth on average, whichever outcome was drawn, and targets rise."""
     prior, lattice = given
-    cells = rounded(lattice.first, lattice.width, width, 1)
+    cells = rounded_cells(lattice.first, lattice.width, width, 1)
     kernel: ChainKernel | TableKernel = ChainKernel(cells.rows, GeometricNoise(1, Fraction(str(epsilon))))
     rows = np.arange(cells.rows)
     table = np.array([kernel.probability(np.full(cells.rows, row), rows) for row in rows])

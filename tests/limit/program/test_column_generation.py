@@ -9,7 +9,7 @@ import pytest
 from inbounds.limit.goal import Minimise as Goal
 from inbounds.limit.lower_bound import distances, problem_of, proved_bound
 from inbounds.limit.program import column_generation
-from inbounds.limit.program.column_generation import solved
+from inbounds.limit.program.column_generation import solve
 from inbounds.limit.program.deadline import NEVER
 from inbounds.limit.program.linear_program import LinearProgram
 from tests.helpers.exact_optimum import GOALS
@@ -19,7 +19,7 @@ from tests.helpers.exact_optimum import GOALS
 def test_where_the_simplex_fails_the_interior_helps(goal: Goal, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search in which HiGHS has to start over, and from the interior, ends where it ends without."""
     problem = problem_of(distances(20), 3, Fraction(1, 2), goal)
-    best = solved(problem, None, NEVER)
+    best = solve(problem, None, NEVER)
     run, calls = LinearProgram._run_in_stretches, iter(range(10**6))
 
     def failing(program: LinearProgram) -> bool:
@@ -28,7 +28,7 @@ def test_where_the_simplex_fails_the_interior_helps(goal: Goal, monkeypatch: pyt
 
     monkeypatch.setattr(LinearProgram, "_run_in_stretches", failing)
     monkeypatch.setattr(column_generation, "MOST_RESCUES", 1000)
-    found = solved(problem, None, NEVER)
+    found = solve(problem, None, NEVER)
     assert best is not None
     assert found is not None
     assert next(calls) > 1
@@ -39,4 +39,4 @@ def test_where_the_simplex_fails_the_interior_helps(goal: Goal, monkeypatch: pyt
 def test_a_solver_that_always_fails_is_not_asked_forever(goal: Goal, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where HiGHS finds nothing at all, nothing is found."""
     monkeypatch.setattr(LinearProgram, "_run_in_stretches", lambda program: False)
-    assert solved(problem_of(distances(9), 2, Fraction(1), goal), None, NEVER) is None
+    assert solve(problem_of(distances(9), 2, Fraction(1), goal), None, NEVER) is None

@@ -280,13 +280,13 @@ def test_every_epsilon_and_delta_has_a_limit(
     epsilon: float, delta: float, distance: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From the least epsilon to the greatest and for every delta, the paper's limit is found after a few looks."""
-    looks, look = [], CutNoise._left
+    looks, look = [], CutNoise._mass_left
 
     def noted(noise: CutNoise, limit: int) -> Fraction:
         looks.append(limit)
         return look(noise, limit)
 
-    monkeypatch.setattr(CutNoise, "_left", noted)
+    monkeypatch.setattr(CutNoise, "_mass_left", noted)
     noise = CutNoise(distance, Fraction(epsilon), Fraction(delta))
     expected = mp.log(1 + mp.expm1(epsilon) / (2 * mp.mpf(delta))) * distance / mp.mpf(epsilon)
     assert abs(noise.limit - expected) <= max(3, float(expected) * 1e-9)

@@ -18,7 +18,7 @@ from inbounds import Bounds, NotPrivate, certify
 from inbounds.exact.balls import lower, upper, workprec
 from inbounds.mechanisms.additive.additive import Additive
 from inbounds.mechanisms.additive.noise import Form, Noise
-from inbounds.mechanisms.additive.proof import METHOD, deciding, exempt_of_tails, worst_of_tails
+from inbounds.mechanisms.additive.proof import METHOD, deciding_outcomes, exempt_of_tails, worst_of_tails
 from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.guarantee import GuaranteeName
@@ -111,7 +111,7 @@ def test_the_deciding_outcomes_decide(law: tuple[Form, Callable[[int], int]], ap
         for u in outcomes
         for v in range(max(u - apart, outcomes[0]), min(u + apart, outcomes[-1]) + 1)
     )
-    pairs = list(deciding(form, apart))
+    pairs = list(deciding_outcomes(form, apart))
     assert all(min(pair) >= 0 and abs(pair[0] - pair[1]) <= apart for pair in pairs)
     assert all(max(pair) < form.period for pair in pairs) or form.repeats
     assert max(abs(logarithm(u) - logarithm(v)) for u, v in pairs) == every

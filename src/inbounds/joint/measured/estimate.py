@@ -41,10 +41,10 @@ class Estimate:
             grouping: weight * math.sqrt(layout.cells / layout.groups(grouping)) for grouping, weight in weights.items()
         }
         most = max(heavier.values())
-        return cls(_reconciled(measured, seconds), {grouping: weight / most for grouping, weight in heavier.items()})
+        return cls(_reconcile(measured, seconds), {grouping: weight / most for grouping, weight in heavier.items()})
 
 
-def _reconciled(measured: Measurements, seconds: float) -> dict[Grouping, NDArray[np.float64]]:
+def _reconcile(measured: Measurements, seconds: float) -> dict[Grouping, NDArray[np.float64]]:
     plan, values, layout = measured.plan, measured.as_floats(), measured.plan.layout
     until = Deadline.after(seconds)
     try:

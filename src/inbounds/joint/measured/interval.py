@@ -18,7 +18,7 @@ from inbounds.joint.measured.measurements import Measurements
 from inbounds.joint.plan.noise_sum import reach
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.layout import Grouping
-from inbounds.joint.table.public_groups import added_up, known_groups
+from inbounds.joint.table.public_groups import add_up, known_groups
 from inbounds.joint.table.tree import parents
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class _Source(NamedTuple):
 
 def intervals(measured: Measurements, grouping: Grouping, confidence: float) -> tuple[Whole, Whole]:
     """Return the ends of an interval for each group, in whole steps, outward; each holds its truth this often."""
-    level = _checked(confidence)
+    level = _check_confidence(confidence)
     plan, layout = measured.plan, measured.plan.layout
     values, known = known_groups(plan.facts, grouping)
     low, high = values * plan.grain.denominator, values * plan.grain.denominator
@@ -56,7 +56,7 @@ def intervals(measured: Measurements, grouping: Grouping, confidence: float) -> 
     return (low // step).reshape(shape), (-(-high // step)).reshape(shape)
 
 
-def _checked(confidence: float) -> float:
+def _check_confidence(confidence: float) -> float:
     given: object = confidence
     if isinstance(given, int | float) and not isinstance(given, bool) and 0 < given < 1:
         return float(given)
@@ -78,11 +78,11 @@ def _source(plan: JointPlan, finer: Grouping, grouping: Grouping, confidence: fl
     groups = plan.layout.groups(grouping)
     places = parents(plan.layout, finer, grouping)
     values, known = known_groups(plan.facts, finer)
-    counts = added_up((~known).astype(np.int64), places, groups)
+    counts = add_up((~known).astype(np.int64), places, groups)
     distinct, which = np.unique(counts, return_inverse=True)
     rate = plan.rate(finer)
     reaches = np.array([reach(count, rate, confidence) for count in distinct.tolist()], dtype=np.int64)
-    least = added_up(np.where(known, values * plan.grain.denominator, 0), places, groups)
+    least = add_up(np.where(known, values * plan.grain.denominator, 0), places, groups)
     return _Source(finer, places, reaches[which], least)
 
 
@@ -93,7 +93,7 @@ def _ends(measured: Measurements, source: _Source, grouping: Grouping, confidenc
         distinct, which = np.unique(flat, return_inverse=True)
         low, high = plan.truth_mechanism(grouping).interval(distinct, confidence)
         return low.astype(np.int64)[which], high.astype(np.int64)[which]
-    sums = added_up(flat, source.places, plan.layout.groups(grouping))
+    sums = add_up(flat, source.places, plan.layout.groups(grouping))
     if not plan.nonnegative:
         return sums - source.reaches, sums + source.reaches
     return np.maximum(sums - source.reaches, source.least), np.maximum(sums + source.reaches, source.least)

@@ -79,10 +79,14 @@ def measure(plan: JointPlan, cells: object, entropy: Entropy = system) -> Measur
     The noise of every group is drawn by itself, and exactly by the law that was proved.
     """
     truth = checked_cells(plan, cells)
-    return Measurements(plan, {grouping: _measured(plan, truth, grouping, entropy) for grouping in plan.measured})
+    return Measurements(
+        plan, {grouping: _measure_grouping(plan, truth, grouping, entropy) for grouping in plan.measured}
+    )
 
 
-def _measured(plan: JointPlan, truth: NDArray[np.int64], grouping: Grouping, entropy: Entropy) -> NDArray[np.int64]:
+def _measure_grouping(
+    plan: JointPlan, truth: NDArray[np.int64], grouping: Grouping, entropy: Entropy
+) -> NDArray[np.int64]:
     sums = clamped_sums(plan.layout, truth, grouping)
     drawn = plan.mechanism(grouping)._release_array(sums, entropy)
     values, known = known_groups(plan.facts, grouping)

@@ -24,12 +24,12 @@ FIELDS = ("version", "axes", "epsilon", "split", "sensitivity", "grain", "nonneg
 """What is stored of measurements."""
 
 
-def stored(measured: Measurements) -> dict[str, Any]:
+def to_document(measured: Measurements) -> dict[str, Any]:
     """Return measurements, and what they were made with, as lists, texts and numbers."""
     plan = measured.plan
     values = (
         VERSION,
-        [_stored_axis(axis) for axis in plan.layout.axes],
+        [_axis_to_document(axis) for axis in plan.layout.axes],
         str(plan.epsilon),
         [[list(grouping), str(part)] for grouping, part in plan.split.items()],
         str(plan.sensitivity),
@@ -45,13 +45,13 @@ def stored(measured: Measurements) -> dict[str, Any]:
     return dict(zip(FIELDS, values, strict=True))
 
 
-def restored(text: str) -> tuple[Measurements, dict[str, Any]]:
+def load_measurements(text: str) -> tuple[Measurements, dict[str, Any]]:
     """Return measurements that were stored as JSON, and whatever was stored beside them."""
     try:
         document = json.loads(text)
         if document["version"] != VERSION:
             raise ValueError
-        measured = _restored(document)
+        measured = _from_document(document)
         return measured, {name: value for name, value in document.items() if name not in FIELDS}
     except (KeyError, TypeError, ValueError, OverflowError):
         raise InvalidParameter(
@@ -60,8 +60,8 @@ def restored(text: str) -> tuple[Measurements, dict[str, Any]]:
         ) from None
 
 
-def _restored(document: dict[str, Any]) -> Measurements:
-    layout = Layout(tuple(_restored_axis(*axis) for axis in document["axes"]))
+def _from_document(document: dict[str, Any]) -> Measurements:
+    layout = Layout(tuple(_load_axis(*axis) for axis in document["axes"]))
     known = {
         tuple(grouping): (_array(layout, grouping, values), _array(layout, grouping, is_known, np.bool_))
         for grouping, values, is_known in document["known"]
@@ -82,9 +82,9 @@ def _array(layout: Layout, grouping: Grouping, values: list[Any], kind: Any = np
     return np.array(values, dtype=kind).reshape(layout.sizes(tuple(grouping)))
 
 
-def _stored_axis(axis: Axis) -> list[Any]:
+def _axis_to_document(axis: Axis) -> list[Any]:
     return [axis.name, axis.size, [[level.name, list(level.parents)] for level in axis.levels]]
 
 
-def _restored_axis(name: str | int, size: int, levels: list[Any]) -> Axis:
+def _load_axis(name: str | int, size: int, levels: list[Any]) -> Axis:
     return Axis(name, size, tuple(Level(level, tuple(parents)) for level, parents in levels))

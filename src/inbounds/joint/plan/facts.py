@@ -74,7 +74,7 @@ class Facts:
         """Return whether all of a grouping is known."""
         return grouping in self.known and bool(np.all(self.known[grouping][1]))
 
-    def knowing(self, grouping: Grouping, values: NDArray[np.int64]) -> Facts:
+    def with_known(self, grouping: Grouping, values: NDArray[np.int64]) -> Facts:
         """Return these facts and all the values of a grouping."""
         shaped = np.asarray(values, dtype=np.int64).reshape(self.layout.sizes(grouping))
         return Facts(self.layout, {**self.known, grouping: (shaped, np.ones(shaped.shape, dtype=np.bool_))}, self.most)
@@ -103,9 +103,9 @@ class Facts:
             )
         if len(chains) > 1 and not is_possible(self, chains, limits, nonnegative):
             raise InvalidParameter(
-                f"known values of {self._listed()} must be possible together, got some that no table has; correct one, "
-                "or leave it out"
+                f"known values of {self._list_groupings()} must be possible together, got some that no table "
+                "has; correct one, or leave it out"
             )
 
-    def _listed(self) -> str:
+    def _list_groupings(self) -> str:
         return ", ".join(str(self.layout.names(grouping)) for grouping in self.known)

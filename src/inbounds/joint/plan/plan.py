@@ -14,7 +14,7 @@ import numpy as np
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
-from inbounds.joint.plan.split import best_split, checked_split
+from inbounds.joint.plan.split import best_split, check_split
 from inbounds.joint.plan.variance import Prediction, Spread, prediction, smooth_prediction
 from inbounds.joint.table.layout import Grouping, Layout
 from inbounds.joint.table.public_groups import is_public
@@ -79,7 +79,7 @@ class JointPlan:
         if split is None:
             parts = _default_split(facts, epsilon, measured, sensitivity / grain)
         else:
-            parts = checked_split(layout, epsilon, measured, split)
+            parts = check_split(layout, epsilon, measured, split)
         plan = cls(
             layout, epsilon, dict(zip(measured, parts, strict=True)), sensitivity, grain, facts, bool(nonnegative)
         )

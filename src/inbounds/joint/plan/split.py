@@ -75,7 +75,7 @@ def _in_parts(shares: list[float]) -> list[Fraction]:
     return [Fraction(number, parts) for number in whole]
 
 
-def checked_split(
+def check_split(
     layout: Layout, epsilon: Fraction, measured: Sequence[Grouping], split: Mapping[Grouping, Fraction]
 ) -> list[Fraction]:
     """Return a split that was given, in the order of what is measured."""

@@ -21,7 +21,7 @@ from inbounds.joint.table.axis import Axis
 from inbounds.joint.table.chains import chains
 from inbounds.joint.table.layout import Grouping
 from inbounds.joint.table.public_groups import known_groups
-from inbounds.joint.table.tree import added_up, parents
+from inbounds.joint.table.tree import add_up, parents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,7 +98,7 @@ class ByChain(Prediction):
         whole = float(self._unknown[0].sum())
         if not self._parents:
             return np.array([whole])
-        return added_up(self._unknown[0].astype(np.float64), self._parents[0], len(self._unknown[1]))
+        return add_up(self._unknown[0].astype(np.float64), self._parents[0], len(self._unknown[1]))
 
     def spreads(self, noise: Sequence[float]) -> list[Spread]:
         """Return the variances of all groupings that are asked for, if the measured ones have this noise."""
@@ -116,7 +116,7 @@ class ByChain(Prediction):
                 together = 1 / (1 / np.maximum(below, LEAST) + 1 / own[level])
             both.append(np.where(self._unknown[level] & (below > 0), together, 0.0))
             if level + 1 < len(self._chain):
-                sums.append(added_up(both[-1], self._parents[level], len(self._unknown[level + 1])))
+                sums.append(add_up(both[-1], self._parents[level], len(self._unknown[level + 1])))
         return leaf, sums, both
 
     def _down(self, leaf: float, sums: list[Floats], both: list[Floats]) -> list[Spread]:
@@ -147,23 +147,23 @@ class ByComponents(Prediction):
     def _dimensions(self) -> Floats:
         return _product([np.array([1.0, *(float(size) for _, size in _components(axis))]) for axis in self.layout.axes])
 
-    def _seen(self, grouping: Grouping) -> Floats:
+    def _multiplicities(self, grouping: Grouping) -> Floats:
         """Return for each component how often a grouping adds it up: 0 if it does not tell it."""
         return _product([_factors(axis, level) for axis, level in zip(self.layout.axes, grouping, strict=True)])
 
     @cached_property
     def _by_measured(self) -> Floats:
-        return np.array([self._seen(grouping) for grouping in self.measured])
+        return np.array([self._multiplicities(grouping) for grouping in self.measured])
 
     @cached_property
     def _by_public(self) -> NDArray[np.bool_]:
-        seen = [self._seen(grouping) > 0 for grouping in self._public]
+        seen = [self._multiplicities(grouping) > 0 for grouping in self._public]
         return np.any(seen, axis=0) if seen else np.zeros(len(self._dimensions), dtype=np.bool_)
 
     @cached_property
     def _by_asked(self) -> Floats:
         groups = np.array([[float(self.layout.groups(grouping))] for grouping in self.asked])
-        return np.array([self._seen(grouping) * self._dimensions for grouping in self.asked]) / groups
+        return np.array([self._multiplicities(grouping) * self._dimensions for grouping in self.asked]) / groups
 
     def spreads(self, noise: Sequence[float]) -> list[Spread]:
         """Return the variances of all groupings that are asked for, if the measured ones have this noise."""

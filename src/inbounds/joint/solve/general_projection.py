@@ -57,7 +57,7 @@ def project_any(
     cells = _project(layout, measured, weights, facts, nonnegative, deadline)
     if cells is not None and facts.most is not None and cells.sum() > facts.most:
         # The cost is convex: where the greatest total is passed without it, it is met with it.
-        capped = facts.knowing(layout.total, np.asarray(facts.most))
+        capped = facts.with_known(layout.total, np.asarray(facts.most))
         return _project(layout, measured, weights, capped, nonnegative, deadline)
     return cells
 
@@ -149,9 +149,9 @@ class _Prices:
             yield tree, slice(start, start + tree.groups)
             start += tree.groups
 
-    def added_up(self, cells: Floats) -> Floats:
+    def add_up(self, cells: Floats) -> Floats:
         """Return the sums of all groups."""
-        return np.concatenate([*(tree.added_up(cells) for tree in self.trees), np.zeros(0)])
+        return np.concatenate([*(tree.add_up(cells) for tree in self.trees), np.zeros(0)])
 
     def look(self) -> None:
         """Find what cells hold at these prices, which of them a small change of prices moves, and what is missing."""
@@ -159,7 +159,7 @@ class _Prices:
         self.is_free = (~self.fixed[1] & (self.cells > self.least)).astype(np.float64)
         np.maximum(self.cells, self.least, out=self.cells)
         np.copyto(self.cells, self.fixed[0], where=self.fixed[1])
-        self.missing = self.is_bound * (self.values - self.give * self.prices - self.added_up(self.cells))
+        self.missing = self.is_bound * (self.values - self.give * self.prices - self.add_up(self.cells))
 
     # Newton's method.
 
@@ -182,7 +182,7 @@ class _Prices:
 
     def _step(self, precision: float, deadline: Deadline) -> Floats:
         """Return the change of prices that would settle everything if no cell began or ceased to be free."""
-        count = self.added_up(self.is_free)
+        count = self.add_up(self.is_free)
         # Known groups that share too few free cells have no step that settles all; with a little give, less as less is
         # missing, the step is long where nothing else holds it, up to where more cells are free.
         least = float(self.give.min(where=self.give > 0, initial=1.0))
@@ -197,7 +197,7 @@ class _Prices:
         for _ in range(MOST_TURNS):
             if size <= enough or float(np.abs(left).max()) <= enough_left or deadline.passed:
                 break
-            image = self.is_bound * (give * direction + self.added_up(self.is_free * self.spread(direction)))
+            image = self.is_bound * (give * direction + self.add_up(self.is_free * self.spread(direction)))
             curvature = float(direction @ image)
             if curvature <= 0:
                 break
@@ -211,7 +211,7 @@ class _Prices:
 
     def _by_chains(self, missing: Floats, give: Floats, free: Floats) -> Floats:
         parts = (
-            tree.settled(missing[place], give[place], self.is_bound[place], free[place])
+            tree.settle(missing[place], give[place], self.is_bound[place], free[place])
             for tree, place in self._places()
         )
         return np.concatenate([*parts, np.zeros(0)])

@@ -43,11 +43,11 @@ def flow(
     """
     arcs = _Arcs()
     middle = meet(down[0], up[0])
-    start = {middle: _clipped(bounds[middle][0] if near is None else near, bounds[middle])}
+    start = {middle: _clip(bounds[middle][0] if near is None else near, bounds[middle])}
     for grouping in {*down, *up, layout.total} - {middle}:
         sums = np.zeros(layout.groups(grouping), dtype=np.int64)
         np.add.at(sums, parents(layout, middle, grouping), start[middle])
-        start[grouping] = _clipped(sums, bounds[grouping])
+        start[grouping] = _clip(sums, bounds[grouping])
     arcs.bounds, arcs.start = bounds, start
     down_root, down_leaves = arcs.tree(layout, down, is_down=True)
     up_root, up_leaves = arcs.tree(layout, up, is_down=False)
@@ -59,7 +59,7 @@ def flow(
     return None if circulation is None else circulation[crossing]
 
 
-def _clipped(values: NDArray[np.int64], bounds: Bounds) -> NDArray[np.int64]:
+def _clip(values: NDArray[np.int64], bounds: Bounds) -> NDArray[np.int64]:
     return np.minimum(np.maximum(values, bounds[0]), bounds[1])
 
 

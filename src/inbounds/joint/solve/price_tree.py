@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.joint.table.tree import added_up, parents
+from inbounds.joint.table.tree import add_up, parents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,11 +40,11 @@ class PriceTree:
         """How many groups all levels have."""
         return self.places[-1].stop
 
-    def added_up(self, cells: Floats) -> Floats:
+    def add_up(self, cells: Floats) -> Floats:
         """Return the sums of all groups."""
         sums = [np.asarray(self.layout.sum(cells, self.levels[0]), dtype=np.float64).ravel()]
         for parent, place in zip(self.parents, self.places[1:], strict=True):
-            sums.append(added_up(sums[-1], parent, place.stop - place.start))
+            sums.append(add_up(sums[-1], parent, place.stop - place.start))
         return np.concatenate(sums)
 
     def spread(self, prices: Floats) -> Floats:
@@ -54,7 +54,7 @@ class PriceTree:
             paid = prices[place] + paid[parent]
         return self.layout.spread(paid.reshape(self.layout.sizes(self.levels[0])), self.levels[0])
 
-    def settled(self, missing: Floats, give: Floats, is_bound: NDArray[np.bool_], free: Floats) -> Floats:
+    def settle(self, missing: Floats, give: Floats, is_bound: NDArray[np.bool_], free: Floats) -> Floats:
         """Return the prices at which nothing is missing in this chain, if `free` cells of each group hold all they pay.
 
         Let P be what the cells of a group pay to it and to all above it, of which Q is paid above it, and let its cells
@@ -72,7 +72,7 @@ class PriceTree:
             lines.append(line)
             if level < len(self.parents):
                 parent, count = self.parents[level], self.places[level + 1].stop - self.places[level + 1].start
-                held, slope = added_up(held + slope * line[0], parent, count), added_up(slope * line[1], parent, count)
+                held, slope = add_up(held + slope * line[0], parent, count), add_up(slope * line[1], parent, count)
         paid = np.zeros(len(lines[-1][0]))
         prices = np.empty_like(missing)
         for level in reversed(range(len(lines))):

@@ -61,11 +61,11 @@ def quick(
     The chain is that of the most facts, with the measured groupings that fit in.  Facts in other chains are left to
     rounding.
     """
-    chain = extended(layout, facts.chains()[0], measured)
+    chain = extend_chain(layout, facts.chains()[0], measured)
     return project_tree(Tree.of(layout, chain), measured, weights, facts, nonnegative)
 
 
-def extended(
+def extend_chain(
     layout: Layout, chain: list[Grouping], others: Mapping[Grouping, object] | list[Grouping]
 ) -> list[Grouping]:
     """Return a chain with those of other groupings that fit in, from fine to coarse."""

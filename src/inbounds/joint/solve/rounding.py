@@ -17,9 +17,9 @@ import numpy as np
 
 from inbounds.errors import InvalidParameter, ProjectionFailed
 from inbounds.joint.solve.network import flow, meet
-from inbounds.joint.solve.projection import extended
+from inbounds.joint.solve.projection import extend_chain
 from inbounds.joint.solve.solvers import NOT_INSTALLED, Bounds, solver_is_installed, whole_cells
-from inbounds.joint.solve.tree_rounding import round_tree, snapped
+from inbounds.joint.solve.tree_rounding import round_tree, snap
 from inbounds.joint.table.chains import chains
 from inbounds.joint.table.limits import GroupLimits
 from inbounds.joint.table.tree import Tree
@@ -58,7 +58,7 @@ def check_solver(layout: Layout, groupings: Iterable[Grouping], facts: Facts) ->
         raise InvalidParameter(NOT_INSTALLED)
 
 
-def rounded(
+def round_cells(
     layout: Layout,
     cells: NDArray[np.float64],
     groupings: Sequence[Grouping],
@@ -72,7 +72,7 @@ def rounded(
     Raise `ProjectionFailed` if no whole cells were found that agree with the facts.
     """
     job = _Job(layout, cells, facts, nonnegative, deadline)
-    whole = job.solved(list(dict.fromkeys((*facts.known, *groupings))))
+    whole = job.solve(list(dict.fromkeys((*facts.known, *groupings))))
     if whole is None:
         raise ProjectionFailed(
             "no table of whole numbers that agrees with all known values was found in the time allowed; the "
@@ -93,7 +93,7 @@ class _Job:
         moved = self.layout.sum(whole, grouping) - self.layout.sum(self.cells, grouping)
         return bool(np.all(np.abs(moved) < 1))
 
-    def solved(self, groupings: list[Grouping]) -> NDArray[np.int64] | None:
+    def solve(self, groupings: list[Grouping]) -> NDArray[np.int64] | None:
         nested = chains(self.layout, [g for g in groupings if g not in (self.layout.finest, self.layout.total)])
         if len(nested) > 2 and self.layout.cells <= MOST_PROGRAM:
             whole = self._by_program(groupings, 0, PROGRAM_SECONDS)
@@ -120,9 +120,9 @@ class _Job:
             middle = meet(chain[0], up[0])
             # Where a chain is still to come it is rounded first, so that what it cannot keep is not far off.
             near = self._near(in_turn[place + 1] if place + 1 < len(in_turn) else up, held, middle)
-            sums = self._crossed(chain, up, held, middle, near)
+            sums = self._cross(chain, up, held, middle, near)
             if sums is not None:
-                held, up = held.knowing(middle, sums), [middle]
+                held, up = held.with_known(middle, sums), [middle]
             elif any(grouping in self.facts.known for grouping in chain):
                 return None
         return round_tree(Tree.of(self.layout, up), self.cells, held, self.nonnegative)
@@ -143,7 +143,7 @@ class _Job:
             left, ordered = inner, []
             for place, chain in enumerate(order):
                 # A grouping that fits into a chain makes its meets finer; where there is more to hold, it waits.
-                longer = extended(self.layout, list(chain), left) if place == len(order) - 1 else list(chain)
+                longer = extend_chain(self.layout, list(chain), left) if place == len(order) - 1 else list(chain)
                 ordered.append(longer)
                 left = [grouping for grouping in left if grouping not in longer]
             yield [chain for chain in ordered + chains(self.layout, left) if chain]
@@ -157,7 +157,7 @@ class _Job:
         whole = round_tree(Tree.of(self.layout, chain), self.cells, facts, self.nonnegative)
         return self.layout.sum(whole, middle).ravel()
 
-    def _crossed(
+    def _cross(
         self,
         down: list[Grouping],
         up: list[Grouping],
@@ -185,7 +185,7 @@ class _Job:
 
     def _bounds(self, grouping: Grouping, facts: Facts, width: int) -> Bounds:
         """Return between which whole numbers each sum of a grouping must be."""
-        sums = snapped(self.layout.sum(self.cells, grouping)).ravel()
+        sums = snap(self.layout.sum(self.cells, grouping)).ravel()
         lower = np.floor(sums).astype(np.int64) - width
         upper = np.ceil(sums).astype(np.int64) + width
         if self.nonnegative:

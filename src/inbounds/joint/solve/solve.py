@@ -10,7 +10,7 @@ import numpy as np
 
 from inbounds.errors import ProjectionFailed
 from inbounds.joint.solve.projection import project, quick
-from inbounds.joint.solve.rounding import rounded
+from inbounds.joint.solve.rounding import round_cells
 from inbounds.joint.solve.verification import verify
 from inbounds.limit.program.deadline import Deadline
 
@@ -50,18 +50,18 @@ def solve(
     """
     deadline = Deadline.after(seconds)
 
-    def finished(cells: NDArray[np.float64], method: str, until: Deadline) -> Solved:
-        whole = rounded(layout, cells, groupings, facts, nonnegative=nonnegative, deadline=until)
+    def finish(cells: NDArray[np.float64], method: str, until: Deadline) -> Solved:
+        whole = round_cells(layout, cells, groupings, facts, nonnegative=nonnegative, deadline=until)
         verify(layout, whole.cells, facts, nonnegative=nonnegative)
         return Solved(whole.cells, whole.kept_groupings, method)
 
     try:
         cells = project(layout, measured, weights, facts, nonnegative=nonnegative, deadline=deadline.share(0.5))
-        return finished(cells, NEAREST, deadline.share(0.7))
+        return finish(cells, NEAREST, deadline.share(0.7))
     except Exception:  # noqa: BLE001  a solver that breaks is one that found nothing: the table is paid for
         pass
     try:
-        return finished(quick(layout, measured, weights, facts, nonnegative=nonnegative), QUICK, deadline)
+        return finish(quick(layout, measured, weights, facts, nonnegative=nonnegative), QUICK, deadline)
     except ProjectionFailed:
         raise
     except Exception as broken:  # noqa: BLE001

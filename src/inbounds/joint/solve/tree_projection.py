@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.joint.table.limits import GroupLimits
-from inbounds.joint.table.tree import added_up
+from inbounds.joint.table.tree import add_up
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,9 +56,9 @@ def project_tree(
     ]
     first = next((place for place, level in enumerate(levels) if level.values is not None), len(levels) - 1)
     above = levels[first:], tree.parents[first:]
-    sums = _nonnegative(*above, facts.most) if nonnegative else _signed(*above, facts.most)
+    sums = _project_nonnegative(*above, facts.most) if nonnegative else _project_signed(*above, facts.most)
     for place in reversed(range(first)):
-        sums = _shared_out(sums, tree, limits, place)
+        sums = _share_out(sums, tree, limits, place)
     return sums.reshape(tree.layout.shape)
 
 
@@ -72,12 +72,12 @@ class _Level:
     weight: float
 
 
-def _shared_out(sums: Floats, tree: Tree, limits: GroupLimits, place: int) -> Floats:
+def _share_out(sums: Floats, tree: Tree, limits: GroupLimits, place: int) -> Floats:
     """Share out sums among children of which nothing is measured: to each its least value, and then as it has cells."""
     parent = tree.parents[place]
     least, free = limits.least[place].astype(np.float64), _free_cells(tree, limits, place)
-    rest = sums - added_up(least, parent, len(sums))
-    cells = added_up(free, parent, len(sums))
+    rest = sums - add_up(least, parent, len(sums))
+    cells = add_up(free, parent, len(sums))
     return least + free * (np.divide(rest, cells, out=np.zeros_like(rest), where=cells > 0))[parent]
 
 
@@ -85,7 +85,7 @@ def _free_cells(tree: Tree, limits: GroupLimits, place: int) -> Floats:
     """Return in how many cells each node of a level can have more than its least value."""
     free = (~limits.is_fixed[0]).astype(np.float64)
     for below in range(place):
-        free = added_up(free, tree.parents[below], len(limits.is_fixed[below + 1]))
+        free = add_up(free, tree.parents[below], len(limits.is_fixed[below + 1]))
         free[limits.is_fixed[below + 1]] = 0.0
     return free
 
@@ -93,14 +93,14 @@ def _free_cells(tree: Tree, limits: GroupLimits, place: int) -> Floats:
 # Cells that may be negative: every curve is one straight line.
 
 
-def _signed(levels: list[_Level], parents: tuple[Places, ...], most: int | None) -> Floats:
+def _project_signed(levels: list[_Level], parents: tuple[Places, ...], most: int | None) -> Floats:
     """Return the sums of the first level's nodes; a line is what a node holds at the price 0, and how that grows."""
     lines: list[tuple[Floats, Floats]] = []
     totals: list[tuple[Floats, Floats]] = []
     for place, level in enumerate(levels):
         if place:
             count = len(level.least)
-            at_zero, slope = (added_up(part, parents[place - 1], count) for part in lines[-1])
+            at_zero, slope = (add_up(part, parents[place - 1], count) for part in lines[-1])
             totals.append((at_zero, slope))
             stiffness = 1 + 2 * level.weight * slope
             pull = 0.0 if level.values is None else 2 * level.weight * (level.values - at_zero)
@@ -134,7 +134,7 @@ class _Curves:
     slope: Floats
 
     @classmethod
-    def added(cls, below: _Curves, parent: Places, count: int) -> _Curves:
+    def add_up(cls, below: _Curves, parent: Places, count: int) -> _Curves:
         """Return what nodes' children hold together."""
         steps = np.diff(below.slope, prepend=0.0)
         firsts = _firsts(below.node)
@@ -143,14 +143,14 @@ class _Curves:
         order = np.lexsort((below.price, node))
         node, price = node[order], below.price[order]
         starts = _firsts(node)
-        slope = _running(steps[order], starts)
-        base = added_up(below.base, parent, count)
+        slope = _running_sums(steps[order], starts)
+        base = add_up(below.base, parent, count)
         gains = np.zeros_like(price)
         gains[1:] = slope[:-1] * np.diff(price)
         gains[starts] = 0.0
-        return cls(base, node, price, base[node] + _running(gains, starts), slope)
+        return cls(base, node, price, base[node] + _running_sums(gains, starts), slope)
 
-    def offered(self, level: _Level) -> _Curves:
+    def offer(self, level: _Level) -> _Curves:
         """Return what nodes hold that have measurements of their own, or are fixed."""
         price, slope = self.price, self.slope
         if level.values is not None:
@@ -187,7 +187,7 @@ def _firsts(node: Places) -> Places:
     return np.flatnonzero(np.diff(node, prepend=-1))
 
 
-def _running(values: Floats, starts: Places) -> Floats:
+def _running_sums(values: Floats, starts: Places) -> Floats:
     """Return running sums that begin anew at each start.
 
     Each run takes back the sum of the one before, so that rounding errors are as small as the sums of one run.
@@ -199,20 +199,20 @@ def _running(values: Floats, starts: Places) -> Floats:
     return np.cumsum(anew)
 
 
-def _nonnegative(levels: list[_Level], parents: tuple[Places, ...], most: int | None) -> Floats:
+def _project_nonnegative(levels: list[_Level], parents: tuple[Places, ...], most: int | None) -> Floats:
     """Return the sums of the first level's nodes."""
     curves = [_leaves(levels[0])]
     together = []
     for level, parent in zip(levels[1:], parents, strict=True):
-        together.append(_Curves.added(curves[-1], parent, len(level.least)))
-        curves.append(together[-1].offered(level))
+        together.append(_Curves.add_up(curves[-1], parent, len(level.least)))
+        curves.append(together[-1].offer(level))
     sums, _ = curves[-1].at(np.zeros(1))
     if most is not None:
         sums = np.minimum(sums, float(most))
     for place in reversed(range(len(parents))):
         parent = parents[place]
         held, slope = curves[place].at(together[place].price_of(sums)[parent])
-        sums = _settled(held, slope, curves[place].base, sums, parent)
+        sums = _correct_sums(held, slope, curves[place].base, sums, parent)
     return sums
 
 
@@ -226,9 +226,9 @@ def _leaves(level: _Level) -> _Curves:
     return _Curves(level.least, free, price, least, np.full(len(free), 0.5 / level.weight))
 
 
-def _settled(held: Floats, slope: Floats, base: Floats, sums: Floats, parent: Places) -> Floats:
+def _correct_sums(held: Floats, slope: Floats, base: Floats, sums: Floats, parent: Places) -> Floats:
     """Return what children hold, with what rounding errors leave over shared out among those that can hold more."""
-    over = sums - added_up(held, parent, len(sums))
-    total = added_up(slope, parent, len(sums))
+    over = sums - add_up(held, parent, len(sums))
+    total = add_up(slope, parent, len(sums))
     step = np.divide(over, total, out=np.zeros_like(over), where=total > 0)
     return np.maximum(held + slope * step[parent], base)

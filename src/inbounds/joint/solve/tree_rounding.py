@@ -18,7 +18,7 @@ NEAR = 1e-6
 """What is so near to a whole number is taken for it: the difference is a rounding error."""
 
 
-def snapped(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return values with those that are all but whole made whole."""
     whole = np.rint(values)
     return np.where(np.abs(values - whole) < NEAR, whole, values)
@@ -36,7 +36,7 @@ def round_tree(tree: Tree, cells: NDArray[np.float64], facts: Facts, nonnegative
     whole = np.where(limits.is_fixed[-1], limits.least[-1], whole)
     for place in reversed(range(len(tree.parents))):
         least = limits.least[place] if nonnegative else np.full(len(limits.least[place]), -(1 << 60))
-        low = np.maximum(np.floor(snapped(sums[place])).astype(np.int64), least)
+        low = np.maximum(np.floor(snap(sums[place])).astype(np.int64), least)
         low = np.where(limits.is_fixed[place], limits.least[place], low)
         room = np.where(limits.is_fixed[place], 0, low - least)
         whole = low + _changes(sums[place] - low, whole, low, room, ~limits.is_fixed[place], tree.parents[place])

@@ -22,7 +22,7 @@ def chains(layout: Layout, groupings: Iterable[Grouping]) -> list[list[Grouping]
     given = set(groupings)
     ends = given & {layout.finest, layout.total}
     inner = sorted(given - ends, key=lambda grouping: (-_fineness(layout, grouping), str(grouping)))
-    coarser = _matched(layout, inner)
+    coarser = _match(layout, inner)
     nested = [[grouping] for grouping in inner if grouping not in coarser.values()] or ([[]] if ends else [])
     for chain in nested:
         while chain and chain[-1] in coarser:
@@ -45,7 +45,7 @@ def _with_ends(layout: Layout, chain: list[Grouping], ends: set[Grouping]) -> li
     return first + chain + last
 
 
-def _matched(layout: Layout, inner: list[Grouping]) -> dict[Grouping, Grouping]:
+def _match(layout: Layout, inner: list[Grouping]) -> dict[Grouping, Grouping]:
     """Return for as many groupings as possible a coarser one of their own, by augmenting paths."""
     options = {
         finer: [other for other in inner if other != finer and layout.is_within(finer, other)] for finer in inner

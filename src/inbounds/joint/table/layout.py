@@ -118,10 +118,10 @@ class Layout:
         """Return the sums of the cells in each group."""
         sums = cells
         for place in reversed(range(len(self.axes))):
-            sums = self._added_up(sums, place, grouping[place])
+            sums = self._add_up(sums, place, grouping[place])
         return sums
 
-    def _added_up(self, values: NDArray[Any], place: int, level: int | None) -> NDArray[Any]:
+    def _add_up(self, values: NDArray[Any], place: int, level: int | None) -> NDArray[Any]:
         if level is None:
             return values.sum(axis=place)
         if level == 0:

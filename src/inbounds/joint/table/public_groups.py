@@ -29,13 +29,13 @@ def known_groups(facts: Facts, grouping: Grouping) -> Known:
         if layout.is_within(finer, grouping):
             flat, mask = given.ravel(), is_known.ravel()
             places = parents(layout, finer, grouping)
-            whole = added_up((~mask).astype(np.int64), places, size) == 0
-            values = np.where(whole & ~known, added_up(np.where(mask, flat, 0), places, size), values)
+            whole = add_up((~mask).astype(np.int64), places, size) == 0
+            values = np.where(whole & ~known, add_up(np.where(mask, flat, 0), places, size), values)
             known |= whole
     return values, known
 
 
-def added_up(values: NDArray[np.int64], places: NDArray[np.intp], groups: int) -> NDArray[np.int64]:
+def add_up(values: NDArray[np.int64], places: NDArray[np.intp], groups: int) -> NDArray[np.int64]:
     """Return the sums of whole numbers over the groups that they lie in, exactly."""
     sums = np.zeros(groups, dtype=np.int64)
     np.add.at(sums, places, values)

@@ -34,7 +34,7 @@ def table_of(cells: Whole, names: tuple[Name, ...], notes: list[str]) -> TextTab
     across = cells.shape[-1]
     flat = cells.reshape(-1, across)
     labels = _labels(cells.shape[:-1])
-    head = f"{', '.join(map(titled, names[:-1]))} / {titled(names[-1])}"
+    head = f"{', '.join(map(title_of, names[:-1]))} / {title_of(names[-1])}"
     shown = min(across, WIDTH // 3)
     while True:
         rows = _rows(_with_total(_first(flat, shown, axis=1), axis=1), labels)
@@ -45,7 +45,7 @@ def table_of(cells: Whole, names: tuple[Name, ...], notes: list[str]) -> TextTab
         shown -= 1
 
 
-def titled(name: Name) -> str:
+def title_of(name: Name) -> str:
     """Return what an axis is called: those without a name by their number."""
     return f"axis {name}" if isinstance(name, int) else name
 
@@ -53,7 +53,7 @@ def titled(name: Name) -> str:
 def _list_of(cells: Whole, names: tuple[Name, ...], notes: list[str]) -> TextTable:
     labels = _labels(cells.shape) if names else []
     rows = _rows(cells[:, None], labels) if names else [["total", f"{cells[0]:,}"]]
-    return TextTable([Column(titled(names[0]) if names else "", left=True), Column("count")], rows, notes=notes)
+    return TextTable([Column(title_of(names[0]) if names else "", left=True), Column("count")], rows, notes=notes)
 
 
 def _rows(columns: Whole, labels: list[str]) -> list[list[str]]:

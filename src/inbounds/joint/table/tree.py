@@ -34,11 +34,11 @@ class Tree:
         """Return the sums of each level's groups, flat."""
         sums = [cells.ravel()]
         for level, parent in zip(self.levels[1:], self.parents, strict=True):
-            sums.append(added_up(sums[-1], parent, self.layout.groups(level)))
+            sums.append(add_up(sums[-1], parent, self.layout.groups(level)))
         return sums
 
 
-def added_up(values: NDArray[np.float64], parent: NDArray[np.intp], count: int) -> NDArray[np.float64]:
+def add_up(values: NDArray[np.float64], parent: NDArray[np.intp], count: int) -> NDArray[np.float64]:
     """Return the sum of each parent's values, for so many parents."""
     return np.asarray(np.bincount(parent, values, minlength=count), dtype=np.float64)
 

@@ -14,7 +14,7 @@ from inbounds.files.whole_file import folder_beside, put, refuse_taken
 from inbounds.ledger.copies.exchange import companions
 from inbounds.ledger.copies.file_copy import make_whole
 from inbounds.ledger.record.rows import Book
-from inbounds.ledger.record.verification import Verification, verified
+from inbounds.ledger.record.verification import Verification, verify_entries
 from inbounds.ledger.stores.ledger_file import LedgerFile
 from inbounds.ledger.stores.sqlite import SQLiteStore
 from inbounds.ledger.stores.store import Store
@@ -35,7 +35,7 @@ def back_up(store: Store, target: Path) -> Head:
         refuse_taken(path)
     with folder_beside(target) as folder:
         copy, head_copy = folder / "copy", folder / "head"
-        head = copied(store, copy)
+        head = copy_store(store, copy)
         with open(os.open(head_copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w", encoding="ascii") as file:
             file.write(f"{head}\n")
         put(head_copy, beside)  # first, so that no backup is without its head
@@ -52,7 +52,7 @@ def head_file(backup: Path) -> Path:
     return backup.with_name(f"{backup.name}.head")
 
 
-def copied(store: Store, copy: Path) -> Head:
+def copy_store(store: Store, copy: Path) -> Head:
     """Copy a store to a file that is not there yet, and return its head; a ledger that does not verify is refused."""
     if not isinstance(store, SQLiteStore):
         raise InvalidParameter(ON_SERVER)
@@ -64,17 +64,17 @@ def copied(store: Store, copy: Path) -> Head:
         )
     store.copy_to(copy)
     make_whole(copy)  # else it says that its log is where the ledger's is
-    verification = _verified(copy)
+    verification = _verify(copy)
     verification.raise_if_broken()
     make_whole(copy)
     return verification.head
 
 
-def _verified(copy: Path) -> Verification:
+def _verify(copy: Path) -> Verification:
     copied_store = SQLiteStore(copy, create=False)
     try:
         book = Book(copied_store)
         with copied_store.reading():
-            return verified(book.entries(), book.head(), book.accounts(), None)
+            return verify_entries(book.entries(), book.head(), book.accounts(), None)
     finally:
         copied_store.close()

@@ -13,7 +13,7 @@ from inbounds.ledger.values.cost import Cost
 from inbounds.ledger.values.entry import Head
 
 
-def exceeded(dataset: str, analyst: str, cost: Cost, total: Account, own: Account) -> BudgetExceeded:
+def budget_exceeded(dataset: str, analyst: str, cost: Cost, total: Account, own: Account) -> BudgetExceeded:
     """Return the refusal of a charge that goes over a cap."""
     left, left_own = total.left or 0, own.left
     if (cost.delta or 0) > total.reserve - total.spent_delta:
@@ -74,7 +74,7 @@ def refuse_other_caps(dataset: str, opened_with: Caps, caps: Caps) -> None:
     )
 
 
-def replaced(where: str, known: Head, head: Head) -> LedgerReplaced:
+def ledger_replaced(where: str, known: Head, head: Head) -> LedgerReplaced:
     """Return the refusal of a ledger that lacks a head that is known of it."""
     return LedgerReplaced(
         f"the ledger {where} is an older copy or another ledger: it lacks entry {known.seq} ({known.digest[:12]}…) and "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from inbounds.ledger.record.late_delta import caps_of
 from inbounds.ledger.record.opening import opening_of
-from inbounds.ledger.record.refusals import exceeded, no_room
+from inbounds.ledger.record.refusals import budget_exceeded, no_room
 from inbounds.ledger.record.rows import TOTAL, Book
 from inbounds.ledger.values.account import MOST_SPENT, Account
 from inbounds.ledger.values.cost import Cost
@@ -36,10 +36,10 @@ def spend(book: Book, dataset: str, analyst: str, cost: Cost) -> Cost:
     taken = cost.without_rho() if total.rho_cap is None else cost
     # Also before the accounts are asked: in a ledger of an earlier release they know of no delta.
     if (cost.delta or 0) > total.reserve - total.spent_delta:
-        raise exceeded(dataset, analyst, taken, total, own)
+        raise budget_exceeded(dataset, analyst, taken, total, own)
     if total.spent + taken.epsilon > MOST_SPENT:  # nobody's account holds more than that of the dataset
         raise no_room(dataset, analyst, taken, total, own)
     # The caps are in the condition of the UPDATE, so two charges at the same time cannot both pass a check.
     if not book.spend(dataset, analyst, taken):
-        raise exceeded(dataset, analyst, taken, total, own)
+        raise budget_exceeded(dataset, analyst, taken, total, own)
     return taken

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from inbounds.errors import LedgerUnavailable
-from inbounds.ledger.record.refusals import replaced
+from inbounds.ledger.record.refusals import ledger_replaced
 from inbounds.ledger.record.rows import Book
 from inbounds.ledger.record.witness import Witness
 from inbounds.ledger.stores.store import Failure, Store
@@ -68,7 +68,7 @@ class Transactions:
         self._book.due = START
         for head in known:
             if not self._book.goes_through(head):
-                raise replaced(self._store.where, head, self._book.head())
+                raise ledger_replaced(self._store.where, head, self._book.head())
 
     def _keep(self, due: Head) -> None:
         """Let the witness have what is about to leave; until it has that, nothing does."""

@@ -55,7 +55,7 @@ class Verification:
         return f"BROKEN: {len(self.problems)} problems in {self.entries} entries: {'; '.join(self.problems)}"
 
 
-def verified(
+def verify_entries(
     entries: Iterable[Entry], stored_head: Head, accounts: Mapping[tuple[str, str], Account], saved: Head | None
 ) -> Verification:
     """Check entries against themselves, against the accounts, and against a head that was saved."""

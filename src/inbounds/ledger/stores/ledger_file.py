@@ -67,7 +67,7 @@ class LedgerFile:
         if (status.st_dev, status.st_ino) != self._identity:
             raise Failure("the file was replaced while it was open; open it again if that was meant")
         if status.st_nlink > 1:
-            raise self._linked()
+            raise self._linked_failure()
 
     def refuse_two_names(self) -> None:
         """Refuse a file that others may find under another name, before it is opened."""
@@ -78,9 +78,9 @@ class LedgerFile:
         if mounted_alone:
             raise Failure(MOUNTED_ALONE, lasting=True)
         if self._status().st_nlink > 1:
-            raise self._linked()
+            raise self._linked_failure()
 
-    def _linked(self) -> Failure:
+    def _linked_failure(self) -> Failure:
         """Return the refusal of a file with two names; one that a kill has left is the one to remove."""
         names: list[Path] = []
         with suppress(OSError):

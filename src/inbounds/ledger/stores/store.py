@@ -173,17 +173,17 @@ _STORES: WeakSet[Store] = WeakSet()
 _INHERITED: list[object] = []
 
 
-def _forked() -> None:
+def _after_fork() -> None:
     for store in list(_STORES):
         store.after_fork()
 
 
 @atexit.register
-def _ending() -> None:
+def _leave_all() -> None:
     """Disconnect what nobody closed, as closing would, unless a thread is still using it."""
     for store in list(_STORES):
         store.leave()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_after_fork)

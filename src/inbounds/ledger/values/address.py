@@ -56,7 +56,7 @@ def without_secrets(place: str) -> str:
     return f"postgresql://{named}" if named and _PLAIN.fullmatch(named) else "postgresql://..."
 
 
-def told_apart(place: str) -> str:
+def distinct_place(place: str) -> str:
     """Return what `without_secrets` returns, with a digest of what that leaves out, so that no two places are alike.
 
     Users and passwords do not enter the digest, as far as they can be told: they are not the place, they may change,

@@ -34,7 +34,7 @@ class CellDistribution(Distribution):
         self.rises = kernel.rises and kernel.rows > MOST_ROWS
         self._values = (targets - lattice.first).astype(float)
 
-    def _mixed(self, of_rows: Callable[[Any], Floats], places: NDArray[Any]) -> Floats:
+    def _mix(self, of_rows: Callable[[Any], Floats], places: NDArray[Any]) -> Floats:
         """Return the mean of a quantity over the rows of places, which are counted from the first index."""
         rows, share = self.cells.mixture(places + (self.lattice.first - self.cells.start))
         values = of_rows(rows)
@@ -55,19 +55,19 @@ class CellDistribution(Distribution):
         return total
 
     def _probability(self, outcomes: Spans, places: NDArray[Any]) -> Floats:
-        return self._mixed(lambda rows: self.kernel.probability(rows, outcomes), places)
+        return self._mix(lambda rows: self.kernel.probability(rows, outcomes), places)
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of at most this release."""
         released, places = np.broadcast_arrays(released, centres - self.lattice.first)
         cuts = np.searchsorted(self.targets, released, side="right")
-        return self._mixed(lambda rows: self.kernel.below(rows, cuts), places)
+        return self._mix(lambda rows: self.kernel.below(rows, cuts), places)
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of at least this release."""
         released, places = np.broadcast_arrays(released, centres - self.lattice.first)
         cuts = np.searchsorted(self.targets, released)
-        return self._mixed(lambda rows: self.kernel.from_on(rows, cuts), places)
+        return self._mix(lambda rows: self.kernel.from_on(rows, cuts), places)
 
     def error(self, centres: Indices, excess: Floats) -> Floats:
         """Return the expected distance from true answers so far above these indices."""
@@ -84,7 +84,7 @@ class CellDistribution(Distribution):
             whole = self.kernel.sums_below(self._values, rows, everything)
             return np.asarray(aims * (2 * mass - 1) + whole - 2 * moment)
 
-        return self._mixed(of_rows, places)
+        return self._mix(of_rows, places)
 
     def bias_and_variance(self, centres: Indices) -> tuple[Floats, Floats]:
         """Return how far above these indices the mean of releases is, and their variance."""
@@ -92,7 +92,7 @@ class CellDistribution(Distribution):
         everything = np.full(centres.shape, len(self._values))
 
         def moment(values: Floats) -> Floats:
-            return self._mixed(lambda rows: self.kernel.sums_below(values, rows, everything), places)
+            return self._mix(lambda rows: self.kernel.sums_below(values, rows, everything), places)
 
         mean, square = moment(self._values - middle), moment((self._values - middle) ** 2)
         return mean + middle - places, np.maximum(square - mean**2, 0.0)
@@ -149,6 +149,6 @@ class CellDistribution(Distribution):
         """Between two of these the error is a polynomial of the true answer, of degree two at most."""
         return np.union1d(np.array(self.cells.starts, dtype=np.int64), self.targets)
 
-    def looked_at(self, first: int, last: int) -> CutAnswers:
+    def true_answers(self, first: int, last: int) -> CutAnswers:
         """Return true answers, cut where the error has a kink."""
         return CutAnswers(self.lattice, 1.0, float(self.lattice.width + 1), first, last, cuts=self._cuts)

@@ -60,7 +60,7 @@ class CellLaw:
     def draw(self, index: int, entropy: Entropy) -> int:
         """Return the index to release for the index of a true answer."""
         if self._ends is None:
-            return self._targets[self.kernel.draw(self.cells.draw(self.setting.clipped(index), entropy), entropy)]
+            return self._targets[self.kernel.draw(self.cells.draw(self.setting.clip(index), entropy), entropy)]
         return int(self._draw_near(self.setting.lattice.place(index), entropy))
 
     @property
@@ -87,7 +87,7 @@ class CellLaw:
             return None
         return float(lattice.first), float(lattice.last), float(lattice.first + lattice.last)
 
-    def drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
+    def draw_parts(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
         """Yield what was drawn for one part of an array after another."""
         lattice = self.setting.lattice
         for start in range(0, max(count, 1), CHUNK):
@@ -107,15 +107,15 @@ class CellLaw:
     @property
     def key(self) -> tuple[object, ...]:
         """What makes it equal to another."""
-        return self.pickled()
+        return self.pickle_parts()
 
-    def pickled(self) -> tuple[Any, ...]:
+    def pickle_parts(self) -> tuple[Any, ...]:
         """Return what it can be made of again."""
         weights = self.kernel.table.weights if isinstance(self.kernel, TableKernel) else None
         return self.cells, weights, tuple(self._targets)
 
     @classmethod
-    def unpickled(
+    def from_parts(
         cls, setting: Setting, cells: Cells, weights: tuple[tuple[int, ...], ...] | None, targets: tuple[int, ...]
     ) -> CellLaw:
         """Make it again, or refuse what is none."""
@@ -145,7 +145,7 @@ class CellLaw:
         rows, _ = self.cells.mixture(middles(self.setting.lattice, self.cells) - self.cells.start)
         return bool(np.array_equal(rows, np.arange(self.cells.rows)))
 
-    def replaced(self, index: int) -> int:
+    def replace_releases(self, index: int) -> int:
         """Return what is released instead of the middle of a cell."""
         if not self._is_remapped:
             return index
@@ -158,9 +158,9 @@ class CellLaw:
         if isinstance(self.kernel, ChainKernel):
             rows = Bounds(0, self.cells.rows - 1, step=1)
             proof = Geometric(rows, 1, self.setting.given.epsilon, ends="snap").prove_again()
-            return replace(self.proved(), bound=proof.bound, method=proof.method, pairs=proof.pairs)
+            return replace(self.certify(), bound=proof.bound, method=proof.method, pairs=proof.pairs)
         if lattice.width >= SMALL:
-            return self.proved()
+            return self.certify()
         assert isinstance(self.kernel, TableKernel)
         weights = self.kernel.table.weights
 
@@ -176,7 +176,7 @@ class CellLaw:
 
         return prove_by_definition(self.setting, row)
 
-    def proved(self) -> Certificate:
+    def certify(self) -> Certificate:
         """Write down how much is lost between answers that neighbours can have."""
         bound, witnessed, pair, pairs, method = self._loss()
         return Certificate.of(
@@ -219,7 +219,7 @@ class CellLaw:
 
     def _answer_of(self, row: int) -> int:
         """Return an index between the first and the last that goes to a row."""
-        return self.setting.clipped(self.cells.start + row * self.cells.width)
+        return self.setting.clip(self.cells.start + row * self.cells.width)
 
 
 def middles(lattice: Lattice, cells: Cells) -> NDArray[np.int64]:

@@ -114,7 +114,7 @@ class Cells:
         return [self.start + row * self.width for row in range(self.rows + (not self.interpolated))]
 
 
-def rounded(first: int, width: int, distance: int, reach: int) -> Cells:
+def rounded_cells(first: int, width: int, distance: int, reach: int) -> Cells:
     """Return cells for indices from `first` on, `width` in all, that are as narrow as `reach` allows.
 
     Those at the two ends are narrower by the same amount, so that the cells are their own mirror image.
@@ -125,7 +125,7 @@ def rounded(first: int, width: int, distance: int, reach: int) -> Cells:
     return Cells(first - beyond // 2, each, count, reach, interpolated=False)
 
 
-def interpolated(first: int, width: int, distance: int, reach: int) -> Cells:
+def interpolated_cells(first: int, width: int, distance: int, reach: int) -> Cells:
     """Return points from end to end of a range, at least as far apart as `reach` needs.
 
     Where the range is a few steps less than a number of them, they go beyond its ends; else they are farther apart.

@@ -54,7 +54,7 @@ class EntryRatio(NamedTuple):
     column: int
 
 
-def repaired(probabilities: Floats, adjacent: Bools, epsilon: Fraction) -> ExactTable:
+def repair(probabilities: Floats, adjacent: Bools, epsilon: Fraction) -> ExactTable:
     """Return a table near one in doubles that keeps epsilon exactly.
 
     In doubles a table breaks inequalities by rounding errors.  A small part of every row, just enough to make up for

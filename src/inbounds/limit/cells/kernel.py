@@ -76,10 +76,10 @@ class TableKernel(Kernel):
         self.table = table
         self.rows, self.outcomes = len(table.weights), len(table.weights[0])
         self.probabilities = np.array([[weight / 2**BITS for weight in row] for row in table.weights])
-        self._below = _running(self.probabilities)
-        self._from_on = _running(self.probabilities[:, ::-1])[:, ::-1]
+        self._below = _running_sums(self.probabilities)
+        self._from_on = _running_sums(self.probabilities[:, ::-1])[:, ::-1]
         self.rises = bool((np.diff(self._below, axis=0) <= 0).all())
-        self._sums: Remembered[Floats] = Remembered(lambda values: _running(self.probabilities * values))
+        self._sums: Remembered[Floats] = Remembered(lambda values: _running_sums(self.probabilities * values))
 
     @cached_property
     def _aliases(self) -> AliasTable:
@@ -115,7 +115,7 @@ class TableKernel(Kernel):
         return self._sums.of(values)[rows, cuts]
 
 
-def _running(rows: Floats) -> Floats:
+def _running_sums(rows: Floats) -> Floats:
     """Return the sums of the first entries of each row: of none, of one, and so on."""
     return np.pad(np.cumsum(rows, axis=1), ((0, 0), (1, 0)))
 
@@ -132,7 +132,7 @@ class ChainKernel(Kernel):
         self.noise = noise
         self._rate = float(noise.rate)
         self.fall = math.exp(-self._rate)
-        self._sums: Remembered[tuple[Floats, Floats, Floats]] = Remembered(self._decayed)
+        self._sums: Remembered[tuple[Floats, Floats, Floats]] = Remembered(self._decaying_sums)
 
     def draw(self, row: int, entropy: Entropy) -> int:
         """Return one outcome of a row."""
@@ -191,9 +191,9 @@ class ChainKernel(Kernel):
             total[rows] - self.power(np.maximum(cuts - rows, 0)) * right[cuts],
         )
 
-    def _decayed(self, values: Floats) -> tuple[Floats, Floats, Floats]:
+    def _decaying_sums(self, values: Floats) -> tuple[Floats, Floats, Floats]:
         weighed = self._weights * values
-        left, right = decayed(weighed, self.fall), decayed(weighed[::-1], self.fall)[::-1]
+        left, right = decaying_sums(weighed, self.fall), decaying_sums(weighed[::-1], self.fall)[::-1]
         return np.append(0.0, left), np.append(right, 0.0), left + right - weighed
 
 
@@ -214,7 +214,7 @@ class Remembered(Generic[Result]):
         return result
 
 
-def decayed(values: Floats, fall: float) -> Floats:
+def decaying_sums(values: Floats, fall: float) -> Floats:
     """Return, for each place, the sum of the values up to it, each times `fall` for every place that it is before."""
     sums, shift, factor = values.astype(float), 1, fall
     while shift < len(sums) and factor > 0:

@@ -11,7 +11,7 @@ import numpy as np
 
 from inbounds.accuracy.prior import Prior
 from inbounds.limit.cells.cells import Cells
-from inbounds.limit.cells.kernel import ChainKernel, TableKernel, decayed
+from inbounds.limit.cells.kernel import ChainKernel, TableKernel, decaying_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def targets_of_chain(prior: Prior, cells: Cells, kernel: ChainKernel) -> Indices:
     """Return the posterior median for each outcome of geometric noise on the rows."""
     masses, fall = _masses(prior, cells), kernel.fall
-    up_to = decayed(masses, fall)
-    from_on = np.append(decayed(masses[::-1], fall)[::-1], 0.0)
+    up_to = decaying_sums(masses, fall)
+    from_on = np.append(decaying_sums(masses[::-1], fall)[::-1], 0.0)
     outcomes = np.arange(len(masses))
     totals = up_to + from_on[:-1] - masses
 

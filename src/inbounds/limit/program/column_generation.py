@@ -69,7 +69,7 @@ class Solution:
     rays: Rays
 
 
-def solved(
+def solve(
     problem: TableProblem, tell: Tell | None = None, deadline: Deadline = NEVER, gap: float = GAP
 ) -> Solution | None:
     """Return the best table found in time, and prices that say how good it is; None if the solver found nothing."""
@@ -207,7 +207,7 @@ class ColumnGeneration:
         self.mixture, prices = optimum
         self.value = self.mixture.error
         self._report()
-        rays = self._improving(prices)
+        rays = self._improving_rays(prices)
         if not len(rays) or self.value - self.bound <= self.gap * self.value:
             return False
         if not self.fruitless:  # else what was forgotten comes back, and the search goes round in circles
@@ -218,7 +218,7 @@ class ColumnGeneration:
         within = self.rounds * len(self.problem.line) < BUDGET and self.program.rescues < MOST_RESCUES
         return within and self.fruitless < PATIENCE and not self.deadline.passed
 
-    def _improving(self, prices: Prices) -> Rays:
+    def _improving_rays(self, prices: Prices) -> Rays:
         """Return rays that the program lacks and that pay at its prices."""
         step = max(STEP * SHORTER**self.fruitless, SHORTEST)
         near = [] if self.best is None else [self.best.towards(prices, step)]
@@ -258,7 +258,7 @@ class ColumnGeneration:
             self.tell(f"least error on {len(self.problem.line)} points: round {self.rounds}, gap {gap:.1e}")
 
     def _table(self, mixture: Mixture) -> Solution:
-        rays, shares = self.program.refined(mixture)
+        rays, shares = self.program.refine(mixture)
         if self.problem.mirrored:
             rays = rays + Rays(rays.levels[:, ::-1], self.problem.costs.shape[1] - 1 - rays.outputs)
             shares = np.concatenate([shares, shares]) / 2

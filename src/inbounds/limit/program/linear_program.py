@@ -254,7 +254,7 @@ class LinearProgram:
         self._solver.deleteCols(len(places), places.astype(np.int32))
         self.rays = self.rays.only(~dropped)
 
-    def refined(self, mixture: Mixture) -> tuple[Rays, Floats]:
+    def refine(self, mixture: Mixture) -> tuple[Rays, Floats]:
         """Return the rays that a mixture holds, and how much of each: row sums are 1 to the last digits."""
         held = mixture.shares > 0
         rays, shares = mixture.rays.only(held), mixture.shares[held]

@@ -55,7 +55,7 @@ class Additive(Mechanism, Generic[NoiseKind]):
 
     def __init__(self, setting: Setting, noise: NoiseKind, ends: object) -> None:
         self._noise, self._ends = noise, Ends.of(ends, setting.lattice)
-        super().__init__(setting, _proved(setting, noise, self._ends))
+        super().__init__(setting, _prove(setting, noise, self._ends))
 
     @property
     def noise(self) -> NoiseKind:
@@ -109,7 +109,7 @@ class Additive(Mechanism, Generic[NoiseKind]):
     def _draw(self, index: int, entropy: Entropy) -> int:
         if self._snap is not None:
             return int(self._snap(self._setting.lattice.place(index), self._noise.draw_double(entropy)))
-        return self._ends.apply(self._setting.clipped(index) + self._noise.draw(entropy))
+        return self._ends.apply(self._setting.clip(index) + self._noise.draw(entropy))
 
     @cached_property
     def _snap(self) -> Snap | None:
@@ -117,12 +117,12 @@ class Additive(Mechanism, Generic[NoiseKind]):
         lattice = self._setting.lattice
         return Snap(lattice) if self._ends.name == "snap" and lattice.in_doubles else None
 
-    def _drawn(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
+    def _draw_parts(self, read: Reader, count: int, entropy: Entropy) -> Iterator[tuple[slice, Indices]]:
         # Doubles hold no odd integers beyond 2**53, and folding would bring what was rounded back to near zero.
         indices = read(slice(0, 0))
         rounded = indices.dtype == np.float64 and self._noise.reach > 2**52 and self._ends.name == "fold"
         if self._adder is None or rounded:
-            yield from super()._drawn(read, count, entropy)
+            yield from super()._draw_parts(read, count, entropy)
             return
         for part, words in chunks(count, entropy):
             indices = read(part)
@@ -175,7 +175,7 @@ class Additive(Mechanism, Generic[NoiseKind]):
             return [probabilities.get(index, arb(0)) + rest for index in lattice.indices()]
 
 
-def _proved(setting: Setting, noise: Noise, ends: Ends) -> Certificate:
+def _prove(setting: Setting, noise: Noise, ends: Ends) -> Certificate:
     """Write down what the noise says of itself, whatever happens at the ends; less may be lost there, never more."""
     loss = noise.loss * -(-setting.distance // noise.distance)
     return Certificate.of(

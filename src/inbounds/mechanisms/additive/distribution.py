@@ -154,7 +154,7 @@ class AdditiveDistribution(Distribution):
 
     # Expected errors: sums over the pieces of the rule.
 
-    def looked_at(self, first: int, last: int) -> TrueAnswers:
+    def true_answers(self, first: int, last: int) -> TrueAnswers:
         """Return true answers: every one if they are few, else in runs over which stairs are too flat to see."""
         lattice, noise = self.lattice, self._noise
         if lattice.bounded and lattice.points <= MOST_POINTS:
@@ -165,7 +165,7 @@ class AdditiveDistribution(Distribution):
 
     def error(self, centres: Indices, excess: Floats) -> Floats:
         """Return the expected distance from true answers so many steps above these indices."""
-        return self._at_centres(centres, excess, lambda *at: self._expected(*at)[None])[0]
+        return self._at_centres(centres, excess, lambda *at: self._expected_distances(*at)[None])[0]
 
     def bias_and_variance(self, centres: Indices) -> tuple[Floats, Floats]:
         """Return bias and variance of releases."""
@@ -191,12 +191,12 @@ class AdditiveDistribution(Distribution):
     def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the expected distances for true answers so far from the ends of their spans."""
         flat = spans.ravel(), below.ravel(), above.ravel()
-        return self._by_span(*flat, lambda *at: self._expected(*at)[None])[0].reshape(below.shape)
+        return self._by_span(*flat, lambda *at: self._expected_distances(*at)[None])[0].reshape(below.shape)
 
     def at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the probabilities that releases are ends of spans."""
         flat = spans.ravel(), below.ravel(), above.ravel()
-        return self._by_span(*flat, lambda *at: self._probable(*at)[None])[0].reshape(below.shape)
+        return self._by_span(*flat, lambda *at: self._end_probabilities(*at)[None])[0].reshape(below.shape)
 
     def _by_span(
         self,
@@ -271,11 +271,11 @@ class AdditiveDistribution(Distribution):
         stop = centres.high + reach if centres.has_high else BEYOND
         centre = centres.low if centres.low == centres.high else None
         pieces = self._ends.pieces(start, stop, centre)
-        far = [far.seen(self._noise, origin) for far in self._ends.far(start, stop, centre)]
+        far = [far.seen_from(self._noise, origin) for far in self._ends.far(start, stop, centre)]
         return PieceTable.of(pieces, origin, self._ends.images_of_ends(pieces), far)
 
     @np.errstate(under="ignore")
-    def _expected(self, table: PieceTable, places: Floats, excess: Floats) -> Floats:
+    def _expected_distances(self, table: PieceTable, places: Floats, excess: Floats) -> Floats:
         """Return the expected distances from true answers so far above places."""
         at, above = places[:, None], excess[:, None]
         start, stop, slope = table.start - at, table.stop - at, table.slope
@@ -309,7 +309,7 @@ class AdditiveDistribution(Distribution):
             first, second = first + more, second + most
         return first, second
 
-    def _probable(self, table: PieceTable, places: Floats, _excess: Floats) -> Floats:
+    def _end_probabilities(self, table: PieceTable, places: Floats, _excess: Floats) -> Floats:
         """Return the probabilities that the rule gives an end of a span."""
         at = places[:, None]
         snapped = table.slope == 0

@@ -71,7 +71,7 @@ class Ends:
         nearest, span = self.lattice.project(index)
         if self.name == "snap":
             return nearest
-        return _folded(index, self.lattice.low_list[span], self.lattice.high_list[span])
+        return _fold(index, self.lattice.low_list[span], self.lattice.high_list[span])
 
     def apply_many(self, indices: NDArray[Any]) -> NDArray[Any]:
         """`apply` for an array of int64, or of doubles that hold integers."""
@@ -81,7 +81,7 @@ class Ends:
         if self.name == "snap":
             return nearest
         lows, highs = (ends[spans] for ends in self.lattice.ends[indices.dtype])
-        return _folded_many(indices, nearest, lows, highs)
+        return _fold_many(indices, nearest, lows, highs)
 
     def pieces(self, first: int, last: int, centre: int | None = None) -> list[Piece]:
         """Return the runs that make up what goes from `first` to `last`, but for what is far.
@@ -90,9 +90,9 @@ class Ends:
         """
         if self.name == "leave":
             return [Piece(first, last, 1, 0)]
-        cut = self._snapped if self.name == "snap" else self._folded_pieces
+        cut = self._snap_pieces if self.name == "snap" else self._fold_pieces
         pieces = (piece for span in self._spans(first, last) for piece in cut(span, first, last, centre))
-        return [_clipped(piece, first, last) for piece in pieces if _meets(piece, first, last)]
+        return [_clip(piece, first, last) for piece in pieces if _meets(piece, first, last)]
 
     def far(self, first: int, last: int, centre: int | None = None) -> list[Far]:
         """Return what lies from `first` to `last` and is reflected too often for `pieces`."""
@@ -152,13 +152,13 @@ class Ends:
         own = self.lattice.spans[span]
         return (own.low if own.has_low else -BEYOND), (own.high if own.has_high else BEYOND)
 
-    def _snapped(self, span: int, _first: int, _last: int, _centre: int | None) -> Iterator[Piece]:
+    def _snap_pieces(self, span: int, _first: int, _last: int, _centre: int | None) -> Iterator[Piece]:
         (low, high), (start, stop) = self._own(span), self.catchment(span)
         yield Piece(low, high, 1, 0)
         yield Piece(start, low - 1, 0, low)
         yield Piece(high + 1, stop, 0, high)
 
-    def _folded_pieces(self, span: int, first: int, last: int, centre: int | None) -> Iterator[Piece]:
+    def _fold_pieces(self, span: int, first: int, last: int, centre: int | None) -> Iterator[Piece]:
         low, high = self._own(span)
         start, stop = self.catchment(span)
         yield Piece(low, high, 1, 0)
@@ -174,17 +174,17 @@ class Ends:
             yield Piece(high + 1, stop, 0, high)
             return
         from_fold, to_fold = (max(first, start) - low) // length - 1, (min(last, stop) - low) // length + 1
-        for run in self._followed(span, centre):
+        for run in self._followed_reflections(span, centre):
             for fold in range(max(run.start, from_fold), min(run.stop, to_fold + 1)):
                 if fold:
-                    yield self._fold(low, length, fold).within(start, stop)
+                    yield self._piece_of_fold(low, length, fold).within(start, stop)
             # Where a run begins above the span, or ends below it, what is between it and the next is of neither.
             for edge in (*((run.start,) if run.start > 0 else ()), *((run.stop,) if run.stop < 0 else ())):
                 place, end = low + edge * length, low if edge % 2 == 0 else high
                 yield Piece(place, place, 1, end - place).within(start, stop)
 
     @staticmethod
-    def _fold(low: int, length: int, fold: int) -> Piece:
+    def _piece_of_fold(low: int, length: int, fold: int) -> Piece:
         """Return a reflection: the span itself is number 0, and each has `length` integers of its own."""
         begin = low + fold * length
         first, last = (begin + 1, begin + length) if fold > 0 else (begin, begin + length - 1)
@@ -192,7 +192,7 @@ class Ends:
             return Piece(first, last, 1, -fold * length)
         return Piece(first, last, -1, low + length + begin)
 
-    def _followed(self, span: int, centre: int | None) -> list[range]:
+    def _followed_reflections(self, span: int, centre: int | None) -> list[range]:
         """Return the numbers of the reflections of a span that are followed: beside it, and beside a centre."""
         low, high = self.lattice.low_list[span], self.lattice.high_list[span]
         own = range(-MOST_FOLDS, MOST_FOLDS + 1)
@@ -211,7 +211,7 @@ class Ends:
         length = high - low
         if length == 0 or -BEYOND in (low, -high):
             return
-        runs = self._followed(span, centre)
+        runs = self._followed_reflections(span, centre)
         edges = [edge for run in runs for edge in (run.start, run.stop)]
         for before, after in zip([None, *edges[1::2]], [*edges[0::2], None], strict=True):
             # The first and the last integer between what is followed; each is an image of an end, and counts half.
@@ -232,12 +232,12 @@ def _meets(piece: Piece, first: int, last: int) -> bool:
     return piece.start <= piece.stop and piece.start <= last and first <= piece.stop
 
 
-def _clipped(piece: Piece, first: int, last: int) -> Piece:
+def _clip(piece: Piece, first: int, last: int) -> Piece:
     """Return the part of a piece from `first` to `last`; nearly always all of it."""
     return piece if first <= piece.start and piece.stop <= last else piece.within(first, last)
 
 
-def _folded(index: int, low: int, high: int) -> int:
+def _fold(index: int, low: int, high: int) -> int:
     """Reflect an integer at the end it is beyond, again and again until it is between the ends."""
     if low == -FAR:
         return index if high == FAR else high - abs(index - high) if index > high else index
@@ -250,7 +250,7 @@ def _folded(index: int, low: int, high: int) -> int:
     return low + length - abs(turn - length)
 
 
-def _folded_many(indices: NDArray[Any], nearest: NDArray[Any], lows: NDArray[Any], highs: NDArray[Any]) -> NDArray[Any]:
+def _fold_many(indices: NDArray[Any], nearest: NDArray[Any], lows: NDArray[Any], highs: NDArray[Any]) -> NDArray[Any]:
     infinite = FAR if indices.dtype == np.int64 else np.inf
     once = 2 * nearest - indices  # all there is to do beside an infinite span
     finite = (lows != -infinite) & (highs != infinite)

@@ -27,7 +27,7 @@ class Far:
     low: int
     high: int
 
-    def seen(self, noise: Noise, origin: int) -> SeenFar:
+    def seen_from(self, noise: Noise, origin: int) -> SeenFar:
         """Return how noise meets it, with all places relative to an index."""
         return SeenFar(
             noise,

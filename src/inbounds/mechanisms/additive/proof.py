@@ -36,7 +36,7 @@ from flint import arb
 from inbounds.exact.balls import lock, lower, upper, workprec
 from inbounds.mechanisms.additive.noise import Form, Noise
 from inbounds.mechanisms.setting import Setting
-from inbounds.privacy.certificate import Certificate, sharpened
+from inbounds.privacy.certificate import Certificate, sharpen
 from inbounds.privacy.certify import BITS
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def prove_by_tails(setting: Setting, noise: Noise, ends: Ends, delta: Fraction) 
             delta_allowed=exempt <= delta,
         )
 
-    certificate = sharpened(attempt, BITS)
+    certificate = sharpen(attempt, BITS)
     # A rule at the ends may hide a loss, and so may a delta; without them the outcomes that differ are releases.
     several = setting.lattice.low_list[0] != setting.lattice.high_list[-1]
     seen = ends.name == "leave" and noise.form.repeats and several
@@ -96,7 +96,7 @@ def worst_of_tails(noise: Noise, apart: int, bits: int) -> tuple[arb, Pair, int]
     def logarithm(index: int) -> arb:
         return _probability(noise, index, bits).log()
 
-    worst, witness, pairs = arb(0), (0, 0), set(deciding(noise.form, apart))
+    worst, witness, pairs = arb(0), (0, 0), set(deciding_outcomes(noise.form, apart))
     for pair in sorted(pairs):
         loss = abs(logarithm(pair[0]) - logarithm(pair[1]))
         if loss > worst:
@@ -113,7 +113,7 @@ def exempt_of_tails(noise: Noise, apart: int, bits: int) -> arb:
     return _at_least(noise, limit + 1 - apart, bits) + _at_least(noise, limit + 1, bits)
 
 
-def deciding(form: Form, apart: int) -> Iterator[Pair]:
+def deciding_outcomes(form: Form, apart: int) -> Iterator[Pair]:
     """Yield outcomes that are at most so far apart, among them two that lose most."""
     ends = _ends_of_runs(form)
     for end in ends:
@@ -183,4 +183,4 @@ def neighbours(setting: Setting, apart: int) -> Pair:
     """Return the indices of two answers that are so far apart, or as far as the bounds allow."""
     lattice = setting.lattice
     first = next(iter(lattice.finite_ends), 0)
-    return first, setting.clipped(first + apart if first + apart <= lattice.high_list[-1] else first - apart)
+    return first, setting.clip(first + apart if first + apart <= lattice.high_list[-1] else first - apart)

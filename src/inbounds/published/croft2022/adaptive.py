@@ -29,7 +29,7 @@ from inbounds.exact.rational import Number, as_written, shown
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.certificate import Certificate, brief
-from inbounds.privacy.label import written_up
+from inbounds.privacy.label import format_up
 from inbounds.privacy.law import PRECISION
 from inbounds.published.croft2022.adaptive_delta import Delta, certified_delta
 from inbounds.published.croft2022.adaptive_law import AdaptiveLaw
@@ -70,7 +70,7 @@ class AdaptiveLaplace(Mechanism):
         self._found = certified_delta(self._law)
         self._upwards = setting.lattice.unbounded_above
         self._border = setting.lattice.first if self._upwards else setting.lattice.last
-        super().__init__(setting, self._proved(setting, self._found))
+        super().__init__(setting, self._certify(setting, self._found))
         if delta is not None:
             self._refuse_less(delta)
         self._delta = delta
@@ -85,7 +85,7 @@ class AdaptiveLaplace(Mechanism):
         """The greatest delta that was acceptable, if one was given."""
         return {} if self._delta is None else {"delta": self._delta}
 
-    def _proved(self, setting: Setting, delta: Delta) -> Certificate:
+    def _certify(self, setting: Setting, delta: Delta) -> Certificate:
         first, second = (self._border + location * (1 if self._upwards else -1) for location in delta.pair)
         return Certificate.of(
             setting.promise,
@@ -110,7 +110,7 @@ class AdaptiveLaplace(Mechanism):
         refuted = self.counterexample()
         first, second = (brief(answer) for answer in refuted.worst_pair)
         raise NotPrivate(
-            f"adaptive Laplace keeps epsilon but for delta = {written_up(self._found.bound, 4)}, and delta = "
+            f"adaptive Laplace keeps epsilon but for delta = {format_up(self._found.bound, 4)}, and delta = "
             f"{shown(delta)} was asked for: between the true answers {first} and {second} the loss passes epsilon at "
             f"the release {float(self.broken_from):.6g} and grows without limit from there; use bounded Laplace, which "
             f"keeps epsilon. {refuted}",
@@ -153,7 +153,7 @@ class AdaptiveLaplace(Mechanism):
         return self._setting.lattice.value(self._border + (location if self._upwards else -location))
 
     def _location(self, index: int) -> int:
-        return abs(self._setting.clipped(index) - self._border)
+        return abs(self._setting.clip(index) - self._border)
 
     @property
     def scale(self) -> float:
@@ -177,7 +177,7 @@ class AdaptiveLaplace(Mechanism):
 
     def prove_again(self) -> Certificate:
         """Prove the delta again, from the law alone."""
-        return self._proved(self._setting, certified_delta(AdaptiveLaw(self._setting.distance, self._setting.epsilon)))
+        return self._certify(self._setting, certified_delta(AdaptiveLaw(self._setting.distance, self._setting.epsilon)))
 
 
 class AdaptiveDistribution(Distribution):
@@ -251,7 +251,7 @@ class AdaptiveDistribution(Distribution):
         locations = below if self._upwards else above
         return self._law.probabilities(np.zeros_like(locations), locations)
 
-    def looked_at(self, first: int, last: int) -> TrueAnswers:
+    def true_answers(self, first: int, last: int) -> TrueAnswers:
         """Return true answers, to be looked at scale by scale."""
         scale = max(1.0, self.scale)
         return TrueAnswers(self.lattice, scale, SLOW * scale, first, last)

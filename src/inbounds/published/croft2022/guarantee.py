@@ -132,17 +132,17 @@ class TruncatedPDF:
     @property
     def L(self) -> float:
         """The summed integrals of all constraints left of the location (Formula 4)."""
-        return settled(lambda _: self._constrained(-1))
+        return nearest_double(lambda _: self._constrained_mass(-1))
 
     @property
     def R(self) -> float:
         """The summed integrals of all constraints right of the location (Formula 5)."""
-        return settled(lambda _: self._constrained(1))
+        return nearest_double(lambda _: self._constrained_mass(1))
 
     @property
     def n(self) -> float:
         """The normalization factor, 1 / (1 - (L + R)) (Formula 6)."""
-        return settled(lambda _: 1 / self.feasible_mass())
+        return nearest_double(lambda _: 1 / self.feasible_mass())
 
     def feasible_mass(self) -> arb:
         """Return 1 - (L + R) in balls, summed over feasible space so that nothing cancels."""
@@ -163,13 +163,13 @@ class TruncatedPDF:
     def _feasible(self, sign: int) -> arb:
         """Weigh feasible space strictly on one side, without the location itself."""
         step = self.constraints.step
-        seen = self._seen(sign)
+        seen = self._reaches(sign)
         return sum((self._stretch(near or step, None if far is None else far + step) for near, far in seen), arb(0))
 
-    def _constrained(self, sign: int) -> arb:
+    def _constrained_mass(self, sign: int) -> arb:
         """Weigh the constraints on one side: each begins a step beyond the end of one span and stops at the next."""
         step = self.constraints.step
-        seen = self._seen(sign)
+        seen = self._reaches(sign)
         stops = [*(near for near, _ in seen[1:]), None]
         starts = [far for _, far in seen]
         weights = (
@@ -177,7 +177,7 @@ class TruncatedPDF:
         )
         return sum(weights, arb(0))
 
-    def _seen(self, sign: int) -> list[tuple[Fraction, Fraction | None]]:
+    def _reaches(self, sign: int) -> list[tuple[Fraction, Fraction | None]]:
         """Return how far the spans on one side reach, nearest first; the first begins at the location."""
         spans: Spans = self.constraints.spans
         if sign < 0:
@@ -205,7 +205,7 @@ def log_ratio(first: TruncatedPDF, second: TruncatedPDF, x: Any) -> float:
     for its bound).  Each PDF has its own scale.
     """
     point = _common(first, second).read(x, "x")
-    return settled(lambda _: ball(_exponent(first, second, point)) + _log_normalization(first, second))
+    return nearest_double(lambda _: ball(_exponent(first, second, point)) + _log_normalization(first, second))
 
 
 def guarantee_holds(
@@ -260,8 +260,10 @@ def motivating_example(epsilon: Number, i: Any = 1) -> MotivatingExample:
     promise = promised(bounds, 1, epsilon)
     distance = positive(i, "i")
     border, away = (TruncatedPDF(Constraints(bounds), at, 1 / promise.epsilon) for at in (Fraction(0), distance))
-    ratio = settled(lambda _: (ball(_exponent(border, away, Fraction(0))) + _log_normalization(border, away)).exp())
-    return MotivatingExample(ratio, settled(lambda _: ball(distance * promise.epsilon).exp()))
+    ratio = nearest_double(
+        lambda _: (ball(_exponent(border, away, Fraction(0))) + _log_normalization(border, away)).exp()
+    )
+    return MotivatingExample(ratio, nearest_double(lambda _: ball(distance * promise.epsilon).exp()))
 
 
 def promised(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number) -> Promise:
@@ -297,7 +299,7 @@ def is_at_most(sides: Callable[[], tuple[arb, arb]]) -> bool:
     return False
 
 
-def settled(compute: Callable[[int], arb]) -> float:
+def nearest_double(compute: Callable[[int], arb]) -> float:
     """Return the double nearest to a number, from balls of as many bits as that takes."""
     low = math.nan
     for bits in PRECISIONS:

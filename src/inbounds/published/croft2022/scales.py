@@ -32,10 +32,10 @@ from inbounds.published.croft2022.guarantee import (
     Constraints,
     TruncatedPDF,
     is_at_most,
+    nearest_double,
     noise_scale,
     positive,
     promised,
-    settled,
 )
 from inbounds.published.croft2022.lambert import depth, depth_from, scale_at_border, w_at_border
 
@@ -48,7 +48,7 @@ MOST_DECIMALS = 300
 def border_scale(sensitivity: Number | timedelta, epsilon: Number) -> float:
     """Return the scale of a location on the border of a single infinite constraint, about 1.586 dF/eps (Formula 32)."""
     promise = promised(Bounds.everything(), sensitivity, epsilon)
-    return settled(partial(location_scale_ball, Fraction(0), promise.sensitivity, promise.epsilon))
+    return nearest_double(partial(location_scale_ball, Fraction(0), promise.sensitivity, promise.epsilon))
 
 
 def location_scale(bounds: Bounds, location: Any, sensitivity: Number | timedelta, epsilon: Number) -> float:
@@ -68,7 +68,7 @@ def location_scale(bounds: Bounds, location: Any, sensitivity: Number | timedelt
     low, high = constraints.spans[0]
     border = high if low is None else low
     distance = abs(constraints.read(location, "location") - (border or 0))
-    return settled(partial(location_scale_ball, distance, promise.sensitivity, promise.epsilon))
+    return nearest_double(partial(location_scale_ball, distance, promise.sensitivity, promise.epsilon))
 
 
 def location_scale_ball(distance: Fraction, sensitivity: Fraction, epsilon: Fraction, bits: int) -> arb:
@@ -121,10 +121,10 @@ def lemma1(i: Any, scale_on_border: Any, sensitivity: Number | timedelta, epsilo
     start = distance / noise_scale(scale_on_border, "scale_on_border")
 
     def towards_border(branch: int) -> float:
-        return settled(lambda _: ball(distance) / depth_from(ball(start) * ball(-i_epsilon).exp(), branch))
+        return nearest_double(lambda _: ball(distance) / depth_from(ball(start) * ball(-i_epsilon).exp(), branch))
 
     def of_the_others(branch: int) -> float:
-        return settled(lambda _: ball(distance) / depth(i_epsilon, branch))
+        return nearest_double(lambda _: ball(distance) / depth(i_epsilon, branch))
 
     # The branch point of W is at u = -W(-1/2e).  Beyond it W is not real, or the scale would be negative.
     exists = is_at_most(lambda: (ball(start) * ball(-i_epsilon).exp(), -w_at_border()))

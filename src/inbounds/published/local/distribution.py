@@ -40,7 +40,7 @@ class RunsDistribution(Distribution):
         return self.lattice.first + self._law.low, self.lattice.first + self._law.high
 
     def _runs(self, centres: Indices) -> Sequence[SeenRun]:
-        return self._law.seen(apart(centres, np.full_like(centres, self.lattice.first)))
+        return self._law.seen_runs(apart(centres, np.full_like(centres, self.lattice.first)))
 
     def probability(self, released: Indices, centres: Indices) -> Floats:
         """Return the probability of a release."""
@@ -84,14 +84,14 @@ class RunsDistribution(Distribution):
 
     def errors(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the expected distances for possible answers so far from the ends of their spans."""
-        return _distance(self._law.seen(below), np.zeros(below.shape))
+        return _distance(self._law.seen_runs(below), np.zeros(below.shape))
 
     def at_ends(self, spans: Spans, below: Floats, above: Floats) -> Floats:
         """Return the probabilities that releases are ends of the bounds."""
-        runs = self._law.seen(below)
+        runs = self._law.seen_runs(below)
         return self._at(-below, runs) + self._at(above, runs)
 
-    def looked_at(self, first: int, last: int) -> TrueAnswers:
+    def true_answers(self, first: int, last: int) -> TrueAnswers:
         """Return true answers, every one of which is looked at if they are few."""
         width = float(self._law.width)
         return TrueAnswers(self.lattice, NODES if width < MOST_LISTED else width / RUNS, width + 1, first, last)

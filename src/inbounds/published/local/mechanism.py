@@ -40,7 +40,7 @@ class LocalMechanism(Mechanism):
                 f"2**53 steps of {concise(setting.lattice.step)} apart; give the bounds a larger step"
             )
         self._law = law
-        super().__init__(setting, _proved(setting, law))
+        super().__init__(setting, _prove(setting, law))
 
     @property
     def law(self) -> RunsLaw:
@@ -54,7 +54,7 @@ class LocalMechanism(Mechanism):
 
     def _draw(self, index: int, entropy: Entropy) -> int:
         lattice = self._setting.lattice
-        return lattice.first + self._law.draw(self._setting.clipped(index) - lattice.first, entropy)
+        return lattice.first + self._law.draw(self._setting.clip(index) - lattice.first, entropy)
 
     @cached_property
     def _distribution(self) -> RunsDistribution:
@@ -74,7 +74,7 @@ class LocalMechanism(Mechanism):
     def prove_again(self) -> Certificate:
         """Compare every pair of answers and every output, where they are few; else the levels once more."""
         if self._setting.lattice.width >= SMALL or len(self._law.outputs) > MOST_OUTPUTS:
-            return _proved(self._setting, self._law)
+            return _prove(self._setting, self._law)
         return prove_by_definition(self._setting, self._row)
 
     def _row(self, centre: int, bits: int) -> list[arb]:
@@ -103,7 +103,7 @@ def local_setting(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Numb
     return setting
 
 
-def _proved(setting: Setting, law: RunsLaw) -> Certificate:
+def _prove(setting: Setting, law: RunsLaw) -> Certificate:
     """Write down what the levels guarantee.
 
     The weights of all outputs add up to the same total whatever the true answer is, so the loss is the logarithm of a

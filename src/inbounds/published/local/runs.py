@@ -53,7 +53,7 @@ class RunsLaw(ABC):
         """Return the runs for a true answer, always as many."""
 
     @abstractmethod
-    def seen(self, answer: Floats) -> Sequence[SeenRun]:
+    def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
         """Return the same in doubles, for many true answers at once, also between whole numbers."""
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 
 from inbounds.errors import ProjectionFailed
 from inbounds.joint.measured.measurements import Measurements
-from inbounds.joint.measured.stored import restored, stored
+from inbounds.joint.measured.stored import load_measurements, to_document
 from inbounds.query.answer.answer import plain, read_plain
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
 from inbounds.query.methods.method import Answered
@@ -70,13 +70,13 @@ def unprojected(request_id: str) -> ProjectionFailed:
 
 def _plain(part: Part) -> Any:
     if isinstance(part, Measurements):
-        return stored(part)
+        return to_document(part)
     return [[[plain(one.value), one.noise, plain(one.interval)] for one in row] for row in part]
 
 
 def _read(kept: Any) -> Part:
     if isinstance(kept, dict):
-        return restored(json.dumps(kept))[0]
+        return load_measurements(json.dumps(kept))[0]
     return [tuple(Answered(read_plain(value), noise, _ends(ends)) for value, noise, ends in row) for row in kept]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inbounds.bounds import Bounds
-from inbounds.ledger.values.address import is_address, told_apart
+from inbounds.ledger.values.address import distinct_place, is_address
 from inbounds.ledger.values.terms import Terms, with_digest
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.derived_column import Derived
@@ -61,7 +61,7 @@ def _source(contract: Contract, ledger: Path | None) -> dict[str, str]:
     for key in ("source", "table", "delimiter", "encoding"):  # which decide what is a row, and whose
         if contract.has("dataset", key):
             value = str(contract.value("dataset", key))
-            found[key] = told_apart(_seen_from(ledger, contract, value) if key == "source" else value)
+            found[key] = distinct_place(_seen_from(ledger, contract, value) if key == "source" else value)
     return found
 
 

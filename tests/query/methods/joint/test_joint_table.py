@@ -206,7 +206,7 @@ def test_what_was_measured_is_kept_where_no_table_is_found(towns: Playground, mo
     measurements later, without another look at the data or another charge."""
     query = towns.dataset.sql(f"{CROSSED}".replace("COUNT(*)", "COUNT(*), SUM(size)"))
     ledger = towns.dataset.ledger
-    monkeypatch.setattr(solve, "rounded", broken)
+    monkeypatch.setattr(solve, "round_cells", broken)
     for _ in range(2):
         with pytest.raises(ProjectionFailed, match="request id, 'one', which costs nothing more") as failure:
             query.ask(5, analyst="ana", request_id="one")
