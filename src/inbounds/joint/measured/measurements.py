@@ -90,11 +90,11 @@ def _measure_grouping(
     sums = clamped_sums(plan.layout, truth, grouping)
     drawn = plan.mechanism(grouping)._release_array(sums, entropy)
     values, known = known_groups(plan.facts, grouping)
-    steps: NDArray[np.int64] = np.where(known, values * plan.grain.denominator, drawn).astype(np.int64)
+    grains: NDArray[np.int64] = np.where(known, values * plan.grain.denominator, drawn).astype(np.int64)
     most = min(2 * MOST, MOST_STEPS * plan.grain.denominator)
-    if np.abs(steps.astype(np.float64)).sum() > most:
-        steps = np.clip(steps, -(most // steps.size), most // steps.size)
-    return steps.reshape(plan.layout.sizes(grouping))
+    if np.abs(grains.astype(np.float64)).sum() > most:
+        grains = np.clip(grains, -(most // grains.size), most // grains.size)
+    return grains.reshape(plan.layout.sizes(grouping))
 
 
 def clamped_sums(layout: Layout, cells: NDArray[np.int64], grouping: Grouping) -> NDArray[np.int64]:
