@@ -94,6 +94,8 @@ class Intervals:
     # Few points: everything is written out.
 
     def _in_table(self, released: Indices, confidence: float) -> tuple[Indices, Indices]:
+        # A truth accepts a release unless all releases that speak no better for it have at most the odds that are left
+        # out.
         truths, releases, odds = self._table
         column = np.searchsorted(releases, np.clip(released, releases[0], releases[-1]))
         accepted = odds[:, column] > (1 - confidence) * (1 - SLACK)
@@ -119,6 +121,8 @@ class Intervals:
     # Fine lattices: two tails, and how they share the odds.
 
     def _by_tails(self, released: Indices, confidence: float) -> tuple[Indices, Indices]:
+        # The least truth whose upper tail still reaches the release, and the last whose lower tail does not pass it.
+        # Both tails are monotone in the truth, because the law rises and shares never fall, so bisection finds them.
         law, odds = self._law, (1 - confidence) * (1 - SLACK)
         nodes, shares = self._shares_at(confidence)
         here = law.truths(released)
@@ -168,6 +172,9 @@ class Intervals:
     def _best_shares(self, nodes: Indices, confidence: float) -> Floats:
         """Return which part of the odds the lower tail has at some truths, by likelihood ratio."""
         law = self._law
+        # 1. Cut the releases around each truth into cells, and what is beyond them into two more.
+        # 2. Order cells by likelihood ratio, and accept them until they have the confidence together.
+        # 3. Of the odds below the first accepted cell and above the last, the share that is below.
         reach = (10 - np.log1p(-confidence)) * law.scale
         edges = self._clip(nodes[:, None] + _whole(np.linspace(-reach, reach, CELLS + 1)))
         up_to = law.up_to(edges - 1, nodes[:, None])

@@ -87,6 +87,8 @@ class MomentTables:
     @np.errstate(under="ignore")
     def at(self, spans: NDArray[np.intp], below: Floats, above: Floats) -> LaplaceMoments:
         """Return the moments around centres at these distances from the lower and upper ends of their spans."""
+        # What is outside the span is known about its end; about a centre `n` steps inside it fades by `q^n`, and the
+        # moments are moved by the binomial formula.
         n = np.array((below, above))  # both sides at once: for few centres, what costs is the number of operations
         mass, first, second = self._outside[:, :, spans]
         fade, carried = np.exp(n * -self._rate), n * mass
@@ -101,6 +103,7 @@ class MomentTables:
 def geometric_sums(n: Floats, rate: float | Floats) -> Sums:
     """Return `(1 - q) * sum(d**p * q**d)` over `d` from 1 to `n`, for `p` = 0, 1, 2; `n` need not be whole."""
     q, single, exponent = np.exp(-rate), -np.expm1(-rate), n * -rate
+    # The closed forms by summation by parts.  Where `n * rate` is small they are differences of nearly equal numbers.
     end = np.exp(exponent) * q
     finite = np.where(end == 0, 0.0, n)
     zeroth = -q * np.expm1(exponent)
@@ -125,6 +128,7 @@ def _outside(
     gaps: Floats,
 ) -> Sums:
     """Return mass, first and second moment of all that is below each span, about its lower end."""
+    # A recurrence from span to span for each moment: what is in the span, and what is below it, moved across and faded.
     factors = across * through[:-1]
     inner = points[0] + through * lengths * mass
     first = linear_scan(factors, across * (inner[:-1] + gaps * whole[:-1]), 0.0)

@@ -198,6 +198,7 @@ class Prior:
 
     def distances(self, cuts: Indices, targets: Indices) -> Floats:
         """Return, for each cell between cuts and each target, the sum of weight times distance from the target."""
+        # A sum of `w |t - x|` is that below the target and that above it, each from running sums of `w` and `w x`.
         inner = np.clip(targets[None, :], cuts[:-1, None], cuts[1:, None])
         mass, moment = self._sums(cuts)
         inner_mass, inner_moment = self._sums(inner)
@@ -231,6 +232,7 @@ class Prior:
         least = np.zeros(len(cuts) - 1)
         first = np.searchsorted(self.highs, cuts[:-1])
         last = np.searchsorted(self.lows, cuts[1:], side="left") - 1
+        # A stretch that is not all possible has the least weight 0: it begins late, ends early, or has a gap in it.
         for part, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
             if a > b or self.lows[a] > cuts[part] or self.highs[b] < cuts[part + 1] - 1:
                 continue

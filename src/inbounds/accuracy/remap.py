@@ -63,6 +63,7 @@ class Remap:
     @cached_property
     def _padded_groups(self) -> tuple[list[int], list[int]]:
         """Edges and targets, filled up so that a bisection always takes the same number of steps."""
+        # A bisection of 2^k - 1 numbers always takes k steps, so its time does not tell where the release is.
         missing = (1 << len(self.edges).bit_length()) - 1 - len(self.edges)
         edges, targets = self.edges.tolist(), self.targets.tolist()
         return edges + [4 * FAR] * missing, targets + targets[-1:] * missing
@@ -82,6 +83,10 @@ def best_remap(law: Distribution, prior: Prior) -> Remap:
 
     Medians that do not rise are not used; what rises and has the least expected error is looked for then.
     """
+    # 1. Cut releases into groups, and take true answers that stand for all.
+    # 2. The posterior of the truth given each group, up to a factor: prior times probability.
+    # 3. Its median, which no other number is below in expected distance.
+    # 4. Medians may fall where the law is odd; then the best targets that do not are looked for.
     edges = _edges(law, prior)
     truths = _Truths.of(prior)
     weights = truths.masses[:, None] * group_probabilities(law, edges, truths.indices)
@@ -154,6 +159,8 @@ def _fill_unseen(targets: Indices, seen: NDArray[np.bool_]) -> Indices:
 
 def _best_rising(truths: _Truths, weights: Floats, candidates: Indices) -> Indices:
     """Return the targets of the least expected error that never fall, by dynamic programming."""
+    # Group after group, the least total cost if this group's target is a given candidate: its own cost, and the least
+    # total of the group before over all candidates that are not above.  Then back along the choices that were made.
     costs = weights.T @ np.abs(truths.indices[:, None] - candidates).astype(float)
     came_from = np.zeros(costs.shape, np.int32)
     total, places = np.zeros(len(candidates)), np.arange(len(candidates))

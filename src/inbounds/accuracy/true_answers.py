@@ -73,6 +73,8 @@ class TrueAnswers:
 
     def runs(self) -> Runs:
         """Cut the answers into runs across which the quantity is smooth, or far from every end."""
+        # Each span is cut in three: near its lower end, near its upper end, and between them, where the quantity is
+        # constant and one answer stands for all.  The two near ends are cut into runs of about `length`.
         lattice, flat, length = self.lattice, np.floor(self.flat), np.floor(max(1.0, self.run))
         lows, highs = self._clip()
         counts = self._counts()
@@ -196,6 +198,7 @@ def weighted_mean(answers: TrueAnswers, stretches: AnswerStretches, curve: Curve
 def _sum(runs: Runs, curve: Curve, most: int, weights: Floats | None = None) -> float:
     """Return the sum of the quantity over runs, times the weight of each."""
     weights = np.ones(len(runs.span)) if weights is None else weights
+    # Runs of one length share their nodes, so runs are sorted by length and each length is summed at once.
     counts = np.where(runs.count > CONTINUOUS, ANY, runs.count)
     order = np.argsort(counts)
     total = 0.0
@@ -226,6 +229,7 @@ def greatest(answers: TrueAnswers, curve: Curve) -> float:
 
 def _refine(runs: Runs, curve: Curve, run: int, at: float) -> float:
     """Return the greatest value between the neighbours of the best place found, where it has one peak."""
+    # Ternary search between the two neighbours that were looked at: each round leaves two thirds.
     width = np.ceil(runs.count[run] / 8)
     low, high = max(at - width, -runs.before[run]), min(at + width, runs.after[run])
     which = np.array([run])

@@ -44,6 +44,9 @@ def _erfc(x: Floats) -> Floats:
 
 def mass(first: Floats, last: Floats, s: float) -> Floats:
     """Return `erf(last / s) - erf(first / s)`, to full relative accuracy however far out and however narrow."""
+    # Three cases, each without cancellation: both ends on one side of zero, by the smaller tails; zero between them, as
+    # a sum of two; and a cell so narrow that the difference has no digits left, by its density with a second-order
+    # term.
     start, stop = np.broadcast_arrays(first / s, last / s)
     near = np.where(start >= 0, start, np.where(stop <= 0, -stop, 0.0))  # the farther tail by its distance
     far = np.where(start >= 0, stop, np.where(stop <= 0, -start, 0.0))

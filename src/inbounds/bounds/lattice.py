@@ -53,6 +53,7 @@ class Lattice:
     @classmethod
     def of(cls, bounds: Bounds, step: Fraction) -> Lattice:
         """Put `bounds` on the lattice with this step: their own, or a fine one when they have none."""
+        # Ends are rounded inward, so that no index stands for an impossible value.  Spans may touch after that.
         ratio = bounds.unit / step
         lows, highs = list(bounds.ends[0::2]), list(bounds.ends[1::2])
         low_indices = [-FAR if n is None else -(-n * ratio.numerator // ratio.denominator) for n in lows]
@@ -278,6 +279,7 @@ class Lattice:
 
     def farthest_within(self, indices: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
         """Return, for each feasible index, the farthest feasible one at most `|reach|` away on the side of its sign."""
+        # The target itself, or if it is in a gap, the end of the last span on the way to it.
         target = indices + reach
         if reach >= 0:
             i = np.searchsorted(self.lows, target, side="right") - 1

@@ -134,6 +134,7 @@ def merge(edges: Edges, reach: int) -> Edges:
 
 def common(first: Edges, second: Edges) -> Edges:
     """Return the intersection of two unions, each with its spans in order and disjoint."""
+    # Both unions side by side: what the two spans at hand share, then on in the one that ends first.
     both: Edges = []
     i = j = 0
     while i < len(first) and j < len(second):
@@ -160,6 +161,7 @@ def outside(gaps: Edges) -> Edges:
 
 def holds(ends: Ends, place: Fraction) -> bool:
     """Return whether `place` is in one of the spans; None is an infinite end."""
+    # Ends are low and high in turn, so an odd number of them at or below a place means that it is within a span.
     index = bisect_right(ends, place, *_finite(ends))  # type: ignore[type-var]  # no None within these limits
     return index % 2 == 1 or (index > 0 and ends[index - 1] == place)
 

@@ -85,6 +85,8 @@ class Union:
         edges = merge(edges, reach=0 if grid.step is None else 1)
         if not edges:
             raise InvalidBounds(f"bounds must hold a possible value, got none from {source}; keep some value possible")
+        # Equal unions must have equal ends, whatever unit they were computed in: so the largest unit that reaches every
+        # end.
         divisor = 1
         if grid.step is None:
             _check_that_no_point_is_alone(edges, unit, source)

@@ -171,6 +171,7 @@ def _relate_to_optimum(by_name: dict[str, Row], *, everywhere: bool) -> list[Row
 
     The limit of the worst error is one over all true answers only.
     """
+    # Only pure mechanisms are related to the limit, which is one for epsilon without a delta.
     mean_row, worst_row = (by_name[optimal_name(goal)] for goal in get_args(Minimise))
     mean = _limit(mean_row, mean_row.mean_error)
     worst = _limit(worst_row, worst_row.worst_error) if everywhere else None

@@ -83,6 +83,8 @@ def _sample(
     count: int,
 ) -> Objective:
     """Return an objective over true answers of so many spans, evenly spread over all true answers."""
+    # Evenly spread ranks among all true answers hit long spans more often than short ones, as a mean over answers asks
+    # for. Each hit stands for as many answers as any other, whatever the length of its span.
     sizes = (highs - lows).astype(float) + 1
     ranks = (np.arange(count) + 0.5) / count * sizes.sum()
     hit = np.minimum(np.searchsorted(np.cumsum(sizes), ranks), len(sizes) - 1)

@@ -131,11 +131,14 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
     check_seconds(time_limit)
     if window is not None:
         indices_of(window, bounds, Lattice.of(bounds, promise.step_for(promise.plain_scale)))
+    # The optimum may lean towards the middle of the range.  Who names an error to minimise has accepted that; else it
+    # is searched for the worst error only, and only where a tight range makes it worth the time.
     leaning = minimise is not None or prior is not None
     searched = is_optimum_wanted(optimum, bounds) and limit == 1 and (optimum is True or leaning or _is_tight(promise))
     if optimum:
         refuse_without_optimum(bounds, sensitivity, epsilon)
         _refuse_contradiction(pooling_limit, limit, guarantee)
+    # Every mechanism is measured roughly, and the best of each kind by what decides; on few spans the two are the same.
     rough, final = objectives(promise, goal, window, prior)
     requirements = Requirements(bounds, sensitivity, epsilon)
     with reporting(progress) as report:
@@ -165,6 +168,7 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
 
 
 def _best(trials: list[Trial]) -> Trial:
+    # Of equal errors the plainest law wins: a reader should not wonder what a pooling is for that changes nothing.
     least = min(trial.error for trial in trials)
     alike = [trial for trial in trials if trial.error <= least * (1 + TIE)]
     return min(alike, key=lambda trial: (not trial.plain, trial.mechanism.pooling))

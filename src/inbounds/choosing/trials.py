@@ -46,6 +46,7 @@ class Trials:
 
     def everything(self) -> Iterator[Trial]:
         """Yield every mechanism of the catalogue that may be recommended, with its error."""
+        # What is searched for comes first: if it is next to the limit, nothing else needs tuning.
         considered = [entry for entry in CATALOGUE if self._may_be_considered(entry)]
         best = [trial for entry in considered if entry.searched for trial in self._of_entry(entry, tuned=False)]
         yield from best

@@ -91,6 +91,7 @@ def _least(attempt_at: Callable[[int], Trial | None], grid: list[int], rough: bo
         trial = trials[part]
         return math.inf if trial is None else trial.error
 
+    # Each place is measured once, whoever asks for it: the yield below says what was measured on the way.
     first = sorted({*grid[::2], grid[-1]}) if rough else grid
     best = min(first, key=error)
     place = grid.index(best)

@@ -75,6 +75,8 @@ def from_decimal(number: Decimal, parts: int | None = None) -> Fraction:
 
 def _read_digits(digits: str, exponent: int) -> tuple[Fraction, str]:
     """Return `int(digits) * 10**exponent` within what counts, and the digits behind that up to the last nonzero one."""
+    # Only `DIGITS` before the point and `DECIMALS` after it are computed with: a short text such as 1e999999999 must
+    # not take more memory or time than another.
     digits = digits.lstrip("0")
     if not digits:
         return Fraction(0), ""
@@ -103,6 +105,7 @@ def _place_rest(size: Fraction, rest: str, parts: int | None) -> Fraction:
 
 def _compare(rest: str, limit: Fraction) -> int:
     """Return the sign of 0.rest minus a limit between 0 and 1, by long division."""
+    # Block by block against the decimals of the limit, and no farther than the first block that differs.
     left, divisor = limit.as_integer_ratio()
     for start in range(0, len(rest), BLOCK):
         block = rest[start : start + BLOCK]

@@ -56,6 +56,9 @@ def restore(
     """
     if why is not None:
         check_restore_reason(why)
+    # 1. Copy the backup beside the ledger, once it has verified against its own head and the saved one.
+    # 2. Find which datasets lose entries by it, and record that in the copy, with the reason.
+    # 3. Exchange the two in one step, and verify what is in place now.
     target = _target(where)
     if target.exists() and backup.exists() and target.samefile(backup):
         raise InvalidParameter("the backup is the ledger itself; name a file that backup has made")

@@ -74,6 +74,8 @@ def grid_to_ends(width: int, distance: int, reach: int) -> AnswerGrid:
 
 def mean_bound(prior: Prior, grid: AnswerGrid, epsilon: Fraction, tell: Tell | None, deadline: Deadline) -> float:
     """Return an error in steps that no private mechanism is below on average over a prior."""
+    # A lower bound must hold for every offset of the grid at once: so each row counts with the least density between it
+    # and the next, which no offset is below.
     cuts = int(prior.lows[0]) + grid.spacing * np.arange(grid.rows + 1)
     weights = prior.least_density(cuts) * grid.spacing
     if grid.reach == 1:

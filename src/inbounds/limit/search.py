@@ -127,6 +127,7 @@ class Search:
 
     def _attempts(self) -> Iterator[Callable[[], None]]:
         """Yield what to try next: closed forms, then mechanisms for wide ranges, then linear programs."""
+        # The cheap attempts first: closed forms often meet the limit at once, and then no program is solved.
         yield self._try_chains
         if self._is_small and self._can_solve:
             yield self._try_every_point
@@ -199,6 +200,8 @@ class Search:
     def _try_every_point(self) -> None:
         """Try the best table that has a row for each point."""
         lattice, distance = self._lattice, self.setting.distance
+        # Points in gaps are rows as well, so that all rows are one step apart; no answer is there, so they cost
+        # nothing.
         cells = Cells(lattice.first, 1, lattice.width + 1, distance, interpolated=False)
         targets = np.array(lattice.indices(), dtype=np.int64)
         if self._is_mean:
@@ -248,6 +251,7 @@ class Search:
     def _solve(self, cells: Cells, costs: Floats, share: float = 0.7) -> TableKernel | None:
         """Return the table with the least error, made exactly private; None if there is none."""
         epsilon = row_epsilon(cells, self.setting.distance, self.setting.epsilon)
+        # One solution serves twice: its table becomes a mechanism, and its prices a bound for all others.
         problem = problem_of(costs, cells.reach, epsilon, self.minimise)
         exact = cells.width == 1  # nothing is rounded, so what holds for tables holds for all
         solution = solve(problem, self.tell, self.deadline.share(share), GAP if exact else ROUGH)
@@ -279,6 +283,8 @@ class Search:
 
     def _bound_by_points(self, cells: Cells, bound: float) -> None:
         """Use the program of points from end to end twice, if neighbours' answers are as many points apart."""
+        # The bound is in units of the distance of points.  It holds for mechanisms on the lattice only if points so far
+        # apart are neighbours there as well.
         spacing = self._lattice.width // (cells.rows - 1)
         if cells.reach * spacing <= self.setting.distance:
             self.limit = max(self.limit, spacing * bound)
@@ -289,6 +295,8 @@ class Search:
         lattice, epsilon = self._lattice, self.setting.epsilon
         deadline = self.deadline.share(0.6)
         if self._is_mean:
+            # Windows of equal size under a prior that counts all answers alike have one bound, so one of them is solved
+            # for.
             prior = self.prior if points is None or points > lattice.width else self._window(points)
             bound = mean_bound(prior, grid, epsilon, self.tell, deadline)
         else:
@@ -324,6 +332,8 @@ class Search:
 
 def _choices(lattice: Lattice, distance: int, reach: int) -> list[Cells]:
     """Return cells that fill the range alike, and cells that are narrower at its ends; an even number of them first."""
+    # Wider cells waste some of epsilon, and narrow ones at the ends some of the symmetry; which of the two is better
+    # depends on how well the width divides.
     narrow = rounded_cells(lattice.first, lattice.width, distance, reach)
     count = max((lattice.width + 1) // narrow.width, 1)
     wide = Cells(lattice.first, -(-(lattice.width + 1) // count), count, reach, interpolated=False)

@@ -217,6 +217,7 @@ def _with_jumps(indices: Sequence[int], height: Callable[[int], float]) -> dict[
     """Return the heights at some indices, and at others next to every jump between them."""
     heights = {index: height(index) for index in indices}
     jump, finest = JUMP * max(heights.values()), 1 + (indices[-1] - indices[0]) // FINEST
+    # Halve every stretch across which the curve jumps, until it is as narrow as can be seen.
     pairs = list(pairwise(indices))
     while pairs:
         low, high = pairs.pop()

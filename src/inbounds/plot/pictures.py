@@ -237,6 +237,7 @@ def _draw_spikes(axes: Axes, axis: AnswerAxis, spikes: Sequence[Sequence[Spike]]
         if spike.probability < LEAST_WRITTEN:
             continue
         key = spike.end, spike.side
+        # Numbers beside one end are stacked: each at least a line above the one before it, least probable first.
         at = taken[key] = max(height, 0.025 * top, taken.get(key, -top) + 0.05 * top)
         axes.annotate(
             f"{spike.probability:.2g}",

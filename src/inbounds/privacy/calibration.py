@@ -88,6 +88,9 @@ def _settle_lattice(promise: Promise) -> Calibrated:
     the least scale is a little different.  Should they lead in a circle, the largest scale in it is taken, on the
     lattice that it asks for: the coarsest in the circle, where less would do.
     """
+    # 1. Calibrate on the lattice of the plain scale.
+    # 2. The scale found asks for a step; go on until it asks for the step that it was found on.
+    # 3. If steps repeat without that, take the largest scale of the circle.
     tried: dict[Fraction, Calibrated] = {}
     step = promise.step_for(promise.plain_scale)
     while step not in tried:
@@ -222,6 +225,7 @@ def _narrow(prover: _Prover, guess: float, tolerance: float) -> float:
 
 def _guess(prover: _Prover, least: float) -> float:
     """Search with the pairs that look worst; if another turns out to be worse still, with all of them."""
+    # Which pairs are worst hardly changes with the scale, so a few thousand of perhaps millions do for the search.
     every, excess = prover.claim.pairs, prover.float_excess
     worst = every.only(np.argsort(prover.float_losses(1.5 * least, every))[-WORST:])
     guess = least_safe(excess(worst), least, 2 * least, TOLERANCE)
@@ -230,6 +234,8 @@ def _guess(prover: _Prover, least: float) -> float:
 
 def _look_below(prover: _Prover, least: float, calibrated: Calibrated) -> Calibrated:
     """Return the smallest scale below the one found that is safe too, if looking at some of them shows one."""
+    # With trusted answers the loss may fall, rise and fall again as the scale grows.  Look from the least scale up for
+    # the first fall below epsilon; what doubles show there is proved in balls before it is used.
     lattice, safe = prover.claim.lattice, float(calibrated.claim.scale)
     looks = min(LOOKS, max(FEWER_LOOKS // len(lattice), 2))
     if prover.claim.law.constant or safe <= least * (1 + 4 * looks * prover.doubt):  # what doubles can tell apart

@@ -168,6 +168,8 @@ def worst_loss(law: Law, pairs: Pairs, bits: int = PRECISION) -> Worst:
     far, with a ratio of `Z` no farther from 1, cannot lose more.  And no pair loses more than twice its distance times
     the rate, so the farthest pairs come first, and those that are too near for that are not looked at.
     """
+    # The loss of a pair is `distance * rate + |ln Z ratio|`, and the second term is at most the first: a ratio of `Z`
+    # between two centres cannot be above `exp(distance * rate)`.
     rate, allowance = law.masses(bits).rate, pairs.allowance
     is_few = len(pairs) <= FEW
     distances = abs(pairs.first - pairs.second)
@@ -208,6 +210,7 @@ def _ratios(law: Law, pairs: Pairs, bits: int) -> Iterator[arb]:
     at_highs: dict[int, arb] = {}
 
     def z(indices: NDArray[np.int64], spans: NDArray[np.intp]) -> Iterator[arb]:
+        # Most deciding pairs have an end of a span in them, whose `Z` is the same each time.
         for low, high, span in _to_the_ends(law.lattice, indices, spans):
             if not low:
                 if span not in at_lows:

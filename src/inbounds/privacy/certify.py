@@ -96,6 +96,8 @@ def _prove_again(claim: Claim, bits: int) -> Certificate:
 
 def _by_definition(claim: Claim, bits: int) -> Worst:
     """Enclose the greatest `|ln P_x(k) - ln P_y(k)|` over all neighbouring answers `x` and `y` and all outputs `k`."""
+    # Nothing of the first road is used: no deciding pairs, no recurrences, no closed form of `Z`.  Answers that are not
+    # trusted may be anywhere between the ends, and go to the law of the index that they are projected to.
     lattice, promise = claim.lattice, claim.promise
     feasible = lattice.indices()
     steps = ceil(promise.sensitivity / lattice.step)
@@ -183,6 +185,7 @@ def _by_sums(claim: Claim, bits: int) -> Worst:
 
 def _z(law: Law, weights: dict[int, arb], centre: int) -> arb:
     """Return the sum of `w_k * q^|k - centre|` over all feasible `k`."""
+    # First what pooling adds at the ends of spans, then each span as a geometric series on its side of the centre.
     total = sum(((weight - 1) * _power(law, abs(end - centre)) for end, weight in weights.items()), arb(0))
     for span in law.lattice.spans:
         low, high = span

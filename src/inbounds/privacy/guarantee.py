@@ -108,6 +108,8 @@ def _projected_pairs(lattice: Lattice, distance: int) -> Ends:
 
     The end itself is reached from up to half a gap away on its outer side.
     """
+    # An end of an inner gap stands for all answers in its half of the gap, so what is a sensitivity away from one of
+    # them can be half a gap farther out than what is a sensitivity away from the end itself.
     lows, highs = finite(lattice.lows), finite(lattice.highs)
     if not len(lows) + len(highs):
         return _anywhere(distance)
@@ -137,6 +139,7 @@ def _neighbouring_pairs(lattice: Lattice) -> Ends:
 
     Losses add up along a path, so neighbours bound every pair; and they are largest beside the ends.
     """
+    # A span of one point has no neighbours within it; its pairs are the ends of the gaps beside it.
     long = lattice.highs > lattice.lows
     lows, highs = finite(lattice.lows[long]), finite(lattice.highs[long])
     if not len(lows) + len(highs) + len(lattice.gaps):

@@ -43,6 +43,8 @@ class Masses:
             self._find_missing(law)
 
     def _find_missing(self, law: Law) -> None:
+        # From left to right: what is missing below a span is the gap beside it, and what is missing below the span
+        # before that, faded across that span and the gap.  From right to left likewise.
         pooling = ball(law.pooling)
         outer, through, across = self.q * (1 - pooling), self.through, self.across
         gaps = [self.q - power for power in across]  # the mass of each gap, seen from either end

@@ -27,6 +27,8 @@ class FloatMasses:
     def __init__(self, lattice: Lattice, rate: float, pooling: float) -> None:
         self.lattice, self.rate = lattice, rate
         self.q, self.single = float(np.exp(-rate)), float(-np.expm1(-rate))
+        # The same masses as in `law.Masses`, counted as what is there instead of what is missing: sums of positive
+        # terms.
         gaps = lattice.gaps.astype(float)
         lengths = lattice.lengths.astype(float) + 1
         across = np.exp(-(gaps + 1) * rate)
@@ -89,6 +91,7 @@ def linear_scan(factors: Floats, terms: Floats, first: float) -> Floats:
 
     Runs of about sqrt(n) elements go through the recurrence side by side, then each run's start is carried in.
     """
+    # sqrt(n) runs of sqrt(n) elements: two loops of that length over arrays, instead of one of length n over numbers.
     n = len(factors)
     width = int(n**0.5) + 1
     a, b = np.zeros((2, width * width))

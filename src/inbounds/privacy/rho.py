@@ -51,6 +51,7 @@ def greatest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     if epsilon <= 0:
         return Fraction(0)
     with lock(), workprec(BITS):
+        # Double until the best order is passed, then halve the stretch it lies in.
         least = Fraction(1, 2**FARTHEST)
         while least < 2**FARTHEST and _is_below_best(2 * least, epsilon, delta):
             least *= 2

@@ -216,6 +216,8 @@ def _standard_deviation(setting: Setting, way: Sigma) -> Fraction:
 
 def _least(enough: Callable[[float], bool], start: float) -> float:
     """Return a number for which something holds, and does not a hair below it."""
+    # Double until it holds, halve until it does not, then bisect: only a number for which it was seen to hold is
+    # returned.
     high = start
     while not enough(high):
         high *= 2

@@ -70,6 +70,8 @@ class FairColumn:
         def power(exponent: int) -> arb:
             return (-exponent * rate).exp()
 
+        # Three stretches: rising powers up to the truth, falling ones up to twice the truth, and from there each power
+        # twice.
         if index <= j:
             return power(j - index) - power(j + 1)
         if index <= 2 * j:

@@ -93,6 +93,8 @@ class StaircaseNoise(Noise):
     @np.errstate(under="ignore")
     def tails(self, index: Floats) -> Sums:
         """Return the sums of `p(k)` and `k * p(k)` over `k >= index`: the rest of a flight, and all that follow."""
+        # A flight is `D` steps, its upper stair `r` of them.  What is left of the flight that the index is in, then all
+        # flights after it as a geometric series, and everything moved by where the flight begins.
         d, r, b = float(self.distance), float(self.first), self._b
         flight = np.floor(index / d)
         stair = index - flight * d
@@ -158,6 +160,7 @@ def best_first_stair(distance: int, epsilon: Fraction) -> int:
     In the continuous limit that is `1 / (1 + exp(epsilon / 2))` of the sensitivity (their equation for the magnitude
     cost); on a lattice it is next to it.
     """
+    # The cost has one valley, and the lattice moves its lowest point by less than two steps.
     near = distance / (1 + math.exp(min(float(epsilon) / 2, 700.0)))
     candidates = {min(max(math.floor(near) + shift, 1), distance) for shift in range(-2, 4)}
     return min(sorted(candidates), key=lambda first: StaircaseNoise(distance, epsilon, first).mean_distance)

@@ -43,6 +43,8 @@ class HolohanLaplace(TruncatedLaplace):
     pure: ClassVar[bool] = False
 
     def __init__(self, bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number, *, delta: Number = 0) -> None:
+        # Their condition gives a scale for epsilon and delta.  It is proved here, on the lattice, for the pure loss
+        # that this delta stands for, and raised where the paper's scale is a hair too small.
         promise = Promise.of(bounds, sensitivity, epsilon, "standard", 0, False)
         allowed = _delta(delta)
         _need_one_continuous_interval(bounds)

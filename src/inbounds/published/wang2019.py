@@ -49,6 +49,8 @@ class PiecewiseLaw(RunsLaw):
     """
 
     def __init__(self, width: int, levels: Levels) -> None:
+        # The window must be so wide that moving it can shift the mean by as much as the answer moves, and the outputs
+        # must reach so far out that it still fits for the answers at both ends.
         low, step = levels.low, levels.step
         self.width, self._levels, self.ratio = width, levels, levels.ratio
         nearest = round(width / math.expm1(levels.epsilon / 2))

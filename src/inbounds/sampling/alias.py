@@ -65,6 +65,8 @@ class AliasTable:
 
 def _divide(row: Sequence[int], bits: int) -> tuple[list[int], list[int]]:
     """Return for each part how much of it is its first outcome, and both outcomes of each part, one after the other."""
+    # Fill each part that has too little with what another has too much, until all are full: the giver shrinks, and
+    # becomes one that has too little once it is below a part itself (Vose).
     count, size = 1 << bits, 1 << (BITS - bits)
     left = [*row, *[0] * (count - len(row))]
     limits, outcomes = [size] * count, [outcome for part in range(count) for outcome in (part, part)]

@@ -59,6 +59,9 @@ class ArraySampler:
         if not self._proposals:
             drawn, rest = np.empty_like(centres), np.arange(len(centres))
         else:
+            # 1. Propose everything in doubles, in blocks that fit the cache.
+            # 2. Propose what is left in extended precision, padded so that how much it was does not show in the time.
+            # 3. Decide what is left then, next to nothing, in balls.
             first, *others = self._proposals
             drawn, settled = np.empty_like(centres), np.empty(len(centres), dtype=np.bool_)
             for start in range(0, len(centres), BLOCK):

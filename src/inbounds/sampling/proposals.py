@@ -73,6 +73,9 @@ class OneSpanProposals:
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
         uniform = uniform_numbers(words, self._kind, self._bits)
         lows, highs = self._ends[centres.dtype]
+        # Invert as if nothing were cut off: the uniform number is stretched over the mass that is there, moved up by
+        # what is missing on the left, and its distance from the centre read off the untruncated law.  Buffers are used
+        # again.
         left = self._missing(apart(centres, lows, self._kind), self.left)
         right = self._missing(apart(highs, centres, self._kind), self.right)
         position = self.total - left
@@ -146,6 +149,8 @@ class GeneralProposals:
     def propose(self, words: NDArray[np.uint64], centres: NDArray[Any], spans: NDArray[np.intp]) -> Proposal:
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
         uniform = uniform_numbers(words, self._kind, self._bits)
+        # Twice, for the least and the greatest number that the uniform one may be: inverting is monotone, so if both
+        # lead to one index, everything between does.
         left = self._mass(centres, spans)
         right = self._mass(-centres, 2 * self._n - 1 - spans) + self._single
         least, certain = self._invert(uniform - self._tau, centres, spans, left, right)
@@ -169,6 +174,8 @@ class GeneralProposals:
     ) -> Proposal:
         """Return the index at which the distribution function passes each number, and whether its span is certain."""
         lows, highs = self._ends[centres.dtype]
+        # Below the centre count from the lower end of the line, above it from the upper one: the smaller mass has the
+        # smaller error.  Both sides are one computation, with signs and spans mirrored.
         mass = uniform * (left + right)
         down = mass < left
         depth = np.abs(mass - left)

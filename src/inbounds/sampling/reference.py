@@ -76,6 +76,8 @@ class Inverse:
     def at(self, centre: int, span: int, word: int, bits: int) -> int | None:
         """Return the index where the distribution function passes the number that begins with `word`, if settled."""
         with lock(), workprec(self.bits):
+            # Missing mass counts as if it were there: the uniform number is stretched over what is there, and moved up
+            # by what is missing on the left.  The side with less mass is the one that is inverted.
             left = self.down.mass_seen(centre, self.down.missing, span)
             right = self.up.mass_seen(-centre, self.up.missing, self.last - span)
             position = left + _uniform(word, bits) * (self.total - left - right)

@@ -162,6 +162,7 @@ def _on_one_span(law: Law, low: float, high: float) -> Propose:
 
 def _on_union(law: Law, limits: list[tuple[float, float]]) -> Propose:
     """Return what does for one number what `UnionProposals` do for many."""
+    # What depends on the law alone is in lists of Python floats: for one draw, numbers of numpy are slower.
     table, last = UnionProposals(law, np.float64), len(law.lattice) - 1
     rate, per_rate, doubt, total = (float(x) for x in (table.rate, table.per_rate, table.doubt, table.total))
     middle, apart, is_pooled = float(table.middle), float(table.apart), table.is_pooled
@@ -173,6 +174,11 @@ def _on_union(law: Law, limits: list[tuple[float, float]]) -> Propose:
     keys, firsts = (table.down.tolist(), table.up.tolist()), (0, last + 1)
 
     def propose(uniform: float, at: float, span: int) -> Proposal | None:
+        # 1. The position of the uniform number in the whole line, seen from the centre; which side of it, by sign
+        #    alone.
+        # 2. The span it falls in, by bisection of logarithms of masses.
+        # 3. The distance, by one logarithm, with what is missing below that span in place of the centre's.
+        # 4. None where the distance is within its error of a whole number, or the span is not certain.
         low, high, missing_left, missing_right = own[span]
         exponent = (at - low) * rate
         left = exp(exponent if exponent > LEAST_EXPONENT else LEAST_EXPONENT) * missing_left

@@ -78,6 +78,8 @@ class StaircaseProposals:
     @np.errstate(all="ignore")  # where epsilon is strong, nothing at all is beyond the first stair
     def propose(self, words: NDArray[np.uint64], dtype: np.dtype[Any]) -> Proposal:
         """Return the noise of each word, and whether it is certainly what the exact law draws."""
+        # The formula of the module, one operation at a time into the same buffers; then how far `x` is from the next
+        # integer.
         position = uniform_numbers(words, self._kind, self._bits)
         side = position - 0.5
         nearer = np.minimum(position, 1 - position, out=position)

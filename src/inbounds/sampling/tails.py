@@ -53,6 +53,7 @@ def lower_tails(law: Law, bits: int) -> tuple[LowerTail, LowerTail]:
     down_keys, up_keys = _keys(law)
     head_start = int(HEAD_START / law.rate) | 1
     with lock(), workprec(bits):
+        # Masses are multiplied by what the head start divides by again, so that they stay what they were.
         undo = (head_start * masses.rate).exp()
         outer = ball(law.pooling) * masses.q
 

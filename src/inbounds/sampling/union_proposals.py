@@ -71,6 +71,9 @@ class UnionProposals:
     def _tabulate(self, law: Law) -> None:
         """Find the logarithms of all mass up to the end of each span but the last, seen from the middle of them all."""
         lattice = law.lattice
+        # Keys of both directions are in one table, those of the mirror image moved above all others, so that one
+        # look-up serves both.  The slack is how far a key may be off: a mass nearer to a border than that is not
+        # settled.
         self.middle = (lattice.high_list[0] + lattice.low_list[-1]) // 2
         masses = FloatMasses(lattice, rate := -float(self.rate), float(law.pooling))
         self.down = down = (np.log(masses.up_to_high()) + rate * (lattice.highs - self.middle))[:-1]
@@ -96,6 +99,10 @@ class UnionProposals:
     @np.errstate(all="ignore")
     def propose(self, words: NDArray[np.uint64], centres: NDArray[Any], spans: NDArray[np.intp]) -> Proposal:
         """Return an index for each centre, and whether it is certainly the one that the exact law draws."""
+        # 1. The mass outside the draw, on the side where it is smaller.
+        # 2. The span in which that mass is reached.
+        # 3. The distance from the centre, as on one span, with what is missing below that span.
+        # 4. What falls outside the span goes to its end if mass is pooled there; else the proposal does not stand.
         mass, up = self._outside(uniform_numbers(words, self._kind, self._bits), centres, spans)
         is_up = up.astype(np.intp)
         sign = (1 - 2 * is_up).astype(centres.dtype)

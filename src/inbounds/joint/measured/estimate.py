@@ -37,6 +37,7 @@ class Estimate:
         values, weights = measured.as_floats(), plan.weights
         if len(values) == 1 or not plan.nonnegative:
             return cls(values, weights)
+        # Sums are known better by now than their own measurements say: cells give way before them.
         heavier = {
             grouping: weight * math.sqrt(layout.cells / layout.groups(grouping)) for grouping, weight in weights.items()
         }

@@ -42,6 +42,8 @@ def intervals(measured: Measurements, grouping: Grouping, confidence: float) -> 
     """Return the ends of an interval for each group, in whole steps, outward; each holds its truth this often."""
     level = _check_confidence(confidence)
     plan, layout = measured.plan, measured.plan.layout
+    # Each group takes the source whose noise goes least far.  That is read from the plan and never from what was
+    # measured, for to choose by the data would make intervals miss more often than they say.
     values, known = known_groups(plan.facts, grouping)
     low, high = values * plan.grain.denominator, values * plan.grain.denominator
     if not known.all():
@@ -79,6 +81,7 @@ def _source(plan: JointPlan, finer: Grouping, grouping: Grouping, confidence: fl
     places = parents(plan.layout, finer, grouping)
     values, known = known_groups(plan.facts, finer)
     counts = add_up((~known).astype(np.int64), places, groups)
+    # The noise of a sum depends on how many of its parts are measured; public parts add a number and no noise.
     distinct, which = np.unique(counts, return_inverse=True)
     rate = plan.rate(finer)
     reaches = np.array([reach(count, rate, confidence) for count in distinct.tolist()], dtype=np.int64)

@@ -51,6 +51,7 @@ def _reach(count: int, rate: float, confidence: float) -> int:
         return 0
     if count == 1:
         return _reach_of_one(rate, odds)
+    # Chernoff's bound is always safe, and a little wide.  Where doubles can tell, the law itself is searched below it.
     far = _chernoff(count, rate, odds)
     if odds < LEAST_ODDS:
         return far
@@ -106,6 +107,8 @@ class _Circle:
 
     def beyond(self, far: int) -> float:
         """Return an upper bound for the odds of a sum farther from zero than this, up to rounding."""
+        # Angles are reduced in whole numbers, before they are multiplied by pi: a vast angle in doubles has no digits
+        # left.
         turns = (2 * far + 1) * self._number.astype(object if far > 2**40 else np.int64) % (2 * self._places)
         waves = np.sin(np.pi * (turns / self._places).astype(np.float64))
         within = (2 * far + 1) / self._places + 2 / self._places * float(self._weights @ waves)

@@ -40,6 +40,8 @@ def best_split(epsilon: Fraction, groups: Sequence[int], cost: Cost) -> list[Fra
     floors = [FLOOR * share for share in shares]
     if len(shares) == 1:
         return [epsilon]
+    # Coordinate descent with ever finer factors.  The cost has no derivative where a floor is, and few shares: this is
+    # quick enough and needs nothing smooth.
     least = cost(shares)
     for factor in FACTORS:
         for _ in range(MOST_SWEEPS):

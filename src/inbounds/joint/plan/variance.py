@@ -58,6 +58,9 @@ class Prediction(ABC):
 
 def prediction(facts: Facts, measured: Sequence[Grouping], asked: Sequence[Grouping]) -> Prediction:
     """Return what predicts the variances of some groupings, in the most exact way that there is."""
+    # One chain is a tree, on which variances are exact.  Else the table is taken to be symmetric within each axis:
+    # exact for measurements of whole groupings without facts about single groups, and near enough for a split
+    # otherwise.
     every = [*measured, *asked, *facts.known]
     finest = max(measured, key=facts.layout.groups)
     coarser = [grouping for grouping in every if facts.layout.is_within(finest, grouping)]
@@ -108,6 +111,8 @@ class ByChain(Prediction):
 
     def _up(self, own: list[float]) -> tuple[float, list[Floats], list[Floats]]:
         """Return the variance of a leaf, and of each node above: of the sum of its children, and with its own noise."""
+        # Estimates of independent noise combine by their precisions, `1 / variance`; those of children add up as
+        # variances.
         leaf = own[0]
         sums, both = [leaf * self._leaves], []
         for level in range(1, len(self._chain)):
@@ -124,6 +129,8 @@ class ByChain(Prediction):
         if not both:
             known = float((~self._unknown[0]).sum())
             return [Spread(np.array([leaf, 0.0]), np.array([self._leaves[0], known]))]
+        # What a node learns from above is shared among its children by their variances: a child keeps `1 - share` of
+        # its own variance, and takes `share^2` of its parent's.
         final = [both[-1]]
         for level in range(len(both) - 2, -1, -1):
             places = self._parents[level + 1]
@@ -167,6 +174,7 @@ class ByComponents(Prediction):
 
     def spreads(self, noise: Sequence[float]) -> list[Spread]:
         """Return the variances of all groupings that are asked for, if the measured ones have this noise."""
+        # Components are orthogonal, so each is estimated by itself: the precisions of all groupings that see it add up.
         precisions = (1 / np.maximum(np.array(noise, dtype=float), LEAST)) @ self._by_measured
         with np.errstate(divide="ignore"):
             each = np.where(self._by_public, 0.0, 1 / precisions)
@@ -188,6 +196,7 @@ class OneByOne(Prediction):
 
 def _components(axis: Axis) -> list[tuple[int, int]]:
     """Return the levels of an axis from the coarsest on, each with how much it tells beyond the one before."""
+    # The dimensions of nested spaces of functions on the axis: constants, then what each finer level adds.
     levels = list(reversed(range(len(axis.levels) + 1)))
     sizes = [1, *(axis.size_of(level) for level in levels)]
     return [(level, here - before) for level, (before, here) in zip(levels, pairwise(sizes), strict=True)]

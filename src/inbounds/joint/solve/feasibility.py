@@ -25,6 +25,8 @@ Chain = list["Grouping"]
 
 def is_possible(facts: Facts, chains: Sequence[Chain], limits: Sequence[GroupLimits], nonnegative: bool) -> bool:
     """Return whether facts that each chain allows are possible together."""
+    # From the cheapest test to the dearest: totals, then chains that cannot disagree otherwise, then a flow for two
+    # chains, and only then a program in whole numbers, which may take long.
     if not _totals_agree(limits, nonnegative):
         return False
     if _are_independent(facts, chains):
@@ -54,6 +56,7 @@ def _are_independent(facts: Facts, chains: Sequence[Chain]) -> bool:
 def _bounds(facts: Facts, chains: Sequence[Chain]) -> dict[Grouping, Bounds]:
     """Return the bounds of each group in two chains of cells that are not negative."""
     layout = facts.layout
+    # Cells below a group of the meet may be known: then the group has a least value, or is fixed.
     middle = meet(chains[0][0], chains[1][0])
     below = GroupLimits.of(Tree.of(layout, [middle]), facts, nonnegative=True)
     place = min(1, len(below.least) - 1) if middle != layout.finest else 0

@@ -70,6 +70,8 @@ def _project(
     nonnegative: bool,
     deadline: Deadline,
 ) -> Floats | None:
+    # The dual needs a strictly convex cost in every cell.  Where cells are measured that is there from the start; else
+    # a weak pull towards where they were gives it, and is moved along until it pulls no more (a proximal point method).
     finest = layout.finest
     if finest in measured:
         prices = _Prices.of(layout, measured, weights, facts, nonnegative)
@@ -113,6 +115,8 @@ class _Prices:
         nonnegative: bool,
     ) -> _Prices:
         """Start with prices of 0."""
+        # Each chain of groupings is a tree.  The groups of all trees are one vector, tree after tree and level after
+        # level; the cells are no part of it, for what they hold follows from prices.
         groupings = {*measured, *facts.known} - {layout.finest}
         trees = [PriceTree.of(layout, chain) for chain in chains(layout, groupings)]
         values, is_bound, give = [], [], []
@@ -155,6 +159,7 @@ class _Prices:
 
     def look(self) -> None:
         """Find what cells hold at these prices, which of them a small change of prices moves, and what is missing."""
+        # A cell goes up by what it is paid, as far as it may: one at its least value or fixed does not move at all.
         self.cells = self.wanted + self.spread(self.prices)
         self.is_free = (~self.fixed[1] & (self.cells > self.least)).astype(np.float64)
         np.maximum(self.cells, self.least, out=self.cells)
@@ -171,6 +176,7 @@ class _Prices:
                 return True
             if deadline.passed:
                 return False
+            # While many cells still become free or cease to be, a rough step is as good as an exact one.
             was_free = self.is_free
             self._move(self._step(min(1e-2, changed), deadline))
             changed = float(np.mean(was_free != self.is_free))
@@ -182,6 +188,9 @@ class _Prices:
 
     def _step(self, precision: float, deadline: Deadline) -> Floats:
         """Return the change of prices that would settle everything if no cell began or ceased to be free."""
+        # 1. Give every known group a little give, so that the system has one solution.
+        # 2. Solve it by conjugate gradients.  A chain alone can be solved exactly, so that is the preconditioner.
+        # 3. Stop when the step is as precise as asked for, or what is left is within what is allowed.
         count = self.add_up(self.is_free)
         # Known groups that share too few free cells have no step that settles all; with a little give, less as less is
         # missing, the step is long where nothing else holds it, up to where more cells are free.
@@ -199,6 +208,7 @@ class _Prices:
                 break
             image = self.is_bound * (give * direction + self.add_up(self.is_free * self.spread(direction)))
             curvature = float(direction @ image)
+            # Only rounding errors make it so: what was reached by then is used.
             if curvature <= 0:
                 break
             length = size / curvature
@@ -218,6 +228,8 @@ class _Prices:
 
     def _move(self, step: Floats) -> None:
         """Go along a step to where the slope along it is about 0; it falls all the way, from above 0."""
+        # Lengthen until the slope is negative, then halve the bracket: the cost along the step is convex, and smooth
+        # but for kinks where cells begin or cease to be free.
         start, slope = self.prices, float(self.missing @ step)
         low, high, length = 0.0, np.inf, 1.0
         for _ in range(40):

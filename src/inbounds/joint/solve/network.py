@@ -41,6 +41,8 @@ def flow(
     and for the total.  Bounds differ by less than 2^30, and so do all sums from the sums of lower bounds.
     Of sums that are given to be near to, only those are changed that some path of changes needs.
     """
+    # Sums as a circulation: from the total down one chain to its finest groups, across by the groups of the meet, and
+    # up the other chain to the total again.  What enters a group leaves it, which says that its parts add up to it.
     arcs = _Arcs()
     middle = meet(down[0], up[0])
     start = {middle: _clip(bounds[middle][0] if near is None else near, bounds[middle])}
@@ -100,6 +102,9 @@ class _Arcs:
 
         What gathers at the start is led off along arcs that can carry more, and against arcs that can carry less.
         """
+        # 1. Start from what each arc carries; see in which nodes more comes in than goes out.
+        # 2. Find the greatest flow of changes from those nodes to the others.
+        # 3. If it takes off all that gathers, apply it; else there is no circulation within the bounds.
         tails, heads = np.concatenate(self.tails), np.concatenate(self.heads)
         lower, upper = (np.concatenate([self.bounds[g][side] for g in self.carried]) for side in (0, 1))
         carries = np.concatenate([self.start[g] for g in self.carried])

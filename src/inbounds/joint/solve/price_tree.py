@@ -61,6 +61,7 @@ class PriceTree:
         then hold a + b P.  With its own price P - Q, give · (P - Q) + a + b P = missing.  So P and what is held are
         linear in Q: up the tree go a and b, down the tree goes P.
         """
+        # Up: each level's `P = line[0] + line[1] Q`, and from it the `a` and `b` of the level above.
         held = np.zeros(self.places[0].stop)
         slope = free[self.places[0]]
         lines = []
@@ -73,6 +74,7 @@ class PriceTree:
             if level < len(self.parents):
                 parent, count = self.parents[level], self.places[level + 1].stop - self.places[level + 1].start
                 held, slope = add_up(held + slope * line[0], parent, count), add_up(slope * line[1], parent, count)
+        # Down: what is paid above a group is known, and so is what it pays in all; the difference is its own price.
         paid = np.zeros(len(lines[-1][0]))
         prices = np.empty_like(missing)
         for level in reversed(range(len(lines))):

@@ -94,6 +94,10 @@ class _Job:
         return bool(np.all(np.abs(moved) < 1))
 
     def solve(self, groupings: list[Grouping]) -> NDArray[np.int64] | None:
+        # 1. Three or more chains and few cells: a program in whole numbers keeps all sums, if there is a table that
+        #    does.
+        # 2. Else one network flow after the other.  Two chains are always kept; of more, some may have to move.
+        # 3. Where not even the facts could be held, a program for the facts alone, with ever more room for other sums.
         nested = chains(self.layout, [g for g in groupings if g not in (self.layout.finest, self.layout.total)])
         if len(nested) > 2 and self.layout.cells <= MOST_PROGRAM:
             whole = self._by_program(groupings, 0, PROGRAM_SECONDS)
@@ -111,6 +115,7 @@ class _Job:
 
     def _by_networks(self, in_turn: list[list[Grouping]]) -> NDArray[np.int64] | None:
         """Round along one chain after the other; None if some fact could not be held."""
+        # The meet of two chains is rounded so that it keeps both; after that it stands for both as a single chain.
         held = self.facts
         up: list[Grouping] = []
         for place, chain in enumerate(in_turn):
@@ -166,6 +171,8 @@ class _Job:
         near: NDArray[np.int64],
     ) -> NDArray[np.int64] | None:
         """Return whole sums of the meet of two chains that keep their sums, or else as nearly as there are any."""
+        # A chain with facts must be kept, at the price of moving other sums; one without is kept in place or not at
+        # all.
         is_needed = any(grouping in self.facts.known for grouping in down)
         tree = Tree.of(self.layout, [middle])
         limits = GroupLimits.of(tree, facts, self.nonnegative)
@@ -185,6 +192,7 @@ class _Job:
 
     def _bounds(self, grouping: Grouping, facts: Facts, width: int) -> Bounds:
         """Return between which whole numbers each sum of a grouping must be."""
+        # Rounding to a neighbour moves a sum by less than 1; a sum that is whole already stays.
         sums = snap(self.layout.sum(self.cells, grouping)).ravel()
         lower = np.floor(sums).astype(np.int64) - width
         upper = np.ceil(sums).astype(np.int64) + width
@@ -200,5 +208,6 @@ class _Job:
     def _by_program(self, groupings: list[Grouping], width: int, seconds: float) -> NDArray[np.int64] | None:
         wanted = {*groupings, self.layout.finest, self.layout.total}
         bounds = {grouping: self._bounds(grouping, self.facts, width) for grouping in wanted}
+        # What going up costs more than going down, so that cells prefer the whole number that is nearer.
         costs = np.floor(self.cells) + 0.5 - self.cells
         return whole_cells(self.layout, bounds, costs, min(seconds, self.deadline.left)).cells

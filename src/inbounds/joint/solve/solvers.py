@@ -46,6 +46,7 @@ def greatest_flow(
     whole = np.minimum(capacities, MOST_FLOW).astype(np.int32)
     result = graphs.maximum_flow(sparse.csr_array((whole, (tails, heads)), shape=(nodes, nodes)), source, sink)
     arcs = result.flow.tocoo()
+    # The solver returns a sparse matrix; find the entry of each arc by the number of its pair of nodes.
     flowing = arcs.data > 0  # the others are the same flow, told from its other end
     keys = arcs.row[flowing].astype(np.int64) * nodes + arcs.col[flowing]
     wanted = tails.astype(np.int64) * nodes + heads

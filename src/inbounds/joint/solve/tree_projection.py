@@ -43,6 +43,8 @@ def project_tree(
     nonnegative: bool = True,
 ) -> Floats:
     """Return the cells nearest to the measurements of a tree's levels, among those that agree with the facts."""
+    # Levels below the first measured one add nothing to the cost: the levels above are projected, and their sums shared
+    # out below.  Weights are scaled to at most 1, which changes no cell and keeps prices in the range of the sums.
     limits = GroupLimits.of(tree, facts, nonnegative)
     scale = max((weights[level] for level in tree.levels if level in measured), default=1.0)
     levels = [
@@ -95,6 +97,8 @@ def _free_cells(tree: Tree, limits: GroupLimits, place: int) -> Floats:
 
 def _project_signed(levels: list[_Level], parents: tuple[Places, ...], most: int | None) -> Floats:
     """Return the sums of the first level's nodes; a line is what a node holds at the price 0, and how that grows."""
+    # Up the tree the line of each node follows from the sum of its children's; down the tree the price at which the
+    # children hold a node's sum says what each of them holds.
     lines: list[tuple[Floats, Floats]] = []
     totals: list[tuple[Floats, Floats]] = []
     for place, level in enumerate(levels):
@@ -102,6 +106,8 @@ def _project_signed(levels: list[_Level], parents: tuple[Places, ...], most: int
             count = len(level.least)
             at_zero, slope = (add_up(part, parents[place - 1], count) for part in lines[-1])
             totals.append((at_zero, slope))
+            # A measurement of the node itself pulls its sum towards it, and makes it move less with the price from
+            # above.
             stiffness = 1 + 2 * level.weight * slope
             pull = 0.0 if level.values is None else 2 * level.weight * (level.values - at_zero)
             line = at_zero + slope * pull / stiffness, slope / stiffness
@@ -136,6 +142,8 @@ class _Curves:
     @classmethod
     def add_up(cls, below: _Curves, parent: Places, count: int) -> _Curves:
         """Return what nodes' children hold together."""
+        # Merge the corners of all children, in the order of price: at each of them the slope changes by that child's
+        # step.
         steps = np.diff(below.slope, prepend=0.0)
         firsts = _firsts(below.node)
         steps[firsts] = below.slope[firsts]
@@ -154,6 +162,7 @@ class _Curves:
         """Return what nodes hold that have measurements of their own, or are fixed."""
         price, slope = self.price, self.slope
         if level.values is not None:
+            # The node pays for its own measurement as well, so a price from above must be higher to hold as much.
             price = price + 2 * level.weight * (self.held - level.values[self.node])
             slope = slope / (1 + 2 * level.weight * slope)
         free = ~level.is_fixed[self.node]
@@ -201,6 +210,8 @@ def _running_sums(values: Floats, starts: Places) -> Floats:
 
 def _project_nonnegative(levels: list[_Level], parents: tuple[Places, ...], most: int | None) -> Floats:
     """Return the sums of the first level's nodes."""
+    # As for signed cells, with curves in place of lines: up the tree they are added up, down the tree they are read
+    # off.
     curves = [_leaves(levels[0])]
     together = []
     for level, parent in zip(levels[1:], parents, strict=True):

@@ -26,6 +26,8 @@ def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def round_tree(tree: Tree, cells: NDArray[np.float64], facts: Facts, nonnegative: bool = True) -> NDArray[np.int64]:
     """Return whole cells that agree with the facts; where the real ones do, no sum of a level moves by 1 or more."""
+    # From the root down: the sum of a node is whole, and its children get their whole parts and then, one each, what is
+    # left of the sum.  So no sum moves by 1 or more.
     limits = GroupLimits.of(tree, facts, nonnegative)
     sums = tree.sums(cells)
     whole = np.rint(sums[-1]).astype(np.int64)
@@ -64,6 +66,8 @@ def _changes(
         places = np.flatnonzero(can)
         if not len(places):
             break  # no table has these sums; what leaves is verified
+        # Children of one parent together, those of the largest remainder first (of the smallest where there is too
+        # much).
         above = parent[places]
         sign = np.sign(left[above])
         order = np.lexsort((-sign * remainders[places], above))

@@ -22,6 +22,7 @@ def chains(layout: Layout, groupings: Iterable[Grouping]) -> list[list[Grouping]
     given = set(groupings)
     ends = given & {layout.finest, layout.total}
     inner = sorted(given - ends, key=lambda grouping: (-_fineness(layout, grouping), str(grouping)))
+    # Each grouping without a finer one begins a chain, which is followed upwards from match to match.
     coarser = _match(layout, inner)
     nested = [[grouping] for grouping in inner if grouping not in coarser.values()] or ([[]] if ends else [])
     for chain in nested:

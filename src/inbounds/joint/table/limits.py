@@ -31,6 +31,7 @@ class GroupLimits:
     @classmethod
     def of(cls, tree: Tree, facts: Facts, nonnegative: bool) -> GroupLimits:
         """Go from the leaves to the root; raise `InvalidParameter` if facts on this tree contradict each other."""
+        # A group of which all parts are fixed is fixed as well, and a known value of it must then be their sum.
         least: list[NDArray[np.int64]] = []
         is_fixed: list[NDArray[np.bool_]] = []
         for place, level in enumerate(tree.levels):

@@ -44,6 +44,7 @@ def add_delta(book: Book, head: Head, opening: Entry, given: Caps, reason: str) 
             f"a delta must stay below 1: charges of {dataset!r} may have {format_delta(reserve)}, and "
             f"{format_delta(given.delta or 0)} more was requested; give less"
         )
+    # From here on every account has a cap of rho, and has spent in rho what its charges of epsilon come to at most.
     book.upgrade(KNOWS_LATE_DELTA)
     before = _before(book, dataset)
     for who, account in accounts.items():

@@ -173,10 +173,11 @@ class Book:
 
     def account(self, dataset: str, analyst: str) -> Account | None:
         """Return the account of a dataset or of one of its analysts, if it has been used."""
+        # A sum beyond 64 bits becomes a real number in SQLite: no amount is read from one.
         row = self._store.row(f"{_ACCOUNTS} WHERE dataset = ? AND analyst = ?", (dataset, analyst))
         if row is None:
             return None
-        if not all(value is None or isinstance(value, int) for value in row[2:]):  # as SQLite makes of vast sums
+        if not all(value is None or isinstance(value, int) for value in row[2:]):
             raise LedgerBroken(
                 f"the account of {analyst or dataset!r} in {dataset!r} must hold whole numbers, got others; verify the "
                 "ledger, and restore a copy that agrees with a saved head"

@@ -59,6 +59,8 @@ def verify_entries(
     entries: Iterable[Entry], stored_head: Head, accounts: Mapping[tuple[str, str], Account], saved: Head | None
 ) -> Verification:
     """Check entries against themselves, against the accounts, and against a head that was saved."""
+    # Book every entry again from the first on.  Then three things must agree with that: the stored head, the head that
+    # was saved elsewhere, and every account.
     replay = _Replay()
     has_saved = saved in (None, START)
     for entry in entries:

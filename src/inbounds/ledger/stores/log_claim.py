@@ -31,6 +31,7 @@ class LogClaim:
 
         That comes before SQLite makes another log.
         """
+        # Read with no log at all: what a log elsewhere would add is not seen, but the note is in the file itself.
         stored = LogPlace.stored(connection)
         self._refuse_elsewhere(stored)
         self.forget()
@@ -111,6 +112,9 @@ class LogClaim:
 
         The disk is not waited for.  After a power failure the old note may be there again, and is as true as it was.
         """
+        # 1. Copy the log into the file; give up if others are reading or writing, so that not all could be copied.
+        # 2. Write the note, which is then alone in the log.
+        # 3. Copy that as well, while nobody else can write.
         before = _head(connection)
         busy, logged, copied = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         if busy or logged != copied:
@@ -163,6 +167,7 @@ class LogClaim:
 
     def _wait_for_copy(self, connection: sqlite3.Connection) -> None:
         """Return when all that is in the log now is in the file too."""
+        # What was in the log at the first look is what has to be copied; others may go on adding to it.
         wanted: int | None = None
         for _ in attempts():
             logged, copied = patiently(connection, "PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1:]

@@ -113,6 +113,7 @@ class SQLiteStore(Store):
 
     def _prepare(self) -> None:
         """Create what is not there, and make sure that what is there is a ledger, before anything is written."""
+        # Nothing is written, and no lock taken, before the header has said that the file is a ledger, or is empty.
         path = self._file.path
         try:
             if self._create:
@@ -235,6 +236,7 @@ class SQLiteStore(Store):
 
     def _commit(self) -> None:
         connection = self._connected()
+        # A transaction that changed nothing leaves the log as it is, and need not wait for the note.
         changed = self._changes not in (None, connection.total_changes)
         try:
             connection.execute("COMMIT")

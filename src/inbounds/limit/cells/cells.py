@@ -3,10 +3,10 @@
 A table for cells of `width` steps whose rows keep epsilon up to `reach` rows apart is private for answers up to
 `reach * width` steps apart: `|v - v'| <= reach * width` puts `v` and `v'` into cells at most `reach` apart.
 
-* `Rounded`: an answer goes to the row of the cell that it is in.
-* `Interpolated`: rows stand for points `width` apart.  An answer goes to the row of the point below or above it, with
-  probabilities in proportion to how near they are.  That is rounding down after one uniform number, drawn whatever the
-  data are, was added; for each value of it the rows are at most `reach` apart, and a mixture keeps epsilon.
+* `rounded_cells`: an answer goes to the row of the cell that it is in.
+* `interpolated_cells`: rows stand for points `width` apart.  An answer goes to the row of the point below or above it,
+  with probabilities in proportion to how near they are.  That is rounding down after one uniform number, drawn whatever
+  the data are, was added; for each value of it the rows are at most `reach` apart, and a mixture keeps epsilon.
 
 Points may also be farther apart than the sensitivity (docs/mathematics.md, "Coarse points"): then a neighbour moves
 only a share of the way from one point to the next, and the rows may differ by more than epsilon.

@@ -61,6 +61,8 @@ def repair(probabilities: Floats, adjacent: Bools, epsilon: Fraction) -> ExactTa
     them, is spread evenly over all releases: there the inequalities hold with room to spare.  Whether that was enough
     is decided in integers.
     """
+    # Where epsilon is small, `allowed - 1` is, and more has to be spread: a unit of rounding then breaks a smaller
+    # margin.
     allowed = _allowed(epsilon)
     columns = probabilities.shape[1]
     spread = columns * (ROUNDING / (allowed - 1) + LEAST)
@@ -100,6 +102,9 @@ def greatest_ratio(table: ExactTable, adjacent: Bools) -> EntryRatio:
 
     Doubles find those that may be the greatest; which one is, integers decide.
     """
+    # 1. The greatest ratio of each row in doubles: only rows within `DOUBT` of the greatest of all can hold it.
+    # 2. In those, the entries whose ratio is as near.
+    # 3. Each distinct pair of weights among them, compared in integers.
     weights = table.weights
     doubles = np.array(weights, dtype=np.float64)
     tops = np.array([_ratios(doubles, adjacent, row).max(initial=0.0) for row in range(len(weights))])

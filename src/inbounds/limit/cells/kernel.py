@@ -184,6 +184,8 @@ class ChainKernel(Kernel):
 
     def sums_below(self, values: Floats, rows: Rows, cuts: Rows) -> Floats:
         """Return the sum of probability times value over the outcomes below a cut."""
+        # The law falls on both sides of the row, so a sum over the outcomes below a cut is a decaying sum seen from the
+        # row: from one side if the cut is below the row, and as all less the other side if it is above.
         left, right, total = self._sums.of(values)
         return np.where(
             cuts <= rows,
@@ -216,6 +218,8 @@ class Remembered(Generic[Result]):
 
 def decaying_sums(values: Floats, fall: float) -> Floats:
     """Return, for each place, the sum of the values up to it, each times `fall` for every place that it is before."""
+    # Doubling: after k rounds each place holds the sum over the last 2^k places, so log2(n) rounds do instead of n
+    # steps.
     sums, shift, factor = values.astype(float), 1, fall
     while shift < len(sums) and factor > 0:
         sums = sums + np.concatenate([np.zeros(shift), factor * sums[:-shift]])

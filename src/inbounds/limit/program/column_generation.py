@@ -73,6 +73,7 @@ def solve(
     problem: TableProblem, tell: Tell | None = None, deadline: Deadline = NEVER, gap: float = GAP
 ) -> Solution | None:
     """Return the best table found in time, and prices that say how good it is; None if the solver found nothing."""
+    # The tolerances of the solver are absolute, so costs are given to it in units of the error that is to be expected.
     unit = _typical_error(problem)
     scaled = replace(problem, costs=problem.costs / unit)
     search = ColumnGeneration(scaled, *_start(scaled, tell, deadline), gap, tell, deadline)
@@ -84,6 +85,9 @@ def solve(
 
 def _start(problem: TableProblem, tell: Tell | None, deadline: Deadline) -> tuple[Rays, Prices | None]:
     """Return rays and prices to start from; the costs are in units of a typical error."""
+    # 1. Many rows: solve with pairs of rows as one, and take over its rays and prices.
+    # 2. The worst error: solve for the mean first, whose rays are nearly right and far easier to find.
+    # 3. Else the rays around rows, of which clamped geometric noise is a mixture.
     rows, pairs = len(problem.line), _pairs(len(problem.line))
     if rows > FEW and rows > 3 * problem.line.levels_around(0)[-1]:
         columns = _pairs(problem.costs.shape[1])
@@ -133,6 +137,7 @@ def _pairs(count: int) -> Ints:
 
     The lower half is numbered by pairs from 0 on, and the upper half by pairs from the `last` number back.
     """
+    # `last` is even for an odd count and odd for an even one, so that both numberings meet in the middle.
     places, half = np.arange(count), (count + 1) // 2
     last = 2 * ((half - 1) // 2) if count % 2 else 2 * ((half + 1) // 2) - 1
     return np.where(places < half, places // 2, last - places[::-1] // 2)
@@ -199,6 +204,9 @@ class ColumnGeneration:
 
     def _round(self) -> bool:
         """Solve the program and add rays to it; return whether there is more to do."""
+        # 1. Solve the program of the rays so far: its value is an error that can be had.
+        # 2. Look up rays that improve it at its prices.  That also gives a bound that no table is below.
+        # 3. Stop if there are none, or value and bound are as near as asked for; else add them, and go round again.
         before = self.value, self.bound
         self.rounds += 1
         optimum = self.program.solve()
@@ -213,6 +221,7 @@ class ColumnGeneration:
         if not self.fruitless:  # else what was forgotten comes back, and the search goes round in circles
             self.program.forget(KEPT * self.program.sums * (1 + self.problem.worst))
         self._add(rays)
+        # Only progress beyond rounding errors counts.
         small = 1e-12 * self.value
         self.fruitless = 0 if self.value < before[0] - small or self.bound > before[1] + small else self.fruitless + 1
         within = self.rounds * len(self.problem.line) < BUDGET and self.program.rescues < MOST_RESCUES
@@ -221,6 +230,8 @@ class ColumnGeneration:
     def _improving_rays(self, prices: Prices) -> Rays:
         """Return rays that the program lacks and that pay at its prices."""
         step = max(STEP * SHORTER**self.fruitless, SHORTEST)
+        # Near the best prices first, where the bound rises; if nothing pays there, at the program's own prices, where
+        # either some ray pays or the program is solved.
         near = [] if self.best is None else [self.best.towards(prices, step)]
         for candidate in [*near, prices]:
             rays = self._cheapest(candidate)
@@ -258,6 +269,7 @@ class ColumnGeneration:
             self.tell(f"least error on {len(self.problem.line)} points: round {self.rounds}, gap {gap:.1e}")
 
     def _table(self, mixture: Mixture) -> Solution:
+        # A mirrored problem was solved for one half of the outputs: each ray goes in with its mirror image.
         rays, shares = self.program.refine(mixture)
         if self.problem.mirrored:
             rays = rays + Rays(rays.levels[:, ::-1], self.problem.costs.shape[1] - 1 - rays.outputs)

@@ -70,6 +70,7 @@ class Line:
 
         Where no ray costs less than nothing the cost is 0, and the levels say nothing.
         """
+        # All outputs at once, as many as fit in memory: a shortest path for each line of weights.
         lines = max(1, CELLS // (len(self) * len(self.values)))
         parts = [_Paths(self, weights[at : at + lines]) for at in range(0, len(weights), lines)]
         return np.concatenate([part.costs for part in parts]), np.concatenate([part.levels() for part in parts])
@@ -100,6 +101,9 @@ class _Paths:
         self.costs = np.minimum(ends.min(axis=1), 0.0)
 
     def _extend(self, row: int) -> None:
+        # A new run begins at this row, one level deeper or one level back.  After a run from the other side that is
+        # allowed at once; after one from the same side, only if the row is not adjacent to the last row before that
+        # run.
         far, near = self.line.first[row], row - 1
         change = self.sums[:, row, None] * self.line.drops
         deeper = np.minimum(self.up[near], self.down[far])[:, :-1] + change

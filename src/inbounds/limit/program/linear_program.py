@@ -133,6 +133,8 @@ class TableProblem:
 
     def bound(self, prices: Prices) -> tuple[float, Rays]:
         """Return an error that no table is below, and the rays that are worth more than they cost."""
+        # Weak duality. The rows of a table add up to 1, so its worth is the sum of their prices. Each of its columns is
+        # private and has entries up to 1, so beyond its worth it costs at least what the cheapest ray does.
         costs, levels = self.line.cheapest(self._weights(prices)[self.outputs])
         times = np.where(2 * self.outputs + 1 < self.costs.shape[1], 2.0, 1.0) if self.mirrored else 1.0
         return float(prices.rows.sum() + (times * costs).sum()), Rays(levels, self.outputs).only(costs < 0)
@@ -164,6 +166,8 @@ class LinearProgram:
         self._unit = -expm1(-problem.line.epsilon)
         self._solver = _new_solver()
         self.rescues = 0
+        # Rows of the program: the first row sum is 1 and the differences are 0; for the worst error, also that the
+        # error of each row is at most one more variable, which is what is minimised.
         self._add_rows(_first(self.sums), _first(self.sums))
         if problem.worst:
             self._add_rows(np.full(self.sums, -np.inf), np.zeros(self.sums))
@@ -199,6 +203,7 @@ class LinearProgram:
         """
         if not self._run():
             return None
+        # Duals are those of differences of row sums; summed by parts they become prices of the rows themselves.
         shares = np.array(self._solver.getSolution().col_value)[int(self.problem.worst) :]
         duals = np.array(self._solver.getSolution().row_dual) / SCALE
         sums = duals[: self.sums]
@@ -247,6 +252,7 @@ class LinearProgram:
         """Drop rays that are far from worth their cost until at most about half of `most` stay; call after `solve`."""
         if len(self.rays) <= most:
             return
+        # The first column of a program for the worst error is the error itself, and no ray.
         skipped = int(self.problem.worst)
         costs = np.array(self._solver.getSolution().col_dual)[skipped:]
         dropped = costs > max(float(np.partition(costs, most // 2)[most // 2]), 1e-6)
@@ -256,6 +262,7 @@ class LinearProgram:
 
     def refine(self, mixture: Mixture) -> tuple[Rays, Floats]:
         """Return the rays that a mixture holds, and how much of each: row sums are 1 to the last digits."""
+        # The solver's tolerance may leave row sums off by 1e-10: a least-squares correction takes that away.
         held = mixture.shares > 0
         rays, shares = mixture.rays.only(held), mixture.shares[held]
         entries = self._differences(self.problem.line.values[rays.levels]).T

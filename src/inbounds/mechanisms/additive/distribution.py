@@ -91,6 +91,8 @@ class AdditiveDistribution(Distribution):
             return self._noise.probability(apart(released, centres))
         if self._ends.name == "fold":
             return self._folded.probability(released, centres)
+        # Inside a span a release has one integer that goes there; an end has all integers of its catchment beyond it as
+        # well.
         spans = self.lattice.last_span(released)
         low, high = self.lattice.lows[spans], self.lattice.highs[spans]
         inside, alone = (low < released) & (released < high), self._noise.probability(apart(released, centres))
@@ -208,6 +210,8 @@ class AdditiveDistribution(Distribution):
     ) -> Floats:
         """Evaluate quantities at true answers, in tables around the nearer ends of their spans."""
         excess = np.zeros(below.shape) if excess is None else excess
+        # Spans that are close together have one table, from the low end of the first; others one from each of their
+        # ends, so that distances stay small numbers.
         shared = self._is_shared[spans]
         below = np.where(shared, below + (self.lattice.lows[spans] - self.lattice.lows[self._firsts[spans]]), below)
         above, spans = np.where(shared, np.inf, above), self._firsts[spans]
@@ -277,6 +281,8 @@ class AdditiveDistribution(Distribution):
     @np.errstate(under="ignore")
     def _expected_distances(self, table: PieceTable, places: Floats, excess: Floats) -> Floats:
         """Return the expected distances from true answers so far above places."""
+        # On each piece the release is linear in the noise, so the distance from the truth is too, but for a turn where
+        # they meet: two sums of mass and moment, one below the turn and one above it.
         at, above = places[:, None], excess[:, None]
         start, stop, slope = table.start - at, table.stop - at, table.slope
         meeting = table.intercept + (slope - 1) * at  # the map minus the place, where there is no noise

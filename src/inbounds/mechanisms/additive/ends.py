@@ -112,6 +112,8 @@ class Ends:
         (low, high), (start, stop) = self._own(span), self.catchment(span)
         if low == high:
             return (index if start == -BEYOND else start), (index if stop == BEYOND else stop)
+        # The images of an integer are `nearest + k period` and `2 low - nearest + k period`; of both families the one
+        # that is nearest to the border of the catchment, from inside.
         period = 2 * (high - low)
 
         def least_from(begin: int) -> int:
@@ -173,6 +175,8 @@ class Ends:
             yield Piece(start, low - 1, 0, low)
             yield Piece(high + 1, stop, 0, high)
             return
+        # Reflection number `fold` is the span moved by `fold` lengths, turned around if the number is odd.  Only those
+        # are made that meet the integers asked for.
         from_fold, to_fold = (max(first, start) - low) // length - 1, (min(last, stop) - low) // length + 1
         for run in self._followed_reflections(span, centre):
             for fold in range(max(run.start, from_fold), min(run.stop, to_fold + 1)):
@@ -246,6 +250,7 @@ def _fold(index: int, low: int, high: int) -> int:
     length = high - low
     if length == 0:
         return low
+    # The map has the period `2 length`, within which it goes down to the lower end and up again: a triangle wave.
     turn = (index - low) % (2 * length)
     return low + length - abs(turn - length)
 

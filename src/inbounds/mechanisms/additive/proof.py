@@ -56,6 +56,7 @@ def prove_by_tails(setting: Setting, noise: Noise, ends: Ends, delta: Fraction) 
 
     The distance guarantee is that of a single step: going several costs at most the sum of what each of them costs.
     """
+    # The rule at the ends is post-processing, so what is proved of the noise alone holds for every rule.
     standard = setting.guarantee == "standard"
     apart, times = (setting.distance, 1) if standard else (1, setting.distance)
     # The distance guarantee is for any distance, and from two periods on all of a noise that ends is exempt.

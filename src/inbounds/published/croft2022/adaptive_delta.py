@@ -164,6 +164,8 @@ class PairSearch:
 
     def run(self) -> None:
         """Look at boxes, the most promising one first, until none can hold a pair above the limit."""
+        # Pairs a whole sensitivity apart have a border part, nearer ones have none; and the location 0 is on the border
+        # itself. So four boxes hold all pairs, each with one formula.
         distance, scale = self.law.distance, int(self.law.distance / self.law.epsilon)
         for low, stop in ((0, 1), (1, None)):
             self._add(Box(low, stop, distance, distance + 1))
@@ -190,6 +192,8 @@ class PairSearch:
 
     def bound(self, box: Box) -> arb:
         """Return a bound of the delta of every pair in a box, and try one of the pairs."""
+        # A box of one pair is computed, not bounded.  Of others one pair is tried as well: a greater delta that is met
+        # raises the limit, and closes other boxes.
         low, near, last = box.low, box.near, box.near if box.end - box.near == 1 else box.end
         if near == last and box.stop == low + 1:
             return self.try_pair(low, low + near).upper()
@@ -218,6 +222,8 @@ class PairSearch:
 
     def first_broken(self, inner: Place, outer: Place) -> range:
         """Return the first output beyond both locations that is too likely; two where rounding leaves that open."""
+        # The logarithms of both laws are straight lines beyond both locations; they are `epsilon` apart at the
+        # crossing.
         weights = (outer.whole * (-inner.rate).expm1() / (inner.whole * (-outer.rate).expm1())).log()
         crossing = (self.epsilon + outer.depth - inner.depth - weights) / (outer.rate - inner.rate)
         last_kept = crossing.floor()
@@ -225,6 +231,9 @@ class PairSearch:
 
     def far_bound(self, inner: Place, near: Place, far: Place) -> arb:
         """Bound the tail's part between `inner` and all places from `near` to `far`, and all such pairs farther out."""
+        # Where the tail's part is known to rise, or to fall, over the whole box, its greatest value is at one end of
+        # it; else the numerator is taken at one end and the denominator at the other, which is more than any pair in
+        # the box has.
         if self._best_output(inner, near, far) >= far.turn:
             near = far
         elif self._best_output(inner, far, near) <= near.turn:

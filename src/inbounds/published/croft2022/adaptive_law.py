@@ -163,6 +163,8 @@ _BEND = (-1 / 3 - _PEAK**1.5 / 6 * ((2 / _PEAK - 1) * (1 / _PEAK - 1) / _PEAK - 
 
 def relative_rates(positions: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `1 / s(x)` in doubles: from 1/c at the border up to 1."""
+    # Newton's method for the equation of the module, in logarithms.  Near `x = 1` its two solutions meet and the slope
+    # is nearly 0, so there the first guess is a Taylor series, and the residual is written without cancellation.
     x = np.asarray(positions, dtype=np.float64)
     beyond = x - 1
     rates = _first_guess(x, beyond)

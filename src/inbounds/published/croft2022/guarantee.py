@@ -301,6 +301,7 @@ def is_at_most(sides: Callable[[], tuple[arb, arb]]) -> bool:
 
 def nearest_double(compute: Callable[[int], arb]) -> float:
     """Return the double nearest to a number, from balls of as many bits as that takes."""
+    # Both ends of the ball round to one double, or more bits are needed.
     low = math.nan
     for bits in PRECISIONS:
         with lock(), workprec(bits):

@@ -70,6 +70,7 @@ class RunsLaw(ABC):
 
         Every run is looked at, whichever the output is in.
         """
+        # Every run takes its mass off what is left of the number; the one in which it falls below 0 has the output.
         left, output = below(self.total, entropy), self.low
         for first, last, weight in self.runs(answer):
             mass = (last - first + 1) * weight
