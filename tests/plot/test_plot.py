@@ -123,7 +123,7 @@ def test_all_probability_is_drawn(name: str) -> None:
     (curve,) = curves(axes)
     plain = float(law.sensitivity) / float(law.epsilon)  # type: ignore[arg-type]
     spikes = sum(data(spike)[1][1] * plain for spike in marked(axes, "spike"))
-    is_stairs = axes.get_ylabel().startswith("probability")
+    is_stairs = axes.get_ylabel() == "probability"
     assert is_stairs == (law.bounds.step is not None and name != "far points")
     if is_stairs:
         assert spikes == 0
@@ -261,14 +261,14 @@ def test_true_answers_are_marked() -> None:
     """A mark stands at each true answer, and at the nearest end for one that is beyond it."""
     axes = panel(plot.densities(BoundedLaplace(UNION, 1, 1), [1, 6.25, 100, -math.inf]))
     assert [float(data(mark)[0][0]) for mark in marked(axes, "truth")] == pytest.approx([1, 6.25, 12, 0])
-    assert [line.get_label() for line in curves(axes)][2:] == ["true answer 100", "true answer -inf"]
+    assert [line.get_label() for line in curves(axes)][2:] == ["true value 100", "true value -inf"]
 
 
 @pytest.mark.parametrize("values", [np.array([1.0, 3.0]), (1, 3), {1: 0, 3: 0}.keys(), [Fraction(1), np.float64(3)]])
 def test_values_may_come_in_any_collection(values: Any) -> None:
     """A line is drawn for each of several true answers."""
     axes = panel(plot.densities(BoundedLaplace(UNION, 1, 1), values))
-    assert [line.get_label() for line in curves(axes)] == ["true answer 1", "true answer 3"]
+    assert [line.get_label() for line in curves(axes)] == ["true value 1", "true value 3"]
 
 
 @pytest.mark.slow
@@ -328,7 +328,7 @@ def test_dates_are_on_the_axis() -> None:
     assert len(ticks) >= 3
     assert all(date.fromisoformat(tick).year in (2025, 2026) for tick in ticks)
     assert [day(data(mark)[0][0]).day for mark in marked(axes, "truth")] == [13, 20]
-    assert [line.get_label() for line in curves(axes)] == ["true answer 2026-01-13", "true answer 2026-01-20"]
+    assert [line.get_label() for line in curves(axes)] == ["true value 2026-01-13", "true value 2026-01-20"]
     assert "2 days" in axes.get_title()
 
 

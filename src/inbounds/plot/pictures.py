@@ -64,13 +64,13 @@ BEYOND = 1.9
 
 
 def densities(mechanism: Mechanism, values: Any, *, plain: bool = True, axes: Axes | None = None) -> Figure:
-    """Draw how probable each release is if the true answer is one of `values`: a single one, or a list.
+    """Draw the distribution of releases for one or several true `values`.
 
-    On a step these are probabilities, otherwise a density.  Ends that are probable by themselves, as with pooling, are
-    spikes with their probability written beside them, as high as if it were spread over one `sensitivity / epsilon`.
-    Impossible values are shaded.  True answers are marked on the axis, those beyond the bounds at the end.
+    With a step these are probabilities, otherwise a density.  Ends of the bounds that have a probability of their own,
+    as with pooling, are spikes labelled with it, as high as if it were spread over one `sensitivity / epsilon`.
+    Impossible values are shaded.  True values are marked on the axis; those beyond the bounds are marked at the end.
 
-    `plain` adds plain Laplace noise of scale `sensitivity / epsilon` around the first of the values.
+    `plain` adds plain Laplace noise of scale `sensitivity / epsilon` around the first value.
     """
     asked = _as_list(values)
     if not asked:
@@ -85,7 +85,7 @@ def densities(mechanism: Mechanism, values: Any, *, plain: bool = True, axes: Ax
     axes = panel(axes)
     thin = {"linewidth": 1} if view.last - view.first > MOST_THICK and is_stairs else {}
     for number, (value, mark, shape) in enumerate(zip(asked, marks, shapes, strict=True)):
-        axes.plot(*join_pieces(shape.pieces), label=f"true answer {_format_value(value)}", **_style(number) | thin)
+        axes.plot(*join_pieces(shape.pieces), label=f"true value {_format_value(value)}", **_style(number) | thin)
         on_axis = _style(number, marked=True) | {"markersize": 8, "clip_on": False, "zorder": 5}
         axes.plot(axis.place(mark), 0, gid="truth", **on_axis)
     top = max(shape.top(float(axis.plain)) for shape in shapes)
@@ -95,18 +95,19 @@ def densities(mechanism: Mechanism, values: Any, *, plain: bool = True, axes: Ax
         axes.plot(xs, ys, color=GREY, linewidth=1, linestyle="--", label=around, gid="plain")
         top = max(top, float(ys.max()))
     _draw_spikes(axes, axis, [shape.spikes for shape in shapes], top)
-    axes.set(ylim=(0, 1.08 * top), ylabel="probability of the release" if is_stairs else "density of the release")
-    _set_x(axes, axis, view, "release")
+    axes.set(ylim=(0, 1.08 * top), ylabel="probability" if is_stairs else "probability density")
+    _set_x(axes, axis, view, "released value")
     axes.set_title(f"Releases of {_name_of(mechanism)}\n{_setting(mechanism)}", fontsize="medium")
     _add_legend(axes)
     return axes.figure.figure
 
 
 def errors(*mechanisms: Mechanism, window: Window | None = None, axes: Axes | None = None) -> Figure:
-    """Draw the expected absolute error of mechanisms for the same bounds, against the true answer.
+    """Draw the expected absolute error of several mechanisms with the same bounds against the true value.
 
-    Over all possible true answers, or those from `window[0]` to `window[1]`.  If the bounds have no end and no window
-    is given, it goes ten plain scales (sensitivity / epsilon) beyond their last end.  The legend gives means over it.
+    The range is all possible true values, or those from `window[0]` to `window[1]`.  If the bounds are unbounded and
+    no window is given, it extends ten plain scales (sensitivity / epsilon) beyond the last bound.  The legend gives the
+    mean over the range.
     """
     if not mechanisms:
         raise InvalidParameter("errors must be drawn of at least one mechanism, got none; name one")
@@ -129,10 +130,10 @@ def errors(*mechanisms: Mechanism, window: Window | None = None, axes: Axes | No
         axes.plot(*join_pieces(pieces), label=label, **_style(number, marked=is_marked))
         top = max(top, *(float(ys.max()) for _, ys in pieces))
     axes.set(ylim=(0, 1.08 * top or 1), ylabel=f"expected absolute error{' in days' if bounds.is_dates else ''}")
-    _set_x(axes, answer_axes[0], answer_axes[0].view(runs[0][0][0], runs[0][-1][1], NARROW), "true answer")
+    _set_x(axes, answer_axes[0], answer_axes[0].view(runs[0][0][0], runs[0][-1][1], NARROW), "true value")
     settings = {_setting(mechanism) for mechanism in mechanisms}
     setting = settings.pop() if len(settings) == 1 else cut(bounds.brief(), 70)
-    axes.set_title(f"Expected error for each true answer\n{setting}", fontsize="medium")
+    axes.set_title(f"Expected error by true value\n{setting}", fontsize="medium")
     _add_legend(axes)
     return axes.figure.figure
 
@@ -140,10 +141,10 @@ def errors(*mechanisms: Mechanism, window: Window | None = None, axes: Axes | No
 def against_epsilon(
     bounds: Bounds, sensitivity: Any, epsilons: Iterable[Any] | None = None, *, window: Window | None = None
 ) -> Figure:
-    """Draw the scale and the mean error of the best known mechanisms against epsilon, both in sensitivities.
+    """Draw the scale and the mean error of the best known mechanisms against epsilon, as multiples of the sensitivity.
 
-    The mean is over all possible true answers, or those in a window.  If the bounds have no end and no window is given,
-    it goes, for each epsilon, ten plain scales (sensitivity / epsilon) beyond their last end.
+    The mean is over all possible true values, or those in a window.  If the bounds are unbounded and no window is
+    given, it extends, for each epsilon, ten plain scales (sensitivity / epsilon) beyond the last bound.
     """
     asked = list(np.geomspace(0.05, 8, 25) if epsilons is None else epsilons)
     if not asked:
@@ -167,12 +168,12 @@ def against_epsilon(
     right.set_title("Mean error", fontsize="medium")
     for axes in (left, right):
         _set_log(axes)
-        axes.set(xlabel="ε", ylabel="in sensitivities")
-    over = "all possible true answers"
+        axes.set(xlabel="ε", ylabel="multiples of the sensitivity")
+    over = "all possible true values"
     if window is not None:
-        over = f"true answers from {_format_value(window[0])} to {_format_value(window[1])}"
+        over = f"true values from {_format_value(window[0])} to {_format_value(window[1])}"
     elif not bounds.bounded:
-        over = f"true answers up to {PLAIN_SCALES} × sensitivity / ε beyond the last end"
+        over = f"true values up to {PLAIN_SCALES} × sensitivity / ε beyond the last bound"
     setting = f"{cut(bounds.brief(), 70)}, {_sensitivity(promises[0])}"
     figure.suptitle(f"{setting}\nmeans over {over}", fontsize="medium")
     figure.legend(loc="outside lower center", ncols=2, frameon=False, handlelength=5)
@@ -180,9 +181,9 @@ def against_epsilon(
 
 
 def loss(adaptive: AdaptiveLaplace, *, axes: Axes | None = None) -> Figure:
-    """Draw the privacy loss of the adaptive Laplace mechanism between its worst pair, for each release.
+    """Draw the privacy loss of the adaptive Laplace mechanism between its worst pair of true values.
 
-    It leaves the band from -epsilon to epsilon, where it would have to stay, and grows without limit.
+    For pure differential privacy it would have to stay between -epsilon and epsilon; it grows without limit instead.
     """
     if not isinstance(adaptive, AdaptiveLaplace):
         raise InvalidParameter(f"a loss is drawn of an AdaptiveLaplace, got {type(adaptive).__name__}; make one")
@@ -198,21 +199,21 @@ def loss(adaptive: AdaptiveLaplace, *, axes: Axes | None = None) -> Figure:
     first, second = (_format_value(value) for value in adaptive.certificate.worst_pair)
     places = axis.places([border + sign * output for output in outputs])
     style = _style(0, marked=len(outputs) <= MOST_MARKED)
-    axes.plot(places, ratios, label=f"loss between the true answers {first} and {second}", **style)
+    axes.plot(places, ratios, label=f"privacy loss between the true values {first} and {second}", **style)
     left_at = axis.place(border + sign * broken)
     axes.plot(left_at, ratios[outputs.index(broken)], "D", color=COLOURS[1], markersize=8, zorder=4, gid="left")
     axes.axvline(left_at, color=COLOURS[1], linewidth=1, linestyle=":", zorder=1)
     axes.annotate(
-        f"above ε beyond {float(adaptive.broken_from):.4g},\ngrowing without limit",
+        f"exceeds ε beyond {float(adaptive.broken_from):.4g}\nand grows without limit",
         (left_at, ratios[outputs.index(broken)]),
         xytext=(-10 * sign, 14),
         textcoords="offset points",
         ha="right" if sign > 0 else "left",
     )
-    axes.set(ylabel="log of the ratio of the probabilities", ylim=(1.15 * min(-epsilon, ratios.min()), None))
+    axes.set(ylabel="log of the probability ratio", ylim=(1.15 * min(-epsilon, ratios.min()), None))
     nearest, farthest = sorted((border, border + sign * outputs[-1]))
-    _set_x(axes, axis, axis.view(nearest, farthest, NARROW), "release")
-    axes.set_title(f"Adaptive Laplace keeps only {adaptive.label}\n{_setting(adaptive)}", fontsize="medium")
+    _set_x(axes, axis, axis.view(nearest, farthest, NARROW), "released value")
+    axes.set_title(f"Adaptive Laplace satisfies only {adaptive.label}\n{_setting(adaptive)}", fontsize="medium")
     _add_legend(axes)
     return axes.figure.figure
 

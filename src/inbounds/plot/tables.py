@@ -54,9 +54,9 @@ class ChartedAnswer(Protocol):
 
 
 def boxes(answer: ChartedAnswer, *, axes: Axes | None = None) -> Figure:
-    """Draw a box for each group of an answer to five quantiles: whiskers, box and median, in their order.
+    """Draw a box plot for each group of an answer with five quantiles: whisker, box, median, box, whisker.
 
-    Ask for them like `QUANTILES(age, 0.1, 0.25, 0.5, 0.75, 0.9)`.
+    Ask for them with, for example, `QUANTILES(age, 0.1, 0.25, 0.5, 0.75, 0.9)`.
     """
     if not answer.rows or len(answer.rows[0]) < BOX or len(answer.intervals[0]) != BOX:
         raise InvalidParameter(f"a box needs {BOX} quantiles, got another answer; ask for {BOX} of a column")
@@ -83,11 +83,11 @@ def boxes(answer: ChartedAnswer, *, axes: Axes | None = None) -> Figure:
 
 
 def bars(answer: ChartedAnswer, *, horizontal: bool = False, axes: Axes | None = None) -> Figure:
-    """Draw a bar for each row of an answer with one measure, and the interval around it as a line.
+    """Draw a bar for each row of an answer with one measure, with its interval as a line.
 
-    What has no interval, such as a median, is drawn as points: a bar would look surer than it is.  An interval is
-    made of the raw measurement, so that a bar of a table that adds up may end outside of it.
-    `horizontal` bars lie below each other, with room for names of any length.
+    A measure without an interval, such as a median, is drawn as points: a bar would look more certain than it is.
+    Intervals come from the raw measurements, so in a table that adds up a bar may end outside its interval.
+    `horizontal` bars leave room for names of any length.
     """
     if not 1 <= len(answer.rows) <= MOST_BARS or len(answer.intervals[0]) != 1:
         raise InvalidParameter(
