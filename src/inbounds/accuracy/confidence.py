@@ -7,5 +7,5 @@ CONFIDENCE = 0.95
 
 
 def percent(confidence: float = CONFIDENCE) -> str:
-    """Return a confidence as people write it: `95 %`."""
+    """Format a confidence level: `95 %`."""
     return f"{confidence * 100:.12g} %"

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Distribution(ABC):
-    """The law of releases for every index that a true answer can have after it was brought into range.
+    """The distribution of releases for every index that a true answer can have once it is in range.
 
-    All methods take arrays of int64 of one shape, or of shapes that broadcast, and return doubles.
+    All methods take arrays of int64 that broadcast, and return doubles.
     """
 
     lattice: Lattice
@@ -84,11 +84,11 @@ class Distribution(ABC):
         return places if not self.in_range else self.lattice.project_many(places)[0]
 
     def tail_bound(self, released: Indices, centres: Indices) -> Floats:
-        """Return what `at_least` is at most, for this true answer and every lesser one."""
+        """Return an upper bound on `at_least` for this true answer and every smaller one."""
         return self.at_least(released, centres)
 
     def head_bound(self, released: Indices, centres: Indices) -> Floats:
-        """Return what `up_to` is at most, for this true answer and every greater one."""
+        """Return an upper bound on `up_to` for this true answer and every larger one."""
         return self.up_to(released, centres)
 
     def wide_interval(self, released: Indices, confidence: float) -> tuple[Indices, Indices]:
@@ -112,11 +112,11 @@ class Distribution(ABC):
 
     @cached_property
     def stride(self) -> int:
-        """How far to go at first, in search of something."""
+        """The length of the first step of a search."""
         return max(1, min(2**60, int(self.scale)))
 
     def quantile(self, probabilities: Floats, centres: Indices) -> Indices:
-        """Return the least release that is not passed with at least this probability."""
+        """Return the smallest release that is not exceeded with at least this probability."""
 
         def reached(places: Indices) -> NDArray[np.bool_]:
             return self.up_to(places, centres[:, None]) >= probabilities[:, None]

@@ -21,9 +21,9 @@ ELEMENTS = 2**20
 
 
 class FewPoints(Distribution):
-    """A distribution that is known by the probabilities of all possible answers, for each true answer.
+    """A distribution given by a table: a row of probabilities for each true answer.
 
-    A mechanism for few points says `rows`, and everything else follows.
+    A mechanism with few points defines `rows`, and everything else follows.
     """
 
     rises = False

@@ -41,7 +41,7 @@ def as_list(given: Any) -> list[Any]:
 
 
 def weights_of(given: Iterable[Any]) -> Floats:
-    """Return weights, as parts of the greatest; refuse negative ones and what is no number."""
+    """Return weights relative to the largest; refuse negative ones and values that are not numbers."""
     read = list(given)
     if not read:
         raise InvalidParameter("prior must have at least one weight, got none; leave it out for equal weights")

@@ -39,9 +39,9 @@ PARTS = 1024
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Weights of stretches of consecutive possible answers, within each of which all answers count alike.
+    """A prior that is piecewise constant: a weight for each stretch of consecutive possible answers.
 
-    Two priors with the same stretches on the same lattice are equal, however they were written.
+    Two priors with the same stretches on the same lattice are equal, however they were specified.
     """
 
     lattice: Lattice
@@ -57,7 +57,7 @@ class Prior:
 
     @classmethod
     def uniform(cls, lattice: Lattice, first: int | None = None, last: int | None = None) -> Prior:
-        """Return the prior that counts all possible answers alike, or those between two indices."""
+        """Return the uniform prior over all possible answers, or over those between two indices."""
         lows = lattice.lows if first is None else np.maximum(lattice.lows, first)
         highs = lattice.highs if last is None else np.minimum(lattice.highs, last)
         held = lows <= highs
@@ -65,7 +65,7 @@ class Prior:
 
     @classmethod
     def of(cls, given: PriorLike | Prior | None, bounds: Bounds, lattice: Lattice) -> Prior:
-        """Read what a caller believes; all possible answers alike if that is nothing."""
+        """Read a prior in any of its forms; None is the uniform one."""
         if not lattice.bounded:
             raise InvalidParameter(
                 f"a prior needs bounds with both ends, got {bounds.brief()}; give both ends, or leave the prior out"
@@ -162,7 +162,7 @@ class Prior:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all possible answers count alike."""
+        """Whether it is uniform over all possible answers."""
         if sum((self.highs - self.lows + 1).tolist()) != self.lattice.points:
             return False
         density = self._stretches.densities
@@ -173,7 +173,7 @@ class Prior:
         return AnswerStretches(self.lows, self.highs, self.weights)
 
     def mass(self, cuts: NDArray[Any]) -> Floats:
-        """Return how much the answers below these indices count; fractions of an index cut it proportionally."""
+        """Return the total weight of the answers below these indices, which may be fractions."""
         return self._sums(cuts)[0]
 
     def moment(self, cuts: NDArray[Any]) -> Floats:
@@ -207,7 +207,7 @@ class Prior:
         return np.maximum(aims * masses - 2 * inner_moment + (moment[:-1] + moment[1:])[:, None], 0.0)
 
     def mean(self, law: Distribution) -> float:
-        """Return the mean of the expected error of a law, in steps."""
+        """Return the mean expected error of a distribution under this prior, in steps."""
         answers = law.true_answers(int(self.lows[0]), int(self.highs[-1]))
         return weighted_mean(answers, self._stretches, law.errors)
 
@@ -219,7 +219,7 @@ class Prior:
         return indices, np.repeat(self._stretches.densities, counts)
 
     def quantile(self, masses: Floats) -> Indices:
-        """Return the possible answers below which there is at most so much, and with which it is reached or passed."""
+        """Return the possible answers at which the running weight reaches each of these masses."""
         _, counts, before, _ = self._running
         stretch = np.clip(np.searchsorted(before, masses, side="right") - 1, 0, len(counts) - 1)
         inside = (masses - before[stretch]) * counts[stretch] / self.weights[stretch]

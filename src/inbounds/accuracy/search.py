@@ -25,7 +25,7 @@ FARTHEST = 2**63 - 2
 
 
 def least(reached: Reached, low: Indices, high: Indices) -> Indices:
-    """Return the least index from `low` on at which it is reached; `high` if it is not reached before that."""
+    """Return the smallest index from `low` on where `reached` holds, or `high` if it does not hold before."""
     ways = max(1, min(WAYS, ELEMENTS // max(len(low), 1)))
     part = np.arange(1, ways + 1)
     low, high = low.copy(), high.copy()
@@ -44,9 +44,9 @@ def least(reached: Reached, low: Indices, high: Indices) -> Indices:
 
 
 def least_from(reached: Reached, near: Indices, stride: int, first: int | None, last: int | None) -> Indices:
-    """Return the least index from `first` to `last` at which it is reached, looking around `near`; else one above.
+    """Return the smallest index from `first` to `last` where `reached` holds, or one above `last`; search from `near`.
 
-    None is no end; farther and farther away it is then looked for.
+    None is no end: then the search goes on in ever longer steps.
     """
     low = _until(lambda places: ~reached(places), near, -stride, first)
     high = _until(reached, near, stride, None if last is None else last + 1)

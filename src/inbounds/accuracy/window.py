@@ -19,7 +19,7 @@ PLAIN_SCALES = 10
 
 
 def indices_of(window: Window | None, bounds: Bounds, lattice: Lattice) -> IndexSpan:
-    """Return the indices of a window, every index if there is none."""
+    """Return the indices of a window; without one, all indices."""
     if window is None:
         return EVERY_INDEX
     pair: Any = window
@@ -38,7 +38,7 @@ def indices_of(window: Window | None, bounds: Bounds, lattice: Lattice) -> Index
 
 
 def value_of(end: Any, bounds: Bounds, name: str) -> Fraction:
-    """Read a number, or for dates a day, that a caller gave as an end of something."""
+    """Read a number, or a day for dates, that a caller gave as an end."""
     if bounds.is_dates:
         day = day_number(end)
         if day is None:
@@ -66,9 +66,9 @@ def refuse_both(window: Window | None) -> None:
 
 
 def stated_window(bounds: Bounds, plain_scale: Fraction) -> Window | None:
-    """Return the window that a mean is taken over if none is given: none if the bounds are bounded.
+    """Return the default window of a mean: None if the bounds are bounded.
 
-    Otherwise it goes ten plain scales beyond the last finite end on each side that has none.
+    Otherwise it extends ten plain scales beyond the last finite end on each unbounded side.
     """
     if bounds.bounded:
         return None
@@ -80,7 +80,7 @@ def stated_window(bounds: Bounds, plain_scale: Fraction) -> Window | None:
 
 
 def format_end(end: Any) -> str:
-    """Write an end of a window for people, whole numbers to the last digit unless they are vast."""
+    """Format an end of a window, whole numbers in full unless they are vast."""
     if isinstance(end, Fraction) and end.denominator != 1:
         return rounded(end, 10)
     return concise(end) if isinstance(end, int | Fraction) else str(end)

@@ -16,9 +16,10 @@ from inbounds.privacy.guarantee import GuaranteeName
 
 @final
 class BoundedLaplace(TruncatedLaplace):
-    """Laplace noise, truncated to the possible answers and scaled so that this stays private.
+    """Laplace noise truncated to the possible answers, at a scale that keeps it private.
 
-    Making one finds a scale that keeps the guarantee, on one span the least, and proves that: see `certificate`.
+    The constructor finds such a scale (on one span, the least one) and proves that it satisfies the guarantee: see
+    `certificate`.
 
     >>> satisfaction = BoundedLaplace(Bounds(0, 100), sensitivity=2, epsilon=0.5)
     >>> 0 <= satisfaction.release(97.0) <= 100
@@ -27,13 +28,13 @@ class BoundedLaplace(TruncatedLaplace):
     * `bounds`: the publicly known set of possible answers.
     * `sensitivity`: the most one person can change the true value; for dates in days, or a timedelta.
     * `epsilon`: the privacy loss of one release, from 1e-9 to 1000.
-    * `guarantee`: "standard" is epsilon-DP.  "distance" (metric privacy) promises a loss of `i * epsilon` for answers
-      `i` sensitivities apart (whole `i`; in between up to the rounding to a step), which is what adds up when one
-      person can change several answers a little each.
-    * `pooling`: what happens to noise that would leave the bounds, from 0 (the law is normalised without it) to 1 (it
-      stays at the end it would have left by).
-    * `trusted`: whether you guarantee that every answer is possible.  If not, answers outside the bounds are projected
-      to the nearest possible one, and the scale accounts for that.
+    * `guarantee`: "standard" is epsilon-DP.  "distance" (metric privacy) bounds the loss by `i * epsilon` for answers
+      `i` sensitivities apart (for whole `i`; in between, up to rounding to a step).  Use it when one person can change
+      several answers by a little each.
+    * `pooling`: what happens to probability that would fall outside the bounds, from 0 (the distribution is normalised
+      without it) to 1 (it is added to the nearest end).
+    * `trusted`: whether you guarantee that every answer is possible.  Otherwise answers outside the bounds are
+      projected to the nearest possible one, and the scale accounts for that.
     """
 
     title: ClassVar[str] = "bounded Laplace"
@@ -58,7 +59,7 @@ class BoundedLaplace(TruncatedLaplace):
 
     @property
     def pooling(self) -> Number:
-        """How much of the noise that would leave the bounds stays at their ends, as it was given."""
+        """The share of the probability outside the bounds that is added to their ends, as given."""
         return self._pooling
 
     @property
@@ -68,7 +69,7 @@ class BoundedLaplace(TruncatedLaplace):
 
     @property
     def choices(self) -> dict[str, Any]:
-        """Guarantee, pooling and trust, where they are not the usual."""
+        """Guarantee, pooling and trust, where they differ from their defaults."""
         pooled = {"pooling": self._pooling} if self._pooling else {}
         return {**super().choices, **pooled, **({"trusted": True} if self.trusted else {})}
 

@@ -18,7 +18,7 @@ from inbounds.privacy.label import Label
 
 
 class Described(ABC):
-    """What can be said of a mechanism without a release or a look at its accuracy."""
+    """The parameters, the guarantee and the proof of a mechanism."""
 
     title: ClassVar[str]
     """The name of this kind of mechanism."""
@@ -51,7 +51,7 @@ class Described(ABC):
 
     @property
     def bounds(self) -> Bounds:
-        """Which answers are possible."""
+        """The set of possible answers."""
         return self._setting.bounds
 
     @property
@@ -66,7 +66,7 @@ class Described(ABC):
 
     @property
     def guarantee(self) -> GuaranteeName:
-        """Which guarantee is kept: "standard" or "distance"."""
+        """The guarantee, "standard" or "distance"."""
         return self._setting.guarantee
 
     @property
@@ -76,12 +76,12 @@ class Described(ABC):
 
     @property
     def scale(self) -> float | None:
-        """Over which distance the noise falls by a factor e, in the units of the answer; None if it has no such."""
+        """The distance over which the noise falls by a factor of e, in the units of the answer, if there is one."""
         return None
 
     @property
     def pooling(self) -> Number:
-        """How much of the noise that would leave the bounds stays at their ends, from 0 to 1."""
+        """The share of the probability outside the bounds that is added to their ends, from 0 to 1."""
         return 0
 
     @property
@@ -96,10 +96,10 @@ class Described(ABC):
 
     @property
     def unbiased(self) -> bool | None:
-        """Whether releases are right on average whichever possible answer is true; None if that is not known.
+        """Whether releases are unbiased for every possible true value; None if that is not known.
 
-        Exactly so for answers on the lattice; one between two of its points is rounded first, by up to half a step.
-        Nothing private that stays within an end is: at that end, every release would have to be the end.
+        Exactly so for values on the lattice; others are rounded first, by up to half a step.  No private mechanism that
+        stays within an end of the bounds is unbiased: for a true value at that end, every release would have to be it.
         """
         lattice = self._setting.lattice
         if not self.in_range or (lattice.unbounded_below and lattice.unbounded_above):
@@ -108,7 +108,7 @@ class Described(ABC):
 
     @property
     def certificate(self) -> Certificate:
-        """What was proved of its privacy."""
+        """The proof of its privacy."""
         return self._certificate
 
     @property

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Mechanism(Predictable):
-    """A private answer in place of a true one: what it promises, what was proved of that, and how far off it will be.
+    """A differentially private release of a true value, with its guarantee, the proof of it and the expected error.
 
     A mechanism of a new paper is a class with
 
@@ -43,11 +43,11 @@ class Mechanism(Predictable):
 
     What it is and how it is compared comes from `Described`, what it says of its accuracy from `Predictable`.
 
-    All that is public can be read and not be set: another epsilon needs a proof of its own, so make a new mechanism.
+    Attributes are read-only: another epsilon needs another proof, so make a new mechanism.
 
-    Nothing that a mechanism says of its accuracy costs privacy, as long as the true answers asked about are not the
-    secret one: `error(97)` says how far off a release would be *if* the true answer were 97.  Lists, arrays and Series
-    of values are answered one by one, in the same shape.
+    Asking about accuracy costs no privacy, as long as you do not ask about the secret value itself: `error(97)` is the
+    expected error of a release *if* the true value were 97.  For lists, arrays and Series, every method returns one
+    result for each value, in the same shape.
     """
 
     @abstractmethod
@@ -69,14 +69,14 @@ class Mechanism(Predictable):
     def release(self, answer: Many) -> Array: ...
     @np.errstate(all="ignore")  # whatever the caller has set: no answer may decide whether there is an error
     def release(self, answer: Any) -> Any:
-        """Return a private answer in place of a true one.
+        """Return a private release of a true value.
 
-        One number or date gives one of the same kind: an int on an integer lattice, a Fraction or Decimal for such, a
-        date for a date, else a float.  A list or an array of any shape gives an array of independent releases, one for
-        each element, and a Series one with the same name and index.  Each of them costs epsilon: if one person can
-        change `n` elements by a sensitivity each, the whole array costs `n * epsilon`.
+        A single number or date gives one of the same kind: an int on an integer lattice, a Fraction or Decimal for one
+        of those, a date for a date, and otherwise a float.  A list or an array of any shape gives an array of
+        independent releases, and a Series gives a Series with the same name and index.  Each release costs epsilon: if
+        one person can change `n` elements by up to the sensitivity each, the whole array costs `n * epsilon`.
 
-        Answers outside the bounds are brought to the nearest end first.
+        Values outside the bounds are first moved to the nearest possible one.
         """
         if type(answer) is float:  # what is usual need not be looked at twice
             return self._release_one(answer, system)
@@ -88,18 +88,18 @@ class Mechanism(Predictable):
         return self._release_one(answer, system)
 
     def remapped(self, prior: PriorLike | Prior | None) -> Remapped:
-        """Return this mechanism with each release replaced by the best guess of the truth under a prior, at no cost.
+        """Return this mechanism with each release replaced by the best estimate under a prior, at no privacy cost.
 
-        * `prior`: what is publicly believed of the true answer, None for all possible answers alike.  Weights, one for
-          each possible answer (without a step: for equal parts of the range); or `(weights, edges)` as
-          `numpy.histogram` returns them; or a function of the answer.
+        * `prior`: the public belief about the true value; None counts all possible values equally.  Give a weight for
+          each possible value (without a step: for equal parts of the range), or `(weights, edges)` as
+          `numpy.histogram` returns them, or a function of the value.
 
-        **A prior must not come from the data.**  Take it from last year's published figures, from common knowledge or
-        from a survey that is public.  A prior made of the secret answers publishes them, whatever epsilon is.
+        **A prior must not come from the data.**  Take it from published figures, common knowledge or a public survey.
+        A prior computed from the secret values discloses them, whatever epsilon is.
 
-        The expected error under the prior is never larger than before.  That has a price: releases are biased towards
-        the prior, the worst error may be larger, and a remap discards information that intervals and later analysis
-        need.  `base.release(answer)` and then `remap(drawn)` keeps both.
+        The expected error under the prior never increases.  The price: releases are biased towards the prior, the worst
+        error may be larger, and a remap discards information that intervals and later analysis need.  To keep both, use
+        `base.release(answer)` and then `remap(drawn)`.
         """
         from inbounds.mechanisms.remapped import Remapped  # noqa: PLC0415  which is a mechanism itself
 

@@ -34,11 +34,11 @@ VAST = 1e290
 
 
 class Predictable(Described):
-    """What a mechanism says of its accuracy, all of it from the law of its releases.
+    """The accuracy of a mechanism, derived from the distribution of its releases.
 
-    None of it costs privacy, as long as the true answers asked about are not the secret one: `error(97)` says how far
-    off a release would be *if* the true answer were 97.  Lists, arrays and Series of values are answered one by one, in
-    the same shape.
+    None of it costs privacy, as long as you do not ask about the secret value itself: `error(97)` is the expected error
+    of a release *if* the true value were 97.  For lists, arrays and Series there is one result for each value, in the
+    same shape.
     """
 
     @property
@@ -56,7 +56,7 @@ class Predictable(Described):
     def error(self, value: Many) -> Floats: ...
     @np.errstate(all="ignore")  # whatever the caller has set
     def error(self, value: Any) -> Any:
-        """Return the expected absolute error of a release if the true answer is `value`; in days for dates."""
+        """Return the expected absolute error of a release if the true value is `value`; for dates, in days."""
         arguments, truths = self._truths(value)
         pairs = list(zip(arguments.values(0), truths.exact, strict=True))
         above = [self._units.steps_above(truth, index) for truth, index in pairs]
@@ -75,7 +75,7 @@ class Predictable(Described):
     def bias(self, value: Many) -> Floats: ...
     @np.errstate(all="ignore")  # whatever the caller has set
     def bias(self, value: Any) -> Any:
-        """Return by how much releases are too high on average if the true answer is `value`; in days for dates."""
+        """Return the bias of releases (positive: too high) if the true value is `value`; for dates, in days."""
         arguments, truths = self._truths(value)
         pairs = zip(arguments.values(0), truths.exact, strict=True)
         excess = [self._units.excess(truth, index) for truth, index in pairs]
@@ -91,7 +91,7 @@ class Predictable(Described):
     def mean(self, value: Many) -> Array: ...
     @np.errstate(all="ignore")  # whatever the caller has set
     def mean(self, value: Any) -> Any:
-        """Return the mean of releases if the true answer is `value`: a float, or for dates a datetime."""
+        """Return the mean of releases if the true value is `value`: a float, or a datetime for dates."""
         arguments, truths = self._truths(value)
         biases = self._units.lengths(self._distribution.bias_and_variance(truths.near)[0]).tolist()
         means: list[float | datetime] = [self._units.mean(*at) for at in zip(truths.exact, biases, strict=True)]
@@ -105,7 +105,7 @@ class Predictable(Described):
     def variance(self, value: Many) -> Floats: ...
     @np.errstate(all="ignore")  # whatever the caller has set
     def variance(self, value: Any) -> Any:
-        """Return the variance of releases if the true answer is `value`; in squared days for dates."""
+        """Return the variance of releases if the true value is `value`; for dates, in squared days."""
         arguments, truths = self._truths(value)
         return arguments.wrap_numbers(
             self._units.lengths(self._distribution.bias_and_variance(truths.near)[1], power=2)
@@ -123,7 +123,7 @@ class Predictable(Described):
     def pmf(self, released: Single, value: Many) -> Floats: ...
     @np.errstate(all="ignore")  # whatever the caller has set
     def pmf(self, released: Any, value: Any) -> Any:
-        """Return the probability that `released` is released if the true answer is `value`."""
+        """Return the probability that the release is `released` if the true value is `value`."""
         arguments, truths = self._truths(released, value)
         indices = [self._answers.point(release) for release in arguments.values(0)]
         at = truths.beside([0 if index is None else index for index in indices])
@@ -144,7 +144,7 @@ class Predictable(Described):
     def cdf(self, released: Single, value: Many) -> Floats: ...
     @np.errstate(all="ignore")  # whatever the caller has set
     def cdf(self, released: Any, value: Any) -> Any:
-        """Return the probability that at most `released` is released if the true answer is `value`."""
+        """Return the probability that the release is at most `released` if the true value is `value`."""
         arguments, truths = self._truths(released, value)
         indices, known = self._units.floors(arguments.values(0))
         probabilities = self._distribution.up_to(truths.beside(indices), truths.near)
@@ -166,7 +166,7 @@ class Predictable(Described):
     def quantile(self, probability: float, value: Many) -> Array: ...
     @np.errstate(all="ignore")  # whatever the caller has set
     def quantile(self, probability: Any, value: Any) -> Any:
-        """Return the least answer that releases exceed with probability at most `1 - probability`."""
+        """Return the smallest value that releases do not exceed with at least this probability."""
         arguments, truths = self._truths(probability, value)
         for number in arguments.values(0):
             _check_probability(number, "probability")
@@ -184,10 +184,10 @@ class Predictable(Described):
     def interval(self, released: Many, confidence: float = ...) -> tuple[Array, Array]: ...
     @np.errstate(all="ignore")  # whatever the caller has set
     def interval(self, released: Any, confidence: float = CONFIDENCE) -> tuple[Any, Any]:
-        """Return the ends of an interval that holds the true answer with at least this confidence.
+        """Return the ends of a confidence interval for the true value, given a release.
 
-        Whatever the true answer is, intervals computed from its releases hold it this often; an answer that is not
-        possible counts as the nearest one that is.  Both ends are possible answers.  Costs no privacy.
+        Whatever the true value, the intervals of its releases contain it with at least this probability; a value that
+        is not possible counts as the nearest one that is.  Both ends are possible values.  Costs no privacy.
         """
         _check_probability(confidence, "confidence")
         arguments = Arguments(released)
@@ -209,15 +209,15 @@ class Predictable(Described):
 
     @np.errstate(all="ignore")
     def worst_error(self, window: Window | None = None) -> float:
-        """Return the greatest expected absolute error over all possible true answers, or those in a window."""
+        """Return the largest expected absolute error over all possible true values, or those in a window."""
         return self._length(greatest(self._true_answers(window), self._distribution.errors))
 
     @np.errstate(all="ignore")
     def mean_error(self, window: Window | None = None, *, prior: PriorLike | Prior | None = None) -> float:
-        """Return the expected absolute error averaged over possible true answers, each counted alike.
+        """Return the expected absolute error averaged over the possible true values, all weighted equally.
 
-        All of them, or those from `window[0]` to `window[1]`: if the bounds have no end, there must be a window.  With
-        a `prior`, each counts as much as is publicly believed: see `remapped` for what a prior can be.
+        The average is over all of them, or over those from `window[0]` to `window[1]`; unbounded bounds need a window.
+        With a `prior`, each value is weighted by it: see `remapped` for what a prior can be.
         """
         if prior is not None:
             refuse_both(window)
@@ -228,10 +228,10 @@ class Predictable(Described):
 
     @np.errstate(all="ignore")
     def expected_width(self, confidence: float = CONFIDENCE, window: Window | None = None) -> float:
-        """Return how wide intervals are on average over releases and true answers: how little a release tells.
+        """Return the average width of intervals over releases and true values: the smaller, the more a release tells.
 
-        True answers count as for `mean_error`.  Every release is looked at where there are few possible answers;
-        where there are more than 512, a sample, evenly spread, which is right to about one percent.
+        True values are weighted as for `mean_error`.  Up to 512 possible values the average is over all releases;
+        beyond, over an evenly spread sample, which is accurate to about one percent.
         """
         _check_probability(confidence, "confidence")
         refuse_infinite(window, self.bounds)
@@ -241,7 +241,7 @@ class Predictable(Described):
 
     @np.errstate(all="ignore")
     def at_ends(self, window: Window | None = None) -> float:
-        """Return how probable it is that a release is an end of a span, averaged like `mean_error`."""
+        """Return the probability that a release is an end of a span, averaged like `mean_error`."""
         refuse_infinite(window, self.bounds)
         return mean(self._true_answers(window), self._distribution.at_ends)
 

@@ -28,10 +28,10 @@ SMALL = 257
 
 
 class Remapped(Mechanism):
-    """Releases of a mechanism, each replaced by the median of the truth given that release, under a prior.
+    """Releases of a mechanism, each replaced by the posterior median of the true value under a prior.
 
-    The median has the least expected distance from the truth.  What a release is replaced by depends on that release
-    and on what is public, so all that was proved of the base holds.
+    The median has the smallest expected absolute error.  It depends only on the release and on public information, so
+    the guarantee of the base still holds.
 
     Made by `mechanism.remapped(prior)`.
     """
@@ -67,9 +67,10 @@ class Remapped(Mechanism):
     def remap(self, drawn: Many) -> NDArray[Any]: ...
     @np.errstate(all="ignore")  # whatever the caller has set
     def remap(self, drawn: Any) -> Any:
-        """Return what is released where `base` has released this, without further cost.
+        """Return what replaces a release of `base`, at no further cost.
 
-        Keep what the base released: its intervals are shorter, and later statistics are not biased by the prior.
+        Keep the release of the base as well: its intervals are shorter, and statistics on it are not biased by the
+        prior.
         """
         if not are_many(drawn):
             return self._replace(drawn)
@@ -147,17 +148,17 @@ class Remapped(Mechanism):
 
     @property
     def even_timing(self) -> bool:  # type: ignore[override]  # here it depends on the base
-        """Whether a draw does the same work for every true answer: if one of the base does, as a look-up does."""
+        """Whether a draw does the same work for every true value, which is so if it is so for the base."""
         return self._base.even_timing
 
     @property
     def keeps_distance(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether it can keep the distance guarantee: if the base can."""
+        """Whether it can satisfy the distance guarantee, which is so if the base can."""
         return self._base.keeps_distance
 
     @property
     def pure(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether it keeps epsilon without a delta: if the base does."""
+        """Whether it satisfies epsilon without a delta, which is so if the base does."""
         return self._base.pure
 
     @property

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class TruncatedLaplace(Mechanism):
-    """A mechanism whose law is a claim: truncated Laplace noise of some scale."""
+    """A mechanism with truncated Laplace noise, described by a claim about its scale."""
 
     even_timing: ClassVar[bool] = True
 
@@ -32,7 +32,7 @@ class TruncatedLaplace(Mechanism):
 
     @property
     def claim(self) -> Claim:
-        """What is promised, and the exact law that is to keep it."""
+        """The promise, and the exact distribution that satisfies it."""
         return self._claim
 
     @property
@@ -42,7 +42,7 @@ class TruncatedLaplace(Mechanism):
 
     @property
     def unbiased(self) -> bool | None:
-        """Whether releases are right on average: where nothing is truncated, because the noise is symmetric."""
+        """Whether releases are unbiased, which is so if nothing is truncated: the noise is symmetric."""
         lattice = self._setting.lattice
         everything = len(lattice) == 1 and lattice.unbounded_below and lattice.unbounded_above
         return True if everything else super().unbiased

@@ -107,10 +107,10 @@ class TruncatedColumn:
 
 
 class BoundedGaussian(Mechanism):
-    """Gaussian noise truncated to one interval and normalised: epsilon, without a delta.
+    """Gaussian noise truncated to one interval and normalised: pure epsilon, without a delta.
 
-    `sigma="published"` is the standard deviation of the paper; `"least"` the one that the exact loss needs, which is
-    less.  A sensitivity above the width of the interval is that width.
+    `sigma="published"` is the standard deviation of the paper; `"least"` is the smaller one that suffices for the exact
+    loss.  A sensitivity greater than the width of the interval counts as that width.
     """
 
     title: ClassVar[str] = "bounded Gaussian"

@@ -184,7 +184,7 @@ class FairDistribution(FewPoints):
 
 
 class ExplicitFair(Mechanism):
-    """The explicit fair mechanism on one bounded span of a lattice, such as the counts from 0 to n."""
+    """The explicit fair mechanism on one bounded span of a lattice, for example the counts from 0 to n."""
 
     title: ClassVar[str] = "explicit fair"
     paper: ClassVar[str] = "Cormode et al. 2018"

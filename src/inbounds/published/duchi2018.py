@@ -56,7 +56,7 @@ class TwoPointLaw(RunsLaw):
 
 
 class TwoPoint(LocalMechanism):
-    """One of two releases, both beyond the bounds, so that it is right on average."""
+    """One of two releases, both outside the bounds, chosen so that the release is unbiased."""
 
     title: ClassVar[str] = "two-point"
     paper: ClassVar[str] = "Duchi et al. 2018"
@@ -67,5 +67,5 @@ class TwoPoint(LocalMechanism):
 
     @property
     def unbiased(self) -> bool:
-        """It is: the mean of `-a` and `W + a` is the answer, exactly."""
+        """True: the mean of `-a` and `W + a` is exactly the true value."""
         return True

@@ -20,10 +20,10 @@ from inbounds.published.ghosh2009 import GeometricNoise
 
 
 class Laplace(Additive[GeometricNoise]):
-    """Plain Laplace noise, left where it falls, snapped to the nearest possible answer, or folded into the bounds.
+    """Plain Laplace noise; values outside the bounds are left, snapped to the nearest end, or folded in.
 
-    Its loss is in proportion to the distance between answers, so `guarantee="distance"` is kept by the same noise; only
-    where the sensitivity is above the width of the bounds does it need more than "standard" does.
+    The loss is proportional to the distance between answers, so the same noise satisfies `guarantee="distance"`; only a
+    sensitivity greater than the width of the bounds needs more noise for it than for "standard".
     """
 
     paper: ClassVar[str] = "Dwork et al. 2006"

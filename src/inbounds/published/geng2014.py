@@ -167,10 +167,10 @@ def best_first_stair(distance: int, epsilon: Fraction) -> int:
 
 
 class Staircase(Additive[StaircaseNoise]):
-    """Staircase noise, left where it falls, snapped to the nearest possible answer, or folded into the bounds.
+    """Staircase noise; values outside the bounds are left, snapped to the nearest end, or folded in.
 
-    `width` is the length of the first stair as a part of the sensitivity, above 0 and at most 1: their gamma.  If it is
-    not given, it is the one with which the noise has the least expected distance.
+    `width` is the length of the first stair as a share of the sensitivity, above 0 and at most 1 (gamma in the paper).
+    By default it is the one that minimises the expected absolute noise.
     """
 
     paper: ClassVar[str] = "Geng & Viswanath 2014"
@@ -198,7 +198,7 @@ class Staircase(Additive[StaircaseNoise]):
 
     @property
     def width(self) -> float:
-        """The length of the first stair, as a part of the sensitivity."""
+        """The length of the first stair, as a share of the sensitivity."""
         return float(self._width)
 
 

@@ -141,9 +141,9 @@ def _excess_of_squares(x: Floats) -> Floats:
 
 
 class TruncatedLaplacian(Additive[CutNoise]):
-    """Laplace noise of bounded size: (epsilon, delta)-private.  The noise is bounded, which does not keep it in range.
+    """Laplace noise of bounded size: (epsilon, delta)-differentially private.
 
-    `delta`, above 0 and below 1/2, is the probability that is exempt from epsilon.
+    The noise is bounded; releases may still be outside the bounds.  `delta` must be above 0 and below 1/2.
     """
 
     paper: ClassVar[str] = "Geng et al. 2018"
@@ -176,5 +176,5 @@ class TruncatedLaplacian(Additive[CutNoise]):
 
     @property
     def greatest_noise(self) -> float:
-        """The greatest noise there is, in the units of the answer."""
+        """The largest possible noise, in the units of the answer."""
         return self._length(self._noise.limit)

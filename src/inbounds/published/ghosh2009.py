@@ -122,8 +122,8 @@ def _inverse_expm1(rate: float) -> float:
 class Geometric(Additive[GeometricNoise]):
     """Two-sided geometric noise on the lattice of the bounds, which must have a step.
 
-    `ends="snap"` is the truncated geometric mechanism; `"fold"` reflects at the ends; `"leave"` may leave the bounds.
-    `guarantee` as for `Laplace`.
+    `ends="snap"` is the truncated geometric mechanism; `"fold"` reflects at the ends; with `"leave"` releases may be
+    outside the bounds.  For `guarantee` see `Laplace`.
     """
 
     paper: ClassVar[str] = "Ghosh et al. 2009"

@@ -35,7 +35,7 @@ HAIRS = 40
 class HolohanLaplace(TruncatedLaplace):
     """Laplace noise truncated to one interval and normalised, at the scale of Holohan et al.
 
-    The answers must be continuous: bounds without a step.  `delta` relaxes the guarantee as in their paper.
+    The bounds must have no step.  `delta` relaxes the guarantee as in the paper.
     """
 
     paper: ClassVar[str] = "Holohan et al. 2018"
@@ -55,12 +55,12 @@ class HolohanLaplace(TruncatedLaplace):
 
     @property
     def delta(self) -> Fraction:
-        """What is exempt from epsilon."""
+        """The delta of the guarantee."""
         return self._delta
 
     @property
     def label(self) -> Label:
-        """The privacy that was proved; its certificate is for `epsilon - ln(1 - delta)`."""
+        """The guarantee that was proved; the certificate is for `epsilon - ln(1 - delta)`."""
         return Label(self._setting.epsilon, self._delta)
 
     @property

@@ -63,7 +63,7 @@ class SquareWaveLaw(RunsLaw):
 
 
 class SquareWave(LocalMechanism):
-    """A window around the truth that is more probable than the rest, on outputs that reach as far beyond the ends."""
+    """Uniform releases with a more probable window around the true value, which may extend beyond the ends."""
 
     title: ClassVar[str] = "square wave"
     paper: ClassVar[str] = "Li et al. 2020"
@@ -76,5 +76,5 @@ class SquareWave(LocalMechanism):
 
     @property
     def unbiased(self) -> bool:
-        """It is not: the mean is nearer to the middle than the answer, by a constant factor."""
+        """False: the mean is closer to the middle of the range than the true value, by a constant factor."""
         return False

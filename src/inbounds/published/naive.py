@@ -22,7 +22,10 @@ from inbounds.sampling.entropy import Entropy
 
 
 class NaiveLaplace(TruncatedLaplace):
-    """Truncated and normalised at the plain scale.  It can be analysed; to release from it, say `leaky=True`."""
+    """Laplace noise truncated and normalised at the plain scale, which is not private enough.
+
+    It can be analysed; to release from it, pass `leaky=True`.
+    """
 
     paper: ClassVar[str] = "corrected by Croft et al. 2022"
     title: ClassVar[str] = "naively normalised Laplace"
@@ -42,12 +45,12 @@ class NaiveLaplace(TruncatedLaplace):
 
     @property
     def leaky(self) -> bool:
-        """Whether the caller knows that releases are not as private as they were asked to be."""
+        """Whether the caller accepts that releases do not satisfy epsilon."""
         return self._leaky
 
     @property
     def choices(self) -> dict[str, Any]:
-        """Whether it may leak, where it may."""
+        """`leaky`, if it was accepted."""
         return {"leaky": True} if self._leaky else {}
 
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:

@@ -120,7 +120,7 @@ class HybridLaw(RunsLaw):
 
 
 class Piecewise(LocalMechanism):
-    """A window around the truth that is more probable than the rest, from beyond one end to beyond the other."""
+    """Uniform releases from beyond one end to beyond the other, with a more probable window around the true value."""
 
     title: ClassVar[str] = "piecewise"
     paper: ClassVar[str] = "Wang et al. 2019"
@@ -131,12 +131,12 @@ class Piecewise(LocalMechanism):
 
     @property
     def unbiased(self) -> bool:
-        """It is: the window starts where it makes the mean the answer, exactly."""
+        """True: the window starts where it makes the mean exactly the true value."""
         return True
 
 
 class Hybrid(LocalMechanism):
-    """The piecewise mechanism or the two-point mechanism, by chance."""
+    """The piecewise or the two-point mechanism, chosen at random."""
 
     title: ClassVar[str] = "hybrid piecewise"
     paper: ClassVar[str] = "Wang et al. 2019"
@@ -152,10 +152,10 @@ class Hybrid(LocalMechanism):
 
     @property
     def probability(self) -> float:
-        """How probable it is that a release is by the piecewise mechanism: their alpha."""
+        """The probability of using the piecewise mechanism (alpha in the paper)."""
         return float(self._probability)
 
     @property
     def unbiased(self) -> bool:
-        """It is, as both are."""
+        """True, as for both mechanisms."""
         return True

@@ -57,7 +57,7 @@ class PushedWindowLaw(RunsLaw):
 
 
 class OptimalPiecewise(LocalMechanism):
-    """A window around the truth that is more probable than the rest, within the bounds."""
+    """Uniform releases within the bounds, with a more probable window around the true value."""
 
     title: ClassVar[str] = "optimal piecewise"
     paper: ClassVar[str] = "Zheng et al. 2025"

@@ -46,9 +46,9 @@ NoiseKind = TypeVar("NoiseKind", bound=Noise)
 
 
 class Additive(Mechanism, Generic[NoiseKind]):
-    """A mechanism that adds noise, the same law everywhere, and then applies a rule at the ends.
+    """A mechanism that adds noise with the same distribution everywhere, and then applies a rule at the ends.
 
-    A new one makes a `Setting` and a `Noise`, and passes them to `super().__init__` with the rule.
+    A subclass makes a `Setting` and a `Noise`, and passes them to `super().__init__` with the rule.
     """
 
     even_timing: ClassVar[bool] = True
@@ -59,22 +59,22 @@ class Additive(Mechanism, Generic[NoiseKind]):
 
     @property
     def noise(self) -> NoiseKind:
-        """The law of the noise, in steps."""
+        """The distribution of the noise, in steps."""
         return self._noise
 
     @property
     def ends(self) -> Ends:
-        """What happens to noise beyond the ends."""
+        """The rule for noisy values outside the bounds: "leave", "snap" or "fold"."""
         return self._ends
 
     @property
     def name(self) -> str:
-        """What it is called in a comparison."""
+        """Its name in a comparison."""
         return f"{MANNERS[self._ends.name]} {self.title}"
 
     @property
     def choices(self) -> dict[str, Any]:
-        """The rule at the ends, and the guarantee, where they are not the usual."""
+        """The rule at the ends and the guarantee, where they differ from their defaults."""
         return {**super().choices, **({} if self._ends.name == "leave" else {"ends": self._ends.name})}
 
     @property
@@ -86,17 +86,17 @@ class Additive(Mechanism, Generic[NoiseKind]):
 
     @property
     def unbiased(self) -> bool | None:
-        """Whether releases are right on average: the noise is symmetric, so they are where nothing is done to it."""
+        """Whether releases are unbiased, which is so without a rule at the ends: the noise is symmetric."""
         return True if self._ends.name == "leave" else super().unbiased
 
     @property
     def pooling(self) -> int:
-        """How much of the noise that would leave the bounds stays at their ends: all that is snapped there."""
+        """The share of the probability outside the bounds that is added to their ends: 1 if it is snapped there."""
         return int(self._ends.name == "snap")
 
     @property
     def scale(self) -> float:
-        """Over which distance the noise falls by a factor e, in the units of the answer."""
+        """The distance over which the noise falls by a factor of e, in the units of the answer."""
         return self._length(self._noise.scale)
 
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:

@@ -47,14 +47,16 @@ WITNESS_BITS = 512
 
 
 class AdaptiveLaplace(Mechanism):
-    """Laplace noise truncated to a half-line and normalised, with a scale for every true answer: (epsilon, delta).
+    """Laplace noise truncated to a half-line and normalised, with a scale of its own for every true value.
+
+    It is (epsilon, delta)-differentially private, with a delta that is always above 0.
 
     * `bounds`: one half-line, such as `Bounds(0, None)` or `Bounds(None, 10)`.
-    * `delta`: the greatest delta that is acceptable.  The mechanism has the delta it has: if that is more, and it is
-      always more than 0, it is refused with the counterexample.  If none is given, whatever it has is accepted.
+    * `delta`: the largest acceptable delta.  If the mechanism has a larger one, it is refused with a counterexample.
+      By default any delta is accepted.
 
-    How long a release takes depends on the true answer: its scale is computed for each draw, with Lambert's W for most
-    answers but not for all.  Where releases can be timed, make them at fixed times, or use BoundedLaplace.
+    The time of a release depends on the true value: its scale is computed for each draw, by Lambert's W for most values
+    but not for all.  Where releases can be timed, make them at fixed times, or use BoundedLaplace.
     """
 
     title: ClassVar[str] = "adaptive Laplace"
@@ -77,12 +79,12 @@ class AdaptiveLaplace(Mechanism):
 
     @property
     def law(self) -> AdaptiveLaw:
-        """The laws of all locations on the half-line."""
+        """The distributions of all locations on the half-line."""
         return self._law
 
     @property
     def choices(self) -> dict[str, Any]:
-        """The greatest delta that was acceptable, if one was given."""
+        """The largest acceptable delta, if one was given."""
         return {} if self._delta is None else {"delta": self._delta}
 
     def _certify(self, setting: Setting, delta: Delta) -> Certificate:
@@ -119,16 +121,16 @@ class AdaptiveLaplace(Mechanism):
 
     @property
     def delta(self) -> Fraction:
-        """The probability that is exempt from epsilon, proved from above."""
+        """The proved upper bound on delta."""
         return self._found.bound
 
     @property
     def broken_from(self) -> Fraction:
-        """From this release on, away from the border, the loss between the worst pair is above epsilon."""
+        """Beyond this release, away from the border, the loss between the worst pair exceeds epsilon."""
         return self._value(ceil(self._found.broken_from))
 
     def counterexample(self) -> Certificate:
-        """Return the proof that it does not keep epsilon alone: a pair whose loss at some release is more."""
+        """Return the proof that it does not satisfy pure epsilon: a pair whose loss at some release is greater."""
         first, second = self._found.pair
         output = 2 * ceil(self._found.broken_from)
         with lock(), workprec(WITNESS_BITS):
@@ -157,11 +159,11 @@ class AdaptiveLaplace(Mechanism):
 
     @property
     def scale(self) -> float:
-        """The greatest scale, that of a true answer on the border."""
+        """The largest scale, that of a true value on the border."""
         return self.scale_at(self._setting.bounds.as_answer(self._value(0)))
 
     def scale_at(self, value: Any) -> float:
-        """Return the scale of the noise if the true answer is `value`."""
+        """Return the scale of the noise if the true value is `value`."""
         location = np.array([float(self._location(self._answers.index(value)))])
         return self._length(float(1 / self._law.rates(location)[0]))
 
@@ -176,7 +178,7 @@ class AdaptiveLaplace(Mechanism):
         return AdaptiveDistribution(self._setting.lattice, self._law, self._border, upwards=self._upwards)
 
     def prove_again(self) -> Certificate:
-        """Prove the delta again, from the law alone."""
+        """Prove the delta again, from the distribution alone."""
         return self._certify(self._setting, certified_delta(AdaptiveLaw(self._setting.distance, self._setting.epsilon)))
 
 

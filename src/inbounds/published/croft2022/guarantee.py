@@ -244,7 +244,7 @@ def _log_normalization(first: TruncatedPDF, second: TruncatedPDF) -> arb:
 
 
 class MotivatingExample(NamedTuple):
-    """A ratio of densities and the bound that it should keep."""
+    """A ratio of densities, and the bound that it should not exceed."""
 
     ratio: float
     allowed: float

@@ -227,9 +227,9 @@ def lower_bounds(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Numbe
 def uniform_scale(
     bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number, decimals: int = DECIMALS
 ) -> Fraction:
-    """Return the least scale for all locations, to so many decimals (Theorem 3 and the corollary of section 4.3).
+    """Return the smallest uniform scale to `decimals` decimals (Theorem 3 and the corollary of section 4.3).
 
-    It keeps the generalised guarantee: the loss of answers i sensitivities apart is at most i * epsilon.  It is the
+    It satisfies the generalised guarantee: the loss of answers i sensitivities apart is at most i * epsilon.  It is the
     upper end of the last bracket of a binary search on (0, 2 dF/eps], a scale at which every lower bound was proved,
     and exactly 2 dF/eps if there is an infinite constraint and no step.  To check one scale takes O(n**2) operations.
 
@@ -284,7 +284,7 @@ class Summary:
 
 
 def table2(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number, decimals: int = DECIMALS) -> Summary:
-    """Return what the paper's Table 2 says about these bounds, and the scales that it leads to."""
+    """Return the row of the paper's Table 2 for these bounds, and the scales that follow from it."""
     promise, letter = promised(bounds, sensitivity, epsilon), Constraints.of(bounds).letter
     plain = promise.sensitivity / promise.epsilon
     if letter == "a":

@@ -31,7 +31,7 @@ MOST_OUTPUTS = 20_000
 
 
 class LocalMechanism(Mechanism):
-    """What one person releases of their own answer; any two possible answers are neighbours."""
+    """A mechanism of the local model: each person releases their own value, and any two values are neighbours."""
 
     def __init__(self, setting: Setting, law: RunsLaw) -> None:
         if law.high - law.low > WIDEST:
@@ -44,7 +44,7 @@ class LocalMechanism(Mechanism):
 
     @property
     def law(self) -> RunsLaw:
-        """The law, in whole numbers: answers and outputs are counted in steps from the lower bound."""
+        """The distribution, in whole numbers: answers and outputs are counted in steps from the lower bound."""
         return self._law
 
     @property
