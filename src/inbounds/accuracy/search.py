@@ -26,6 +26,8 @@ FARTHEST = 2**63 - 2
 
 def least(reached: Reached, low: Indices, high: Indices) -> Indices:
     """Return the smallest index from `low` on where `reached` holds, or `high` if it does not hold before."""
+    # Not bisection: as many places at once as an array of moderate size holds, for what costs here is the call and not
+    # the number of places.
     ways = max(1, min(WAYS, ELEMENTS // max(len(low), 1)))
     part = np.arange(1, ways + 1)
     low, high = low.copy(), high.copy()

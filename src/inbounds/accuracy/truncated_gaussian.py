@@ -150,10 +150,13 @@ class TruncatedGaussianDistribution(Distribution):
         below, above = self._to_ends(centres)
         s, whole = self._s, mass(-below, above, self._s)
         at_low, at_high = np.exp(-((below / s) ** 2)), np.exp(-((above / s) ** 2))
+        # The mean is off by the difference of the densities at the two ends, written as a product: near the middle of
+        # the range they are nearly equal.
         nearer, farther = np.minimum(below, above), np.maximum(below, above)
         fall = np.exp(-((nearer / s) ** 2)) * -np.expm1((nearer - farther) / s * ((nearer + farther) / s))
         bias = self._height * np.where(below < above, fall, -fall) / whole
         if self.lattice.width < WIDE * self.scale:
+            # A range of few standard deviations: by quadrature, for the closed form would cancel.
             places = (above - below)[..., None] / 2 + (above + below)[..., None] / 2 * NODES
             weights = WEIGHTS * np.exp(-((places / s) ** 2))
             mean = (places * weights).sum(-1) / weights.sum(-1)
@@ -162,6 +165,8 @@ class TruncatedGaussianDistribution(Distribution):
             mean = bias * math.sqrt(2 / math.pi) * self.scale / self._height
             edges = math.sqrt(2 / math.pi) / self.scale * (below * at_low + above * at_high) / whole
             before = self.scale**2 * (1 - edges) - mean**2
+        # Rounding to the lattice adds the variance of a uniform number, 1/12, and a term for the half cells at the
+        # ends.
         densities = math.sqrt(2 / math.pi) / self.scale / whole
         ends = ((above - mean) * at_high + (below + mean) * at_low) * densities
         return bias, before + (1 + ends) / 12

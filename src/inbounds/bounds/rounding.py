@@ -56,6 +56,8 @@ class Rounding:
         """
         if (constants := self._for_doubles) is None:
             return None
+        # In integers of one fixed size: a shift by the same number of bits, one product and one division for every
+        # double.
         scale, more, a, b, c, less = constants
         scaled = value * scale  # exactly
         if scaled - scaled != 0.0:  # NaN or infinite

@@ -50,6 +50,8 @@ def row_and_window_counts(points: int, distance: int, epsilon: float) -> Iterato
 
     On one window nothing is better than on the whole range, and rows that are too wide say little.
     """
+    # For a large epsilon the best noise is a staircase, and rows that do not resolve its first stair bound nothing
+    # well.
     natural = max(1, round(1 / _first_stair(epsilon))) if epsilon >= 1 else 1
     least = distance if distance <= FEW_STEPS else natural
     last = (0, 0)

@@ -188,6 +188,7 @@ def loss(adaptive: AdaptiveLaplace, *, axes: Axes | None = None) -> Figure:
     if not isinstance(adaptive, AdaptiveLaplace):
         raise InvalidParameter(f"a loss is drawn of an AdaptiveLaplace, got {type(adaptive).__name__}; make one")
     axis = AnswerAxis.of(adaptive)
+    # Everything is counted from the border outwards, whichever side it is on.
     border, sign = (axis.lattice.first, 1) if axis.lattice.unbounded_above else (axis.lattice.last, -1)
     pair = [sign * (axis.answers.index(value) - border) for value in adaptive.certificate.worst_pair]
     broken = sign * (axis.answers.index(adaptive.broken_from) - border)

@@ -212,6 +212,8 @@ def _power(law: Law, distance: int) -> arb:
 def _weights(law: Law) -> dict[int, arb]:
     """Return the weight of each index that is the end of a gap."""
     lattice, q, pooling = law.lattice, _power(law, 1), ball(law.pooling)
+    # Each end of a gap takes the same mass, as seen from itself: seen from either of them, both together are what is
+    # missing. The outermost ends take all that is beyond them.
     weights: dict[int, arb] = {}
 
     def pool(end: int, mass: arb) -> None:

@@ -23,6 +23,8 @@ def least_safe(excess: Callable[[float], float], unsafe: float, safe: float, tol
     Only scales that were evaluated are returned; nothing is assumed about the shape of `excess`.  The steps are those
     of the Illinois variant of regula falsi in `1 / scale`, in which the loss is nearly a straight line.
     """
+    # Illinois: where one end moves twice in a row, the value at the other is halved, so that the next guess crosses
+    # over.
     above, below = excess(unsafe), excess(safe)
     if above <= 0 or below > 0:
         return unsafe if above <= 0 else safe
@@ -45,6 +47,7 @@ def first_fall(excess: Callable[[float], float], scales: list[float]) -> tuple[f
 
     Between three scales of which the middle one has the least excess, the lowest point of the valley is looked for.
     """
+    # A coarse look may step over a narrow valley.
     values = [excess(scale) for scale in scales]
     valleys = 0
     for i in range(1, len(scales)):

@@ -59,6 +59,7 @@ class CutNoise(Noise):
             if loss < 1
             else (loss - math.log(twice) + math.log(twice * math.exp(-loss) - math.expm1(-loss)))
         )
+        # The formula of the paper gives the limit in doubles; what it leaves is proved in balls, from just below on.
         limit = max(math.ceil(logarithm / self._rate) - 2, self.distance)
         while (left := self._mass_left(limit)) > delta:
             limit += max(1, math.floor(2**-40 / self._rate))

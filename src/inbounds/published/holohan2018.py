@@ -90,6 +90,7 @@ def published_scale(bounds: Bounds, sensitivity: Fraction, epsilon: Fraction, de
         beyond = -math.expm1(-reach / scale) - math.expm1(-(width - reach) / scale)
         return reach / scale + math.log(beyond / at_low) <= budget
 
+    # The condition holds from some scale on, which is between the plain one and twice that.
     low = reach / budget
     high = 2 * low * (1 + 2**-50)
     while (middle := (low + high) / 2) not in (low, high):

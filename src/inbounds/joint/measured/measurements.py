@@ -68,6 +68,7 @@ def checked_cells(plan: JointPlan, cells: object) -> NDArray[np.int64]:
     shape = plan.layout.shape
     if given.shape != shape:
         raise InvalidParameter(f"counts must have the shape {shape} of their axes, got {given.shape}; give the axes")
+    # Clamped before anything is added: a count as large as that must not be told by an error, or by a sum that wraps.
     if given.dtype.kind == "u":
         return np.minimum(given, np.uint64(MOST)).astype(np.int64)
     return np.clip(given.astype(np.int64), -MOST, MOST)
@@ -91,6 +92,7 @@ def _measure_grouping(
     drawn = plan.mechanism(grouping)._release_array(sums, entropy)
     values, known = known_groups(plan.facts, grouping)
     grains: NDArray[np.int64] = np.where(known, values * plan.grain.denominator, drawn).astype(np.int64)
+    # Noise can be vast where epsilon is tiny.  What is projected later must stay within 64 bits, whatever was drawn.
     most = min(2 * MOST, MOST_STEPS * plan.grain.denominator)
     if np.abs(grains.astype(np.float64)).sum() > most:
         grains = np.clip(grains, -(most // grains.size), most // grains.size)
@@ -99,6 +101,8 @@ def _measure_grouping(
 
 def clamped_sums(layout: Layout, cells: NDArray[np.int64], grouping: Grouping) -> NDArray[np.int64]:
     """Return the sum of each group, flat and clamped; nothing overflows, however many cells are as far as they can."""
+    # Halves of words are added separately, so that sums of billions of cells do not wrap; then both are put together,
+    # clamped.
     low = np.asarray(layout.sum(cells & (2**HALF - 1), grouping), dtype=np.int64).reshape(-1)
     high = np.asarray(layout.sum(cells >> HALF, grouping), dtype=np.int64).reshape(-1) + (low >> HALF)
     most = MOST >> HALF

@@ -191,6 +191,7 @@ def _default_split(
     facts: Facts, epsilon: Fraction, measured: Sequence[Grouping], sensitivity: Fraction
 ) -> list[Fraction]:
     layout = facts.layout
+    # The search asks for hundreds of predictions, so trees of many nodes are predicted from their sizes alone.
     nodes = sum(layout.groups(grouping) for grouping in measured) - max(map(layout.groups, measured))
     make = prediction if nodes <= MOST_NODES else smooth_prediction
     predicted = make(facts, measured, measured)

@@ -76,6 +76,7 @@ class CellDistribution(Distribution):
 
     def _distance(self, places: NDArray[Any], aims: Floats) -> Floats:
         """Return the expected distance of releases for some places from others."""
+        # `E|x - aim|` from the mass and the moment below the aim, and the mean of everything.
         cuts = np.searchsorted(self._values, aims, side="right")
         everything = np.full(cuts.shape, len(self._values))
 
@@ -103,6 +104,7 @@ class CellDistribution(Distribution):
         Truths of one cell have one law.  Between two points a truth accepts what either point does: under a mixture of
         two laws that is as probable as it has to be.
         """
+        # As on few points, with rows in place of truths; then from the accepted rows to the truths that can go to them.
         columns = np.clip(np.searchsorted(self._releases, released), 0, len(self._releases) - 1)
         accepted = self._odds[:, columns] > (1 - confidence) * (1 - SLACK)
         first = np.argmax(accepted, axis=0)

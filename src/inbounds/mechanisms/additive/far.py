@@ -68,6 +68,7 @@ class SeenFar:
 
     def moments(self, places: Floats) -> tuple[Floats, Floats]:
         """Return what it adds to the first and second moment about the places."""
+        # Spread evenly over the span, with its ends at half weight: the moments of the trapezoidal rule.
         mass, off = self.mass(places), self.low - places
         first, second = mass * (off + self.length / 2), off**2 + off * self.length + self.length**2 / 3 + 1 / 6
         second = mass * second
@@ -85,6 +86,7 @@ class SeenFar:
 
     def _distance(self, truth: Floats) -> Floats:
         """Return the expected distance of any place of the span from a truth so far above its lower end."""
+        # Over evenly spread integers the mean distance is a parabola at whole numbers, and linear between them.
         inside = np.clip(truth, 0.0, self.length)
         whole = np.floor(inside)
         part = inside - whole

@@ -116,6 +116,9 @@ def exempt_of_tails(noise: Noise, apart: int, bits: int) -> arb:
 
 def deciding_outcomes(form: Form, apart: int) -> Iterator[Pair]:
     """Yield outcomes that are at most so far apart, among them two that lose most."""
+    # Within a run the logarithm of the probability is a straight line, and runs repeat.  So the greatest difference is
+    # taken where one of the two outcomes is an end of a run, and the other is an end as well or as far away as is
+    # allowed.
     ends = _ends_of_runs(form)
     for end in ends:
         for other in ends:
@@ -144,6 +147,8 @@ def _runs(form: Form) -> list[Pair]:
 
 def _fits(form: Form, logarithm: Logarithm) -> bool:
     """Return whether the tails agree with the form wherever this looks."""
+    # The form is what the proof rests on, and the tails are what is drawn from: they are compared at the ends and the
+    # middle of each run, and from one period to the next.
     runs = [(first, (first + last) // 2, last) for first, last in _runs(form)]
 
     def straight(first: int, middle: int, last: int) -> bool:

@@ -250,6 +250,8 @@ class PairSearch:
     def border_bound(self, low: int, stop: int | None) -> arb:
         """Bound the border's part between all locations from `low` to `stop` and those a sensitivity farther out."""
         distance, inner, outer = self.law.distance, self.place(low), self.place(low + self.law.distance)
+        # Each factor of the exact difference at its worst place in the box: what grows with the location at the upper
+        # end, what falls at the lower one.
         half = arb(0) if stop is None else self.place(stop).fade / 2
         greatest = self.plain / 2 * (self.plain / 2).coth() if stop is None else self.place(stop + distance).shape
         gentle = self.plain**2 * self.epsilon * (1 - inner.relative) / 6
