@@ -263,7 +263,7 @@ def test_an_empty_file_becomes_a_ledger(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("create", [True, False])
-@pytest.mark.parametrize("moment", ["refuse_two_names", "may_be_written", "logged", "log_place", "remember"])
+@pytest.mark.parametrize("moment", ["refuse_two_names", "may_be_written", "log_size", "log_place", "remember"])
 def test_a_file_that_vanishes_while_it_is_opened_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, create: bool
 ) -> None:

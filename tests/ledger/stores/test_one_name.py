@@ -242,7 +242,7 @@ def test_a_ledger_of_an_earlier_release_is_opened(paths: tuple[Path, Path]) -> N
         Store._disconnect(ledger._store)
     with Ledger.open(first) as ledger:
         ledger.charge("clinic", "ada", "0.5")
-        assert LogPlace.stored(connection(ledger)) == LogPlace.of(first)
+        assert LogPlace.load(connection(ledger)) == LogPlace.of(first)
         assert ledger.verify().ok
 
 

@@ -112,10 +112,10 @@ class LedgerFile:
     def state(self) -> tuple[int, ...]:
         """Return what changes when the file, or its log, is written."""
         status = self._status()
-        return status.st_size, status.st_mtime_ns, self.logged()
+        return status.st_size, status.st_mtime_ns, self.log_size()
 
-    def logged(self) -> int:
-        """Return how long the log is."""
+    def log_size(self) -> int:
+        """Return the size of the log in bytes."""
         try:
             return self.beside("-wal").stat().st_size
         except OSError:

@@ -32,7 +32,7 @@ class LogClaim:
         That comes before SQLite makes another log.
         """
         # Read with no log at all: what a log elsewhere would add is not seen, but the note is in the file itself.
-        stored = LogPlace.stored(connection)
+        stored = LogPlace.load(connection)
         self._refuse_elsewhere(stored)
         self.forget()
         if stored is not None and stored == self._file.log_place():
@@ -43,21 +43,21 @@ class LogClaim:
     def check(self, connection: sqlite3.Connection) -> None:
         """Refuse a file that is in use elsewhere; call it inside a transaction."""
         if self._seen is None:
-            self._refuse_elsewhere(self._stored(connection))
+            self._refuse_elsewhere(self._load(connection))
 
     def came_along(self, connection: sqlite3.Connection) -> bool:
         """Return whether the file was moved here together with its log, and still says that it is elsewhere."""
         return (
             self._seen is None
-            and self._file.logged() > 0
-            and self._stored(connection) not in (None, self._file.log_place())
+            and self._file.log_size() > 0
+            and self._load(connection) not in (None, self._file.log_place())
         )
 
     def begin(self, connection: sqlite3.Connection) -> None:
         """Begin a transaction that may write, at a time when the file itself says that the log is here."""
         for _ in attempts(pause=0):
             patiently(connection, "BEGIN IMMEDIATE")
-            stored = self._stored(connection)
+            stored = self._load(connection)
             if stored is not None and stored.claim == self._seen:
                 return
             self._refuse_elsewhere(stored)
@@ -86,7 +86,7 @@ class LogClaim:
     def give_up(self, connection: sqlite3.Connection) -> None:
         """Take the note away if all of the log is in the file; whoever writes next puts it there again."""
         here = self._file.log_place()
-        if LogPlace.stored(connection) == here:
+        if LogPlace.load(connection) == here:
             self._change_alone(connection, here, None)
 
     def _claim(self, connection: sqlite3.Connection, stored: LogPlace | None) -> None:
@@ -98,7 +98,7 @@ class LogClaim:
                 self._seen, self._durable = here.claim, False
                 return
             patiently(connection, "BEGIN IMMEDIATE")
-            stored = self._stored(connection)
+            stored = self._load(connection)
             self._refuse_elsewhere(stored)
         if stored is None or stored != here:
             here.store(connection)
@@ -122,12 +122,12 @@ class LogClaim:
         connection.execute("PRAGMA synchronous = OFF")
         try:
             connection.execute("BEGIN IMMEDIATE")
-            if (_head(connection), LogPlace.stored(connection)) != (before, old):
+            if (_head(connection), LogPlace.load(connection)) != (before, old):
                 return False
             LogPlace.replace(connection, new)
             connection.execute("COMMIT")
             with self._nobody_writing():  # so that nothing else is copied without waiting for the disk
-                if (_head(connection), LogPlace.stored(connection)) != (before, new):
+                if (_head(connection), LogPlace.load(connection)) != (before, new):
                     return False
                 busy, logged, copied = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             return not busy and 0 <= logged == copied
@@ -177,10 +177,10 @@ class LogClaim:
                     return
         raise Failure(REASONS[sqlite3.SQLITE_BUSY])
 
-    def _stored(self, connection: sqlite3.Connection) -> LogPlace | None:
+    def _load(self, connection: sqlite3.Connection) -> LogPlace | None:
         for _ in attempts():
             try:
-                return LogPlace.stored(connection)
+                return LogPlace.load(connection)
             except sqlite3.Error as error:
                 if not is_busy(error):
                     raise self._why(error) from None
@@ -190,7 +190,7 @@ class LogClaim:
         """Refuse a file that was last used under another name, if entries may be in the log that is there."""
         if stored is None or stored == self._file.log_place() or stored.was_emptied:
             return
-        if self._file.logged() > 0 and not stored.has_log_besides(self._file.beside("-wal")):
+        if self._file.log_size() > 0 and not stored.has_log_besides(self._file.beside("-wal")):
             return
         raise Failure(
             f"it is in use as {stored}, or was moved or copied from there without its log, {stored.log.name}; use "

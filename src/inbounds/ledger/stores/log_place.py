@@ -50,7 +50,7 @@ class LogPlace:
         return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'ledger_log_place'").fetchone())
 
     @classmethod
-    def stored(cls, connection: sqlite3.Connection) -> LogPlace | None:
+    def load(cls, connection: sqlite3.Connection) -> LogPlace | None:
         """Return where the file says that its log is, None if it has none or says nothing."""
         try:
             row = connection.execute("SELECT device, folder, name, path, claim FROM ledger_log_place").fetchone()

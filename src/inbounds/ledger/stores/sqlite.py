@@ -148,7 +148,7 @@ class SQLiteStore(Store):
         try:
             if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
                 return False
-            if not self._claim.check_file(connection) and self._file.logged() > 0 and not self._read_only:
+            if not self._claim.check_file(connection) and self._file.log_size() > 0 and not self._read_only:
                 self._claim.refuse_stale_log(connection)
             return True
         except sqlite3.Error as error:
@@ -202,7 +202,7 @@ class SQLiteStore(Store):
         SQLite would create the log and the index of a file in WAL mode if they were not there.  But without a log the
         file is the whole ledger, and is read as if nobody could change it; whether somebody did shows at the end.
         """
-        logged = self._file.logged() > 0
+        logged = self._file.log_size() > 0
         if logged and not self._file.beside("-shm").exists():  # SQLite would create it
             raise Failure(_IN_THE_LOG, lasting=True)
         self._without_locks = None if logged else self._file.state()
