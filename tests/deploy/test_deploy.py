@@ -16,7 +16,7 @@ import typer.main
 from inbounds.cli.app import app
 from inbounds.cli.clinic.clinic import build
 from inbounds.errors import InvalidContract
-from inbounds.server.basics.limits import Limits
+from inbounds.server.basics.limits import ServerLimits
 from inbounds.server.basics.person import Role
 from inbounds.server.run.process import GRACE, check
 from inbounds.server.state import custodian_file
@@ -58,12 +58,15 @@ def test_the_example_has_every_key_there_is(tmp_path: Path) -> None:
     assert set(found) == set(custodian_file.SECTIONS)
     assert set(found["server"]) == set(custodian_file.SERVER_KEYS)
     for section, kind in {
-        "tls": custodian_file.Tls, "proxy": custodian_file.Proxy, "identity": custodian_file.Provider, "limits": Limits
-    }.items():  # fmt: skip
+        "tls": custodian_file.Tls,
+        "proxy": custodian_file.Proxy,
+        "identity": custodian_file.Provider,
+        "limits": ServerLimits,
+    }.items():
         assert set(found[section]) == {one.name for one in fields(kind)}
     plain, whole = (CustodianFile.load(written(tmp_path, one)) for one in (EXAMPLE, text))
     assert (whole.limits, whole.workers) == (plain.limits, plain.workers)
-    assert whole.limits == Limits()
+    assert whole.limits == ServerLimits()
     assert found["identity"]["claim"] == custodian_file.Provider("", "").claim
 
 
@@ -98,7 +101,7 @@ def test_the_unit_names_what_exists() -> None:
 
 def test_the_unit_waits_for_running_questions() -> None:
     """The time that systemd gives a server to stop is above what the server gives its questions."""
-    most = Limits().statement_seconds + GRACE
+    most = ServerLimits().statement_seconds + GRACE
     assert int(settings(UNIT)["TimeoutStopSec"][0]) > most
     assert [int(given) > most for given in re.findall(r"--stop-timeout (\d+)", PAGE)] == [True]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from inbounds.cli.clinic.clinic import build
-from inbounds.server.basics.limits import Limits
+from inbounds.server.basics.limits import ServerLimits
 from inbounds.server.basics.person import Action, Role
 from inbounds.server.basics.problem import KINDS
 from inbounds.server.people.key_ring import DAYS, MOST_DAYS
@@ -67,11 +67,11 @@ def test_the_table_of_keys_is_that_of_the_file() -> None:
         "tls": [one.name for one in fields(custodian_file.Tls)],
         "proxy": [one.name for one in fields(custodian_file.Proxy)],
         "identity": [one.name for one in fields(custodian_file.Provider)],
-        "limits": [one.name for one in fields(Limits)],
+        "limits": [one.name for one in fields(ServerLimits)],
     }
     assert {name.split(".")[0] for name in sections} == set(custodian_file.SECTIONS)
     assert set(listed) == {f"{section}.{key}" for section, keys in sections.items() for key in keys}
-    assert {f"limits.{one.name}": str(one.default) for one in fields(Limits)}.items() <= listed.items()
+    assert {f"limits.{one.name}": str(one.default) for one in fields(ServerLimits)}.items() <= listed.items()
     assert listed["server.listen"] == f"`{custodian_file.LISTEN}`"
     assert listed["identity.claim"] == f"`{custodian_file.Provider('', '').claim}`"
 

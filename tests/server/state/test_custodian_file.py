@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inbounds.errors import InvalidContract, InvalidParameter
-from inbounds.server.basics.limits import Limits
+from inbounds.server.basics.limits import ServerLimits
 from inbounds.server.basics.person import Role
 from inbounds.server.run.process import RESERVE, WORKERS_PER_PROCESSOR, check
 from inbounds.server.state.custodian_file import CustodianFile, Provider, Proxy
@@ -53,7 +53,7 @@ def test_a_good_file_says_everything(tmp_path: Path) -> None:
     assert (found.host, found.port, found.workers, found.url) == ("127.0.0.1", 8750, 2, "http://127.0.0.1:8750")
     assert {name: one.role for name, one in found.people.items()} == {"ana": Role.ANALYST, "carla": Role.CUSTODIAN}
     assert found.people["ana"].datasets == ("visits",)
-    assert found.limits == Limits(statements=3)
+    assert found.limits == ServerLimits(statements=3)
     assert found.is_local
 
 

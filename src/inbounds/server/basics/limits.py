@@ -12,7 +12,7 @@ GREATEST = 10_000_000
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServerLimits:
     """The section [limits]; each is a whole number."""
 
     requests_per_minute: int = 600
@@ -34,17 +34,17 @@ class Limits:
     """Of one process."""
 
     @classmethod
-    def of(cls, file: Contract) -> Limits:
+    def of(cls, file: Contract) -> ServerLimits:
         """Read the section, if there is one."""
         if not file.has("limits"):
             return cls()
-        names = [one.name for one in fields(cls)]
+        names = [field.name for field in fields(cls)]
         file.refuse_unknown(names, "limits")
         return cls(**{name: _limit(file, name) for name in names if file.has("limits", name)})
 
 
 def _limit(file: Contract, name: str) -> int:
-    found = file.whole_of("limits", name)
-    if found > GREATEST:
-        raise file.refuse(f"{name} must be at most {GREATEST:,}, got {shown(found)}; lower it", "limits", name)
-    return found
+    limit = file.whole_of("limits", name)
+    if limit > GREATEST:
+        raise file.refuse(f"{name} must be at most {GREATEST:,}, got {shown(limit)}; lower it", "limits", name)
+    return limit

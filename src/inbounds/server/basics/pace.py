@@ -29,6 +29,7 @@ class Pace:
     async def turn(self) -> None:
         """Return when it is this one's turn."""
         now = clock.seconds()
+        # After a pause the last turn lies far back, but at most AT_ONCE turns are made up for.
         self._next = min(max(self._next, now - AT_ONCE * EACH) + EACH, now + LONGEST)
         if self._next > now:
             await asyncio.sleep(self._next - now)

@@ -14,8 +14,8 @@ class Role(Enum):
     AUDITOR = "auditor"
 
     @property
-    def one(self) -> str:
-        """Somebody who has the role."""
+    def with_article(self) -> str:
+        """The role with its article: "an analyst"."""
         return f"{'a' if self is Role.CUSTODIAN else 'an'} {self.value}"
 
 

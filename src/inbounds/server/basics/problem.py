@@ -16,44 +16,44 @@ MEDIA_TYPE = "application/problem+json"
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A status and a title that go with a code."""
+class ProblemType:
+    """The status and the title of a code."""
 
     status: int
     title: str
 
 
 KINDS = {
-    "invalid-request": Kind(400, "Invalid request"),
-    "invalid-question": Kind(400, "Invalid query"),
-    "useless-question": Kind(400, "The answer would tell you nothing"),
-    "invalid-parameter": Kind(400, "A value is missing or out of range"),
-    "not-authenticated": Kind(401, "API key not recognised"),
-    "budget-exceeded": Kind(402, "Not enough budget left"),
-    "not-allowed": Kind(403, "Not available to your role"),
-    "stale-form": Kind(403, "This form has expired"),
-    "wrong-address": Kind(403, "Requests must come through the proxy"),
-    "not-found": Kind(404, "Not found, or you don't have access"),
-    "not-owned": Kind(404, "None of your answers covers this query"),
-    "method-not-allowed": Kind(405, "Method not allowed"),
-    "request-running": Kind(409, "This request is still running"),
-    "not-answered": Kind(409, "Charged but not answered yet"),
-    "ledger-conflict": Kind(409, "Conflict with the ledger"),
-    "too-large": Kind(413, "The request is too large"),
-    "request-reused": Kind(422, "This Idempotency-Key was already used for another query"),
-    "too-many": Kind(429, "Too many requests"),
-    "headers-too-large": Kind(431, "The request headers are too large"),
-    "too-many-statements": Kind(429, "Too many queries at once"),
-    "too-slow": Kind(408, "The request took too long to arrive"),
-    "failed": Kind(500, "Internal server error"),
-    "answer-failed": Kind(500, "The answer could not be computed"),
-    "statement-failed": Kind(503, "The database could not run the query"),
-    "dataset-unavailable": Kind(503, "The dataset is unavailable"),
-    "ledger-unavailable": Kind(503, "The ledger is unavailable"),
-    "ledger-broken": Kind(503, "The ledger failed verification"),
-    "server-unavailable": Kind(503, "The server is unavailable"),
-    "no-table": Kind(503, "No consistent table was found yet"),
-    "statement-stopped": Kind(504, "The query took too long and was stopped"),
+    "invalid-request": ProblemType(400, "Invalid request"),
+    "invalid-question": ProblemType(400, "Invalid query"),
+    "useless-question": ProblemType(400, "The answer would tell you nothing"),
+    "invalid-parameter": ProblemType(400, "A value is missing or out of range"),
+    "not-authenticated": ProblemType(401, "API key not recognised"),
+    "budget-exceeded": ProblemType(402, "Not enough budget left"),
+    "not-allowed": ProblemType(403, "Not available to your role"),
+    "stale-form": ProblemType(403, "This form has expired"),
+    "wrong-address": ProblemType(403, "Requests must come through the proxy"),
+    "not-found": ProblemType(404, "Not found, or you don't have access"),
+    "not-owned": ProblemType(404, "None of your answers covers this query"),
+    "method-not-allowed": ProblemType(405, "Method not allowed"),
+    "request-running": ProblemType(409, "This request is still running"),
+    "not-answered": ProblemType(409, "Charged but not answered yet"),
+    "ledger-conflict": ProblemType(409, "Conflict with the ledger"),
+    "too-large": ProblemType(413, "The request is too large"),
+    "request-reused": ProblemType(422, "This Idempotency-Key was already used for another query"),
+    "too-many": ProblemType(429, "Too many requests"),
+    "headers-too-large": ProblemType(431, "The request headers are too large"),
+    "too-many-statements": ProblemType(429, "Too many queries at once"),
+    "too-slow": ProblemType(408, "The request took too long to arrive"),
+    "failed": ProblemType(500, "Internal server error"),
+    "answer-failed": ProblemType(500, "The answer could not be computed"),
+    "statement-failed": ProblemType(503, "The database could not run the query"),
+    "dataset-unavailable": ProblemType(503, "The dataset is unavailable"),
+    "ledger-unavailable": ProblemType(503, "The ledger is unavailable"),
+    "ledger-broken": ProblemType(503, "The ledger failed verification"),
+    "server-unavailable": ProblemType(503, "The server is unavailable"),
+    "no-table": ProblemType(503, "No consistent table was found yet"),
+    "statement-stopped": ProblemType(504, "The query took too long and was stopped"),
 }
 """Every code there is; none changes its meaning."""
 
@@ -78,8 +78,14 @@ class Problem(Exception):
     def data(self) -> dict[str, Any]:
         """Return the body."""
         kind = KINDS[self.code]
-        told = {"type": f"urn:inbounds:{self.code}", "title": kind.title, "status": kind.status}
-        return {**told, "code": self.code, "detail": self.detail, **self.more}
+        return {
+            "type": f"urn:inbounds:{self.code}",
+            "title": kind.title,
+            "status": kind.status,
+            "code": self.code,
+            "detail": self.detail,
+            **self.more,
+        }
 
 
 AGAIN = "send it again with the same Idempotency-Key, at no extra cost"
@@ -92,9 +98,9 @@ FAILED_ANSWER = (
 REUSED = "this Idempotency-Key was already used for another query or ε; choose a new one"
 
 
-def problem_of(error: errors.InboundsError) -> Problem:
-    """Return what a person is told of an error: its own words where they are about the question, ours elsewhere."""
-    return next(tell(error) for kind, tell in _TOLD if isinstance(error, kind))
+def to_problem(error: errors.InboundsError) -> Problem:
+    """Return the refusal for an error: in its own words where they are about the question, in ours elsewhere."""
+    return next(translate(error) for kind, translate in _TRANSLATIONS if isinstance(error, kind))
 
 
 def _budget(error: errors.BudgetExceeded) -> Problem:
@@ -103,22 +109,22 @@ def _budget(error: errors.BudgetExceeded) -> Problem:
         "left_analyst": error.left_analyst,
         "requested": error.requested,
     }
-    facts = {name: None if one is None else write_end(one) for name, one in left.items()}
+    facts = {name: None if amount is None else write_end(amount) for name, amount in left.items()}
     return Problem("budget-exceeded", str(error), more={"dataset": error.dataset, "analyst": error.analyst, **facts})
 
 
 def _unavailable(error: errors.LedgerUnavailable) -> Problem:
-    became = f"it may have been charged: {AGAIN}" if error.uncertain else f"nothing was changed; {_LATER}"
+    outcome = f"it may have been charged: {AGAIN}" if error.uncertain else f"nothing was changed; {_LATER}"
     more = {"charged": None if error.uncertain else False}
-    return Problem("ledger-unavailable", f"the ledger cannot be reached; {became}", headers=RETRY, more=more)
+    return Problem("ledger-unavailable", f"the ledger cannot be reached; {outcome}", headers=RETRY, more=more)
 
 
 def _statement(error: errors.EngineFailed) -> Problem:
     if error.stopped:
         return Problem("statement-stopped", f"the query exceeded its time limit; the charge stands: {AGAIN}")
-    became = f"the charge stands: {AGAIN}" if error.charged else "nothing was charged; try again"
+    outcome = f"the charge stands: {AGAIN}" if error.charged else "nothing was charged; try again"
     more = {"charged": error.charged}
-    return Problem("statement-failed", f"the database could not run the query; {became}", headers=RETRY, more=more)
+    return Problem("statement-failed", f"the database could not run the query; {outcome}", headers=RETRY, more=more)
 
 
 def _in_our_words(code: str, detail: str, headers: dict[str, str] | None = None) -> Callable[[Any], Problem]:
@@ -133,7 +139,8 @@ _LATER = "try again later, or tell your custodian"
 
 RETRY = {"Retry-After": "5"}
 
-_TOLD: tuple[tuple[type[errors.InboundsError], Callable[[Any], Problem]], ...] = (
+# Subclasses come before their base classes, because the first match is taken.
+_TRANSLATIONS: tuple[tuple[type[errors.InboundsError], Callable[[Any], Problem]], ...] = (
     (errors.BudgetExceeded, _budget),
     (errors.RequestReused, _in_our_words("request-reused", REUSED)),
     (errors.LedgerConflict, _as_it_says("ledger-conflict")),
@@ -150,7 +157,7 @@ _TOLD: tuple[tuple[type[errors.InboundsError], Callable[[Any], Problem]], ...] =
     (errors.QueryError, _as_it_says("invalid-question")),
     (errors.InboundsError, _as_it_says("invalid-parameter")),
 )
-"""What is told of each kind of error; the first that fits."""
+"""How each kind of error becomes a refusal."""
 
 
 MISTAKE = Problem("failed", "something went wrong on the server; tell your custodian when this happened")

@@ -33,14 +33,15 @@ class Readiness:
         if clock.seconds() < self._until:
             return self._outcome
         if self._looking is None:
-            self._looking = asyncio.create_task(self._looked())
+            self._looking = asyncio.create_task(self._look_once())
         try:
+            # Shielded: one prober's timeout must not cancel the check that the others wait for.
             async with asyncio.timeout(PATIENCE):
                 return await asyncio.shield(self._looking)
         except TimeoutError:
             return False
 
-    async def _looked(self) -> bool:
+    async def _look_once(self) -> bool:
         try:
             self._outcome = await run_in_threadpool(self._look)
         except Exception:  # noqa: BLE001  a look that fails has found nothing ready

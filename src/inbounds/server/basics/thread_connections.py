@@ -18,25 +18,28 @@ class ThreadConnections:
         self._own = threading.local()
 
     def own(self) -> sqlite3.Connection:
-        """Return this thread's connection; it waits so many seconds for others to end what they write."""
-        found: sqlite3.Connection | None = getattr(self._own, "connection", None)
-        if found is None:
-            with suppress(OSError):  # which connecting would find as well
-                self._path.touch(mode=0o600, exist_ok=True)  # people are named in it
-            found = sqlite3.connect(self._path, timeout=self._seconds, isolation_level=None)
-            try:
-                for statement in ("PRAGMA journal_mode = WAL", *self._ready):
-                    found.execute(statement)
-            except BaseException:
-                found.close()
-                raise
-            self._own.connection = found
-        return found
+        """Return this thread's connection; it waits up to the given seconds for other writers."""
+        connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if connection is None:
+            connection = self._own.connection = self._connect()
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        with suppress(OSError):  # connecting fails in the same way, with an error that callers expect
+            self._path.touch(mode=0o600, exist_ok=True)  # the file names people, so only its owner may read it
+        connection = sqlite3.connect(self._path, timeout=self._seconds, isolation_level=None)
+        try:
+            for statement in ("PRAGMA journal_mode = WAL", *self._ready):
+                connection.execute(statement)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def close_own(self) -> None:
         """Let go of this thread's connection; the next one is made anew."""
-        found: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
         self._own.connection = None
-        if found is not None:
+        if connection is not None:
             with suppress(sqlite3.Error):
-                found.close()
+                connection.close()

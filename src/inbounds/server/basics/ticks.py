@@ -25,5 +25,6 @@ class Ticks:
             return
         gone = clock.seconds() - self._asked
         leaving = self._asked + math.ceil(gone / self._seconds) * self._seconds
+        # A sleep may end a little early, and an answer must never leave before its tick.
         while (left := leaving - clock.seconds()) > 0:
             await asyncio.sleep(left)

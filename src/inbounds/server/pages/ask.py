@@ -18,7 +18,7 @@ from inbounds.exact.decimals import BLANKS
 from inbounds.ledger.values.amount import units
 from inbounds.query.methods.plan import Plan
 from inbounds.server.basics.person import Action
-from inbounds.server.basics.problem import Problem, problem_of
+from inbounds.server.basics.problem import Problem, to_problem
 from inbounds.server.pages.page import fragment, page, picture, to
 from inbounds.server.pages.parts.answer_table import shown
 from inbounds.server.pages.parts.question_examples import examples
@@ -164,7 +164,7 @@ def _told(service: Service, visitor: Visitor, name: str, sql: str, epsilon: str)
     except Problem as problem:
         return told | {"problem": problem}
     except InboundsError as error:
-        return told | {"problem": problem_of(error)}
+        return told | {"problem": to_problem(error)}
 
 
 def _key(sent: str) -> str:

@@ -100,7 +100,7 @@ def signed_in(action: Action) -> Any:
             raise SignInFirst(await _wanted(request))
         if not looking.person.may(action):
             raise Problem(
-                "not-allowed", f"this page is for {action.who}; you are signed in as {looking.person.role.one}"
+                "not-allowed", f"this page is for {action.who}; you are signed in as {looking.person.role.with_article}"
             )
         return looking
 

@@ -20,7 +20,7 @@ from starlette.types import Scope
 from inbounds import __version__
 from inbounds.errors import InboundsError
 from inbounds.server.api import answers, datasets, health, keys, ledger
-from inbounds.server.basics.problem import MEDIA_TYPE, Problem, problem_of
+from inbounds.server.basics.problem import MEDIA_TYPE, Problem, to_problem
 from inbounds.server.pages import answers as answer_pages
 from inbounds.server.pages import ask, assets, manage, plan, sign_in, verify
 from inbounds.server.pages.page import to
@@ -113,7 +113,7 @@ async def _problem(request: Request, problem: Any) -> Response:
 
 
 async def _error(request: Request, error: Any) -> Response:
-    return await _respond(request, problem_of(error))
+    return await _respond(request, to_problem(error))
 
 
 async def _unreadable(request: Request, error: Any) -> Response:

@@ -26,7 +26,7 @@ from inbounds.exact.rational import shown
 from inbounds.ledger.values.address import is_address
 from inbounds.ledger.values.names import check_name
 from inbounds.query.contract.contract import Contract
-from inbounds.server.basics.limits import Limits
+from inbounds.server.basics.limits import ServerLimits
 from inbounds.server.basics.person import Person, Role
 
 SECTIONS = ("server", "tls", "proxy", "identity", "people", "limits")
@@ -104,7 +104,7 @@ class CustodianFile:
     port: int
     workers: int
     people: Mapping[str, Person]
-    limits: Limits = field(default_factory=Limits)
+    limits: ServerLimits = field(default_factory=ServerLimits)
     tls: Tls | None = None
     proxy: Proxy | None = None
     provider: Provider | None = None
@@ -128,7 +128,7 @@ class CustodianFile:
             port=port,
             workers=_workers(file),
             people=_people(file),
-            limits=Limits.of(file),
+            limits=ServerLimits.of(file),
             tls=_tls(file),
             proxy=_proxy(file),
             provider=_provider(file),
@@ -228,7 +228,7 @@ def _person(file: Contract, name: str) -> Person:
     if Role(role) is not Role.ANALYST:
         if file.has(*at, "datasets"):
             raise file.refuse(
-                f"only analysts have datasets, and this is {Role(role).one}; remove datasets", *at, "datasets"
+                f"only analysts have datasets, and this is {Role(role).with_article}; remove datasets", *at, "datasets"
             )
         return Person(name, Role(role))
     return Person(name, Role.ANALYST, tuple(_texts(file, *at, "datasets")))
