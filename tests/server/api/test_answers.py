@@ -71,7 +71,7 @@ def follows(who: As) -> tuple[int, bool]:
 
 def engine(served: Served) -> Engine:
     """Return what runs the statements about visits."""
-    return served.service.holdings.opened("visits").dataset.engine
+    return served.service.holdings.open_holding("visits").dataset.engine
 
 
 def running_instead(served: Served, patch: pytest.MonkeyPatch, run: Callable[[str], Any]) -> None:

@@ -110,7 +110,7 @@ def test_a_form_takes_the_same_numbers(hospital: Served, name: str, number: str)
     found = visit(hospital, person).post(path, **{**fields, name.strip(): number})
     assert found.status_code == 400
     assert charged(hospital) == before
-    assert hospital.service.budget_requests.listed() == []
+    assert hospital.service.budget_requests.find_all() == []
 
 
 @pytest.mark.parametrize("number", ODD)

@@ -41,7 +41,7 @@ def state(served: Served) -> tuple[int, list[object], list[object], int]:
     with service.holdings.reading() as ledger:
         entries = ledger.head().seq
     sessions = len(served.service.sessions._database.rows("SELECT digest FROM sessions", ()))
-    return entries, [*service.keys.issued()], [*service.budget_requests.listed()], sessions
+    return entries, [*service.keys.issued()], [*service.budget_requests.find_all()], sessions
 
 
 def sent(who: Visit, served: Served, route: str, headers: dict[str, str] | None = None, **instead: str) -> int:
@@ -130,7 +130,7 @@ def test_a_request_is_for_an_amount_that_can_be_granted(served: Served, amount: 
     found = visit(served, "ana").post("/ask/visits/requests", amount=amount, reason="more")
     assert found.status_code == 400
     assert "The amount must" in found.text
-    assert served.service.budget_requests.listed() == []
+    assert served.service.budget_requests.find_all() == []
 
 
 @pytest.mark.slow

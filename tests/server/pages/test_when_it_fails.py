@@ -37,7 +37,7 @@ def test_a_question_that_failed_is_asked_again_for_nothing(
     ana = visit(served, "ana")
     asked = {"sql": BY_CLINIC.lower(), "epsilon": "0.5", "key": "failed", "alone": alone}
     with monkeypatch.context() as patch:
-        patch.setattr(served.service.holdings.opened("visits").dataset.engine, "run", failing)
+        patch.setattr(served.service.holdings.open_holding("visits").dataset.engine, "run", failing)
         failed = ana.post("/ask/visits", **asked)
         assert failed.status_code == 503
         assert "the charge stands" in failed.text
@@ -53,7 +53,7 @@ def test_what_a_page_cannot_ask_again_is_left_to_the_program(served: Served, mon
     """A question with options that no form has is not asked without them."""
     question = {"sql": COUNT, "epsilon": "0.5", "pooling": "0"}
     with monkeypatch.context() as patch:
-        patch.setattr(served.service.holdings.opened("visits").dataset.engine, "run", failing)
+        patch.setattr(served.service.holdings.open_holding("visits").dataset.engine, "run", failing)
         asked = served.person("ana").post(
             "/v1/datasets/visits/answers", json=question, headers={"Idempotency-Key": "by-program"}
         )
@@ -102,5 +102,5 @@ def test_a_grant_that_was_not_made_can_be_made_later(
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "grant", refuse)
         assert carla.post("/keep/requests/1", decision="grant", note="agreed").status_code in (409, 503)
-    assert (served.service.budget_requests.listed()[0].decided is None) == waits
+    assert (served.service.budget_requests.find_all()[0].decided is None) == waits
     assert carla.post("/keep/requests/1", decision="grant", note="agreed").status_code == (303 if waits else 404)

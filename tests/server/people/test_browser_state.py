@@ -77,10 +77,10 @@ def test_requests_are_listed_by_person_and_dataset(database: Database) -> None:
     requests = BudgetRequests(database)
     for person, dataset in (("ana", "visits"), ("ben", "visits"), ("ana", "births")):
         assert requests.add(person, dataset, "1", "more")
-    assert [one.number for one in requests.listed()] == [3, 2, 1]
-    assert [one.number for one in requests.listed("visits")] == [2, 1]
-    assert [one.number for one in requests.listed(person="ana")] == [3, 1]
-    assert [one.number for one in requests.listed("visits", "ana")] == [1]
+    assert [one.number for one in requests.find_all()] == [3, 2, 1]
+    assert [one.number for one in requests.find_all("visits")] == [2, 1]
+    assert [one.number for one in requests.find_all(person="ana")] == [3, 1]
+    assert [one.number for one in requests.find_all("visits", "ana")] == [1]
     assert requests.find(4) is None
 
 
@@ -95,7 +95,7 @@ def test_a_request_is_decided_once(database: Database) -> None:
     assert found is not None
     assert found.granted == str(done.index(True))
     requests.reopen(1)
-    assert [one.decided for one in requests.listed()] == [None]
+    assert [one.decided for one in requests.find_all()] == [None]
     assert requests.decide(1, None, "no")
 
 

@@ -70,7 +70,7 @@ def open_service(served: Served) -> Iterator[Service]:
 
 def charge(service: Service, request: str) -> None:
     """Charge as a worker does."""
-    service.holdings.opened("visits").dataset.sql(COUNT).ask("0.5", analyst="ana", request_id=request)
+    service.holdings.open_holding("visits").dataset.sql(COUNT).ask("0.5", analyst="ana", request_id=request)
 
 
 def known(served: Served) -> dict[str, Head]:

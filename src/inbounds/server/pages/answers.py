@@ -46,7 +46,7 @@ async def answers_page(
     """List one's own questions, the newest first, and one's requests for budget."""
     asked = await run_in_threadpool(_asked, service, visitor.person, before)
     older = asked[-1].number if asked and asked[-1].number > 1 else None
-    requests = await run_in_threadpool(service.budget_requests.listed, None, visitor.person.name)
+    requests = await run_in_threadpool(service.budget_requests.find_all, None, visitor.person.name)
     return page(request, "answers", visitor, asked=asked, older=older, requests=requests)
 
 

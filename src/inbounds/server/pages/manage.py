@@ -49,7 +49,7 @@ async def keep_page(request: Request, service: Serving, visitor: Custodian) -> R
     """Show every dataset's budget, and the requests that wait for a decision."""
     names = service.holdings.names
     budgets = [await run_in_threadpool(budget_of, service, name, visitor.person, None) for name in names]
-    requests = await run_in_threadpool(service.budget_requests.listed)
+    requests = await run_in_threadpool(service.budget_requests.find_all)
     return page(request, "keep", visitor, budgets=budgets, requests=[one for one in requests if one.decided is None])
 
 
@@ -101,7 +101,7 @@ def _watched(service: Service, visitor: Visitor, name: str) -> dict[str, Any]:
         "analysts": [budget_of(service, name, visitor.person, one.name) for one in people],
         "charges": [one for one in entries if one.kind == "charge"][: -MOST - 1 : -1],
         "grants": [one for one in entries if one.kind == "grant"][::-1],
-        "requests": service.budget_requests.listed(name),
+        "requests": service.budget_requests.find_all(name),
         "contracts": history(entries),
     }
 

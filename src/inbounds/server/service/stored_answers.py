@@ -70,7 +70,7 @@ def _row_limit(service: Service, charge: Entry) -> str | None:
     """Return what was said beside an answer of a row limit, None where the contract no longer has its question."""
     with suppress(InboundsError):
         if charge.dataset in service.holdings.names:
-            return row_limit(service.holdings.opened(charge.dataset).dataset.sql(charge.text).questions)
+            return row_limit(service.holdings.open_holding(charge.dataset).dataset.sql(charge.text).questions)
     return None
 
 

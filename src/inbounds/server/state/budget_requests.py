@@ -49,13 +49,13 @@ class BudgetRequests:
             )
             return True
 
-    def listed(self, dataset: str | None = None, person: str | None = None) -> list[BudgetRequest]:
+    def find_all(self, dataset: str | None = None, person: str | None = None) -> list[BudgetRequest]:
         """Return requests, the newest first: all, or those about a dataset or of a person."""
-        wanted = {"dataset = ?": dataset, "person = ?": person}
-        given = {condition: value for condition, value in wanted.items() if value is not None}
-        where = f" WHERE {' AND '.join(given)}" if given else ""
+        filters = {"dataset = ?": dataset, "person = ?": person}
+        conditions = {condition: value for condition, value in filters.items() if value is not None}
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         sql = f"SELECT {_FIELDS} FROM budget_requests{where} ORDER BY number DESC"
-        return [BudgetRequest(*row) for row in self._database.rows(sql, tuple(given.values()))]
+        return [BudgetRequest(*row) for row in self._database.rows(sql, tuple(conditions.values()))]
 
     def find(self, number: int) -> BudgetRequest | None:
         """Return one of them."""

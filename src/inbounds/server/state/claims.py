@@ -34,7 +34,7 @@ class Claims:
             yield taken is not None
         finally:
             if taken is not None:
-                self._let_go(taken)
+                self._release(taken)
 
     def is_running(self, request_id: str) -> bool:
         """Return whether a question is being answered, or its answer has not left yet.
@@ -63,7 +63,7 @@ class Claims:
             self._held.add(at)
             return True
 
-    def _let_go(self, at: int) -> None:
+    def _release(self, at: int) -> None:
         with self._turn:
             self._held.discard(at)
             fcntl.lockf(self._file, fcntl.LOCK_UN, 1, at)
@@ -79,5 +79,5 @@ def running(request_id: str) -> str:
 
 
 def _byte(name: str) -> int:
-    """Return the byte that stands for a name: two names share one with odds of 2^-62."""
+    """Return the byte that stands for a name: two names share one with probability 2^-62."""
     return int.from_bytes(sha256(name.encode("utf-8", "surrogatepass")).digest()[:8], "big") >> 2

@@ -61,9 +61,9 @@ class Proxy:
         """Return whether an address is the proxy's."""
         try:
             peer = ip_address(address or "")
-        except ValueError:
+        except ValueError:  # a Unix socket, or no connection: not a proxy that the file could name
             return False
-        return any(peer in ip_network(one) for one in self.addresses)
+        return any(peer in ip_network(network) for network in self.addresses)
 
 
 @dataclass(frozen=True)
@@ -82,15 +82,15 @@ class Provider:
         if self.client_secret_file is None:
             return None
         try:
-            found = self.client_secret_file.read_text("utf-8").strip()
+            secret = self.client_secret_file.read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError):
-            found = ""
-        if not found:
+            secret = ""
+        if not secret:
             raise InvalidParameter(
                 f"the client secret file {str(self.client_secret_file)!r} cannot be read or is empty; name a file that "
                 "contains only the secret"
             )
-        return found
+        return secret
 
 
 @dataclass(frozen=True)
@@ -113,16 +113,16 @@ class CustodianFile:
 
     @classmethod
     def load(cls, path: str | Path) -> CustodianFile:
-        """Read the file."""
+        """Read the file: first each section by itself, then what two of them say together."""
         file = Contract.load(path)
         file.refuse_unknown(SECTIONS)
         file.refuse_unknown(SERVER_KEYS, "server")
         host, port = _listen(file)
-        where = file.text_of("server", "ledger")
+        ledger = file.text_of("server", "ledger")
         state = file.text_of("server", "state") if file.has("server", "state") else f"{file.stem}.server.db"
-        found = cls(
-            contracts=tuple(_path(file, one) for one in _texts(file, "server", "contracts")),
-            ledger=where if is_address(where) else str(_path(file, where)),
+        settings = cls(
+            contracts=tuple(_path(file, contract) for contract in _texts(file, "server", "contracts")),
+            ledger=ledger if is_address(ledger) else str(_path(file, ledger)),
             state=_path(file, state),
             host=host,
             port=port,
@@ -134,16 +134,16 @@ class CustodianFile:
             provider=_provider(file),
             public_url=_public_url(file),
         )
-        if not is_address(found.ledger) and Path(found.ledger).resolve() == found.state.resolve():
+        if not is_address(settings.ledger) and Path(settings.ledger).resolve() == settings.state.resolve():
             raise file.refuse("state and ledger must be different files; rename one of them", "server")
-        if not found.is_local and found.tls is None and found.proxy is None:
+        if not settings.is_local and settings.tls is None and settings.proxy is None:
             raise file.refuse(
-                f"{found.host} is reachable from other machines, and API keys must not travel in the clear; name a "
+                f"{settings.host} is reachable from other machines, and API keys must not travel in the clear; name a "
                 "certificate under [tls] or a proxy with TLS under [proxy], or listen on 127.0.0.1",
                 "server",
                 "listen",
             )
-        return found
+        return settings
 
     @property
     def is_local(self) -> bool:
@@ -167,39 +167,39 @@ def _path(file: Contract, text: str) -> Path:
 
 
 def _texts(file: Contract, *path: str) -> list[str]:
-    found = file.value(*path)
-    if not isinstance(found, list) or not found or not all(isinstance(one, str) and one.strip() for one in found):
-        raise file.refuse(f'{path[-1]} must be a list of strings, got {shown(found)}; write it like ["one"]', *path)
-    return found
+    texts = file.value(*path)
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text.strip() for text in texts):
+        raise file.refuse(f'{path[-1]} must be a list of strings, got {shown(texts)}; write it like ["one"]', *path)
+    return texts
 
 
 def _listen(file: Contract) -> tuple[str, int]:
     text = file.text_of("server", "listen") if file.has("server", "listen") else LISTEN
     host, _, port = text.rpartition(":")
     try:
-        named = host.strip("[]")
-        if named != "localhost":
-            ip_address(named)
+        address = host.strip("[]")
+        if address != "localhost":
+            ip_address(address)
         if not port.isascii() or not port.isdigit() or not 0 <= int(port) <= 65535:
             raise ValueError
     except ValueError:
         raise file.refuse(
             f"listen must be an address and a port, got {shown(text)}; write it like {LISTEN!r}", "server", "listen"
         ) from None
-    return named, int(port)
+    return address, int(port)
 
 
 def _workers(file: Contract) -> int:
     if not file.has("server", "workers"):
         return 1
-    found = file.whole_of("server", "workers")
-    if found > MOST_WORKERS:
+    workers = file.whole_of("server", "workers")
+    if workers > MOST_WORKERS:
         raise file.refuse(
-            f"workers must be at most {MOST_WORKERS}, got {shown(found)}; write 1 or 2 for each processor",
+            f"workers must be at most {MOST_WORKERS}, got {shown(workers)}; write 1 or 2 for each processor",
             "server",
             "workers",
         )
-    return found
+    return workers
 
 
 def _people(file: Contract) -> dict[str, Person]:
@@ -220,7 +220,7 @@ def _person(file: Contract, name: str) -> Person:
         raise file.refuse(str(problem), *at) from None
     file.refuse_unknown(PERSON_KEYS, *at)
     role = file.text_of(*at, "role")
-    known = [one.value for one in Role]
+    known = [member.value for member in Role]
     if role not in known:
         raise file.refuse(
             f"role must be one of {', '.join(known)}, got {shown(role)}; choose one of these", *at, "role"
@@ -238,7 +238,7 @@ def _tls(file: Contract) -> Tls | None:
     if not file.has("tls"):
         return None
     file.refuse_unknown(("certificate", "key"), "tls")
-    return Tls(*(_path(file, file.text_of("tls", one)) for one in ("certificate", "key")))
+    return Tls(*(_path(file, file.text_of("tls", name)) for name in ("certificate", "key")))
 
 
 def _proxy(file: Contract) -> Proxy | None:
@@ -246,10 +246,10 @@ def _proxy(file: Contract) -> Proxy | None:
         return None
     file.refuse_unknown(("addresses", "header"), "proxy")
     addresses = _texts(file, "proxy", "addresses")
-    for one in addresses:
-        if not _is_somebody(one):
+    for address in addresses:
+        if not _is_somebody(address):
             raise file.refuse(
-                f"addresses must be IP addresses or networks, got {shown(one)}; write them like '10.0.0.7'",
+                f"addresses must be IP addresses or networks, got {shown(address)}; write them like '10.0.0.7'",
                 "proxy",
                 "addresses",
             )
@@ -282,23 +282,23 @@ def _provider(file: Contract) -> Provider | None:
             "identity",
             "issuer",
         )
-    given: dict[str, Any] = {"audience": file.text_of("identity", "audience")}
+    options: dict[str, Any] = {"audience": file.text_of("identity", "audience")}
     if file.has("identity", "claim"):
-        given["claim"] = file.text_of("identity", "claim")
+        options["claim"] = file.text_of("identity", "claim")
     if file.has("identity", "client_secret_file"):
-        given["client_secret_file"] = _path(file, file.text_of("identity", "client_secret_file"))
-    return Provider(issuer, **given)
+        options["client_secret_file"] = _path(file, file.text_of("identity", "client_secret_file"))
+    return Provider(issuer, **options)
 
 
 def _public_url(file: Contract) -> str | None:
     if not file.has("server", "public_url"):
         return None
-    found = file.text_of("server", "public_url").rstrip("/")
-    if not found.startswith(ENCRYPTED_OR_LOCAL) or found.count("/") != 2:
+    url = file.text_of("server", "public_url").rstrip("/")
+    if not url.startswith(ENCRYPTED_OR_LOCAL) or url.count("/") != 2:
         raise file.refuse(
-            f"public_url must be an https:// address without a path, got {shown(found)}; write it like "
+            f"public_url must be an https:// address without a path, got {shown(url)}; write it like "
             "'https://inbounds.hospital.example'",
             "server",
             "public_url",
         )
-    return found
+    return url

@@ -60,7 +60,7 @@ class Database:
         self._connections = ThreadConnections(path, f"PRAGMA synchronous = {synchronous}", seconds=PATIENCE)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Else nothing is locked or written: somebody may hold the lock for long, or the disk be full.
+            # A file that is ready is neither locked nor written: others may hold its lock, or the disk may be full.
             if _marks(self.connection) != (APPLICATION, VERSION) or not os.access(path, os.W_OK):
                 with self.writing() as connection:
                     self._prepare(connection)
@@ -71,13 +71,13 @@ class Database:
             ) from None
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        found, version = _marks(connection)
-        if found not in (0, APPLICATION) or version > VERSION:
+        application, version = _marks(connection)
+        if application not in (0, APPLICATION) or version > VERSION:
             raise InvalidParameter(
                 f"{str(self.path)!r} is not this server's file or is from a later release, and was left unchanged; "
                 "name another file with state"
             )
-        if (found, version) == (APPLICATION, VERSION):
+        if (application, version) == (APPLICATION, VERSION):
             return  # somebody else was faster
         for statement in _TABLES.split(";"):
             connection.execute(statement)
@@ -129,5 +129,6 @@ class Database:
 
 def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
     """Return which program a file says that it is of, and the version of its tables."""
-    found, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-    return found, version
+    names = "application_id", "user_version"
+    application, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+    return application, version

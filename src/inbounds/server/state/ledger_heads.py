@@ -65,7 +65,7 @@ class LedgerHeads:
     def _write(self, head: Head) -> None:
         try:
             with self._database.writing() as connection:
-                _refuse_other(self.known(), head)
+                _refuse_other(self.known(), head)  # again, inside the transaction: another process may have been faster
                 connection.executemany(_LATER, [(name, head.seq, head.digest) for name in self._datasets])
         except Problem:
             raise Failure(UNWRITABLE) from None
@@ -85,5 +85,5 @@ class LedgerHeads:
 
 def _refuse_other(known: Mapping[str, Head], head: Head) -> None:
     """Refuse a head that has the number of one that is known, and is not that one."""
-    if any(one.seq == head.seq and one != head for one in known.values()):
+    if any(last.seq == head.seq and last != head for last in known.values()):
         raise Failure(OTHER.format(seq=head.seq), lasting=True)

@@ -19,18 +19,18 @@ class Readers:
         self._free: list[Ledger] = []
 
     @contextmanager
-    def one(self) -> Iterator[Ledger]:
+    def lend(self) -> Iterator[Ledger]:
         """Lend a ledger for the time of the block."""
         try:
-            found = self._free.pop()
+            ledger = self._free.pop()
         except IndexError:
-            found = self._opened()
+            ledger = self._open()
         try:
-            yield found
+            yield ledger
         finally:
-            self._free.append(found)
+            self._free.append(ledger)
 
-    def _opened(self) -> Ledger:
+    def _open(self) -> Ledger:
         try:
             return Ledger.open(self._where, create=False, witness=self._heads)
         except InvalidParameter:  # its words name the file, which is the custodian's business

@@ -62,7 +62,7 @@ class Holdings:
         self._readers = Readers(file.ledger, self.heads)
         for name in self._contracts:
             _refuse_no_address(name)
-        self._open: dict[str, Holding] = {}
+        self._opened: dict[str, Holding] = {}
         self._refuse_unknown_datasets()
 
     def _refuse_unknown_datasets(self) -> None:
@@ -81,9 +81,9 @@ class Holdings:
 
     def reading(self) -> AbstractContextManager[Ledger]:
         """Lend the ledger of all datasets, to look at it."""
-        return self._readers.one()
+        return self._readers.lend()
 
-    def _opened_ledger(self) -> Ledger:
+    def _open_ledger(self) -> Ledger:
         if self._ledger is None:
             self._ledger = Ledger.open(self._file.ledger, create=self._create, witness=self.heads)
         return self._ledger
@@ -91,32 +91,30 @@ class Holdings:
     def record_head(self) -> None:
         """Let the server's file have where the chain ends; if its disk is full, the next charge waits for that."""
         with suppress(Failure):
-            self.heads.keep(self._opened_ledger().head())
+            self.heads.keep(self._open_ledger().head())
 
     def holding(self, name: str, person: Person) -> Holding:
         """Return a dataset, if it is this person's to see; others are told from none at all by nothing."""
         if name not in self._contracts or not person.may_see(name):
             raise Problem("not-found", "no dataset has this name, or you don't have access to it; check the name")
         try:
-            return self.opened(name)
+            return self.open_holding(name)
         except InvalidParameter:  # about the ledger: its words name the file, which is the custodian's business
             raise LedgerUnavailable("the ledger cannot be opened; check that it exists") from None
 
-    def opened(self, name: str) -> Holding:
+    def open_holding(self, name: str) -> Holding:
         """Return a dataset, entered in the ledger."""
-        found = self._open.get(name)
-        if found is not None:
-            return found
-        with self._turn:
-            found = self._open.get(name)
-            if found is None:
-                found = self._open[name] = self._holding(self._contracts[name])
-            return found
+        holding = self._opened.get(name)
+        if holding is None:
+            with self._turn:  # while this thread waited, another one may have opened it
+                holding = self._opened.get(name) or self._open(self._contracts[name])
+                self._opened[name] = holding
+        return holding
 
-    def _holding(self, contract: Contract) -> Holding:
+    def _open(self, contract: Contract) -> Holding:
         tick = _tick(contract)
         _refuse_other_ledger(contract, self._file.ledger)
-        dataset = Dataset(contract, ledger=self._opened_ledger())
+        dataset = Dataset(contract, ledger=self._open_ledger())
         try:
             assert dataset.ledger is self._ledger  # which enters the dataset, if it is new
             dataset.engine.statement_seconds = self._file.limits.statement_seconds
@@ -128,13 +126,13 @@ class Holdings:
 
     def all(self) -> Iterator[Holding]:
         """Open everything, one after the other."""
-        return (self.opened(name) for name in self._contracts)
+        return (self.open_holding(name) for name in self._contracts)
 
     def is_ready(self) -> bool:
         """Return whether every dataset can be used, and the ledger can be written."""
         try:
             for name in self._contracts:
-                self.opened(name)
+                self.open_holding(name)
             with self.reading() as ledger:  # one of its own: whoever looks does not wait for a turn after a charge
                 ledger.try_writing()
         except InboundsError:
@@ -144,8 +142,8 @@ class Holdings:
     def close(self) -> None:
         """Let go of everything."""
         with self._turn:
-            while self._open:
-                self._open.popitem()[1].dataset.close()
+            while self._opened:
+                self._opened.popitem()[1].dataset.close()
             self._readers.close()
             if self._ledger is not None:
                 self._ledger.close()
@@ -153,10 +151,10 @@ class Holdings:
 
 def contracts_of(file: CustodianFile) -> dict[str, Contract]:
     """Return the contracts that are served, by the names of their datasets."""
-    found = {contract.text_of("dataset", "name"): contract for contract in map(Contract.load, file.contracts)}
-    if len(found) < len(file.contracts):
+    contracts = {contract.text_of("dataset", "name"): contract for contract in map(Contract.load, file.contracts)}
+    if len(contracts) < len(file.contracts):
         raise InvalidContract("two contracts use the same dataset name; give each its own")
-    return found
+    return contracts
 
 
 def _refuse_no_address(name: str) -> None:

@@ -16,6 +16,7 @@ from inbounds.server.basics.thread_connections import ThreadConnections
 
 _TABLE = "CREATE TABLE IF NOT EXISTS buckets (name TEXT PRIMARY KEY, level REAL NOT NULL, at REAL NOT NULL) STRICT"
 
+# A bucket gains :rate a second, up to :most.  One that holds less than :cost is left alone: then no row changes.
 _TAKE = """
 INSERT INTO buckets (name, level, at) VALUES (:name, :most - :cost, :now)
 ON CONFLICT (name) DO UPDATE SET
@@ -64,11 +65,12 @@ class Rates:
         """Return whether one more may come, which counts as one, or as a part of all that come in a minute."""
         now, rate = clock.seconds(), self._most / 60
         values = {"name": name, "most": float(self._most), "cost": max(1, part * self._most), "now": now, "rate": rate}
+        # First the shared file; once more with a new connection, since the file may have been replaced; then alone.
         for _ in range(2):
             try:
                 return self._take(self._connections.own(), values)
             except sqlite3.Error as error:
-                self._connections.close_own()  # the file may have been replaced
+                self._connections.close_own()
                 if is_busy(error):
                     break
         return self._take_alone(values)
