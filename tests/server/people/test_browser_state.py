@@ -42,10 +42,10 @@ def test_a_session_has_its_own_token(database: Database) -> None:
     one, two = (sessions.find(sessions.begin("ana", None)) for _ in range(2))
     assert one is not None
     assert two is not None
-    assert one.sent(one.token)
-    assert not one.sent(two.token)
-    assert not one.sent("")
-    assert not one.sent("é")
+    assert one.has_token(one.token)
+    assert not one.has_token(two.token)
+    assert not one.has_token("")
+    assert not one.has_token("é")
 
 
 def test_a_session_ends_at_once_and_by_itself(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,8 +110,8 @@ def test_a_code_is_worth_a_token_to_whoever_asked_for_it(
         sent.update(given, method=method, where=where)
         return {"id_token": signer.token(nonce=asked["nonce"])}
 
-    monkeypatch.setattr(code_flow, "published", lambda _, issuer, what: f"{issuer}/{what}")
-    monkeypatch.setattr(code_flow, "read", read)
+    monkeypatch.setattr(code_flow, "find_endpoint", lambda _, issuer, what: f"{issuer}/{what}")
+    monkeypatch.setattr(code_flow, "fetch_json", read)
     address, cookie = begun(served)
     asked = dict(address.params)
     found = back(served, cookie, {"state": asked["state"], "code": "a-code"})

@@ -260,13 +260,13 @@ def test_keys_travel_as_safely_as_their_address(monkeypatch: pytest.MonkeyPatch)
     """A provider under https that names keys in the clear is not believed."""
     asked: list[str] = []
 
-    def read(_: Any, where: str) -> Any:
-        asked.append(where)
+    def read(_: Any, method: str, where: str) -> Any:
+        asked.append(f"{method} {where}")
         return {"issuer": "https://provider.example", "jwks_uri": "http://provider.example/keys"}
 
-    monkeypatch.setattr(openid, "_read", read)
+    monkeypatch.setattr(openid, "fetch_json", read)
     assert Tokens(Provider("https://provider.example", AUDIENCE)).name("a.b.c") is None
-    assert asked == ["https://provider.example/.well-known/openid-configuration"]
+    assert asked == ["GET https://provider.example/.well-known/openid-configuration"]
 
 
 def test_a_provider_that_says_nothing_holds_up_nobody(
@@ -283,7 +283,7 @@ def test_a_provider_that_says_nothing_holds_up_nobody(
         silent.wait(30)
         raise ValueError
 
-    monkeypatch.setattr(openid, "_read", read)
+    monkeypatch.setattr(openid, "fetch_json", read)
     waiting = threading.Thread(target=tokens.name, args=("a.b.c",))
     waiting.start()
     assert heard.wait(30)

@@ -130,5 +130,5 @@ def is_from_elsewhere(request: Request) -> bool:
 
 def refuse_forged(request: Request, looking: Visitor, sent: dict[str, str]) -> None:
     """Refuse a form that another site could have sent: it lacks the session's token, or says where it comes from."""
-    if is_from_elsewhere(request) or not looking.session.sent(sent.get("token", "")):
+    if is_from_elsewhere(request) or not looking.session.has_token(sent.get("token", "")):
         raise Problem("stale-form", "go back, reload the page and send it again")

@@ -28,29 +28,29 @@ class Authentication:
     def person(self, address: str | None, headers: Headers) -> Person:
         """Return who asks, or refuse with one and the same answer, whatever is wrong."""
         name = self._name(address, headers)
-        found = None if name is None else self._file.people.get(name)
-        if found is None:
+        person = None if name is None else self._file.people.get(name)
+        if person is None:
             raise Problem(
                 "not-authenticated",
                 "send a valid API key as 'Authorization: Bearer inb_…'; your custodian can issue one",
                 headers=CHALLENGE,
             )
-        return found
+        return person
 
     def _name(self, address: str | None, headers: Headers) -> str | None:
-        given = headers.getlist("authorization")
-        if len(given) > 1:
+        values = headers.getlist("authorization")
+        if len(values) > 1:  # a proxy may have checked the other one
             return None
-        scheme, _, credentials = "".join(given).partition(" ")
+        scheme, _, rest = "".join(values).partition(" ")
         if scheme.lower() == "bearer":
-            shown = credentials.strip()
-            if self.tokens is not None and shown.count(".") == 2:
-                return self.tokens.name(shown)
-            return self._keys.holder(shown)
+            credential = rest.strip()
+            if self.tokens is not None and credential.count(".") == 2:
+                return self.tokens.name(credential)
+            return self._keys.holder(credential)
         proxy = self._file.proxy
         if scheme == "" and proxy is not None and proxy.header is not None and proxy.names(address):
-            said = headers.getlist(proxy.header)
-            return said[0] if len(said) == 1 else None  # with two, one may be what the person sent to the proxy
+            names = headers.getlist(proxy.header)
+            return names[0] if len(names) == 1 else None  # with two, one may be what the person sent to the proxy
         return None
 
 

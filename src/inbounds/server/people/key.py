@@ -44,5 +44,5 @@ def mint(entropy: Entropy = system) -> str:
 
 def prefix_of(text: str) -> str | None:
     """Return what a key is called, None if this cannot be one."""
-    found = _KEY.fullmatch(text)
-    return None if found is None else found[1]
+    match = _KEY.fullmatch(text)
+    return None if match is None else match[1]

@@ -60,7 +60,7 @@ class KeyRing:
 
         Where the file cannot be written, as on a full disk, it is noted beside it.
         """
-        key = self._found(prefix)
+        key = self._find(prefix)
         if key is None or key.revoked is not None:
             return key
         now = clock.now().isoformat()
@@ -69,7 +69,7 @@ class KeyRing:
         except Problem:
             if not self._revocations.note(prefix, now):
                 raise
-        return self._found(prefix)
+        return self._find(prefix)
 
     def _settle(self, more: Mapping[str, str] = MappingProxyType({})) -> None:
         """Write down in the file what is noted beside it, and some more."""
@@ -90,16 +90,16 @@ class KeyRing:
         time of a refusal does not show whether a guessed prefix exists.
         """
         prefix = prefix_of(text)
-        key = _key(_NOBODY) if prefix is None else self._found(prefix) or _key(_NOBODY)
+        key = _key(_NOBODY) if prefix is None else self._find(prefix) or _key(_NOBODY)
         same = hmac.compare_digest(digest_of(text), key.digest)
         return key.person if same and key.is_valid(clock.now()) else None
 
     def is_valid(self, prefix: str) -> bool:
         """Return whether a key that was shown before still opens anything."""
-        key = self._found(prefix)
+        key = self._find(prefix)
         return key is not None and key.is_valid(clock.now())
 
-    def _found(self, prefix: str) -> Key | None:
+    def _find(self, prefix: str) -> Key | None:
         noted = self._revocations.noted()  # before the file is read, to which notes go
         rows = self._database.rows(f"{_SELECT} WHERE prefix = ?", (prefix,))
         return _key(rows[0], noted) if rows else None

@@ -52,17 +52,17 @@ class Tokens:
         if len(token) > LONGEST_TOKEN:
             return None
         for fresh in (False, True):
-            keys = self._published(fresh)
+            keys = self._key_set(fresh)
             if keys is None:
                 return None
             try:
                 claims = jwt.decode(token, keys, algorithms=ALGORITHMS).claims
             except _WRONG:
                 continue  # perhaps the provider has new keys
-            return self._checked(claims, nonce)
+            return self._validated_name(claims, nonce)
         return None
 
-    def _checked(self, claims: dict[str, Any], nonce: str | None) -> str | None:
+    def _validated_name(self, claims: dict[str, Any], nonce: str | None) -> str | None:
         rules = jwt.JWTClaimsRegistry(
             leeway=LEEWAY,
             iss={"essential": True, "value": self._provider.issuer},
@@ -79,31 +79,32 @@ class Tokens:
             return None  # it was made for another occasion
         if self._provider.claim == "email" and claims.get("email_verified") is not True:
             return None  # somebody may have written another's address into a profile
-        found = claims.get(self._provider.claim)
-        return found if isinstance(found, str) else None
+        name = claims.get(self._provider.claim)
+        return name if isinstance(name, str) else None
 
-    def _published(self, fresh: bool) -> KeySet | None:
+    def _key_set(self, fresh: bool) -> KeySet | None:
         """Return the provider's keys: those that were asked for last, or newer ones.
 
         One request asks, and the others go on with what there is: a provider that is slow or down holds up nobody who
         can do without it.
         """
+        # Without any keys a token cannot be read at all, so then everybody waits; with old ones nobody does.
         if not self._turn.acquire(timeout=WAIT_SECONDS if self._keys is None else 0):
             return self._keys
         try:
             wanted = KEEP_SECONDS if self._keys is not None and not fresh else LEAST_SECONDS
             if clock.seconds() - self._asked > wanted:
                 self._asked = clock.seconds()
-                self._keys = self._fetched() or self._keys
+                self._keys = self._fetch_keys() or self._keys
             return self._keys
         finally:
             self._turn.release()
 
-    def _fetched(self) -> KeySet | None:
+    def _fetch_keys(self) -> KeySet | None:
         issuer = self._provider.issuer
         try:
             with httpx2.Client(timeout=WAIT_SECONDS, follow_redirects=False) as client:
-                return KeySet.import_key_set(_read(client, published(client, issuer, "jwks_uri")))
+                return KeySet.import_key_set(fetch_json(client, "GET", find_endpoint(client, issuer, "jwks_uri")))
         except UNUSABLE:
             return None
 
@@ -112,24 +113,19 @@ UNUSABLE = (httpx2.HTTPError, httpx2.InvalidURL, *_WRONG)
 """What asking a provider may raise."""
 
 
-def published(client: httpx2.Client, issuer: str, what: str) -> str:
+def find_endpoint(client: httpx2.Client, issuer: str, name: str) -> str:
     """Return one of the addresses that a provider publishes, or raise: none in the clear, if it is not itself."""
-    said = _read(client, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
-    where = str(said[what])
-    if said["issuer"] != issuer or (issuer.startswith("https://") and not where.startswith("https://")):
+    document = fetch_json(client, "GET", f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+    address = str(document[name])
+    if document["issuer"] != issuer or (issuer.startswith("https://") and not address.startswith("https://")):
         raise ValueError
-    return where
+    return address
 
 
-def _read(client: httpx2.Client, where: str) -> Any:
-    """Return what is published at an address."""
-    return read(client, "GET", where)
-
-
-def read(client: httpx2.Client, method: str, where: str, **more: Any) -> Any:
+def fetch_json(client: httpx2.Client, method: str, address: str, **more: Any) -> Any:
     """Return what is said at an address, if it is not too long and does not take too long."""
     until, body = clock.seconds() + WAIT_SECONDS, b""
-    with client.stream(method, where, **more) as response:
+    with client.stream(method, address, **more) as response:
         response.raise_for_status()
         for chunk in response.iter_bytes():
             body += chunk

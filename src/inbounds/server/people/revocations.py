@@ -43,14 +43,14 @@ class Revocations:
     def noted(self) -> dict[str, str]:
         """Return when each key here was revoked, by prefix; where that cannot be known, no key can be trusted."""
         try:
-            found = _LINE.findall(self._path.read_bytes().replace(FREE, b""))
+            lines = _LINE.findall(self._path.read_bytes().replace(FREE, b""))
         except FileNotFoundError:
             return {}
         except OSError:
             raise Problem(
                 "server-unavailable", "the list of revoked API keys cannot be read; try again later", headers=RETRY
             ) from None
-        return {prefix.decode(): when.decode() for prefix, when in found}
+        return {prefix.decode(): when.decode() for prefix, when in lines}
 
     def note(self, prefix: str, when: str) -> bool:
         """Write a key down, on the disk when this returns; false if that cannot be done."""

@@ -26,7 +26,7 @@ class Session:
     """What forms carry, so that no other site can send them."""
     expires: datetime
 
-    def sent(self, token: str) -> bool:
+    def has_token(self, token: str) -> bool:
         """Return whether a form carries the token of this session."""
         return hmac.compare_digest(token.encode(), self.token.encode())
 
@@ -57,8 +57,8 @@ class Sessions:
         if not rows:
             return None
         person, key, token, expires = rows[0]
-        found = Session(person, key, token, datetime.fromisoformat(expires))
-        return found if clock.now() < found.expires else None
+        session = Session(person, key, token, datetime.fromisoformat(expires))
+        return session if clock.now() < session.expires else None
 
     def end(self, cookie: str) -> None:
         """End a session, at once."""

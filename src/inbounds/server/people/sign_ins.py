@@ -32,11 +32,11 @@ class SignIns:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def keep(self, cookie: str, begun: SignIn) -> None:
+    def keep(self, cookie: str, sign_in: SignIn) -> None:
         """Keep one, for some minutes."""
         now = clock.now()
         until = (now + timedelta(minutes=MINUTES)).isoformat()
-        values = (digest_of(cookie), begun.state, begun.nonce, begun.verifier, begun.after, until)
+        values = (digest_of(cookie), sign_in.state, sign_in.nonce, sign_in.verifier, sign_in.after, until)
         with self._database.writing() as connection:
             connection.execute("DELETE FROM sign_ins WHERE expires < ?", (now.isoformat(),))
             connection.execute(
@@ -48,5 +48,5 @@ class SignIns:
         """Return one, and keep it no longer; None if there is none, or it took too long."""
         sql = "DELETE FROM sign_ins WHERE digest = ? AND expires >= ? RETURNING state, nonce, verifier, after"
         with self._database.writing() as connection:
-            found = connection.execute(sql, (digest_of(cookie), clock.now().isoformat())).fetchone()
-        return None if found is None else SignIn(*found)
+            row = connection.execute(sql, (digest_of(cookie), clock.now().isoformat())).fetchone()
+        return None if row is None else SignIn(*row)
