@@ -174,7 +174,7 @@ def test_answers_of_before_are_still_read(served: Served, ana: As, key: str) -> 
     """A question that was charged under a name that is refused now can be read by it, and costs nothing more."""
     person = served.file.people["ana"]
     holding = served.service.holdings.holding("visits", person)
-    query = explaining.asked(holding, Question(sql=COUNT, epsilon=Decimal("0.5")))
+    query = explaining.to_query(holding, Question(sql=COUNT, epsilon=Decimal("0.5")))
     released = query.ask("0.5", analyst="ana", request_id=f"ana/{key}")
     found = ana.get(f"/v1/answers/{key.replace('.', '%2E')}")
     assert (found.status_code, found.json()["rows"]) == (200, [list(row) for row in released.rows])
@@ -472,14 +472,14 @@ def test_plans_at_once_are_limited_for_each(
     """Whoever has many questions planned at once waits, and keeps nobody else from being let in or explained to."""
     served, gate = build(tmp_path, limits="plans_at_once = 2\nplans = 3"), Gate()
     try:
-        explained = explaining.explained
+        explained = explaining.explain_question
 
         def waiting(*given: Any) -> Any:
             gate.waiting += 1
             assert gate.opened.wait(60)
             return explained(*given)
 
-        monkeypatch.setattr(datasets, "explained", waiting)
+        monkeypatch.setattr(datasets, "explain_question", waiting)
         question = {"json": {"sql": COUNT, "epsilon": "0.5"}}
         hers, his = (
             partial(served.person(name).post, "/v1/datasets/visits/explain", **question) for name in ("ana", "ben")

@@ -14,14 +14,14 @@ from starlette.responses import Response
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.service.amounts import Whole
 from inbounds.server.service.answer_list import LETTERS, NEW_TOKEN, AnswerId, AskedOut, answers_of
-from inbounds.server.service.answer_shape import AnswerOut, Question, answer_out, written
-from inbounds.server.service.asking import answered
+from inbounds.server.service.answer_shape import AnswerOut, Question, to_answer_out, to_response
+from inbounds.server.service.asking import answer_question, key_of
 from inbounds.server.service.dataset_shape import Name
-from inbounds.server.service.door import Serving, allowed, refusals
-from inbounds.server.service.explaining import Owned, asked
-from inbounds.server.service.planning import planned
+from inbounds.server.service.door import Serving, refusals, require
+from inbounds.server.service.explaining import Owned, to_query
+from inbounds.server.service.planning import run_planning
 from inbounds.server.service.service import Service
-from inbounds.server.service.stored_answers import kept, owned_by
+from inbounds.server.service.stored_answers import derive_answer, load_answer
 
 router = APIRouter(prefix="/v1", tags=["answers"])
 
@@ -45,7 +45,7 @@ IdempotencyKey = Annotated[
     ),
     AfterValidator(_new_key),
 ]
-Reading = Annotated[Person, allowed(Action.READ_ANSWERS)]
+Reading = Annotated[Person, require(Action.READ_ANSWERS)]
 
 
 @router.post(
@@ -64,14 +64,14 @@ async def ask(
     idempotency_key: IdempotencyKey,
     request: Request,
     service: Serving,
-    person: Annotated[Person, allowed(Action.ASK)],
+    person: Annotated[Person, require(Action.ASK)],
 ) -> Response:
     """Run a query. It is charged first; the answer is stored, and sent at a fixed tick however long it took.
 
     Public knowledge is free and not stored; send the query again to get it again.
     """
-    found = await answered(request, person, name, question, idempotency_key.strip('"'))
-    return await run_in_threadpool(written, found)
+    answer = await answer_question(request, person, name, question, idempotency_key.strip('"'))
+    return await run_in_threadpool(to_response, answer)
 
 
 @router.post(
@@ -87,16 +87,16 @@ async def owned(
     question: Owned,
     request: Request,
     service: Serving,
-    person: Annotated[Person, allowed(Action.READ_ANSWERS)],
+    person: Annotated[Person, require(Action.READ_ANSWERS)],
 ) -> Response:
     """Derive an answer from those you already have. This is free and does not read the data."""
-    return await planned(request, person, _owned, service, name, question, person)
+    return await run_planning(request, person, _derive_answer, service, name, question, person)
 
 
-def _owned(service: Service, name: str, question: Owned, person: Person) -> Response:
-    found = owned_by(service, name, question, person)
-    query = asked(service.holdings.holding(name, person), question)
-    return written(answer_out(found, name, str(query), found.request_id.removeprefix(f"{person.name}/"), []))
+def _derive_answer(service: Service, name: str, question: Owned, person: Person) -> Response:
+    answer = derive_answer(service, name, question, person)
+    query = to_query(service.holdings.holding(name, person), question)
+    return to_response(to_answer_out(answer, name, str(query), key_of(person, answer.request_id), []))
 
 
 @router.get("/answers", summary="List your queries", responses=refusals("ledger-unavailable"))
@@ -120,9 +120,9 @@ async def answers(
 )
 async def answer(key: AnswerId, request: Request, service: Serving, person: Reading) -> Response:
     """Return one of your own answers, with everything that was released for it."""
-    return await planned(request, person, _kept, service, person, key)
+    return await run_planning(request, person, _load_answer, service, person, key)
 
 
-def _kept(service: Service, person: Person, key: str) -> Response:
-    found = kept(service, person, key)
-    return written(answer_out(found.answer, found.dataset, found.sql, key, found.parts))
+def _load_answer(service: Service, person: Person, key: str) -> Response:
+    stored = load_answer(service, person, key)
+    return to_response(to_answer_out(stored.answer, stored.dataset, stored.sql, key, stored.parts))

@@ -10,14 +10,14 @@ from starlette.concurrency import run_in_threadpool
 from inbounds.server.basics.person import Action, Person, Role
 from inbounds.server.basics.problem import Problem
 from inbounds.server.service.budgets import BudgetOut, budget_of
-from inbounds.server.service.dataset_shape import DatasetOut, Name, described
-from inbounds.server.service.door import Serving, allowed, refusals
-from inbounds.server.service.explaining import Asking, ExplanationOut, explained
-from inbounds.server.service.planning import planned
+from inbounds.server.service.dataset_shape import DatasetOut, Name, describe_dataset
+from inbounds.server.service.door import Serving, refusals, require
+from inbounds.server.service.explaining import Asking, ExplanationOut, explain_question
+from inbounds.server.service.planning import run_planning
 
 router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
 
-Seeing = Annotated[Person, allowed(Action.SEE_DATASET)]
+Seeing = Annotated[Person, require(Action.SEE_DATASET)]
 
 
 @router.get("", summary="List datasets", responses=refusals())
@@ -25,13 +25,13 @@ async def datasets(service: Serving, person: Seeing) -> list[DatasetOut]:
     """List the datasets you can query."""
     names = [name for name in service.holdings.names if person.may_see(name)]
     found = await run_in_threadpool(lambda: [service.holdings.holding(name, person) for name in names])
-    return [described(one) for one in found]
+    return [describe_dataset(one) for one in found]
 
 
 @router.get("/{name}", summary="Describe a dataset", responses=refusals("not-found", "dataset-unavailable"))
 async def dataset(name: Name, service: Serving, person: Seeing) -> DatasetOut:
     """Describe a dataset: its tables and columns, with their bounds and categories. All of this is public."""
-    return described(await run_in_threadpool(service.holdings.holding, name, person))
+    return describe_dataset(await run_in_threadpool(service.holdings.holding, name, person))
 
 
 @router.get("/{name}/budget", summary="Get the privacy budget", responses=refusals("not-found", "ledger-unavailable"))
@@ -58,7 +58,7 @@ async def budget(
     ),
 )
 async def explain(
-    name: Name, asking: Asking, request: Request, service: Serving, person: Annotated[Person, allowed(Action.EXPLAIN)]
+    name: Name, asking: Asking, request: Request, service: Serving, person: Annotated[Person, require(Action.EXPLAIN)]
 ) -> ExplanationOut:
     """Preview a query: its cost, mechanism and error, and the budget left afterwards. Previews are free."""
-    return await planned(request, person, explained, service, name, asking, person)
+    return await run_planning(request, person, explain_question, service, name, asking, person)

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from inbounds.server.basics.person import Action, Person, Role
 from inbounds.server.basics.problem import RETRY, Problem
-from inbounds.server.service.door import Serving, allowed, refusals
+from inbounds.server.service.door import Serving, refusals, require
 
 router = APIRouter(tags=["server"])
 
@@ -50,7 +50,7 @@ async def readiness(service: Serving) -> StateOut:
 
 
 @router.get("/v1/me", summary="Get your name and role", responses=refusals())
-async def me(person: Annotated[Person, allowed(Action.KNOW_ONESELF)]) -> MeOut:
+async def me(person: Annotated[Person, require(Action.KNOW_ONESELF)]) -> MeOut:
     """Return your name, your role and the datasets you can query."""
     return MeOut(name=person.name, role=person.role, datasets=list(person.datasets))
 
@@ -61,7 +61,7 @@ async def me(person: Annotated[Person, allowed(Action.KNOW_ONESELF)]) -> MeOut:
     responses={200: {"content": {"text/plain": {}}}, **refusals()},
     response_class=Response,
 )
-async def metrics(service: Serving, person: Annotated[Person, allowed(Action.READ_METRICS)]) -> Response:
+async def metrics(service: Serving, person: Annotated[Person, require(Action.READ_METRICS)]) -> Response:
     """Return counts of requests, answers and errors in Prometheus format."""
     return Response(
         await run_in_threadpool(service.metrics.text), media_type="text/plain; version=1.0.0; charset=utf-8"

@@ -14,11 +14,11 @@ from inbounds.server.basics.problem import Problem
 from inbounds.server.people.key import Key
 from inbounds.server.people.key_ring import DAYS, MOST_DAYS
 from inbounds.server.service.amounts import Whole
-from inbounds.server.service.door import Serving, allowed, refusals
+from inbounds.server.service.door import Serving, refusals, require
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"])
 
-Managing = Annotated[Person, allowed(Action.MANAGE_KEYS)]
+Managing = Annotated[Person, require(Action.MANAGE_KEYS)]
 
 
 class KeyOut(BaseModel):

@@ -13,14 +13,14 @@ from inbounds.ledger.record.statement import Statement
 from inbounds.ledger.values.entry import Head
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.service.amounts import Whole
-from inbounds.server.service.budgets import AccountOut, Grant, granted
+from inbounds.server.service.budgets import AccountOut, Grant, grant_budget
 from inbounds.server.service.dataset_shape import Name
-from inbounds.server.service.door import Serving, allowed, refusals
+from inbounds.server.service.door import Serving, refusals, require
 from inbounds.server.service.service import Service
 
 router = APIRouter(prefix="/v1", tags=["ledger"])
 
-Reading = Annotated[Person, allowed(Action.READ_LEDGER)]
+Reading = Annotated[Person, require(Action.READ_LEDGER)]
 
 
 class HeadOut(BaseModel):
@@ -112,7 +112,7 @@ def _verified(service: Service, saved: str | None) -> Verification:
     responses=refusals("not-found", "invalid-parameter", "ledger-conflict", "ledger-unavailable"),
 )
 async def grant(
-    name: Name, wanted: Grant, service: Serving, person: Annotated[Person, allowed(Action.GRANT)]
+    name: Name, wanted: Grant, service: Serving, person: Annotated[Person, require(Action.GRANT)]
 ) -> AccountOut:
     """Grant more budget to a dataset or to one of its analysts. A negative amount reduces it."""
-    return await run_in_threadpool(granted, service, name, wanted, person)
+    return await run_in_threadpool(grant_budget, service, name, wanted, person)

@@ -22,15 +22,15 @@ from inbounds.server.pages.parts.answer_table import shown
 from inbounds.server.pages.pictures.answer_picture import answer_picture, drawable
 from inbounds.server.pages.pictures.figure import Looks
 from inbounds.server.pages.visitor import Visitor, signed_in
-from inbounds.server.service.amounts import Whole, text
+from inbounds.server.service.amounts import Whole, format_amount
 from inbounds.server.service.answer_list import AnswerId, AskedOut, answers_of
-from inbounds.server.service.answer_shape import answer_out
+from inbounds.server.service.answer_shape import to_answer_out
 from inbounds.server.service.asking import request_id
 from inbounds.server.service.budgets import BudgetOut, budget_of
 from inbounds.server.service.door import Serving
-from inbounds.server.service.planning import planned
+from inbounds.server.service.planning import run_planning
 from inbounds.server.service.service import Service
-from inbounds.server.service.stored_answers import Kept, kept
+from inbounds.server.service.stored_answers import StoredAnswer, load_answer
 
 router = APIRouter(include_in_schema=False)
 
@@ -63,18 +63,18 @@ def _asked(service: Service, person: Person, before: int) -> list[AskedOut]:
 async def answer_page(request: Request, key: AnswerId, service: Serving, visitor: Analyst) -> Response:
     """Show an answer; if there is none yet, how to have it."""
     try:
-        found = await planned(request, visitor.person, kept, service, visitor.person, key)
+        found = await run_planning(request, visitor.person, load_answer, service, visitor.person, key)
     except Problem as problem:
         if problem.code != "not-answered":
             raise
         return await _waiting(request, key, service, visitor)
     budget = await run_in_threadpool(_budget, service, visitor, found.dataset)
-    again = text(2 * found.answer.epsilon) or "1"
+    again = format_amount(2 * found.answer.epsilon) or "1"
     facts: dict[str, Any] = {
         "key": key,
         "found": found,
         "budget": budget,
-        "cost": text(found.answer.epsilon),
+        "cost": format_amount(found.answer.epsilon),
         "again": again,
     }
     return page(request, "answers_one", visitor, **facts, **shown(found.answer))
@@ -96,7 +96,7 @@ def _charged(service: Service, request: str) -> tuple[str, dict[str, Any]]:
     assert found is not None  # or nothing was charged
     charge, _ = found
     options = {"alone": False, "pooling": None, "weights": None}
-    return charge.dataset, {"sql": charge.text, "epsilon": text(fraction(charge.amount)), **options}
+    return charge.dataset, {"sql": charge.text, "epsilon": format_amount(fraction(charge.amount)), **options}
 
 
 def _budget(service: Service, visitor: Visitor, name: str) -> BudgetOut | None:
@@ -110,7 +110,7 @@ def _budget(service: Service, visitor: Visitor, name: str) -> BudgetOut | None:
 @router.get("/answers/{key}/chart.svg")
 async def chart(request: Request, key: AnswerId, service: Serving, visitor: Analyst, look: Looks) -> Response:
     """Draw an answer."""
-    found = await planned(request, visitor.person, kept, service, visitor.person, key)
+    found = await run_planning(request, visitor.person, load_answer, service, visitor.person, key)
     drawn = drawable(found.answer)
     if drawn is None:
         raise Problem("not-found", "this answer has no chart; go back to the table")
@@ -122,24 +122,24 @@ async def exported(request: Request, key: AnswerId, ending: str, service: Servin
     """Return an answer as a file: csv, parquet, or json with the proof."""
     if ending not in FILES:
         raise Problem("not-found", "an answer can be downloaded as csv, parquet or json; choose one of these")
-    content, kind = await planned(request, visitor.person, _exported, service, visitor, key, ending)
+    content, kind = await run_planning(request, visitor.person, _exported, service, visitor, key, ending)
     name = f'attachment; filename="{key}.{ending}"'
     return Response(content, media_type=kind, headers={"Content-Disposition": name})
 
 
 def _exported(service: Service, visitor: Visitor, key: str, ending: str) -> tuple[bytes, str]:
     make, kind = FILES[ending]
-    return make(kept(service, visitor.person, key)), kind
+    return make(load_answer(service, visitor.person, key)), kind
 
 
-def _columns(found: Kept) -> dict[str, list[Any]]:
+def _columns(found: StoredAnswer) -> dict[str, list[Any]]:
     """Return the columns of a file: the caveat is in each row, so that no row goes anywhere without it."""
     columns, caveat = found.answer.by_column(), found.answer.caveat
     said = {} if caveat is None else {unlike("caveat", tuple(columns)): [caveat] * len(found.answer.rows)}
     return columns | said
 
 
-def _csv(found: Kept) -> bytes:
+def _csv(found: StoredAnswer) -> bytes:
     lines = io.StringIO()
     writer = csv.writer(lines)
     columns = _columns(found)
@@ -148,16 +148,16 @@ def _csv(found: Kept) -> bytes:
     return lines.getvalue().encode()
 
 
-def _parquet(found: Kept) -> bytes:
+def _parquet(found: StoredAnswer) -> bytes:
     return parquet_bytes(_columns(found))
 
 
-def _json(found: Kept) -> bytes:
-    data = answer_out(found.answer, found.dataset, found.sql, found.key, found.parts).model_dump(mode="json")
+def _json(found: StoredAnswer) -> bytes:
+    data = to_answer_out(found.answer, found.dataset, found.sql, found.key, found.parts).model_dump(mode="json")
     return json.dumps(data, indent=2, ensure_ascii=False).encode()
 
 
-FILES: dict[str, tuple[Callable[[Kept], bytes], str]] = {
+FILES: dict[str, tuple[Callable[[StoredAnswer], bytes], str]] = {
     "csv": (_csv, "text/csv; charset=utf-8"),
     "parquet": (_parquet, "application/vnd.apache.parquet"),
     "json": (_json, "application/json"),

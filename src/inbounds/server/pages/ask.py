@@ -28,14 +28,14 @@ from inbounds.server.pages.pictures.noise_picture import is_law, noise_height, n
 from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, signed_in
 from inbounds.server.service.answer_list import NEW_TOKEN
 from inbounds.server.service.answer_shape import Question
-from inbounds.server.service.asking import answered
+from inbounds.server.service.asking import answer_question, key_of
 from inbounds.server.service.budgets import budget_of
-from inbounds.server.service.dataset_shape import Name, described
+from inbounds.server.service.dataset_shape import Name, describe_dataset
 from inbounds.server.service.door import Serving
-from inbounds.server.service.explaining import LONGEST_SQL, Asking, Owned, asked, explained
-from inbounds.server.service.planning import planned
+from inbounds.server.service.explaining import LONGEST_SQL, Asking, Owned, explain_question, to_query
+from inbounds.server.service.planning import run_planning
 from inbounds.server.service.service import Service
-from inbounds.server.service.stored_answers import owned_by
+from inbounds.server.service.stored_answers import derive_answer
 from inbounds.server.state.open_datasets import Holding
 
 router = APIRouter(include_in_schema=False)
@@ -55,13 +55,14 @@ async def ask_page(request: Request, service: Serving, visitor: Analyst) -> Resp
 
 
 def _datasets(service: Service, visitor: Visitor) -> list[dict[str, Any]]:
-    found = []
-    for name in visitor.person.datasets:
-        holding = service.holdings.holding(name, visitor.person)
-        found.append(
-            {"described": described(holding), "budget": budget_of(service, name, visitor.person, visitor.person.name)}
-        )
-    return found
+    person = visitor.person
+    return [
+        {
+            "described": describe_dataset(service.holdings.holding(name, person)),
+            "budget": budget_of(service, name, person, person.name),
+        }
+        for name in person.datasets
+    ]
 
 
 @router.get("/ask/{name}")
@@ -72,10 +73,10 @@ async def ask_one_page(
     choices = Choices.of(request.query_params)
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
     text = written(holding.dataset.tables, choices) if choices.is_wanted else sql
-    told = await planned(request, visitor.person, _told, service, visitor, name, text, epsilon)
+    told = await run_planning(request, visitor.person, _told, service, visitor, name, text, epsilon)
     budget = await run_in_threadpool(budget_of, service, name, visitor.person, visitor.person.name)
     told["examples"] = examples(holding.dataset.tables)
-    public = described(holding)
+    public = describe_dataset(holding)
     names = [name for table in public.tables for name in (table.name, *(column.name for column in table.columns))]
     return page(request, "ask_one", visitor, described=public, names=names, budget=budget, choices=choices, **told)
 
@@ -85,7 +86,7 @@ async def explanation(
     request: Request, name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
 ) -> Response:
     """Return the explanation of a question by itself, for whoever is still typing."""
-    told = await planned(request, visitor.person, _told, service, visitor, name, sql, epsilon)
+    told = await run_planning(request, visitor.person, _told, service, visitor, name, sql, epsilon)
     return fragment("explanation", **told)
 
 
@@ -101,14 +102,14 @@ async def noise(
 ) -> Response:
     """Draw how far off the answer will be."""
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
-    plans = await planned(request, visitor.person, _plans, holding, _question(Asking, sql, epsilon))
+    plans = await run_planning(request, visitor.person, _plans, holding, _question(Asking, sql, epsilon))
     if not plans:
         raise Problem("not-found", "this answer is public and exact, so there is no noise to draw; show it for free")
     return picture(await run_in_threadpool(noise_picture, plans, look))
 
 
 def _plans(holding: Holding, asking: Asking) -> Sequence[Plan]:
-    found: Sequence[Plan] = asked(holding, asking).plans(asking.epsilon)
+    found: Sequence[Plan] = to_query(holding, asking).plans(asking.epsilon)
     return found
 
 
@@ -117,10 +118,10 @@ async def owned(
     request: Request, name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
 ) -> Response:
     """Show the answer that follows from one that the analyst owns: it costs nothing."""
-    asking = _question(Asking, sql, epsilon)
-    found = await planned(request, visitor.person, owned_by, service, name, Owned(sql=asking.sql), visitor.person)
-    source = found.request_id.removeprefix(f"{visitor.person.name}/")
-    return page(request, "ask_owned", visitor, name=name, sql=sql, source=source, **shown(found))
+    asking, person = _question(Asking, sql, epsilon), visitor.person
+    answer = await run_planning(request, person, derive_answer, service, name, Owned(sql=asking.sql), person)
+    source = key_of(person, answer.request_id)
+    return page(request, "ask_owned", visitor, name=name, sql=sql, source=source, **shown(answer))
 
 
 @router.post("/ask/{name}")
@@ -129,7 +130,7 @@ async def ask(request: Request, name: Name, visitor: Analyst, sent: Form) -> Res
     refuse_forged(request, visitor, sent)
     chosen = {option: sent.get(option) == "yes" for option in ("alone", "force")}
     question = _question(Question, sent.get("sql", ""), sent.get("epsilon", ""), **chosen)
-    found = await answered(request, visitor.person, name, question, _key(sent.get("key", "")))
+    found = await answer_question(request, visitor.person, name, question, _key(sent.get("key", "")))
     if found.epsilon == "0":  # all of it is public, and not kept
         return to(f"/ask/{quote(name, safe='')}/owned?sql={quote(question.sql, safe='')}")
     return to(f"/answers/{found.id}")
@@ -157,7 +158,7 @@ def _told(service: Service, visitor: Visitor, name: str, sql: str, epsilon: str)
         return told
     try:
         asking = _question(Asking, sql, epsilon)
-        explanation = explained(service, name, asking, visitor.person)
+        explanation = explain_question(service, name, asking, visitor.person)
         plans = _plans(service.holdings.holding(name, visitor.person), asking)
         height = noise_height(plans) if plans else None
         return told | {"explanation": explanation, "height": height, "is_law": is_law(plans)}

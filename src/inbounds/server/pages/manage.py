@@ -24,8 +24,8 @@ from inbounds.server.pages.pictures.balances_picture import balances_picture
 from inbounds.server.pages.pictures.figure import Looks
 from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, signed_in
 from inbounds.server.service.amounts import Whole
-from inbounds.server.service.budgets import Grant, budget_of, granted
-from inbounds.server.service.dataset_shape import Name, described
+from inbounds.server.service.budgets import Grant, budget_of, grant_budget
+from inbounds.server.service.dataset_shape import Name, describe_dataset
 from inbounds.server.service.door import Serving
 from inbounds.server.service.service import Service
 
@@ -96,7 +96,7 @@ def _watched(service: Service, visitor: Visitor, name: str) -> dict[str, Any]:
     people = [one for one in service.file.people.values() if one.role is Role.ANALYST and one.may_see(name)]
     entries = _entries(service, name)
     return {
-        "described": described(holding),
+        "described": describe_dataset(holding),
         "total": budget_of(service, name, visitor.person, None),
         "analysts": [budget_of(service, name, visitor.person, one.name) for one in people],
         "charges": [one for one in entries if one.kind == "charge"][: -MOST - 1 : -1],
@@ -134,7 +134,7 @@ async def grant(request: Request, name: Name, service: Serving, visitor: Custodi
     """Grant more, on the record."""
     refuse_forged(request, visitor, sent)
     more = _grant(sent.get("amount", ""), sent.get("analyst") or None, sent.get("note", ""))
-    await run_in_threadpool(granted, service, name, more, visitor.person)
+    await run_in_threadpool(grant_budget, service, name, more, visitor.person)
     return to(f"/keep/{quote(name, safe='')}")
 
 
@@ -159,7 +159,7 @@ def _decide(service: Service, visitor: Visitor, number: int, grants: bool, note:
     if grants:
         try:
             more = _grant(wanted.amount, wanted.person, f"{note} (request {number})")
-            granted(service, wanted.dataset, more, visitor.person)
+            grant_budget(service, wanted.dataset, more, visitor.person)
         except (InboundsError, Problem) as error:
             if not (isinstance(error, LedgerUnavailable) and error.uncertain):  # nothing was written
                 service.budget_requests.reopen(number)

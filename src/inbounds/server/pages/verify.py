@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.errors import InvalidParameter
@@ -20,9 +18,9 @@ from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import page
 from inbounds.server.pages.visitor import Visitor, signed_in
 from inbounds.server.service.amounts import Whole
-from inbounds.server.service.budgets import account
+from inbounds.server.service.budgets import to_account_out
 from inbounds.server.service.door import Serving
-from inbounds.server.service.service import Service
+from inbounds.server.service.ledger_reading import read_ledger
 
 router = APIRouter(include_in_schema=False)
 
@@ -38,19 +36,6 @@ SHOWN = 2000
 """So many characters of what an entry holds are shown; the statement has all of them."""
 
 
-Found = TypeVar("Found")
-
-
-async def _read(service: Service, look: Callable[[Ledger], Found]) -> Found:
-    """Return what is found in the ledger."""
-
-    def reading() -> Found:
-        with service.holdings.reading() as ledger:
-            return look(ledger)
-
-    return await run_in_threadpool(reading)
-
-
 @router.get("/verify")
 async def verify_page(
     request: Request, service: Serving, visitor: Reader, head: Annotated[str, Query(max_length=200)] = ""
@@ -58,10 +43,10 @@ async def verify_page(
     """Verify the whole ledger now, also against a head that was saved; and list its last entries."""
     problem = None
     try:
-        found = await _read(service, lambda ledger: ledger.verify(head.strip() or None))
+        found = await read_ledger(service, lambda ledger: ledger.verify(head.strip() or None))
     except InvalidParameter as error:
-        problem, found = str(error), await _read(service, lambda ledger: ledger.verify())
-    last = await _read(service, lambda ledger: ledger.page(max(0, found.entries - MOST), MOST))
+        problem, found = str(error), await read_ledger(service, lambda ledger: ledger.verify())
+    last = await read_ledger(service, lambda ledger: ledger.page(max(0, found.entries - MOST), MOST))
     return page(
         request, "verify", visitor, found=found, saved=head.strip(), problem=problem, entries=last.entries[::-1],
         first=max(1, found.entries - MOST + 1),
@@ -73,7 +58,7 @@ async def entries_page(
     request: Request, service: Serving, visitor: Reader, after: Annotated[Whole, Query(ge=0, le=2**62)] = 0
 ) -> Response:
     """List entries from the first on."""
-    found = (await _read(service, lambda ledger: ledger.page(after, MOST))).entries
+    found = (await read_ledger(service, lambda ledger: ledger.page(after, MOST))).entries
     ahead = found[-1].seq if len(found) == MOST else None
     return page(
         request, "verify_entries", visitor, entries=found, ahead=ahead, back=max(0, after - MOST) if after else None
@@ -85,7 +70,7 @@ async def entry_page(request: Request, number: Whole, service: Serving, visitor:
     """Show one entry: every field, and whether its digest is that of its fields and of the entry before."""
     if not 1 <= number <= 2**62:
         raise Problem("not-found", "the ledger has no entry with this number; choose one from the list")
-    found = (await _read(service, lambda ledger: ledger.page(max(0, number - 2), 3))).entries
+    found = (await read_ledger(service, lambda ledger: ledger.page(max(0, number - 2), 3))).entries
     entry = next((one for one in found if one.seq == number), None)
     if entry is None:
         raise Problem("not-found", "the ledger has no entry with this number; choose one from the list")
@@ -101,7 +86,7 @@ async def entry_page(request: Request, number: Whole, service: Serving, visitor:
 @router.get("/verify/head.txt", dependencies=[READS])
 async def head_file(service: Serving) -> Response:
     """Return where the chain ends, as a file to keep elsewhere."""
-    found = await _read(service, lambda ledger: ledger.head())
+    found = await read_ledger(service, lambda ledger: ledger.head())
     headers = {"Content-Disposition": f'attachment; filename="head-{found.seq}.txt"'}
     return Response(f"{found}\n", media_type="text/plain; charset=utf-8", headers=headers)
 
@@ -115,7 +100,9 @@ async def statement_page(request: Request, service: Serving, visitor: Reader) ->
         for name in service.holdings.names
         for who in (None, *(one.name for one in people if one.may_see(name)))
     ]
-    return page(request, "verify_statement", visitor, **await _read(service, lambda ledger: _stated(ledger, wanted)))
+    return page(
+        request, "verify_statement", visitor, **await read_ledger(service, lambda ledger: _stated(ledger, wanted))
+    )
 
 
 def _stated(ledger: Ledger, wanted: list[tuple[str, str | None]]) -> dict[str, Any]:
@@ -123,7 +110,9 @@ def _stated(ledger: Ledger, wanted: list[tuple[str, str | None]]) -> dict[str, A
     entries = ledger.page(max(0, found.entries - MOST_STATED), MOST_STATED).entries
     known = set(ledger.datasets())  # a dataset is entered when it is first opened
     accounts = [
-        (name, who or "all analysts", account(ledger.balance(name, who))) for name, who in wanted if name in known
+        (name, who or "all analysts", to_account_out(ledger.balance(name, who)))
+        for name, who in wanted
+        if name in known
     ]
     return {"found": found, "entries": entries, "accounts": accounts, "now": clock.now()}
 
@@ -131,7 +120,7 @@ def _stated(ledger: Ledger, wanted: list[tuple[str, str | None]]) -> dict[str, A
 @router.get("/verify/statement.csv", dependencies=[READS])
 async def statement(service: Serving) -> Response:
     """Return every entry with every field, as csv."""
-    found = await _read(service, lambda ledger: ledger.statement())
+    found = await read_ledger(service, lambda ledger: ledger.statement())
     text = io.StringIO()
     writer = csv.DictWriter(text, FIELDS, restval="")
     writer.writeheader()

@@ -27,7 +27,7 @@ from inbounds.server.pages.page import to
 from inbounds.server.pages.refusal import is_for_people, refusal_page
 from inbounds.server.pages.visitor import SignInFirst
 from inbounds.server.run.middleware import Guard
-from inbounds.server.service.door import admitted
+from inbounds.server.service.door import admit
 from inbounds.server.service.service import Service
 
 DESCRIPTION = "Differentially private answers that never leave their publicly known bounds."
@@ -130,7 +130,7 @@ async def _tell_known(request: Request, detail: str) -> Response:
     """
     if not is_for_people(request) and "person" not in request.scope.get("state", {}):
         try:
-            await run_in_threadpool(admitted, request.app.state.service, request)
+            await run_in_threadpool(admit, request.app.state.service, request)
         except Problem as problem:
             return await _respond(request, problem)
     if is_for_people(request):

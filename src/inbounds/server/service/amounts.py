@@ -13,17 +13,17 @@ from inbounds.bounds.notation import write_end
 from inbounds.exact.decimals import typed_decimal
 
 
-def _typed(value: Any) -> Any:
+def _read_decimal(value: Any) -> Any:
     """Read a text as people write numbers; pydantic would also read 1_0, the digits of every script, and true as 1."""
     if not isinstance(value, str | bool):
         return value
-    found = None if isinstance(value, bool) else typed_decimal(value)
-    if found is None:
+    number = None if isinstance(value, bool) else typed_decimal(value)
+    if number is None:
         raise ValueError("write a number with the digits 0 to 9, such as 2 or 0.5")
-    return found
+    return number
 
 
-def _typed_whole(value: Any) -> Any:
+def _read_whole(value: Any) -> Any:
     """Read a text as people write whole numbers."""
     is_text = isinstance(value, str)
     if isinstance(value, bool) or (is_text and not (value.isascii() and value.removeprefix("-").isdigit())):
@@ -31,24 +31,24 @@ def _typed_whole(value: Any) -> Any:
     return value
 
 
-Part = Annotated[float, BeforeValidator(_typed)]
-Whole = Annotated[int, BeforeValidator(_typed_whole)]
+Part = Annotated[float, BeforeValidator(_read_decimal)]
+Whole = Annotated[int, BeforeValidator(_read_whole)]
 Amount = Annotated[
     Decimal,
-    BeforeValidator(_typed),
+    BeforeValidator(_read_decimal),
     Field(description="A decimal number, as a JSON number or a string.", examples=["0.5"]),
 ]
 
 
-def text(value: Fraction | None) -> str | None:
+def format_amount(value: Fraction | None) -> str | None:
     """Return an exact number as a decimal text; of one that has no end as a decimal, as a quotient."""
     return None if value is None else write_end(value)
 
 
-def plain(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """Return a cell as JSON has it: a date as a text."""
     if isinstance(value, tuple | list):
-        return [plain(one) for one in value]
+        return [to_json(item) for item in value]
     if isinstance(value, Fraction):
-        return text(value)
+        return format_amount(value)
     return value.isoformat() if isinstance(value, date) else value

@@ -9,9 +9,9 @@ from fastapi import Path
 from pydantic import AfterValidator, BaseModel, Field
 
 from inbounds.ledger.values.amount import fraction
-from inbounds.ledger.values.entry import Entry
 from inbounds.server.basics.person import Person
-from inbounds.server.service.amounts import text
+from inbounds.server.service.amounts import format_amount
+from inbounds.server.service.asking import key_of
 from inbounds.server.service.service import Service
 from inbounds.server.service.stored_answers import is_finished
 
@@ -26,7 +26,7 @@ NEW_TOKEN = r"(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]?|\.[A-Za-z0-9_~-]|[A-Za-z0-9._~-]
 LETTERS = "1 to 80 of the letters A to Z and a to z, the digits 0 to 9, and - . _ ~"
 
 
-def _id(value: str) -> str:
+def _check_id(value: str) -> str:
     if re.fullmatch(TOKEN, value) is None:
         raise ValueError(f"an Idempotency-Key has {LETTERS}; look it up in the list of your answers")
     return value
@@ -35,7 +35,7 @@ def _id(value: str) -> str:
 AnswerId = Annotated[
     str,
     Path(description="The Idempotency-Key the query was sent with.", json_schema_extra={"pattern": f"^{TOKEN}$"}),
-    AfterValidator(_id),
+    AfterValidator(_check_id),
 ]
 
 
@@ -60,20 +60,16 @@ def answers_of(service: Service, person: Person, after: int, most: int) -> list[
     and so, before its tick, how long it took.
     """
     with service.holdings.reading() as ledger:
-        found = list(ledger.requests(person.name, after, most))
+        requests = list(ledger.requests(person.name, after, most))
     return [
         AskedOut(
             number=number,
-            id=_key(person, charge),
+            id=key_of(person, charge.request_id),
             dataset=charge.dataset,
             asked_at=charge.time,
-            epsilon=text(fraction(charge.amount)) or "0",
+            epsilon=format_amount(fraction(charge.amount)) or "0",
             question=charge.text,
             answered=is_finished(answer) and not service.claims.is_running(charge.request_id),
         )
-        for number, (charge, answer) in enumerate(found, after + 1)
+        for number, (charge, answer) in enumerate(requests, after + 1)
     ]
-
-
-def _key(person: Person, entry: Entry) -> str:
-    return entry.request_id.removeprefix(f"{person.name}/")

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.query import Answer
-from inbounds.server.service.amounts import Part, plain, text
+from inbounds.server.service.amounts import Part, format_amount, to_json
 from inbounds.server.service.explaining import Asking, PartOut
 
 
@@ -57,7 +57,7 @@ class AnswerOut(BaseModel):
     )
 
 
-def answer_out(answer: Answer, dataset: str, question: str, key: str, parts: list[PartOut]) -> AnswerOut:
+def to_answer_out(answer: Answer, dataset: str, question: str, key: str, parts: list[PartOut]) -> AnswerOut:
     """Return an answer as the interface has it."""
     keys = len(answer.columns) - answer.measures
     kinds = [_kind([row[at] for row in answer.rows]) for at in range(len(answer.columns))]
@@ -69,11 +69,11 @@ def answer_out(answer: Answer, dataset: str, question: str, key: str, parts: lis
         id=key,
         dataset=dataset,
         question=question,
-        epsilon=text(answer.epsilon) or "0",
+        epsilon=format_amount(answer.epsilon) or "0",
         columns=columns,
-        rows=plain(answer.rows),
+        rows=to_json(answer.rows),
         expected_noise=[list(row) for row in answer.noise],
-        intervals=plain(answer.intervals),
+        intervals=to_json(answer.intervals),
         intervals_noise_only=list(answer.intervals_noise_only),
         confidence=answer.confidence,
         caveat=answer.caveat,
@@ -86,7 +86,7 @@ def answer_out(answer: Answer, dataset: str, question: str, key: str, parts: lis
     )
 
 
-def written(answer: AnswerOut) -> Response:
+def to_response(answer: AnswerOut) -> Response:
     """Return an answer as it is sent; a long one takes a while to write, and is written where nobody waits for it."""
     return Response(answer.model_dump_json(), media_type="application/json")
 
@@ -94,10 +94,10 @@ def written(answer: AnswerOut) -> Response:
 def _kind(cells: list[Any]) -> str:
     """Return what the cells of a column are; missing ones do not tell."""
     kinds = {type(cell) for cell in cells if cell is not None}
-    if kinds <= {bool} and kinds:
+    if kinds == {bool}:
         return "boolean"
-    if kinds <= {int} and kinds:
+    if kinds == {int}:
         return "whole"
-    if any(issubclass(one, date) for one in kinds):
+    if any(issubclass(kind, date) for kind in kinds):
         return "date"
     return "text" if str in kinds else "number"

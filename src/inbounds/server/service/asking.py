@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from contextlib import suppress
 
 from anyio import to_thread
@@ -23,16 +24,21 @@ from inbounds.query import Answer, ExplainedPart, Query
 from inbounds.server.basics.person import Person
 from inbounds.server.basics.problem import AGAIN, Problem
 from inbounds.server.basics.ticks import Ticks
-from inbounds.server.service.answer_shape import AnswerOut, Question, answer_out
-from inbounds.server.service.door import service_of, waiting_for
-from inbounds.server.service.explaining import PartOut, asked, part_out
+from inbounds.server.service.answer_shape import AnswerOut, Question, to_answer_out
+from inbounds.server.service.door import limiter_of, service_of
+from inbounds.server.service.explaining import PartOut, to_part_out, to_query
 from inbounds.server.service.service import Service
 from inbounds.server.state.claims import running
 from inbounds.server.state.open_datasets import Holding
 
 
-async def answered(request: Request, person: Person, name: str, question: Question, key: str) -> AnswerOut:
-    """Charge, ask and keep, and return the answer at a tick."""
+async def answer_question(request: Request, person: Person, name: str, question: Question, key: str) -> AnswerOut:
+    """Charge, ask and keep, and return the answer at a tick.
+
+    1. Claim the request id, and one of the person's places; both are held until the answer leaves.
+    2. Charge and run the statement in a thread, where it waits for its turn.
+    3. Wait for the next tick, also with a refusal, once the statement has begun.
+    """
     service = service_of(request)
     holding = await run_in_threadpool(service.holdings.holding, name, person)
     ticks = Ticks(holding.tick)
@@ -52,59 +58,45 @@ async def answered(request: Request, person: Person, name: str, question: Questi
                 "too-many-statements",
                 f"the limit is {most} queries per person at once; wait for one of yours to finish",
             )
-        begun = Begun()
+        begun = threading.Event()  # from then on, all that is raised may depend on rows
         work = functools.partial(_answer, service, holding, question, person, key, begun)
         try:
-            found = await to_thread.run_sync(work, limiter=waiting_for(request, "statements"))
+            answer = await to_thread.run_sync(work, limiter=limiter_of(request, "statements"))
         except Exception as problem:
-            if begun or not isinstance(problem, BEFORE):
+            if begun.is_set() or not isinstance(problem, BEFORE):
                 await ticks.next()
             raise
         await ticks.next()  # until then it is running, for whoever asks again or looks for the answer
     service.metrics.answers.labels(name).inc()
-    return found
+    return answer
 
 
 BEFORE = (InvalidQuestion, InvalidParameter, BudgetExceeded, RequestReused)
 """What is refused before any row is looked at, and leaves at once; unless a statement has begun all the same."""
 
 
-class Begun:
-    """Whether a statement has begun to run: from then on, all that is raised may depend on rows."""
-
-    def __init__(self) -> None:
-        self._is_true = False
-
-    def __call__(self, text: str) -> None:
-        """Take a line of progress: the first one is told when a statement begins."""
-        del text
-        self._is_true = True
-
-    def __bool__(self) -> bool:
-        return self._is_true
-
-
 def _answer(
-    service: Service, holding: Holding, question: Question, person: Person, key: str, begun: Begun
+    service: Service, holding: Holding, question: Question, person: Person, key: str, begun: threading.Event
 ) -> AnswerOut:
-    query = asked(holding, question)
+    query = to_query(holding, question)
     try:
-        found = asked_with(query, question, person, key, begun)
+        # The first line of progress is reported when a statement begins.
+        answer = run_query(query, question, person, key, lambda _: begun.set())
     except (EngineFailed, ProjectionFailed, AnswerFailed):  # it is charged, and will be asked again
-        _keep(service, holding, question, request_id(person, key))
+        _store_question(service, holding, question, request_id(person, key))
         raise
-    if found.epsilon:  # else it is public, and there is no request to keep it under
-        _keep(service, holding, question, request_id(person, key))
-    return answer_out(found, holding.name, question.sql, key, parts_of(holding, query, question))
+    if answer.epsilon:  # else it is public, and there is no request to keep it under
+        _store_question(service, holding, question, request_id(person, key))
+    return to_answer_out(answer, holding.name, question.sql, key, explain_parts(holding, query, question))
 
 
-def _keep(service: Service, holding: Holding, question: Question, request: str) -> None:
+def _store_question(service: Service, holding: Holding, question: Question, request: str) -> None:
     """Keep a question as it was written; without that its answer is shown later as it was released."""
     with suppress(Problem):
         service.questions.keep(request, holding.name, question.model_dump(mode="json"))
 
 
-def asked_with(query: Query, question: Question, person: Person, key: str, progress: Progress = silent) -> Answer:
+def run_query(query: Query, question: Question, person: Person, key: str, progress: Progress = silent) -> Answer:
     """Return the answer to a question: the one that is kept, if it was asked before."""
     return query.ask(
         question.epsilon,
@@ -118,12 +110,17 @@ def asked_with(query: Query, question: Question, person: Person, key: str, progr
     )
 
 
-def parts_of(holding: Holding, query: Query, question: Question) -> list[PartOut]:
+def explain_parts(holding: Holding, query: Query, question: Question) -> list[PartOut]:
     """Say how a question is answered, with the proof."""
     plans = query.plans(question.epsilon, pooling=question.pooling, weights=question.weights)
-    return [part_out(ExplainedPart.of(plan, holding.dataset.engine.dialect.name).data()) for plan in plans]
+    return [to_part_out(ExplainedPart.of(plan, holding.dataset.engine.dialect.name).data()) for plan in plans]
 
 
 def request_id(person: Person, key: str) -> str:
     """Return what the ledger calls a request: nobody can use another person's, or see whether it is taken."""
     return f"{person.name}/{key}"
+
+
+def key_of(person: Person, request: str) -> str:
+    """Return the Idempotency-Key of one of a person's own requests."""
+    return request.removeprefix(f"{person.name}/")

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from inbounds.ledger.values.receipt import Balance
 from inbounds.server.basics.person import Person, Role
 from inbounds.server.basics.problem import Problem
-from inbounds.server.service.amounts import Amount, text
+from inbounds.server.service.amounts import Amount, format_amount
 from inbounds.server.service.service import Service
 
 
@@ -40,15 +40,15 @@ class BudgetOut(BaseModel):
     more_like_the_last: MoreOut | None
 
 
-def account(balance: Balance) -> AccountOut:
+def to_account_out(balance: Balance) -> AccountOut:
     """Return a balance as the interface has it."""
     return AccountOut(
-        cap=text(balance.cap),
-        spent=text(balance.spent) or "0",
-        left=text(balance.left),
-        rho_cap=text(balance.rho_cap),
-        rho_spent=text(balance.rho_spent),
-        rho_left=text(balance.rho_left),
+        cap=format_amount(balance.cap),
+        spent=format_amount(balance.spent) or "0",
+        left=format_amount(balance.left),
+        rho_cap=format_amount(balance.rho_cap),
+        rho_spent=format_amount(balance.rho_spent),
+        rho_left=format_amount(balance.rho_left),
     )
 
 
@@ -61,11 +61,11 @@ def budget_of(service: Service, name: str, person: Person, analyst: str | None) 
             dataset=name,
             analyst=analyst,
             asked=ledger.charges(name, analyst),
-            total=account(ledger.balance(name)),
-            own=None if analyst is None else account(ledger.balance(name, analyst)),
+            total=to_account_out(ledger.balance(name)),
+            own=None if analyst is None else to_account_out(ledger.balance(name, analyst)),
             more_like_the_last=None
             if repeats is None
-            else MoreOut(count=repeats.count, epsilon=text(repeats.last.amount) or "0"),
+            else MoreOut(count=repeats.count, epsilon=format_amount(repeats.last.amount) or "0"),
         )
 
 
@@ -80,13 +80,13 @@ class Grant(BaseModel):
     note: str = Field(min_length=1, max_length=1000, description="The reason, recorded in the ledger.")
 
 
-def granted(service: Service, name: str, wanted: Grant, person: Person) -> AccountOut:
+def grant_budget(service: Service, name: str, grant: Grant, person: Person) -> AccountOut:
     """Grant more, on the record, in the name of whoever grants."""
     holding = service.holdings.holding(name, person)
-    analyst = wanted.analyst
-    known = service.file.people.get(analyst or "")
-    if analyst is not None and (known is None or known.role is not Role.ANALYST or not known.may_see(name)):
+    analyst = grant.analyst
+    grantee = service.file.people.get(analyst or "")
+    if analyst is not None and (grantee is None or grantee.role is not Role.ANALYST or not grantee.may_see(name)):
         raise Problem("invalid-parameter", "no analyst of this name has access to this dataset; check the name")
     ledger = holding.dataset.ledger
-    ledger.grant(name, wanted.amount, analyst, note=f"{wanted.note} (granted by {person.name})")
-    return account(ledger.balance(name, analyst))
+    ledger.grant(name, grant.amount, analyst, note=f"{grant.note} (granted by {person.name})")
+    return to_account_out(ledger.balance(name, analyst))

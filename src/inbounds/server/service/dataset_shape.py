@@ -44,27 +44,27 @@ class DatasetOut(BaseModel):
     tick: float = Field(description="Answers are sent at multiples of this many seconds after the query arrives.")
 
 
-def described(holding: Holding) -> DatasetOut:
+def describe_dataset(holding: Holding) -> DatasetOut:
     """Return the public description of a dataset: nothing of where it is."""
     tables = holding.dataset.tables
-    found = [
+    shapes = [
         TableOut(
             name=name,
             public=False,
             unit=table.unit,
             max_rows_per_unit=table.limit,
-            columns=[_column(one) for one in table.columns.values()],
+            columns=[_to_column_out(column) for column in table.columns.values()],
         )
         for name, table in tables.private.items()
     ]
     for name, public in tables.public.items():
-        columns = [_column(one) for one in public.columns.values()]
-        found.append(TableOut(name=name, public=True, unit=None, key=public.key, columns=columns))
-    return DatasetOut(name=holding.name, tables=found, tick=holding.tick)
+        columns = [_to_column_out(column) for column in public.columns.values()]
+        shapes.append(TableOut(name=name, public=True, unit=None, key=public.key, columns=columns))
+    return DatasetOut(name=holding.name, tables=shapes, tick=holding.tick)
 
 
-def _column(column: Column) -> ColumnOut:
-    made = str(column.formula) if isinstance(column, Derived) else None
+def _to_column_out(column: Column) -> ColumnOut:
+    formula = str(column.formula) if isinstance(column, Derived) else None
     if isinstance(column, Keys):
-        return ColumnOut(name=column.name, keys=list(column.keys), made_of=made)
-    return ColumnOut(name=column.name, bounds=column.bounds.brief(), made_of=made)
+        return ColumnOut(name=column.name, keys=list(column.keys), made_of=formula)
+    return ColumnOut(name=column.name, bounds=column.bounds.brief(), made_of=formula)

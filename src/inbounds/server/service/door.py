@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from anyio import CapacityLimiter
@@ -18,17 +17,17 @@ SLOWER = {"Retry-After": "10"}
 
 def service_of(request: Request) -> Service:
     """Return what all requests share."""
-    found: Service = request.app.state.service
-    return found
+    service: Service = request.app.state.service
+    return service
 
 
-def waiting_for(request: Request, limit: str) -> CapacityLimiter:
+def limiter_of(request: Request, limit: str) -> CapacityLimiter:
     """Return what work of this process waits for, by the limit on it; it belongs to the loop, and so is made in it."""
     state = request.app.state
     if not hasattr(state, limit):
         setattr(state, limit, CapacityLimiter(getattr(service_of(request).file.limits, limit)))
-    found: CapacityLimiter = getattr(state, limit)
-    return found
+    limiter: CapacityLimiter = getattr(state, limit)
+    return limiter
 
 
 def address_of(request: Request) -> str | None:
@@ -39,37 +38,35 @@ def address_of(request: Request) -> str | None:
 Serving = Annotated[Service, Depends(service_of)]
 
 
-def allowed(action: Action) -> Any:
+def require(action: Action) -> Any:
     """Return what a route depends on that only some roles may use: it gives the person who asks."""
 
-    async def person(request: Request, service: Serving) -> Person:
-        found = await run_in_threadpool(admitted, service, request)
-        request.scope.setdefault("state", {})["person"] = found
-        if not found.may(action):
-            raise Problem("not-allowed", f"only {action.who} may {action.words}; your role is {found.role.value}")
-        return found
+    async def authorise(request: Request, service: Serving) -> Person:
+        person = await run_in_threadpool(admit, service, request)
+        request.scope.setdefault("state", {})["person"] = person  # for the log
+        if not person.may(action):
+            raise Problem("not-allowed", f"only {action.who} may {action.words}; your role is {person.role.value}")
+        return person
 
-    return Depends(person)
+    return Depends(authorise)
 
 
-def admitted(service: Service, request: Request) -> Person:
+def admit(service: Service, request: Request) -> Person:
     """Return who asks, if not too often; wrong keys are counted for the address that they come from."""
     address = address_of(request)
     try:
-        found = service.authentication.person(address, request.headers)
+        person = service.authentication.person(address, request.headers)
     except Problem:
         if not service.rates.take(f"address {address}"):
             raise Problem(
                 "too-many", "too many requests without a valid API key; wait a minute", headers=SLOWER
             ) from None
         raise
-    if not service.rates.take(f"person {found.name}"):
+    if not service.rates.take(f"person {person.name}"):
         most = service.file.limits.requests_per_minute
         raise Problem("too-many", f"the limit is {most} requests per person and minute; wait a moment", headers=SLOWER)
-    return found
+    return person
 
-
-Endpoint = Callable[..., Awaitable[Any]]
 
 ALWAYS = (
     "invalid-request",
@@ -84,11 +81,11 @@ ALWAYS = (
 
 def refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
     """Return how the document of the interface tells of refusals: those that every route has, and some more."""
-    found: dict[int | str, dict[str, Any]] = {}
+    responses: dict[int | str, dict[str, Any]] = {}
     for code in sorted({*ALWAYS, *codes}):
         kind = KINDS[code]
         schema = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-        before = found.get(kind.status)
+        before = responses.get(kind.status)
         words = f"{code}: {kind.title}" if before is None else f"{before['description']}; {code}: {kind.title}"
-        found[kind.status] = {"description": words, "content": schema}
-    return found
+        responses[kind.status] = {"description": words, "content": schema}
+    return responses

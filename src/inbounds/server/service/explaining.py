@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from inbounds.query.methods.plan import rho_of
 from inbounds.server.basics.person import Person, Role
-from inbounds.server.service.amounts import Amount, text
+from inbounds.server.service.amounts import Amount, format_amount
 from inbounds.server.service.service import Service
 from inbounds.server.state.open_datasets import Holding
 
@@ -76,19 +76,19 @@ class ExplanationOut(BaseModel):
     fits: bool = Field(description="Whether the budget is sufficient.")
 
 
-def asked(holding: Holding, asking: Owned) -> Any:
+def to_query(holding: Holding, asking: Owned) -> Any:
     """Return the question that was sent."""
     query = holding.dataset.sql(asking.sql)
     return query.alone() if asking.alone else query
 
 
-def explained(service: Service, name: str, asking: Asking, person: Person) -> ExplanationOut:
-    """Return what a question would do."""
+def explain_question(service: Service, name: str, asking: Asking, person: Person) -> ExplanationOut:
+    """Return what a question would do: the library's explanation, and what it would leave of the budget."""
     holding = service.holdings.holding(name, person)
     analyst = person.name if person.role is Role.ANALYST else None
-    query = asked(holding, asking)
+    query = to_query(holding, asking)
     with service.holdings.reading() as ledger:
-        found = query.explain(
+        explanation = query.explain(
             asking.epsilon,
             pooling=asking.pooling,
             weights=asking.weights,
@@ -98,26 +98,26 @@ def explained(service: Service, name: str, asking: Asking, person: Person) -> Ex
         )
         balances = [ledger.balance(name, who) for who in {None, analyst}]
         rho = rho_of(query.plans(asking.epsilon, pooling=asking.pooling, weights=asking.weights))
-        fits = not found.epsilon or ledger.fits(name, found.epsilon, analyst, rho=rho or None)
-    left = [one.left - found.epsilon for one in balances if one.left is not None]
+        fits = not explanation.epsilon or ledger.fits(name, explanation.epsilon, analyst, rho=rho or None)
+    left = [balance.left - explanation.epsilon for balance in balances if balance.left is not None]
     return ExplanationOut(
-        question=found.question,
-        epsilon=text(found.epsilon) or "0",
-        row_limit=found.row_limit,
-        parts=[part_out(part.data()) for part in found.parts],
-        warnings=list(found.warnings),
-        shown=found.shown,
-        owned=found.owned,
-        useless=found.useless,
-        public=found.public,
-        made_of_rows=list(found.made),
-        made_of_columns=found.from_columns,
-        left_afterwards=text(max(Fraction(0), min(left))) if left else None,
+        question=explanation.question,
+        epsilon=format_amount(explanation.epsilon) or "0",
+        row_limit=explanation.row_limit,
+        parts=[to_part_out(part.data()) for part in explanation.parts],
+        warnings=list(explanation.warnings),
+        shown=explanation.shown,
+        owned=explanation.owned,
+        useless=explanation.useless,
+        public=explanation.public,
+        made_of_rows=list(explanation.made),
+        made_of_columns=explanation.from_columns,
+        left_afterwards=format_amount(max(Fraction(0), min(left))) if left else None,
         fits=fits,
     )
 
 
-def part_out(part: Mapping[str, Any]) -> PartOut:
+def to_part_out(part: Mapping[str, Any]) -> PartOut:
     """Return a part of an explanation, without the statement: it names files and tables that are nobody's business."""
-    told = {name: part[name] for name in PartOut.model_fields}
-    return PartOut(**{**told, "epsilon": text(part["epsilon"]), "sensitivity": text(part["sensitivity"])})
+    amounts = {name: format_amount(part[name]) for name in ("epsilon", "sensitivity")}
+    return PartOut(**{name: part[name] for name in PartOut.model_fields} | amounts)

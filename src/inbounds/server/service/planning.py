@@ -6,25 +6,24 @@ at once.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import TypeVar, TypeVarTuple
 
 from anyio import to_thread
 from fastapi import Request
 
 from inbounds.server.basics.person import Person
 from inbounds.server.basics.problem import Problem
-from inbounds.server.service.door import service_of, waiting_for
+from inbounds.server.service.door import limiter_of, service_of
 
-Found = TypeVar("Found")
-Given = ParamSpec("Given")
+Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
 
 
-async def planned(
-    request: Request, person: Person, work: Callable[Given, Found], *given: Given.args, **more: Given.kwargs
-) -> Found:
-    """Return what some work finds out that plans a question."""
+async def run_planning(
+    request: Request, person: Person, work: Callable[[*Arguments], Result], *arguments: *Arguments
+) -> Result:
+    """Run some work that plans a question, and return its result."""
     service = service_of(request)
     most = service.file.limits.plans_at_once
     with service.claims.one_of(f"plan {person.name}", most) as free:
@@ -34,4 +33,4 @@ async def planned(
                 f"the limit is {most} previews per person at once; wait for one of yours to finish",
                 headers={"Retry-After": "1"},
             )
-        return await to_thread.run_sync(functools.partial(work, *given, **more), limiter=waiting_for(request, "plans"))
+        return await to_thread.run_sync(work, *arguments, limiter=limiter_of(request, "plans"))

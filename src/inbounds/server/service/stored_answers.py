@@ -18,15 +18,15 @@ from inbounds.query.question.contribution_bound import row_limit
 from inbounds.server.basics.person import Person
 from inbounds.server.basics.problem import AGAIN, Problem
 from inbounds.server.service.answer_shape import Question
-from inbounds.server.service.asking import asked_with, parts_of, request_id
-from inbounds.server.service.explaining import Owned, PartOut, asked
+from inbounds.server.service.asking import explain_parts, request_id, run_query
+from inbounds.server.service.explaining import Owned, PartOut, to_query
 from inbounds.server.service.service import Service
 
 UNKNOWN_REQUEST = "you have no query with this Idempotency-Key; list your queries to find it"
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredAnswer:
     """An answer that was given before, as it was asked for."""
 
     key: str
@@ -39,31 +39,35 @@ class Kept:
     parts: list[PartOut]
 
 
-def kept(service: Service, person: Person, key: str) -> Kept:
-    """Return one of a person's own answers; the data are not looked at."""
+def load_answer(service: Service, person: Person, key: str) -> StoredAnswer:
+    """Return one of a person's own answers; the data are not looked at.
+
+    It is shown as it was asked for if the question was stored and can still be read, otherwise as it was released.
+    """
     request = request_id(person, key)
     with service.holdings.reading() as ledger:
-        found = ledger.request(request)
-    if found is None or found[0].analyst != person.name:
+        entries = ledger.request(request)
+    if entries is None or entries[0].analyst != person.name:
         raise Problem("not-found", UNKNOWN_REQUEST)
-    charge, answer = found
+    charge, answer = entries
     if service.claims.is_running(request):
         raise Problem("request-running", "this query is still running; look again in a moment")
     if answer is not None and is_failed(answer.text):
         raise AnswerFailed(request)
     if answer is None or not is_finished(answer):
         raise Problem("not-answered", f"this query was charged but not answered yet; {AGAIN}")
-    written = service.questions.find(request)
-    if written is not None and person.may_see(charge.dataset):
+    stored = service.questions.find(request)
+    if stored is not None and person.may_see(charge.dataset):
+        _, content = stored
         with suppress(InboundsError, ValidationError):  # contract or server changed since: what was released is shown
-            return _as_asked(service, person, key, charge, written[1])
+            return _load_as_asked(service, person, key, charge, content)
     released = Answer.load(answer.text, fraction(charge.amount), key, _row_limit(service, charge))
-    return Kept(key, charge.dataset, charge.text, charge.time, released, [])
+    return StoredAnswer(key, charge.dataset, charge.text, charge.time, released, [])
 
 
-def is_finished(kept: Entry | None) -> bool:
+def is_finished(entry: Entry | None) -> bool:
     """Return whether an answer is there, and is not what was measured for one only."""
-    return kept is not None and unfinished(kept.text) is None and not is_failed(kept.text)
+    return entry is not None and unfinished(entry.text) is None and not is_failed(entry.text)
 
 
 def _row_limit(service: Service, charge: Entry) -> str | None:
@@ -74,26 +78,26 @@ def _row_limit(service: Service, charge: Entry) -> str | None:
     return None
 
 
-def _as_asked(service: Service, person: Person, key: str, charge: Entry, content: dict[str, Any]) -> Kept:
+def _load_as_asked(service: Service, person: Person, key: str, charge: Entry, content: dict[str, Any]) -> StoredAnswer:
     """Return what was released as the question wanted it shown: asking again with its id gives what is kept."""
     question = Question(**content)
     holding = service.holdings.holding(charge.dataset, person)
-    query = asked(holding, question)
-    return Kept(
+    query = to_query(holding, question)
+    return StoredAnswer(
         key,
         charge.dataset,
         question.sql,
         charge.time,
-        asked_with(query, question, person, key),
-        parts_of(holding, query, question),
+        run_query(query, question, person, key),
+        explain_parts(holding, query, question),
     )
 
 
-def owned_by(service: Service, name: str, question: Owned, person: Person) -> Answer:
+def derive_answer(service: Service, name: str, question: Owned, person: Person) -> Answer:
     """Return the answer that follows from those that somebody has, or refuse; what has not left yet tells nothing."""
-    query = asked(service.holdings.holding(name, person), question)
+    query = to_query(service.holdings.holding(name, person), question)
     with service.holdings.reading() as ledger:
-        found: Answer | None = query.owned(person.name, ledger, service.claims.is_running)
-    if found is None:
+        answer: Answer | None = query.owned(person.name, ledger, service.claims.is_running)
+    if answer is None:
         raise Problem("not-owned", "none of your answers covers this query; run it with an ε")
-    return found
+    return answer
