@@ -143,6 +143,21 @@ def test_a_key_is_shown_once_over_the_network(served: Served) -> None:
     assert carla.delete("/v1/keys/000000000000").json()["code"] == "not-found"
 
 
+@pytest.mark.parametrize("wrong", ["ana", "00000000000", "0000000000000", "00000000000A", "inb_000000000000", "a key"])
+def test_a_prefix_is_explained_in_words(served: Served, wrong: str) -> None:
+    """A malformed prefix is refused in words that do not repeat it, and the list that they name has the right one."""
+    carla = served.person("carla")
+    sent = served.keys["ana"] if wrong == "a key" else wrong
+    refusal = carla.delete(f"/v1/keys/{sent}")
+    assert (refusal.status_code, refusal.json()["code"]) == (400, "invalid-request")
+    detail = refusal.json()["detail"]
+    assert "12 characters, 0 to 9 and a to f: those after inb_; find it with GET /v1/keys" in detail
+    assert "[0-9a-f]" not in detail
+    assert sent not in detail
+    prefix = next(key["prefix"] for key in carla.get("/v1/keys").json() if key["person"] == "ana")
+    assert carla.delete(f"/v1/keys/{prefix}").json()["state"] == "revoked"
+
+
 def test_a_revoked_key_is_refused_at_once(served: Served) -> None:
     """A server that has just let somebody in refuses the next request after the key was revoked elsewhere."""
     ana = served.person("ana")
