@@ -29,7 +29,7 @@ router = APIRouter(prefix="/v1", tags=["answers"])
 KEY = rf'("{NEW_TOKEN}"|{NEW_TOKEN})'
 
 
-def _new_key(value: str) -> str:
+def _check_key(value: str) -> str:
     if re.fullmatch(KEY, value) is None:
         raise ValueError(f"an Idempotency-Key has {LETTERS}, and is neither '.' nor '..'; choose another one")
     return value
@@ -43,7 +43,7 @@ IdempotencyKey = Annotated[
         examples=["7d4e5c9a-first"],
         json_schema_extra={"pattern": f"^{KEY}$"},
     ),
-    AfterValidator(_new_key),
+    AfterValidator(_check_key),
 ]
 Reading = Annotated[Person, require(Action.READ_ANSWERS)]
 

@@ -24,8 +24,8 @@ Seeing = Annotated[Person, require(Action.SEE_DATASET)]
 async def datasets(service: Serving, person: Seeing) -> list[DatasetOut]:
     """List the datasets you can query."""
     names = [name for name in service.holdings.names if person.may_see(name)]
-    found = await run_in_threadpool(lambda: [service.holdings.holding(name, person) for name in names])
-    return [describe_dataset(one) for one in found]
+    holdings = await run_in_threadpool(lambda: [service.holdings.holding(name, person) for name in names])
+    return [describe_dataset(holding) for holding in holdings]
 
 
 @router.get("/{name}", summary="Describe a dataset", responses=refusals("not-found", "dataset-unavailable"))

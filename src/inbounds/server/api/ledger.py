@@ -8,15 +8,12 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from inbounds.ledger import Verification
-from inbounds.ledger.record.statement import Statement
-from inbounds.ledger.values.entry import Head
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.service.amounts import Whole
 from inbounds.server.service.budgets import AccountOut, Grant, grant_budget
 from inbounds.server.service.dataset_shape import Name
 from inbounds.server.service.door import Serving, refusals, require
-from inbounds.server.service.service import Service
+from inbounds.server.service.ledger_reading import read_ledger
 
 router = APIRouter(prefix="/v1", tags=["ledger"])
 
@@ -50,13 +47,8 @@ class VerificationOut(BaseModel):
 @router.get("/ledger/head", summary="Get the checkpoint", responses=refusals("ledger-unavailable"))
 async def head(service: Serving, person: Reading) -> HeadOut:
     """Return the current checkpoint: the head of the hash chain."""
-    found = await run_in_threadpool(_head, service)
-    return HeadOut(head=str(found), entries=found.seq)
-
-
-def _head(service: Service) -> Head:
-    with service.holdings.reading() as ledger:
-        return ledger.head()
+    checkpoint = await read_ledger(service, lambda ledger: ledger.head())
+    return HeadOut(head=str(checkpoint), entries=checkpoint.seq)
 
 
 @router.get(
@@ -71,14 +63,9 @@ async def entries(
     analyst: Annotated[str | None, Query(max_length=200)] = None,
 ) -> PageOut:
     """List ledger entries in order. Kinds: open, contract, grant, delta, charge, answer, restore."""
-    found = await run_in_threadpool(_page, service, after, most, dataset, analyst)
-    last = found.entries[-1].seq if len(found.entries) == most else None
-    return PageOut(entries=found.data(), next_after=last)
-
-
-def _page(service: Service, after: int, most: int, dataset: str | None, analyst: str | None) -> Statement:
-    with service.holdings.reading() as ledger:
-        return ledger.page(after, most, dataset, analyst)
+    page = await read_ledger(service, lambda ledger: ledger.page(after, most, dataset, analyst))
+    last = page.entries[-1].seq if len(page.entries) == most else None
+    return PageOut(entries=page.data(), next_after=last)
 
 
 @router.get(
@@ -90,19 +77,14 @@ async def verification(
     saved: Annotated[str | None, Query(alias="head", max_length=100, description="A saved checkpoint.")] = None,
 ) -> VerificationOut:
     """Check every entry and every account and, if given, that the chain contains a saved checkpoint."""
-    found = await run_in_threadpool(_verified, service, saved)
+    result = await read_ledger(service, lambda ledger: ledger.verify(saved))
     return VerificationOut(
-        ok=found.ok,
-        entries=found.entries,
-        head=str(found.head),
-        problems=list(found.problems),
-        contracts={name: terms.digest for name, terms in found.terms.items()},
+        ok=result.ok,
+        entries=result.entries,
+        head=str(result.head),
+        problems=list(result.problems),
+        contracts={name: terms.digest for name, terms in result.terms.items()},
     )
-
-
-def _verified(service: Service, saved: str | None) -> Verification:
-    with service.holdings.reading() as ledger:
-        return ledger.verify(saved)
 
 
 @router.post(
@@ -112,7 +94,7 @@ def _verified(service: Service, saved: str | None) -> Verification:
     responses=refusals("not-found", "invalid-parameter", "ledger-conflict", "ledger-unavailable"),
 )
 async def grant(
-    name: Name, wanted: Grant, service: Serving, person: Annotated[Person, require(Action.GRANT)]
+    name: Name, body: Grant, service: Serving, person: Annotated[Person, require(Action.GRANT)]
 ) -> AccountOut:
     """Grant more budget to a dataset or to one of its analysts. A negative amount reduces it."""
-    return await run_in_threadpool(grant_budget, service, name, wanted, person)
+    return await run_in_threadpool(grant_budget, service, name, body, person)
