@@ -76,7 +76,7 @@ def application(service: Service) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # where to would be what the Host header says
         lifespan=lifespan,
-        middleware=[Middleware(Guard, service=service, page=_page)],
+        middleware=[Middleware(Guard, service=service, page=_to_page)],
         separate_input_output_schemas=False,
         telemetry=TELEMETRY,
     )
@@ -92,20 +92,20 @@ def application(service: Service) -> FastAPI:
     return app
 
 
-async def _page(scope: Scope, problem: Problem) -> Response | None:
+async def _to_page(scope: Scope, problem: Problem) -> Response | None:
     request = Request(scope)
     return await refusal_page(request, problem) if is_for_people(request) else None
 
 
-async def _sign_in(_: Request, wanted: Any) -> Response:
-    return to(wanted.address)
+async def _sign_in(_: Request, error: Any) -> Response:
+    return to(error.address)
 
 
 async def _respond(request: Request, problem: Problem) -> Response:
     service: Service = request.app.state.service
     service.metrics.problems.labels(problem.code).inc()
-    found = await _page(request.scope, problem)
-    return found or JSONResponse(problem.data(), problem.status, problem.headers, MEDIA_TYPE)
+    page = await _to_page(request.scope, problem)
+    return page or JSONResponse(problem.data(), problem.status, problem.headers, MEDIA_TYPE)
 
 
 async def _problem(request: Request, problem: Any) -> Response:
@@ -118,9 +118,9 @@ async def _error(request: Request, error: Any) -> Response:
 
 async def _unreadable(request: Request, error: Any) -> Response:
     """Say where a request is not as the document of the interface has it."""
-    told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
-    told = [one.replace(": Value error, ", ": ", 1) for one in told]  # how pydantic introduces our own words
-    return await _tell_known(request, f"{'; '.join(told)}; see /v1/openapi.json")
+    faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:5]]
+    faults = [words.replace(": Value error, ", ": ", 1) for words in faults]  # how pydantic introduces our own words
+    return await _tell_known(request, f"{'; '.join(faults)}; see /v1/openapi.json")
 
 
 async def _tell_known(request: Request, detail: str) -> Response:
@@ -151,8 +151,10 @@ async def _http(request: Request, error: Any) -> Response:
 def _methods(request: Request) -> list[str]:
     """Return what can be done at an address, by all routes that have it."""
     routes: list[BaseRoute] = request.app.routes
-    found = [one for one in METHODS if any(_is_for(route, {**request.scope, "method": one}) for route in routes)]
-    return sorted([*found, *(["HEAD"] if "GET" in found else [])])
+    methods = [
+        method for method in METHODS if any(_is_for(route, {**request.scope, "method": method}) for route in routes)
+    ]
+    return sorted([*methods, *(["HEAD"] if "GET" in methods else [])])
 
 
 def _is_for(route: BaseRoute, scope: Scope) -> bool:
@@ -162,17 +164,17 @@ def _is_for(route: BaseRoute, scope: Scope) -> bool:
 def _document(app: FastAPI) -> dict[str, Any]:
     """Return the document of the interface: as the routes have it, with our refusals in place of the usual ones."""
     if app.openapi_schema is None:
-        found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        schemas = found["components"]["schemas"]
+        document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        schemas = document["components"]["schemas"]
         schemas["Problem"] = PROBLEM_SCHEMA
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
-        found["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-        for path, operations in found["paths"].items():
+        document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        for path, operations in document["paths"].items():
             for operation in operations.values():
                 if "application/json" in operation["responses"].get("422", {}).get("content", {}):
                     del operation["responses"]["422"]
                 if path.startswith("/v1") or path == "/metrics":
                     operation["security"] = [{"key": []}]
-        app.openapi_schema = found
+        app.openapi_schema = document
     return app.openapi_schema

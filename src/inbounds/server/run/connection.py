@@ -31,8 +31,8 @@ class TimedProtocol(H11Protocol):
 
     _timer: asyncio.TimerHandle | None = None
 
-    def __init__(self, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self.conn = self._heads = Heads(h11.SERVER, LONGEST_LINE + LONGEST_FIELDS)
         self._most, self.limit_concurrency = self.limit_concurrency, None
 

@@ -45,15 +45,14 @@ class Guard:
         self._app = app
         self._service = service
         self._page = page
-        given = HEADERS if service.file.tls is None else {**HEADERS, **OVER_TLS}
-        self._headers = _pairs(given)
+        self._headers = _pairs(HEADERS if service.file.tls is None else {**HEADERS, **OVER_TLS})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
+        """Handle a request: check and read it whole, hand it on, and log it, whatever became of it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun, number, method = clock.seconds(), uuid4().hex, scope["method"]
+        start, number, method = clock.seconds(), uuid4().hex, scope["method"]
         scope = {**scope, "method": "GET"} if method == "HEAD" else scope
         status = 0
 
@@ -72,7 +71,7 @@ class Guard:
             self._refuse_others(scope)
             body = await self._body(scope, receive)
             refuse_repeated(scope["path"], scope["query_string"], body)
-            await self._app(scope, _replayed(body, receive), sending)
+            await self._app(scope, _replay(body, receive), sending)
         except Problem as problem:
             await self._refuse(problem, scope, sending)
         except Exception as mistake:  # noqa: BLE001  its message may hold anything: the operator is told its kind only
@@ -80,15 +79,15 @@ class Guard:
             if status == 0:
                 await self._refuse(MISTAKE, scope, sending)
         finally:
-            self._note({**scope, "method": method}, status, begun, number)
+            self._note({**scope, "method": method}, status, start, number)
 
     async def _refuse(self, problem: Problem, scope: Scope, send: Send) -> None:
         self._service.metrics.problems.labels(problem.code).inc()
-        headers, body = _written(problem)
+        headers, body = _encode(problem)
         with suppress(Exception):  # a mistake in the page about a mistake
-            found = await self._page(scope, problem)
-            if found is not None:
-                headers, body = [*found.raw_headers, *_pairs({"connection": "close"})], bytes(found.body)
+            page = await self._page(scope, problem)
+            if page is not None:
+                headers, body = [*page.raw_headers, *_pairs({"connection": "close"})], bytes(page.body)
         await send({"type": "http.response.start", "status": problem.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
@@ -102,7 +101,7 @@ class Guard:
         limits = self._service.file.limits
         too_large = Problem("too-large", f"a request may have at most {limits.body_bytes:,} bytes; send less")
         _refuse_ambiguous([name for name, _ in scope["headers"]])
-        for name, value in scope["headers"]:
+        for name, value in scope["headers"]:  # a declared length only refuses sooner: bytes are counted below
             if name == b"content-length" and value.isdigit() and int(value) > limits.body_bytes:
                 raise too_large
         body = b""
@@ -120,14 +119,21 @@ class Guard:
                 "too-slow", f"a request must arrive within {limits.body_seconds} seconds; send it faster"
             ) from None
 
-    def _note(self, scope: Scope, status: int, begun: float, number: str) -> None:
+    def _note(self, scope: Scope, status: int, start: float, number: str) -> None:
         route = getattr(scope.get("route"), "path", "elsewhere")
-        gone = clock.seconds() - begun
+        seconds = clock.seconds() - start
         self._service.metrics.requests.labels(route, str(status)).inc()
-        self._service.metrics.seconds.labels(route).observe(gone)
+        self._service.metrics.seconds.labels(route).observe(seconds)
         person = scope.get("state", {}).get("person")
-        told = {"method": scope["method"], "route": route, "status": status, "seconds": round(gone, 4)}
-        tell("request", **told, person=None if person is None else person.name, number=number)
+        tell(
+            "request",
+            method=scope["method"],
+            route=route,
+            status=status,
+            seconds=round(seconds, 4),
+            person=None if person is None else person.name,
+            number=number,
+        )
 
 
 def _refuse_ambiguous(names: list[bytes]) -> None:
@@ -141,21 +147,21 @@ def _refuse_ambiguous(names: list[bytes]) -> None:
         )
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay(body: bytes, receive: Receive) -> Receive:
     """Return what gives a request's body once, and then waits for the other side as before."""
-    given = False
+    is_sent = False
 
     async def again() -> Message:
-        nonlocal given
-        if given:
+        nonlocal is_sent
+        if is_sent:
             return await receive()
-        given = True
+        is_sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
 
 
-def _written(problem: Problem) -> tuple[list[tuple[bytes, bytes]], bytes]:
+def _encode(problem: Problem) -> tuple[list[tuple[bytes, bytes]], bytes]:
     body = json.dumps(problem.data()).encode()
     headers = {"content-type": MEDIA_TYPE, "content-length": str(len(body)), "connection": "close", **problem.headers}
     return _pairs(headers), body
@@ -167,5 +173,5 @@ def _pairs(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
 
 def unguarded(problem: Problem) -> tuple[list[tuple[bytes, bytes]], bytes]:
     """Return headers and body of a refusal that no guard sees, because there is no request or too many of them."""
-    headers, body = _written(problem)
+    headers, body = _encode(problem)
     return [*headers, *_pairs({**HEADERS, NUMBER: uuid4().hex})], body

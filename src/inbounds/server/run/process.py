@@ -125,17 +125,17 @@ def listening(file: CustodianFile) -> socket.socket:
 
 
 def _listener(file: CustodianFile) -> socket.socket:
-    found = socket.socket(socket.AF_INET6 if ":" in file.host else socket.AF_INET)
+    listener = socket.socket(socket.AF_INET6 if ":" in file.host else socket.AF_INET)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # Connections take it over.  Else a body waits for the client to confirm the headers, which takes 40 ms.
-        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        found.bind((file.host, file.port))
-        found.listen(BACKLOG)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        listener.bind((file.host, file.port))
+        listener.listen(BACKLOG)
     except OSError:
-        found.close()
+        listener.close()
         raise
-    return found
+    return listener
 
 
 def run(path: Path, file: CustodianFile, listener: socket.socket) -> None:

@@ -25,9 +25,9 @@ def refuse_repeated(path: str, query: bytes, body: bytes) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in values:
             raise Problem("invalid-request", f"{shown(name)} must be there once, got it twice; leave one out")
-        found[name] = value
-    return found
+        values[name] = value
+    return values

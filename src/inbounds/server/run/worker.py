@@ -30,8 +30,8 @@ def main() -> None:
     try:
         answer(CustodianFile.load(path), socket.socket(fileno=listener))
     except InboundsError as problem:
-        told = " ".join(str(problem).split())
-        sys.stderr.write(f"inbounds: a worker could not start: {told}\n")
+        reason = " ".join(str(problem).split())
+        sys.stderr.write(f"inbounds: a worker could not start: {reason}\n")
         sys.exit(CANNOT_START)
 
 

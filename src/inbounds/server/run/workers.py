@@ -47,9 +47,9 @@ class Worker:
         """Start a process that answers on a socket, as a custodian's file says."""
         own, its = socket.socketpair()
         with its:
-            given = (os.getpid(), listener.fileno(), its.fileno())
-            command = [sys.executable, "-P", "-m", "inbounds.server.run.worker", str(path), *map(str, given)]
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=given[1:], env=_environment())
+            numbers = (os.getpid(), listener.fileno(), its.fileno())
+            command = [sys.executable, "-P", "-m", "inbounds.server.run.worker", str(path), *map(str, numbers)]
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=numbers[1:], env=_environment())
         own.setblocking(False)
         return cls(process, own)
 
@@ -118,7 +118,8 @@ class Workers:
 
     def _look_after(self) -> None:
         """Replace what has died or hangs, and start what is not there yet, one after the other."""
-        for worker in [one for one in self._workers if not one.is_alive()]:
+        dead = [worker for worker in self._workers if not worker.is_alive()]
+        for worker in dead:
             worker.kill()
             self._workers.remove(worker)
             self._cannot_start = self._cannot_start or worker.cannot_start
@@ -151,21 +152,22 @@ class Workers:
         def pass_over(*_: object) -> None:
             """Do nothing; were it ignored, workers would ignore it too."""
 
+        # A signal writes a byte to `woken`, so that a wait in `_rest` ends at once; handlers alone would not end it.
         self._signalled, woken = socket.socketpair()
         with self._signalled, woken:
             self._signalled.setblocking(False)
             woken.setblocking(False)
             wakes = signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
-            before = {one: signal.signal(one, stop) for one in STOPPING}
-            before |= {one: signal.signal(one, pass_over) for one in NOT_HEARD}
+            before = {number: signal.signal(number, stop) for number in STOPPING}
+            before |= {number: signal.signal(number, pass_over) for number in NOT_HEARD}
             try:
                 yield
             finally:
                 signal.set_wakeup_fd(wakes)
-                for one, handler in before.items():
-                    signal.signal(one, handler)
+                for number, handler in before.items():
+                    signal.signal(number, handler)
 
 
 def _environment() -> dict[str, str]:
     """Return the environment of a worker, which finds modules where this process does."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(one or str(Path.cwd()) for one in sys.path)}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)}
