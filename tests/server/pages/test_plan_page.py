@@ -12,7 +12,7 @@ from starlette.responses import StreamingResponse
 from inbounds.errors import InvalidParameter
 from inbounds.server.basics.problem import MISTAKE
 from inbounds.server.pages import plan
-from inbounds.server.pages.page import page_in_two
+from inbounds.server.pages.page import stream_page
 from inbounds.server.pages.words import sentence
 from tests.helpers import page_words as words
 from tests.helpers.page_visitor import visit
@@ -26,7 +26,7 @@ def test_a_page_is_there_before_its_last_part() -> None:
 
     async def sent() -> None:
         made = asyncio.get_running_loop().create_future()
-        whole = page_in_two(request, "plan", None, made, problem=None, fields=fields)
+        whole = stream_page(request, "plan", None, made, problem=None, fields=fields)
         assert isinstance(whole, StreamingResponse)
         parts = aiter(whole.body_iterator)
         assert str(await anext(parts)).rstrip().endswith(f'<p class="working" role="status">{words.COMPUTING}…</p>')
@@ -69,7 +69,7 @@ def test_what_cannot_be_worked_out_is_told_on_the_page(
 ) -> None:
     """The page has begun by then: it says why, or that it was a mistake, and ends as every page does."""
 
-    def fail(_: plan.Asked) -> plan.Plan:
+    def fail(_: plan.PlanInputs) -> plan.MechanismPlan:
         raise error
 
     monkeypatch.setattr(plan, "_plan", fail)
@@ -81,10 +81,10 @@ def test_what_cannot_be_worked_out_is_told_on_the_page(
 
 def test_new_plans_are_limited_for_each_and_old_ones_are_not(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever wants very many is refused, by address or by name; what was made before is shown to everybody."""
-    made = plan._plan(plan.Asked.of("[0, 10] step 1", "1", "1"))
+    made = plan._plan(plan.PlanInputs.of("[0, 10] step 1", "1", "1"))
     old = "/plan?bounds=%5B0%2C+10%5D+step+1&sensitivity=1&epsilon=1"
 
-    def at_once(_: plan.Asked) -> plan.Plan:
+    def at_once(_: plan.PlanInputs) -> plan.MechanismPlan:
         return made
 
     monkeypatch.setattr(plan, "_plan", at_once)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbounds.server.pages.parts.answer_table import RANKED
-from inbounds.server.pages.words import sentence, shortened
+from inbounds.server.pages.words import sentence, shorten
 from tests.helpers.every_page import BOX
 from tests.helpers.page_visitor import visit
 from tests.helpers.served_hospital import COUNT, Served
@@ -38,7 +38,7 @@ def test_an_answer_without_intervals_says_how_far_off_it_is(served: Served) -> N
 @given(st.text(st.characters(exclude_characters="…"), max_size=60), st.integers(3, 40))
 def test_a_shortened_text_is_short(text: str, most: int) -> None:
     """It is never longer than it may be, is left alone where it fits, and keeps its beginning and its end."""
-    found = shortened(text, most)
+    found = shorten(text, most)
     if len(text) <= most:
         assert found == text
     else:

@@ -17,11 +17,11 @@ from inbounds.query.answer.answer import unlike
 from inbounds.query.engines.parquet_file import parquet_bytes
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.basics.problem import Problem
-from inbounds.server.pages.page import page, picture
-from inbounds.server.pages.parts.answer_table import shown
+from inbounds.server.pages.page import render_page, svg_response
+from inbounds.server.pages.parts.answer_table import describe_answer
 from inbounds.server.pages.pictures.answer_picture import answer_picture, drawable
 from inbounds.server.pages.pictures.figure import Looks
-from inbounds.server.pages.visitor import Visitor, signed_in
+from inbounds.server.pages.visitor import Visitor, require_visitor
 from inbounds.server.service.amounts import Whole, format_amount
 from inbounds.server.service.answer_list import AnswerId, AskedOut, answers_of
 from inbounds.server.service.answer_shape import to_answer_out
@@ -34,7 +34,7 @@ from inbounds.server.service.stored_answers import StoredAnswer, load_answer
 
 router = APIRouter(include_in_schema=False)
 
-Analyst = Annotated[Visitor, signed_in(Action.READ_ANSWERS)]
+Analyst = Annotated[Visitor, require_visitor(Action.READ_ANSWERS)]
 MOST = 50
 """So many questions are on one page."""
 
@@ -44,13 +44,13 @@ async def answers_page(
     request: Request, service: Serving, visitor: Analyst, before: Annotated[Whole, Query(ge=0, le=2**62)] = 0
 ) -> Response:
     """List one's own questions, the newest first, and one's requests for budget."""
-    asked = await run_in_threadpool(_asked, service, visitor.person, before)
-    older = asked[-1].number if asked and asked[-1].number > 1 else None
+    queries = await run_in_threadpool(_list_queries, service, visitor.person, before)
+    older = queries[-1].number if queries and queries[-1].number > 1 else None
     requests = await run_in_threadpool(service.budget_requests.find_all, None, visitor.person.name)
-    return page(request, "answers", visitor, asked=asked, older=older, requests=requests)
+    return render_page(request, "answers", visitor, queries=queries, older=older, requests=requests)
 
 
-def _asked(service: Service, person: Person, before: int) -> list[AskedOut]:
+def _list_queries(service: Service, person: Person, before: int) -> list[AskedOut]:
     """Return a page of somebody's questions before a number, or of the last ones, the newest first."""
     with service.holdings.reading() as ledger:
         count = ledger.charges(analyst=person.name)
@@ -63,38 +63,36 @@ def _asked(service: Service, person: Person, before: int) -> list[AskedOut]:
 async def answer_page(request: Request, key: AnswerId, service: Serving, visitor: Analyst) -> Response:
     """Show an answer; if there is none yet, how to have it."""
     try:
-        found = await run_planning(request, visitor.person, load_answer, service, visitor.person, key)
+        stored = await run_planning(request, visitor.person, load_answer, service, visitor.person, key)
     except Problem as problem:
         if problem.code != "not-answered":
             raise
-        return await _waiting(request, key, service, visitor)
-    budget = await run_in_threadpool(_budget, service, visitor, found.dataset)
-    again = format_amount(2 * found.answer.epsilon) or "1"
+        return await _render_waiting(request, key, service, visitor)
     facts: dict[str, Any] = {
         "key": key,
-        "found": found,
-        "budget": budget,
-        "cost": format_amount(found.answer.epsilon),
-        "again": again,
+        "stored": stored,
+        "budget": await run_in_threadpool(_budget, service, visitor, stored.dataset),
+        "cost": format_amount(stored.answer.epsilon),
+        "again": format_amount(2 * stored.answer.epsilon) or "1",
     }
-    return page(request, "answers_one", visitor, **facts, **shown(found.answer))
+    return render_page(request, "answers_one", visitor, **facts, **describe_answer(stored.answer))
 
 
-async def _waiting(request: Request, key: str, service: Service, visitor: Visitor) -> Response:
+async def _render_waiting(request: Request, key: str, service: Service, visitor: Visitor) -> Response:
     """Show a question that was charged and not answered, with a button that asks it again."""
-    dataset, content = await run_in_threadpool(_charged, service, request_id(visitor.person, key))
-    return page(request, "answers_waiting", visitor, status=409, key=key, dataset=dataset, content=content)
+    dataset, content = await run_in_threadpool(_find_charged, service, request_id(visitor.person, key))
+    return render_page(request, "answers_waiting", visitor, status=409, key=key, dataset=dataset, content=content)
 
 
-def _charged(service: Service, request: str) -> tuple[str, dict[str, Any]]:
+def _find_charged(service: Service, request: str) -> tuple[str, dict[str, Any]]:
     """Return the dataset and the question that was charged: as it was written or, after a crash, as the ledger says."""
-    written = service.questions.find(request)
-    if written is not None:
-        return written
+    question = service.questions.find(request)
+    if question is not None:
+        return question
     with service.holdings.reading() as ledger:
-        found = ledger.request(request)
-    assert found is not None  # or nothing was charged
-    charge, _ = found
+        entries = ledger.request(request)
+    assert entries is not None  # or nothing was charged
+    charge, _ = entries
     options = {"alone": False, "pooling": None, "weights": None}
     return charge.dataset, {"sql": charge.text, "epsilon": format_amount(fraction(charge.amount)), **options}
 
@@ -110,50 +108,50 @@ def _budget(service: Service, visitor: Visitor, name: str) -> BudgetOut | None:
 @router.get("/answers/{key}/chart.svg")
 async def chart(request: Request, key: AnswerId, service: Serving, visitor: Analyst, look: Looks) -> Response:
     """Draw an answer."""
-    found = await run_planning(request, visitor.person, load_answer, service, visitor.person, key)
-    drawn = drawable(found.answer)
+    stored = await run_planning(request, visitor.person, load_answer, service, visitor.person, key)
+    drawn = drawable(stored.answer)
     if drawn is None:
         raise Problem("not-found", "this answer has no chart; go back to the table")
-    return picture(await run_in_threadpool(answer_picture, drawn, look))
+    return svg_response(await run_in_threadpool(answer_picture, drawn, look))
 
 
 @router.get("/answers/{key}/answer.{ending}")
-async def exported(request: Request, key: AnswerId, ending: str, service: Serving, visitor: Analyst) -> Response:
+async def download(request: Request, key: AnswerId, ending: str, service: Serving, visitor: Analyst) -> Response:
     """Return an answer as a file: csv, parquet, or json with the proof."""
     if ending not in FILES:
         raise Problem("not-found", "an answer can be downloaded as csv, parquet or json; choose one of these")
-    content, kind = await run_planning(request, visitor.person, _exported, service, visitor, key, ending)
+    content, kind = await run_planning(request, visitor.person, _export, service, visitor, key, ending)
     name = f'attachment; filename="{key}.{ending}"'
     return Response(content, media_type=kind, headers={"Content-Disposition": name})
 
 
-def _exported(service: Service, visitor: Visitor, key: str, ending: str) -> tuple[bytes, str]:
+def _export(service: Service, visitor: Visitor, key: str, ending: str) -> tuple[bytes, str]:
     make, kind = FILES[ending]
     return make(load_answer(service, visitor.person, key)), kind
 
 
-def _columns(found: StoredAnswer) -> dict[str, list[Any]]:
+def _columns(stored: StoredAnswer) -> dict[str, list[Any]]:
     """Return the columns of a file: the caveat is in each row, so that no row goes anywhere without it."""
-    columns, caveat = found.answer.by_column(), found.answer.caveat
-    said = {} if caveat is None else {unlike("caveat", tuple(columns)): [caveat] * len(found.answer.rows)}
-    return columns | said
+    columns, caveat = stored.answer.by_column(), stored.answer.caveat
+    note = {} if caveat is None else {unlike("caveat", tuple(columns)): [caveat] * len(stored.answer.rows)}
+    return columns | note
 
 
-def _csv(found: StoredAnswer) -> bytes:
+def _csv(stored: StoredAnswer) -> bytes:
     lines = io.StringIO()
     writer = csv.writer(lines)
-    columns = _columns(found)
+    columns = _columns(stored)
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return lines.getvalue().encode()
 
 
-def _parquet(found: StoredAnswer) -> bytes:
-    return parquet_bytes(_columns(found))
+def _parquet(stored: StoredAnswer) -> bytes:
+    return parquet_bytes(_columns(stored))
 
 
-def _json(found: StoredAnswer) -> bytes:
-    data = to_answer_out(found.answer, found.dataset, found.sql, found.key, found.parts).model_dump(mode="json")
+def _json(stored: StoredAnswer) -> bytes:
+    data = to_answer_out(stored.answer, stored.dataset, stored.sql, stored.key, stored.parts).model_dump(mode="json")
     return json.dumps(data, indent=2, ensure_ascii=False).encode()
 
 

@@ -19,13 +19,13 @@ from inbounds.ledger.values.amount import units
 from inbounds.query.methods.plan import Plan
 from inbounds.server.basics.person import Action
 from inbounds.server.basics.problem import Problem, to_problem
-from inbounds.server.pages.page import fragment, page, picture, to
-from inbounds.server.pages.parts.answer_table import shown
+from inbounds.server.pages.page import redirect, render_fragment, render_page, svg_response
+from inbounds.server.pages.parts.answer_table import describe_answer
 from inbounds.server.pages.parts.question_examples import examples
-from inbounds.server.pages.parts.question_form import Choices, written
+from inbounds.server.pages.parts.question_form import Choices, to_sql
 from inbounds.server.pages.pictures.figure import Looks
 from inbounds.server.pages.pictures.noise_picture import is_law, noise_height, noise_picture
-from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, signed_in
+from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, require_visitor
 from inbounds.server.service.answer_list import NEW_TOKEN
 from inbounds.server.service.answer_shape import Question
 from inbounds.server.service.asking import answer_question, key_of
@@ -40,7 +40,7 @@ from inbounds.server.state.open_datasets import Holding
 
 router = APIRouter(include_in_schema=False)
 
-Analyst = Annotated[Visitor, signed_in(Action.ASK)]
+Analyst = Annotated[Visitor, require_visitor(Action.ASK)]
 Sql = Annotated[str, Query(max_length=LONGEST_SQL)]
 Epsilon = Annotated[str, Query(max_length=40)]
 
@@ -51,14 +51,14 @@ EPSILON = "0.5"
 @router.get("/ask")
 async def ask_page(request: Request, service: Serving, visitor: Analyst) -> Response:
     """List the datasets."""
-    return page(request, "ask", visitor, datasets=await run_in_threadpool(_datasets, service, visitor))
+    return render_page(request, "ask", visitor, datasets=await run_in_threadpool(_datasets, service, visitor))
 
 
 def _datasets(service: Service, visitor: Visitor) -> list[dict[str, Any]]:
     person = visitor.person
     return [
         {
-            "described": describe_dataset(service.holdings.holding(name, person)),
+            "dataset": describe_dataset(service.holdings.holding(name, person)),
             "budget": budget_of(service, name, person, person.name),
         }
         for name in person.datasets
@@ -69,16 +69,21 @@ def _datasets(service: Service, visitor: Visitor) -> list[dict[str, Any]]:
 async def ask_one_page(
     request: Request, name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
 ) -> Response:
-    """Show the box for questions; with a question in the address, what it would do."""
+    """Show the box for questions; with a question in the address, what it would do.
+
+    A question that was put together in the form takes the place of the one that was written.
+    """
     choices = Choices.of(request.query_params)
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
-    text = written(holding.dataset.tables, choices) if choices.is_wanted else sql
-    told = await run_planning(request, visitor.person, _told, service, visitor, name, text, epsilon)
+    text = to_sql(holding.dataset.tables, choices) if choices.is_wanted else sql
+    facts = await run_planning(request, visitor.person, _explain, service, visitor, name, text, epsilon)
     budget = await run_in_threadpool(budget_of, service, name, visitor.person, visitor.person.name)
-    told["examples"] = examples(holding.dataset.tables)
-    public = describe_dataset(holding)
-    names = [name for table in public.tables for name in (table.name, *(column.name for column in table.columns))]
-    return page(request, "ask_one", visitor, described=public, names=names, budget=budget, choices=choices, **told)
+    facts["examples"] = examples(holding.dataset.tables)
+    dataset = describe_dataset(holding)
+    names = [name for table in dataset.tables for name in (table.name, *(column.name for column in table.columns))]
+    return render_page(
+        request, "ask_one", visitor, dataset=dataset, names=names, budget=budget, choices=choices, **facts
+    )
 
 
 @router.get("/ask/{name}/explanation")
@@ -86,8 +91,8 @@ async def explanation(
     request: Request, name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
 ) -> Response:
     """Return the explanation of a question by itself, for whoever is still typing."""
-    told = await run_planning(request, visitor.person, _told, service, visitor, name, sql, epsilon)
-    return fragment("explanation", **told)
+    facts = await run_planning(request, visitor.person, _explain, service, visitor, name, sql, epsilon)
+    return render_fragment("explanation", **facts)
 
 
 @router.get("/ask/{name}/noise.svg")
@@ -102,15 +107,15 @@ async def noise(
 ) -> Response:
     """Draw how far off the answer will be."""
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
-    plans = await run_planning(request, visitor.person, _plans, holding, _question(Asking, sql, epsilon))
+    plans = await run_planning(request, visitor.person, _plans, holding, _read_question(Asking, sql, epsilon))
     if not plans:
         raise Problem("not-found", "this answer is public and exact, so there is no noise to draw; show it for free")
-    return picture(await run_in_threadpool(noise_picture, plans, look))
+    return svg_response(await run_in_threadpool(noise_picture, plans, look))
 
 
 def _plans(holding: Holding, asking: Asking) -> Sequence[Plan]:
-    found: Sequence[Plan] = to_query(holding, asking).plans(asking.epsilon)
-    return found
+    plans: Sequence[Plan] = to_query(holding, asking).plans(asking.epsilon)
+    return plans
 
 
 @router.get("/ask/{name}/owned")
@@ -118,22 +123,22 @@ async def owned(
     request: Request, name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
 ) -> Response:
     """Show the answer that follows from one that the analyst owns: it costs nothing."""
-    asking, person = _question(Asking, sql, epsilon), visitor.person
+    asking, person = _read_question(Asking, sql, epsilon), visitor.person
     answer = await run_planning(request, person, derive_answer, service, name, Owned(sql=asking.sql), person)
     source = key_of(person, answer.request_id)
-    return page(request, "ask_owned", visitor, name=name, sql=sql, source=source, **shown(answer))
+    return render_page(request, "ask_owned", visitor, name=name, sql=sql, source=source, **describe_answer(answer))
 
 
 @router.post("/ask/{name}")
 async def ask(request: Request, name: Name, visitor: Analyst, sent: Form) -> Response:
     """Ask, and go to the answer."""
     refuse_forged(request, visitor, sent)
-    chosen = {option: sent.get(option) == "yes" for option in ("alone", "force")}
-    question = _question(Question, sent.get("sql", ""), sent.get("epsilon", ""), **chosen)
-    found = await answer_question(request, visitor.person, name, question, _key(sent.get("key", "")))
-    if found.epsilon == "0":  # all of it is public, and not kept
-        return to(f"/ask/{quote(name, safe='')}/owned?sql={quote(question.sql, safe='')}")
-    return to(f"/answers/{found.id}")
+    options = {option: sent.get(option) == "yes" for option in ("alone", "force")}
+    question = _read_question(Question, sent.get("sql", ""), sent.get("epsilon", ""), **options)
+    answer = await answer_question(request, visitor.person, name, question, _read_key(sent.get("key", "")))
+    if answer.epsilon == "0":  # all of it is public, and not kept
+        return redirect(f"/ask/{quote(name, safe='')}/owned?sql={quote(question.sql, safe='')}")
+    return redirect(f"/answers/{answer.id}")
 
 
 @router.post("/ask/{name}/requests")
@@ -147,35 +152,42 @@ async def request_more(request: Request, name: Name, service: Serving, visitor: 
         raise Problem("invalid-parameter", "a request needs a reason of up to 1,000 characters; go back and enter one")
     if not await run_in_threadpool(service.budget_requests.add, visitor.person.name, name, amount, reason):
         raise Problem("too-many", "too many of your requests are pending; wait for a decision")
-    return to("/answers#requests")
+    return redirect("/answers#requests")
 
 
-def _told(service: Service, visitor: Visitor, name: str, sql: str, epsilon: str) -> dict[str, Any]:
+def _explain(service: Service, visitor: Visitor, name: str, sql: str, epsilon: str) -> dict[str, Any]:
     """Return what the template of an explanation needs: what a question would do, or why it cannot be asked."""
-    told: dict[str, Any] = {"explanation": None, "problem": None, "name": name, "sql": sql, "epsilon": epsilon}
-    told |= {"key": uuid4().hex, "token": visitor.session.token}
+    facts: dict[str, Any] = {
+        "explanation": None,
+        "problem": None,
+        "name": name,
+        "sql": sql,
+        "epsilon": epsilon,
+        "key": uuid4().hex,
+        "token": visitor.session.token,
+    }
     if not sql.strip():
-        return told
+        return facts
     try:
-        asking = _question(Asking, sql, epsilon)
+        asking = _read_question(Asking, sql, epsilon)
         explanation = explain_question(service, name, asking, visitor.person)
         plans = _plans(service.holdings.holding(name, visitor.person), asking)
         height = noise_height(plans) if plans else None
-        return told | {"explanation": explanation, "height": height, "is_law": is_law(plans)}
+        return facts | {"explanation": explanation, "height": height, "is_law": is_law(plans)}
     except Problem as problem:
-        return told | {"problem": problem}
+        return facts | {"problem": problem}
     except InboundsError as error:
-        return told | {"problem": to_problem(error)}
+        return facts | {"problem": to_problem(error)}
 
 
-def _key(sent: str) -> str:
+def _read_key(sent: str) -> str:
     """Return the name of a request: the form's, so that sending it twice pays once; as strict as for programs."""
     if sent and re.fullmatch(NEW_TOKEN, sent) is None:
         raise Problem("invalid-parameter", "this form was altered; go back, reload the page and send it again")
     return sent or uuid4().hex
 
 
-def _question(kind: Any, sql: str, epsilon: str, **more: Any) -> Any:
+def _read_question(kind: Any, sql: str, epsilon: str, **more: Any) -> Any:
     try:
         return kind(sql=sql, epsilon=epsilon, **more)
     except ValidationError:

@@ -16,13 +16,13 @@ from inbounds.ledger.values.entry import Entry
 from inbounds.query import Inspection
 from inbounds.query.custodian.text import inspection_text
 from inbounds.server.basics import clock
-from inbounds.server.basics.person import Action, Role
+from inbounds.server.basics.person import Action
 from inbounds.server.basics.problem import Problem
-from inbounds.server.pages.page import page, picture, to
+from inbounds.server.pages.page import redirect, render_page, svg_response
 from inbounds.server.pages.parts.contract_history import history
 from inbounds.server.pages.pictures.balances_picture import balances_picture
 from inbounds.server.pages.pictures.figure import Looks
-from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, signed_in
+from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, require_visitor
 from inbounds.server.service.amounts import Whole
 from inbounds.server.service.budgets import Grant, budget_of, grant_budget
 from inbounds.server.service.dataset_shape import Name, describe_dataset
@@ -31,8 +31,8 @@ from inbounds.server.service.service import Service
 
 router = APIRouter(include_in_schema=False)
 
-Custodian = Annotated[Visitor, signed_in(Action.GRANT)]
-Keykeeper = Annotated[Visitor, signed_in(Action.MANAGE_KEYS)]
+Custodian = Annotated[Visitor, require_visitor(Action.GRANT)]
+Keykeeper = Annotated[Visitor, require_visitor(Action.MANAGE_KEYS)]
 MOST = 100
 """So many of the last questions are shown."""
 
@@ -50,19 +50,22 @@ async def keep_page(request: Request, service: Serving, visitor: Custodian) -> R
     names = service.holdings.names
     budgets = [await run_in_threadpool(budget_of, service, name, visitor.person, None) for name in names]
     requests = await run_in_threadpool(service.budget_requests.find_all)
-    return page(request, "keep", visitor, budgets=budgets, requests=[one for one in requests if one.decided is None])
+    pending = [budget_request for budget_request in requests if budget_request.decided is None]
+    return render_page(request, "keep", visitor, budgets=budgets, requests=pending)
 
 
 @router.get("/keep/keys")
 async def keys_page(request: Request, service: Serving, visitor: Keykeeper) -> Response:
     """List everybody's keys."""
-    return await _keys(request, service, visitor, None)
+    return await _render_keys(request, service, visitor, None)
 
 
-async def _keys(request: Request, service: Service, visitor: Visitor, issued: tuple[str, str] | None) -> Response:
-    found = await run_in_threadpool(service.keys.issued)
+async def _render_keys(
+    request: Request, service: Service, visitor: Visitor, issued: tuple[str, str] | None
+) -> Response:
+    keys = await run_in_threadpool(service.keys.issued)
     people = list(service.file.people.values())
-    return page(request, "keep_keys", visitor, keys=found, now=clock.now(), people=people, issued=issued)
+    return render_page(request, "keep_keys", visitor, keys=keys, now=clock.now(), people=people, issued=issued)
 
 
 @router.post("/keep/keys")
@@ -73,7 +76,7 @@ async def issue(request: Request, service: Serving, visitor: Keykeeper, sent: Fo
     if person not in service.file.people or DAYS.fullmatch(days) is None:
         raise Problem("invalid-parameter", "choose a person and a number of days; go back and try again")
     text, _ = await run_in_threadpool(service.keys.issue, person, int(days))
-    return await _keys(request, service, visitor, (person, text))
+    return await _render_keys(request, service, visitor, (person, text))
 
 
 @router.post("/keep/keys/{prefix}/revoke")
@@ -82,25 +85,25 @@ async def revoke(request: Request, prefix: str, service: Serving, visitor: Keyke
     refuse_forged(request, visitor, sent)
     if await run_in_threadpool(service.keys.revoke, prefix) is None:
         raise Problem("not-found", "no API key has this prefix; go back and reload the list")
-    return to("/keep/keys")
+    return redirect("/keep/keys")
 
 
 @router.get("/keep/{name}")
 async def keep_one_page(request: Request, name: Name, service: Serving, visitor: Custodian) -> Response:
     """Show one dataset: balances over time, who asked what, requests, and the contract with its history."""
-    return page(request, "keep_one", visitor, **await run_in_threadpool(_watched, service, visitor, name))
+    return render_page(request, "keep_one", visitor, **await run_in_threadpool(_dataset_facts, service, visitor, name))
 
 
-def _watched(service: Service, visitor: Visitor, name: str) -> dict[str, Any]:
+def _dataset_facts(service: Service, visitor: Visitor, name: str) -> dict[str, Any]:
     holding = service.holdings.holding(name, visitor.person)
-    people = [one for one in service.file.people.values() if one.role is Role.ANALYST and one.may_see(name)]
+    analysts = service.file.analysts_of(name)
     entries = _entries(service, name)
     return {
-        "described": describe_dataset(holding),
+        "dataset": describe_dataset(holding),
         "total": budget_of(service, name, visitor.person, None),
-        "analysts": [budget_of(service, name, visitor.person, one.name) for one in people],
-        "charges": [one for one in entries if one.kind == "charge"][: -MOST - 1 : -1],
-        "grants": [one for one in entries if one.kind == "grant"][::-1],
+        "analysts": [budget_of(service, name, visitor.person, analyst.name) for analyst in analysts],
+        "charges": [entry for entry in entries if entry.kind == "charge"][: -MOST - 1 : -1],
+        "grants": [entry for entry in entries if entry.kind == "grant"][::-1],
         "requests": service.budget_requests.find_all(name),
         "contracts": history(entries),
     }
@@ -116,26 +119,26 @@ async def balances(name: Name, service: Serving, visitor: Custodian, look: Looks
     """Draw what was spent over time."""
     await run_in_threadpool(service.holdings.holding, name, visitor.person)
     entries = await run_in_threadpool(_entries, service, name)
-    return picture(await run_in_threadpool(balances_picture, entries, clock.now(), look))
+    return svg_response(await run_in_threadpool(balances_picture, entries, clock.now(), look))
 
 
 @router.get("/keep/{name}/check")
 async def check_page(request: Request, name: Name, service: Serving, visitor: Custodian) -> Response:
     """Show what the contract does to the real table: for the custodian's eyes only."""
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
-    found = await run_in_threadpool(Inspection.of, holding.dataset)
-    lines = inspection_text(found, holding.dataset.contract.name).splitlines()
+    inspection = await run_in_threadpool(Inspection.of, holding.dataset)
+    lines = inspection_text(inspection, holding.dataset.contract.name).splitlines()
     text = "\n".join(line for line in lines if not line.startswith("##")).strip()  # the page has a frame of its own
-    return page(request, "keep_check", visitor, name=name, text=text)
+    return render_page(request, "keep_check", visitor, name=name, text=text)
 
 
 @router.post("/keep/{name}/grants")
 async def grant(request: Request, name: Name, service: Serving, visitor: Custodian, sent: Form) -> Response:
     """Grant more, on the record."""
     refuse_forged(request, visitor, sent)
-    more = _grant(sent.get("amount", ""), sent.get("analyst") or None, sent.get("note", ""))
+    more = _read_grant(sent.get("amount", ""), sent.get("analyst") or None, sent.get("note", ""))
     await run_in_threadpool(grant_budget, service, name, more, visitor.person)
-    return to(f"/keep/{quote(name, safe='')}")
+    return redirect(f"/keep/{quote(name, safe='')}")
 
 
 @router.post("/keep/requests/{number}")
@@ -148,25 +151,28 @@ async def decide(request: Request, number: Number, service: Serving, visitor: Cu
             "invalid-parameter", f"choose Grant or Decline, with a note of up to {LONGEST_NOTE} characters; go back"
         )
     await run_in_threadpool(_decide, service, visitor, number, decision == "grant", note or DECISIONS[decision])
-    return to("/keep")
+    return redirect("/keep")
 
 
 def _decide(service: Service, visitor: Visitor, number: int, grants: bool, note: str) -> None:
-    """Decide a request: once, so that it is not granted twice; and not at all if the grant is refused."""
-    wanted = service.budget_requests.find(number)
-    if wanted is None or not service.budget_requests.decide(number, wanted.amount if grants else None, note):
+    """Decide a request: once, so that it is not granted twice; and not at all if the grant is refused.
+
+    The decision is recorded first, and taken back if nothing was granted: two custodians cannot both grant.
+    """
+    pending = service.budget_requests.find(number)
+    if pending is None or not service.budget_requests.decide(number, pending.amount if grants else None, note):
         raise Problem("not-found", "this request has already been decided; go back and reload the page")
     if grants:
         try:
-            more = _grant(wanted.amount, wanted.person, f"{note} (request {number})")
-            grant_budget(service, wanted.dataset, more, visitor.person)
+            more = _read_grant(pending.amount, pending.person, f"{note} (request {number})")
+            grant_budget(service, pending.dataset, more, visitor.person)
         except (InboundsError, Problem) as error:
             if not (isinstance(error, LedgerUnavailable) and error.uncertain):  # nothing was written
                 service.budget_requests.reopen(number)
             raise
 
 
-def _grant(amount: str, analyst: str | None, note: str) -> Grant:
+def _read_grant(amount: str, analyst: str | None, note: str) -> Grant:
     try:
         return Grant.model_validate({"amount": amount, "analyst": analyst, "note": note.strip()})
     except ValueError:

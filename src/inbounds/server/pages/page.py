@@ -39,21 +39,19 @@ _ENVIRONMENT.filters |= {
 }  # fmt: skip
 
 
-def page(
+def render_page(
     request: Request, template: str, visitor: Visitor | None, /, *, status: int = 200, **facts: Any
 ) -> HTMLResponse:
     """Return a page."""
-    text = rendered(template, visitor=visitor, path=request.url.path, version=__version__, **facts)
+    text = render(template, visitor=visitor, path=request.url.path, version=__version__, **facts)
     return HTMLResponse(text, status, HEADERS)
 
 
-def page_in_two(
+def stream_page(
     request: Request, template: str, visitor: Visitor | None, later: Awaitable[str], /, **facts: Any
 ) -> StreamingResponse:
     """Return a page that is shown at once, but for a part that takes a while and stands where it says `later`."""
-    whole = rendered(
-        template, visitor=visitor, path=request.url.path, version=__version__, later=Markup(_LATER), **facts
-    )
+    whole = render(template, visitor=visitor, path=request.url.path, version=__version__, later=Markup(_LATER), **facts)
     before, _, after = whole.partition(_LATER)
 
     async def parts() -> AsyncIterator[str]:
@@ -62,28 +60,28 @@ def page_in_two(
             yield await later
         except Exception as mistake:  # noqa: BLE001  the page has begun: it says so, and the operator is told its kind
             tell("mistake", kind=type(mistake).__name__)
-            yield rendered("problem", problem=MISTAKE.detail)
+            yield render("problem", problem=MISTAKE.detail)
         yield after
 
     return StreamingResponse(parts(), media_type="text/html", headers=HEADERS)
 
 
-def fragment(template: str, **facts: Any) -> HTMLResponse:
+def render_fragment(template: str, **facts: Any) -> HTMLResponse:
     """Return a part of a page, for the script of ours that puts it there."""
-    return HTMLResponse(rendered(template, **facts), headers=HEADERS)
+    return HTMLResponse(render(template, **facts), headers=HEADERS)
 
 
-def rendered(template: str, **facts: Any) -> str:
+def render(template: str, **facts: Any) -> str:
     """Return the text of a page, or of a part of one."""
     return _ENVIRONMENT.get_template(f"{template}.html").render(facts)
 
 
-def to(path: str) -> RedirectResponse:
+def redirect(path: str) -> RedirectResponse:
     """Send the browser to another page, to be read."""
     return RedirectResponse(path, 303)
 
 
-def picture(svg: bytes) -> Response:
+def svg_response(svg: bytes) -> Response:
     """Return a picture: an image, in which nothing runs."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"  # of the picture's own elements
     return Response(svg, media_type="image/svg+xml", headers={"Content-Security-Policy": policy})

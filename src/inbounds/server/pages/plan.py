@@ -21,7 +21,7 @@ from inbounds.exact.decimals import typed_decimal
 from inbounds.plot.pictures import densities
 from inbounds.privacy.claim import Promise
 from inbounds.server.basics.problem import Problem
-from inbounds.server.pages.page import page, page_in_two, picture, rendered
+from inbounds.server.pages.page import render, render_page, stream_page, svg_response
 from inbounds.server.pages.parts.people_needed import people_needed
 from inbounds.server.pages.pictures.figure import Looks, svg
 from inbounds.server.pages.visitor import Looking, Visitor
@@ -45,12 +45,12 @@ PART = 1 / 12
 
 MOST_KEPT = 256
 
-_MAKING = CapacityLimiter(AT_ONCE)
-_MADE: dict[Asked, Plan] = {}
+_LIMITER = CapacityLimiter(AT_ONCE)
+_PLANS: dict[PlanInputs, MechanismPlan] = {}
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlanInputs:
     """What a plan is wanted for."""
 
     bounds: Bounds
@@ -58,7 +58,7 @@ class Asked:
     epsilon: Decimal
 
     @classmethod
-    def of(cls, bounds: str, sensitivity: str, epsilon: str) -> Asked:
+    def of(cls, bounds: str, sensitivity: str, epsilon: str) -> PlanInputs:
         """Read what was typed, or refuse it."""
         possible = Bounds.parse(bounds.strip())
         if possible.is_dates:
@@ -67,13 +67,13 @@ class Asked:
             raise InvalidParameter(
                 f"this page plans for up to {MOST_SPANS} ranges, got {spans}; use the command inbounds plan"
             )
-        found = cls(possible, _number(sensitivity, "the sensitivity"), _number(epsilon, "the privacy cost"))
-        Promise.of(found.bounds, found.sensitivity, found.epsilon, "standard", 0, trusted=False)  # or it is refused
-        return found
+        inputs = cls(possible, _number(sensitivity, "the sensitivity"), _number(epsilon, "the privacy cost"))
+        Promise.of(inputs.bounds, inputs.sensitivity, inputs.epsilon, "standard", 0, trusted=False)  # or it is refused
+        return inputs
 
 
 @dataclass(frozen=True)
-class Plan:
+class MechanismPlan:
     """What was found for some bounds, sensitivity and epsilon."""
 
     best: Recommendation
@@ -103,20 +103,20 @@ async def plan_page(
     """Recommend a mechanism, and compare all of them: a plan that nobody has made before takes a while."""
     fields = {"bounds": bounds, "sensitivity": sensitivity, "epsilon": epsilon}
     try:
-        asked = Asked.of(bounds, sensitivity, epsilon)
+        inputs = PlanInputs.of(bounds, sensitivity, epsilon)
     except InboundsError as error:
-        return page(request, "plan", looking, status=400, problem=str(error), fields=fields)
-    await _refuse_too_many(request, service, looking, asked)
-    return page_in_two(request, "plan", looking, _shown(asked, fields), problem=None, fields=fields)
+        return render_page(request, "plan", looking, status=400, problem=str(error), fields=fields)
+    await _refuse_too_many(request, service, looking, inputs)
+    return stream_page(request, "plan", looking, _render_plan(inputs, fields), problem=None, fields=fields)
 
 
-async def _shown(asked: Asked, fields: dict[str, str]) -> str:
+async def _render_plan(inputs: PlanInputs, fields: dict[str, str]) -> str:
     """Return what is found for what was asked, as it stands on the page."""
     try:
-        found = await _made(asked)
+        plan = await _find_plan(inputs)
     except InboundsError as error:
-        return rendered("problem", problem=str(error))
-    return rendered("plan_found", plan=found, fields=fields)
+        return render("problem", problem=str(error))
+    return render("plan_found", plan=plan, fields=fields)
 
 
 @router.get("/plan/law.svg")
@@ -130,12 +130,12 @@ async def law(
     epsilon: Text,
 ) -> Response:
     """Draw what is released at a few true values; what is impossible is shaded."""
-    asked = Asked.of(bounds, sensitivity, epsilon)
-    await _refuse_too_many(request, service, looking, asked)
-    found = await _made(asked)
+    inputs = PlanInputs.of(bounds, sensitivity, epsilon)
+    await _refuse_too_many(request, service, looking, inputs)
+    plan = await _find_plan(inputs)
 
     def draw(axes: Any) -> object:
-        drawn = densities(found.best.mechanism, found.truths, axes=axes)
+        drawn = densities(plan.best.mechanism, plan.truths, axes=axes)
         axes.set_title("")
         axes.set_xlabel("released value")
         axes.get_legend().remove()
@@ -144,35 +144,35 @@ async def law(
         drawn.legend(*handles, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
         return drawn
 
-    return picture(await run_in_threadpool(svg, draw, look))
+    return svg_response(await run_in_threadpool(svg, draw, look))
 
 
-async def _refuse_too_many(request: Request, service: Service, looking: Visitor | None, asked: Asked) -> None:
+async def _refuse_too_many(request: Request, service: Service, looking: Visitor | None, inputs: PlanInputs) -> None:
     """Refuse whoever wants too many new plans a minute: by name or, if not signed in, by address."""
     who = f"address {address_of(request)}" if looking is None else f"person {looking.person.name}"
-    if asked not in _MADE and not await run_in_threadpool(service.rates.take, f"plan of {who}", PART):
+    if inputs not in _PLANS and not await run_in_threadpool(service.rates.take, f"plan of {who}", PART):
         raise Problem("too-many", "too many new plans in a minute; wait a moment", headers=SLOWER)
 
 
-async def _made(asked: Asked) -> Plan:
-    found = _MADE.get(asked)
-    return await to_thread.run_sync(_plan, asked, limiter=_MAKING) if found is None else found
+async def _find_plan(inputs: PlanInputs) -> MechanismPlan:
+    plan = _PLANS.get(inputs)
+    return await to_thread.run_sync(_plan, inputs, limiter=_LIMITER) if plan is None else plan
 
 
-def _plan(asked: Asked) -> Plan:
-    if asked in _MADE:  # while this one waited
-        return _MADE[asked]
-    setting = asked.bounds, asked.sensitivity, asked.epsilon
+def _plan(inputs: PlanInputs) -> MechanismPlan:
+    if inputs in _PLANS:  # while this one waited
+        return _PLANS[inputs]
+    setting = inputs.bounds, inputs.sensitivity, inputs.epsilon
     compared = compare(*setting, time_limit=SECONDS, progress=silent)
     best = recommend(*setting, even_timing=True, optimum=False, progress=silent)
-    if len(_MADE) >= MOST_KEPT:
-        _MADE.clear()
-    found = _MADE[asked] = Plan(best, compared, people_needed(asked.bounds, asked.epsilon))
-    return found
+    if len(_PLANS) >= MOST_KEPT:  # so that visitors cannot fill the memory; a plan is made again in a moment
+        _PLANS.clear()
+    plan = _PLANS[inputs] = MechanismPlan(best, compared, people_needed(inputs.bounds, inputs.epsilon))
+    return plan
 
 
 def _number(text: str, name: str) -> Decimal:
-    found = typed_decimal(text)
-    if found is None:
+    number = typed_decimal(text)
+    if number is None:
         raise InvalidParameter(f"{name} must be a number, got {text[:40]!r}; enter one such as 0.5")
-    return found
+    return number

@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from inbounds.query.methods.usefulness import INSIST
 from inbounds.server.basics.problem import AGAIN, FAILED_ANSWER, KINDS, REUSED, Problem
-from inbounds.server.pages.page import page
+from inbounds.server.pages.page import render_page
 from inbounds.server.pages.sign_in import HOME
-from inbounds.server.pages.visitor import Visitor, cookie_name, whose
+from inbounds.server.pages.visitor import Visitor, cookie_name, visitor_of
 from inbounds.server.service.door import service_of
 from inbounds.server.service.stored_answers import UNKNOWN_REQUEST
 
@@ -50,9 +50,9 @@ async def refusal_page(request: Request, problem: Problem) -> Response:
     for words, instead in WORDS.items():
         detail = detail.replace(words, instead)
     ways, title = _ways(request, problem, looking), TITLES.get(problem.code, kind.title)
-    found = page(request, "refusal", looking, status=kind.status, title=title, detail=detail, ways=ways)
-    found.headers.update(problem.headers)
-    return found
+    response = render_page(request, "refusal", looking, status=kind.status, title=title, detail=detail, ways=ways)
+    response.headers.update(problem.headers)
+    return response
 
 
 async def _visitor(request: Request) -> Visitor | None:
@@ -62,7 +62,7 @@ async def _visitor(request: Request) -> Visitor | None:
     if known is not None or cookie is None:
         return known
     with suppress(Problem):  # of the server's own file: whoever looks is then told what is wrong, as nobody
-        return await run_in_threadpool(whose, service_of(request), cookie)
+        return await run_in_threadpool(visitor_of, service_of(request), cookie)
     return None
 
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from inbounds.server.basics.person import Person, Role
 from inbounds.server.basics.problem import Problem
-from inbounds.server.pages.page import page, to
+from inbounds.server.pages.page import redirect, render_page
 from inbounds.server.pages.visitor import Form, Looking, cookie_name, is_from_elsewhere, refuse_forged
 from inbounds.server.people.key import prefix_of
 from inbounds.server.people.sessions import HOURS
@@ -45,7 +45,7 @@ Next = Annotated[str, Query(alias="next", max_length=LONGEST_AFTER)]
 @router.get("/sign-in")
 async def sign_in_page(request: Request, service: Serving, looking: Looking, after: Next = "") -> Response:
     """Show where to sign in."""
-    return page(request, "sign_in", looking, after=after, refused=None, provider=service.file.provider)
+    return render_page(request, "sign_in", looking, after=after, refused=None, provider=service.file.provider)
 
 
 @router.post("/sign-in")
@@ -60,21 +60,21 @@ async def sign_in(request: Request, service: Serving, looking: Looking, sent: Fo
         if not await run_in_threadpool(service.rates.take, f"address {address_of(request)}"):
             raise Problem("too-many", "too many wrong API keys; wait a minute", headers=SLOWER)
         provider = service.file.provider
-        return page(request, "sign_in", looking, status=401, after=after, refused=UNKNOWN_KEY, provider=provider)
-    return await signed(request, person, prefix_of(key), after)
+        return render_page(request, "sign_in", looking, status=401, after=after, refused=UNKNOWN_KEY, provider=provider)
+    return await start_session(request, person, prefix_of(key), after)
 
 
-async def signed(request: Request, person: Person, key: str | None, after: str) -> Response:
+async def start_session(request: Request, person: Person, key: str | None, after: str) -> Response:
     """Return the answer to whoever signed in: a new session in place of the browser's, and the page that was wanted."""
     service = service_of(request)
     await run_in_threadpool(service.sessions.end, request.cookies.get(cookie_name(service), ""))
     cookie = await run_in_threadpool(service.sessions.begin, person.name, key)
-    found = to(after if _HERE.fullmatch(after) else HOME[person.role])
-    _set(found, service, cookie_name(service), cookie, HOURS * 3600)
-    return found
+    response = redirect(after if _HERE.fullmatch(after) else HOME[person.role])
+    _set_cookie(response, service, cookie_name(service), cookie, HOURS * 3600)
+    return response
 
 
-def _set(response: Response, service: Service, name: str, value: str, seconds: int) -> None:
+def _set_cookie(response: Response, service: Service, name: str, value: str, seconds: int) -> None:
     """Set a cookie that no script reads, and that other sites send with nothing but a link to a page.
 
     For no seconds it is taken away, which needs the same words as setting it.
@@ -89,12 +89,12 @@ async def to_provider(request: Request, service: Serving, after: Next = "") -> R
     flow = _flow(service)
     if not await run_in_threadpool(service.rates.take, f"sign-in {address_of(request)}"):
         raise Problem("too-many", "too many sign-ins at once; wait a minute", headers=SLOWER)
-    begun = await run_in_threadpool(flow.begin, after)
-    if begun is None:
+    target = await run_in_threadpool(flow.begin, after)
+    if target is None:
         raise Problem("server-unavailable", "the identity provider cannot be reached; try again later")
-    found = to(begun.address)
-    _set(found, service, _pending_name(service), begun.cookie, MINUTES * 60)
-    return found
+    response = redirect(target.address)
+    _set_cookie(response, service, _pending_name(service), target.cookie, MINUTES * 60)
+    return response
 
 
 @router.get(BACK)
@@ -103,17 +103,17 @@ async def from_provider(
 ) -> Response:
     """Sign in whom the provider sends back."""
     flow, name = _flow(service), _pending_name(service)
-    ended = await run_in_threadpool(flow.end, request.cookies.get(name, ""), state, code)
-    person = None if ended is None else service.file.people.get(ended.name)
-    if ended is None or person is None:
+    identity = await run_in_threadpool(flow.end, request.cookies.get(name, ""), state, code)
+    person = None if identity is None else service.file.people.get(identity.name)
+    if identity is None or person is None:
         provider = service.file.provider
-        found: Response = page(
+        response: Response = render_page(
             request, "sign_in", looking, status=401, after="", refused=UNKNOWN_ACCOUNT, provider=provider
         )
     else:
-        found = await signed(request, person, None, ended.after)
-    _set(found, service, name, "", 0)
-    return found
+        response = await start_session(request, person, None, identity.after)
+    _set_cookie(response, service, name, "", 0)
+    return response
 
 
 def _flow(service: Service) -> CodeFlow:
@@ -129,10 +129,10 @@ def _pending_name(service: Service) -> str:
 @router.post("/sign-out")
 async def sign_out(request: Request, service: Serving, looking: Looking, sent: Form) -> Response:
     """Sign out, at once."""
-    found = to("/")
+    response = redirect("/")
     if looking is not None:
         refuse_forged(request, looking, sent)
         name = cookie_name(service)
         await run_in_threadpool(service.sessions.end, request.cookies.get(name, ""))
-        _set(found, service, name, "", 0)
-    return found
+        _set_cookie(response, service, name, "", 0)
+    return response

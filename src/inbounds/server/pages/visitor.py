@@ -43,27 +43,27 @@ def cookie_name(service: Service) -> str:
     return "__Host-inbounds" if service.file.home.startswith("https://") else "inbounds"
 
 
-async def visitor(request: Request, service: Serving) -> Visitor | None:
+async def find_visitor(request: Request, service: Serving) -> Visitor | None:
     """Return who looks, None if nobody is signed in."""
     cookie = request.cookies.get(cookie_name(service))
-    found = None if cookie is None else await run_in_threadpool(found_by, service, cookie)
-    if found is not None:
-        request.scope.setdefault("state", {}).update(person=found.person, visitor=found)
-    return found
+    visitor = None if cookie is None else await run_in_threadpool(admit_visitor, service, cookie)
+    if visitor is not None:
+        request.scope.setdefault("state", {}).update(person=visitor.person, visitor=visitor)
+    return visitor
 
 
-Looking = Annotated[Visitor | None, Depends(visitor)]
+Looking = Annotated[Visitor | None, Depends(find_visitor)]
 
 
-def found_by(service: Service, cookie: str) -> Visitor | None:
+def admit_visitor(service: Service, cookie: str) -> Visitor | None:
     """Return who has a cookie, None if its session is over; pages are counted as requests are."""
-    found = whose(service, cookie)
-    if found is not None and not service.rates.take(f"person {found.person.name}"):
+    visitor = visitor_of(service, cookie)
+    if visitor is not None and not service.rates.take(f"person {visitor.person.name}"):
         raise Problem("too-many", "too many pages at once; wait a moment", headers=SLOWER)
-    return found
+    return visitor
 
 
-def whose(service: Service, cookie: str) -> Visitor | None:
+def visitor_of(service: Service, cookie: str) -> Visitor | None:
     """Return who has a cookie, None if its session is over."""
     session = service.sessions.find(cookie)
     if session is None or (session.key is not None and not service.keys.is_valid(session.key)):
@@ -81,33 +81,33 @@ FORMS = {
 """Addresses that take a form and are no page, and the page that the form stands on."""
 
 
-async def _wanted(request: Request) -> str:
+async def _wanted_page(request: Request) -> str:
     """Return the page that somebody wanted; for a form the one that it stands on, with the question if it has one."""
     route, query = request.scope["route"].path, request.url.query
     if request.method == "POST":
-        sent = await form(request)
+        sent = await read_form(request)
         query = urlencode([(field, sent[field]) for field in ("sql", "epsilon") if field in sent])
     names = {name: quote(str(value), safe="") for name, value in request.path_params.items()}
     path = FORMS.get(route, route).format_map(names)
     return f"{path}?{query}" if query else path
 
 
-def signed_in(action: Action) -> Any:
+def require_visitor(action: Action) -> Any:
     """Return what a page depends on that only some roles may see: it gives the visitor."""
 
-    async def allowed(request: Request, looking: Looking) -> Visitor:
+    async def authorise(request: Request, looking: Looking) -> Visitor:
         if looking is None:
-            raise SignInFirst(await _wanted(request))
+            raise SignInFirst(await _wanted_page(request))
         if not looking.person.may(action):
             raise Problem(
                 "not-allowed", f"this page is for {action.who}; you are signed in as {looking.person.role.with_article}"
             )
         return looking
 
-    return Depends(allowed)
+    return Depends(authorise)
 
 
-async def form(request: Request) -> dict[str, str]:
+async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a form that was sent, the last of each name."""
     body = await request.body()
     try:
@@ -116,7 +116,7 @@ async def form(request: Request) -> dict[str, str]:
         raise Problem("invalid-request", "the form could not be read; go back and send it again") from None
 
 
-Form = Annotated[dict[str, str], Depends(form)]
+Form = Annotated[dict[str, str], Depends(read_form)]
 
 
 def is_from_elsewhere(request: Request) -> bool:

@@ -14,10 +14,10 @@ def in_words(bounds: str) -> str:
     days = _DAYS.fullmatch(bounds)
     if days is not None:
         return f"some days from {days['low']} to {days['high']}"
-    found = _SPAN.fullmatch(bounds)
-    if found is None:
+    match = _SPAN.fullmatch(bounds)
+    if match is None:
         return bounds
-    low, high, step = found["low"], found["high"], found["step"]
+    low, high, step = match["low"], match["high"], match["step"]
     spoken = {
         (True, True): "any number",
         (True, False): f"up to {high}",
@@ -27,7 +27,7 @@ def in_words(bounds: str) -> str:
     return spoken if step is None else f"{spoken}, whole numbers" if step == "1" else f"{spoken}, in steps of {step}"
 
 
-def number(cell: Any) -> str:
+def format_cell(cell: Any) -> str:
     """Return a cell as people read it."""
     if cell is None:
         return "none"
@@ -47,11 +47,11 @@ def moment(time: str) -> str:
 
 def sentence(text: str) -> str:
     """Return a text that begins with a capital and ends with a stop."""
-    begun = f"{text[:1].upper()}{text[1:]}"
-    return begun if begun.endswith((".", "!", "?", "^")) else f"{begun}."
+    capitalised = f"{text[:1].upper()}{text[1:]}"
+    return capitalised if capitalised.endswith((".", "!", "?", "^")) else f"{capitalised}."
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """Return a text of at most so many characters: of a longer one the beginning and the end, which tell it apart."""
     end = most // 3
     return text if len(text) <= most else f"{text[: most - end - 1]}…{text[len(text) - end :]}"

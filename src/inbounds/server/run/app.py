@@ -23,7 +23,7 @@ from inbounds.server.api import answers, datasets, health, keys, ledger
 from inbounds.server.basics.problem import MEDIA_TYPE, Problem, to_problem
 from inbounds.server.pages import answers as answer_pages
 from inbounds.server.pages import ask, assets, manage, plan, sign_in, verify
-from inbounds.server.pages.page import to
+from inbounds.server.pages.page import redirect
 from inbounds.server.pages.refusal import is_for_people, refusal_page
 from inbounds.server.pages.visitor import SignInFirst
 from inbounds.server.run.middleware import Guard
@@ -98,7 +98,7 @@ async def _to_page(scope: Scope, problem: Problem) -> Response | None:
 
 
 async def _sign_in(_: Request, error: Any) -> Response:
-    return to(error.address)
+    return redirect(error.address)
 
 
 async def _respond(request: Request, problem: Problem) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from inbounds.ledger.values.receipt import Balance
-from inbounds.server.basics.person import Person, Role
+from inbounds.server.basics.person import Person
 from inbounds.server.basics.problem import Problem
 from inbounds.server.service.amounts import Amount, format_amount
 from inbounds.server.service.service import Service
@@ -84,8 +84,7 @@ def grant_budget(service: Service, name: str, grant: Grant, person: Person) -> A
     """Grant more, on the record, in the name of whoever grants."""
     holding = service.holdings.holding(name, person)
     analyst = grant.analyst
-    grantee = service.file.people.get(analyst or "")
-    if analyst is not None and (grantee is None or grantee.role is not Role.ANALYST or not grantee.may_see(name)):
+    if analyst is not None and analyst not in {person.name for person in service.file.analysts_of(name)}:
         raise Problem("invalid-parameter", "no analyst of this name has access to this dataset; check the name")
     ledger = holding.dataset.ledger
     ledger.grant(name, grant.amount, analyst, note=f"{grant.note} (granted by {person.name})")

@@ -145,6 +145,10 @@ class CustodianFile:
             )
         return settings
 
+    def analysts_of(self, dataset: str) -> list[Person]:
+        """Return the analysts who may ask a dataset."""
+        return [person for person in self.people.values() if person.role is Role.ANALYST and person.may_see(dataset)]
+
     @property
     def is_local(self) -> bool:
         """Whether only this machine can reach the server."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from inbounds.errors import InboundsError
 from inbounds.query import Dataset
-from inbounds.server.pages.parts.question_form import ADDED_UP, COMPARISONS, MEASURES, Choices, written
+from inbounds.server.pages.parts.question_form import ADDED_UP, COMPARISONS, MEASURES, Choices, to_sql
 from tests.helpers.markup import faults
 from tests.helpers.page_visitor import visit
 from tests.helpers.served_hospital import Served
@@ -41,8 +41,8 @@ COLUMNS = ["age", "day of visit", "clinic", "ward", "urgent"]
 
 
 def sql(**chosen: str) -> str:
-    """Return what is written for some choices."""
-    return written(DATASET.tables, Choices(**chosen))
+    """Return the SQL of some choices."""
+    return to_sql(DATASET.tables, Choices(**chosen))
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -134,7 +134,7 @@ def test_whatever_is_typed_is_one_name_or_one_value(column: str, where: str, val
     choices = Choices(measure=measure, column=column, where=where, value=value, by=by)
     if not choices.is_wanted:
         return
-    text = written(DATASET.tables, choices)
+    text = to_sql(DATASET.tables, choices)
     try:
         DATASET.sql(text)
     except InboundsError:

@@ -6,13 +6,13 @@ from typing import Any
 
 from inbounds.query import Answer
 from inbounds.server.pages.pictures.answer_picture import answer_height, drawable
-from inbounds.server.pages.words import number
+from inbounds.server.pages.words import format_cell
 
 RANKED = "Values close in rank to the true one are the most likely."
 """Of values without an interval; what follows on the page says how close."""
 
 
-def shown(answer: Answer) -> dict[str, Any]:
+def describe_answer(answer: Answer) -> dict[str, Any]:
     """Return what the template of an answer needs."""
     drawn = drawable(answer)
     height = None if drawn is None else answer_height(drawn)
@@ -33,7 +33,9 @@ def _table(answer: Answer) -> dict[str, Any]:
     rows = []
     for at, row in enumerate(answer.rows):
         intervals = answer.intervals[at] if answer.intervals else (None,) * answer.measures
-        measured = [(number(cell), _interval(one)) for cell, one in zip(row[keys:], intervals, strict=True)]
+        measured = [
+            (format_cell(cell), _interval(interval)) for cell, interval in zip(row[keys:], intervals, strict=True)
+        ]
         names = ["(all)" if cell is None else str(cell) for cell in row[:keys]]
         rows.append({"names": names, "measured": measured, "is_total": None in row[:keys]})
     measures = list(zip(answer.columns[keys:], answer.interval_names, strict=True))
@@ -41,14 +43,14 @@ def _table(answer: Answer) -> dict[str, Any]:
 
 
 def _interval(ends: tuple[Any, Any] | None) -> str:
-    return "" if ends is None else f"{number(ends[0])} to {number(ends[1])}"
+    return "" if ends is None else f"{format_cell(ends[0])} to {format_cell(ends[1])}"
 
 
 def _reading(answer: Answer) -> str:
     """Say how to read an answer, in two sentences."""
     if len(answer.public) == answer.measures:
         return "Every value is public and exact."
-    if not any(one is not None for row in answer.intervals for one in row):
+    if not any(interval is not None for row in answer.intervals for interval in row):
         return f"Every value is private: it was drawn at random from the possible values. {RANKED}"
     sure = f"{answer.confidence * 100:g} of 100"
     value = "true value" if answer.caveat is None else "value before noise"

@@ -47,16 +47,16 @@ class Version:
 
 def history(entries: Iterable[Entry]) -> list[Version]:
     """Return the versions of a contract, the newest first."""
-    found: list[Version] = []
+    versions: list[Version] = []
     for entry in entries:
-        read = Terms.load(entry.text) if entry.kind == "contract" else None
-        if read is None:
+        recorded = Terms.load(entry.text) if entry.kind == "contract" else None
+        if recorded is None:
             continue
-        terms, reason = read
-        before = found[-1].terms if found else None
+        terms, reason = recorded
+        before = versions[-1].terms if versions else None
         changes = () if before is None else _changes(before, terms)
-        found.append(Version(entry.seq, entry.time, entry.fingerprint, reason, dict(terms), changes))
-    return found[::-1]
+        versions.append(Version(entry.seq, entry.time, entry.fingerprint, reason, dict(terms), changes))
+    return versions[::-1]
 
 
 def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:

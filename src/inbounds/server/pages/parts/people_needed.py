@@ -27,9 +27,10 @@ def people_needed(bounds: Bounds, epsilon: Decimal) -> int | None:
     spread = bounds.greatest - bounds.least
     if spread == 0:
         return None
+    # The error is about the range over n times epsilon: that gives the first guess, and the ratio to the next one.
     people = Fraction(1) / (PART * Fraction(epsilon))
     for _ in range(ROUNDS):
-        count = _rounded_up(people)
+        count = _round_up(people)
         error = recommend(bounds, spread / count, epsilon, even_timing=True, optimum=False, progress=silent).error
         over = Fraction(error) / (PART * spread)
         if over <= 1:
@@ -38,7 +39,7 @@ def people_needed(bounds: Bounds, epsilon: Decimal) -> int | None:
     return None
 
 
-def _rounded_up(value: Fraction) -> int:
+def _round_up(value: Fraction) -> int:
     whole = max(1, -(-value.numerator // value.denominator))
     unit = 10 ** max(0, len(str(whole)) - DIGITS)
     return -(-whole // unit) * unit

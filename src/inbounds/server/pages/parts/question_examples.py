@@ -28,15 +28,15 @@ class Examples:
 def examples(tables: Tables) -> Examples:
     """Return examples of what can be asked of the main table."""
     table = tables.main
-    numbers = [one for one in table.columns.values() if isinstance(one, Numbers)]
-    keys = [one for one in table.columns.values() if isinstance(one, Keys)]
+    numbers = [column for column in table.columns.values() if isinstance(column, Numbers)]
+    keys = [column for column in table.columns.values() if isinstance(column, Keys)]
     clauses = tuple(_clauses(numbers[:1], keys[:1]))
     return Examples(tuple(_measures(numbers)), clauses, _per_unit(table), table.unit)
 
 
 def _measures(numbers: list[Numbers]) -> Iterator[str]:
     yield "COUNT(*)"
-    added = next((quoted(one.name) for one in numbers if one.kind.adds_up), None)
+    added = next((quoted(column.name) for column in numbers if column.kind.adds_up), None)
     if added is not None:
         yield f"SUM({added})"
     if numbers:
@@ -48,12 +48,12 @@ def _measures(numbers: list[Numbers]) -> Iterator[str]:
 
 
 def _clauses(numbers: list[Numbers], keys: list[Keys]) -> Iterator[str]:
-    conditions = [f"{quoted(one.name)} >= {_middle(one)}" for one in numbers]
-    conditions += [f"{quoted(one.name)} IN ({', '.join(_first(one))})" for one in keys]
+    conditions = [f"{quoted(column.name)} >= {_middle(column)}" for column in numbers]
+    conditions += [f"{quoted(column.name)} IN ({', '.join(_first(column))})" for column in keys]
     if conditions:
         yield f"WHERE {' AND '.join(conditions)}"
-    for one in keys:
-        yield from (f"GROUP BY {quoted(one.name)}", f"GROUP BY ROLLUP({quoted(one.name)})")
+    for column in keys:
+        yield from (f"GROUP BY {quoted(column.name)}", f"GROUP BY ROLLUP({quoted(column.name)})")
         yield "ORDER BY 2 DESC LIMIT 5"
 
 
@@ -65,7 +65,7 @@ def _middle(column: Numbers) -> str:
 
 
 def _first(column: Keys) -> list[str]:
-    return [sql_value(str(one), column) for one in column.keys[:2]]
+    return [sql_value(str(category), column) for category in column.keys[:2]]
 
 
 def _per_unit(table: Table) -> str | None:

@@ -51,7 +51,7 @@ class Choices:
     @classmethod
     def of(cls, sent: Mapping[str, str]) -> Choices:
         """Read the form."""
-        return cls(**{one.name: sent[one.name][:200] for one in fields(cls) if one.name in sent})
+        return cls(**{field.name: sent[field.name][:200] for field in fields(cls) if field.name in sent})
 
     @property
     def is_wanted(self) -> bool:
@@ -76,10 +76,10 @@ class Choices:
         return None
 
 
-def written(tables: Tables, choices: Choices) -> str:
+def to_sql(tables: Tables, choices: Choices) -> str:
     """Return the question that was chosen, in SQL; nothing that it needs may be missing."""
     table = tables.private.get(choices.table, tables.main)
-    groups = [quoted(one) for one in (choices.by, choices.then_by) if one]
+    groups = [quoted(column) for column in (choices.by, choices.then_by) if column]
     measure = MEASURES[choices.measure].format(column=quoted(choices.column), unit=quoted(table.unit))
     parts = [f"SELECT {', '.join([*groups, measure])} FROM {quoted(table.name)}"]
     if choices.where:
@@ -95,9 +95,10 @@ def written(tables: Tables, choices: Choices) -> str:
 
 def sql_value(text: str, column: Column | None) -> str:
     """Return a constant: a key as the contract has it, a number as it is, anything else as a text."""
-    key = next((one for one in column.keys if str(one) == text), None) if isinstance(column, Keys) else None
-    if not isinstance(key, str) and is_decimal(text.strip()):
+    categories = column.keys if isinstance(column, Keys) else ()
+    category = next((category for category in categories if str(category) == text), None)
+    if not isinstance(category, str) and is_decimal(text.strip()):
         return text.strip()
-    if isinstance(key, bool):
-        return str(key).upper()
+    if isinstance(category, bool):
+        return str(category).upper()
     return "'" + text.replace("'", "''") + "'"

@@ -10,7 +10,7 @@ from inbounds.plot.style import COLOURS, matplotlib_or_error
 from inbounds.plot.tables import BOX, MOST_BARS, POINTS, bars, boxes, said_of
 from inbounds.query import Answer
 from inbounds.server.pages.pictures.figure import Look, svg
-from inbounds.server.pages.words import shortened
+from inbounds.server.pages.words import shorten
 
 HEIGHT = 3.4
 BAR = 0.27
@@ -25,21 +25,21 @@ MOST_TITLE = 36
 
 def drawable(answer: Answer) -> Answer | None:
     """Return what can be drawn of an answer, None if nothing can: its finest groups, for totals would dwarf them."""
-    if answer.measures == BOX and answer.rows and all(name.startswith("quantile") for name in _measured(answer)):
+    if answer.measures == BOX and answer.rows and all(name.startswith("quantile") for name in _measure_names(answer)):
         return answer
-    if answer.measures != 1 or not answer.intervals or not _numbers(answer):
+    if answer.measures != 1 or not answer.intervals or not _is_numeric(answer):
         return None
     keys = len(answer.columns) - 1
     fine = [at for at, row in enumerate(answer.rows) if None not in row[:keys]]
-    rows, intervals = (tuple(one[at] for at in fine) for one in (answer.rows, answer.intervals))
+    rows, intervals = (tuple(lines[at] for at in fine) for lines in (answer.rows, answer.intervals))
     return replace(answer, rows=rows, intervals=intervals) if 2 <= len(fine) <= MOST_BARS else None
 
 
-def _measured(answer: Answer) -> tuple[str, ...]:
+def _measure_names(answer: Answer) -> tuple[str, ...]:
     return answer.columns[-answer.measures :]
 
 
-def _numbers(answer: Answer) -> bool:
+def _is_numeric(answer: Answer) -> bool:
     cells = [row[-1] for row in answer.rows]
     return all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
 
@@ -57,18 +57,18 @@ def answer_height(answer: Answer) -> float:
 
 def answer_picture(answer: Answer, look: Look) -> bytes:
     """Return the picture of what is drawable, as SVG."""
-    return svg(lambda axes: _draw(_fitting(answer, look), axes, look), look, answer_height(answer))
+    return svg(lambda axes: _draw(_fit_names(answer, look), axes, look), look, answer_height(answer))
 
 
-def _fitting(answer: Answer, look: Look) -> Answer:
+def _fit_names(answer: Answer, look: Look) -> Answer:
     """Return an answer whose names fit into a picture; the table beside it has them in full."""
     keys = len(answer.columns) - answer.measures
     most = (MOST_LETTERS_NARROW if look.narrow else MOST_LETTERS) // max(1, keys)
     rows = tuple(
-        (*(shortened(one, most) if isinstance(one, str) else one for one in row[:keys]), *row[keys:])
+        (*(shorten(cell, most) if isinstance(cell, str) else cell for cell in row[:keys]), *row[keys:])
         for row in answer.rows
     )
-    return replace(answer, rows=rows, columns=tuple(shortened(one, MOST_TITLE) for one in answer.columns))
+    return replace(answer, rows=rows, columns=tuple(shorten(name, MOST_TITLE) for name in answer.columns))
 
 
 def _draw(answer: Answer, axes: Any, look: Look) -> None:
@@ -89,7 +89,7 @@ def _draw(answer: Answer, axes: Any, look: Look) -> None:
 def _line(answer: Answer, axes: Any) -> None:
     """Draw numbers over days, with their intervals as a band; points where one of them has no interval."""
     days, values = [row[0] for row in answer.rows], [row[-1] for row in answer.rows]
-    ends = [one for (one,) in answer.intervals if one is not None]
+    ends = [interval for (interval,) in answer.intervals if interval is not None]
     name = answer.interval_names[0] if len(ends) == len(days) else None
     if name is None:
         axes.plot(days, values, **POINTS)
@@ -101,10 +101,10 @@ def _line(answer: Answer, axes: Any) -> None:
     axes.set_xlabel(said_of(name, "band"))
     axes.set_ylabel(answer.columns[-1])
     axes.spines[["top", "right"]].set_visible(False)
-    dates(axes)
+    format_dates(axes)
 
 
-def dates(axes: Any) -> None:
+def format_dates(axes: Any) -> None:
     """Write days below an axis as shortly as they can be told apart."""
     library = matplotlib_or_error().dates
     locator = library.AutoDateLocator(maxticks=5)

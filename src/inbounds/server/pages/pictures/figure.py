@@ -68,10 +68,10 @@ def svg(draw: Callable[[Any], object], look: Look, height: float = 3.8) -> bytes
         draw(axes)
         file = io.BytesIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return _darkened(file.getvalue()) if look.dark else file.getvalue()
+    return _darken(file.getvalue()) if look.dark else file.getvalue()
 
 
-def _darkened(picture: bytes) -> bytes:
+def _darken(picture: bytes) -> bytes:
     for light, dark in IN_THE_DARK.items():
         picture = picture.replace(light, dark)
     return picture

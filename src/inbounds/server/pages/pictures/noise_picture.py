@@ -14,7 +14,7 @@ from inbounds.plot.style import COLOURS
 from inbounds.query.methods.method import OneNumber
 from inbounds.query.methods.plan import Plan
 from inbounds.server.pages.pictures.figure import Look, svg
-from inbounds.server.pages.words import shortened
+from inbounds.server.pages.words import shorten
 
 MOST = 16
 """So many bars are drawn."""
@@ -25,19 +25,25 @@ LAW, BAR, TITLE = 2.7, 0.3, 0.36
 
 def is_law(plans: Sequence[Plan]) -> bool:
     """Return whether there is one law to draw: of single numbers, all released alike."""
-    return len(plans) == 1 and isinstance(plans[0].answering, OneNumber)
+    return _mechanism(plans) is not None
+
+
+def _mechanism(plans: Sequence[Plan]) -> Mechanism | None:
+    """Return the mechanism of single numbers that are all released alike, None if there are several."""
+    answering = plans[0].answering if len(plans) == 1 else None
+    return answering.choice.mechanism if isinstance(answering, OneNumber) else None
 
 
 def noise_height(plans: Sequence[Plan]) -> float:
     """Return how high the picture is, in inches."""
-    found = _bars(plans)
-    return LAW if is_law(plans) else 0.15 + sum(BAR if error is not None else TITLE for _, error, _ in found)
+    lines = _bars(plans)
+    return LAW if is_law(plans) else 0.15 + sum(BAR if error is not None else TITLE for _, error, _ in lines)
 
 
 def noise_picture(plans: Sequence[Plan], look: Look) -> bytes:
     """Return the picture, as SVG: of single numbers the law of what is released, otherwise the errors as bars."""
-    if isinstance(plans[0].answering, OneNumber) and is_law(plans):
-        mechanism = plans[0].answering.choice.mechanism
+    mechanism = _mechanism(plans)
+    if mechanism is not None:
         return svg(lambda axes: _law(mechanism, axes), look, LAW)
     return svg(lambda axes: _draw_bars(_bars(plans), axes, look), look, noise_height(plans))
 
@@ -68,14 +74,14 @@ Line = tuple[str, float | None, float]
 
 
 def _bars(plans: Sequence[Plan]) -> list[Line]:
-    found: list[Line] = []
+    lines: list[Line] = []
     for plan in plans:
         several = len(plans) > 1
         for title, errors in plan.answering.foreseen().items():
             most = max(errors.values()) or 1
-            found.append((f"{plan.question.measure}: error, {title}" if several else f"Error, {title}", None, 0))
-            found += [(where, error, error / most) for where, error in errors.items()]
-    return found[:MOST]
+            lines.append((f"{plan.question.measure}: error, {title}" if several else f"Error, {title}", None, 0))
+            lines += [(where, error, error / most) for where, error in errors.items()]
+    return lines[:MOST]
 
 
 def _draw_bars(lines: Sequence[Line], axes: Any, look: Look) -> None:
@@ -85,11 +91,11 @@ def _draw_bars(lines: Sequence[Line], axes: Any, look: Look) -> None:
         at += (TITLE if error is None else BAR) / BAR
         if error is None:
             size, most = ("small", 42) if look.narrow else ("medium", 56)
-            axes.text(left, at, shortened(words, most), va="center", fontweight="bold", fontsize=size)
+            axes.text(left, at, shorten(words, most), va="center", fontweight="bold", fontsize=size)
             continue
         axes.barh(at, share, color=COLOURS[0], height=0.62)
         axes.text(share + 0.02, at, _number(error), va="center")
-        axes.text(left, at, shortened(words, 21), va="center")
+        axes.text(left, at, shorten(words, 21), va="center")
     axes.set_ylim(at + 0.8, 0.2)
     axes.set_xlim(left, 1.25)
     axes.axis("off")
