@@ -60,7 +60,7 @@ def test_the_table_of_roles_is_that_of_the_server() -> None:
 
 def test_the_table_of_keys_is_that_of_the_file() -> None:
     """The page lists every key of the custodian's file, and the default of each limit."""
-    listed = {key.strip("`"): default for keys, default, _ in rows("| key | if not") for key in keys.split(", ")}
+    listed = {key.strip("`"): default for keys, default, _ in rows("| key | default |") for key in keys.split(", ")}
     sections = {
         "server": custodian_file.SERVER_KEYS,
         "people.NAME": custodian_file.PERSON_KEYS,
@@ -79,8 +79,8 @@ def test_the_table_of_keys_is_that_of_the_file() -> None:
 def test_the_numbers_of_the_page_are_those_of_the_server() -> None:
     """What the page says of ticks, keys, headers and names is what holds."""
     words = " ".join(PAGE.split())
-    assert f"at a multiple; {TICK:.0f} if it is not given, above 0 and at most {LONGEST_TICK}" in words
-    assert f"{DAYS} days if not said, at most {MOST_DAYS}" in words
+    assert f"The default is {TICK:.0f}; it must be above 0 and at most {LONGEST_TICK}" in words
+    assert f"{DAYS} days by default, at most {MOST_DAYS}" in words
     assert f"its headers have {HEADER_SECONDS} seconds of their own" in words
     assert f"at most {custodian_file.LONGEST_PERSON} characters" in words
     assert f"the first line may have {LONGEST_LINE:,} bytes, all headers together {LONGEST_FIELDS:,}" in words
