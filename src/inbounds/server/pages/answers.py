@@ -54,6 +54,7 @@ def _list_queries(service: Service, person: Person, before: int) -> list[AskedOu
     """Return a page of somebody's questions before a number, or of the last ones, the newest first."""
     with service.holdings.reading() as ledger:
         count = ledger.charges(analyst=person.name)
+    # Questions are numbered from 1, so the page before a number ends with the one below it.
     last = min(before - 1, count) if before else count
     first = max(0, last - MOST)
     return answers_of(service, person, first, last - first)[::-1]

@@ -51,6 +51,7 @@ def stream_page(
     request: Request, template: str, visitor: Visitor | None, later: Awaitable[str], /, **facts: Any
 ) -> StreamingResponse:
     """Return a page that is shown at once, but for a part that takes a while and stands where it says `later`."""
+    # The frame is rendered before anything is sent, so that a mistake in it is still refused with a status.
     whole = render(template, visitor=visitor, path=request.url.path, version=__version__, later=Markup(_LATER), **facts)
     before, _, after = whole.partition(_LATER)
 

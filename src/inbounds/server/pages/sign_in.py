@@ -67,6 +67,7 @@ async def sign_in(request: Request, service: Serving, looking: Looking, sent: Fo
 async def start_session(request: Request, person: Person, key: str | None, after: str) -> Response:
     """Return the answer to whoever signed in: a new session in place of the browser's, and the page that was wanted."""
     service = service_of(request)
+    # Somebody else may have put the browser's session there, and would share one that went on.
     await run_in_threadpool(service.sessions.end, request.cookies.get(cookie_name(service), ""))
     cookie = await run_in_threadpool(service.sessions.begin, person.name, key)
     response = redirect(after if _HERE.fullmatch(after) else HOME[person.role])

@@ -121,6 +121,7 @@ Form = Annotated[dict[str, str], Depends(read_form)]
 
 def is_from_elsewhere(request: Request) -> bool:
     """Return whether the browser says that another site sent this: as browsers do now, or did before."""
+    # Browsers of before 2023 send no Sec-Fetch-Site, but an Origin; whoever sends neither is no browser.
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None or origin is None:
         return site not in (None, "same-origin", "none")

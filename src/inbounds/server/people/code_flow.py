@@ -52,6 +52,7 @@ class CodeFlow:
         except UNUSABLE:
             return None
         cookie, state, nonce, verifier = (new_secret(self._entropy) for _ in range(4))
+        # The provider is shown a digest of the verifier only: whoever intercepts the code cannot use it (PKCE).
         self._sign_ins.keep(cookie, SignIn(state, nonce, verifier, after))
         parameters = {
             "response_type": "code",

@@ -81,6 +81,7 @@ class KeyRing:
                 "UPDATE keys SET revoked = ? WHERE prefix = ? AND revoked IS NULL",
                 [(when, prefix) for prefix, when in {**more, **noted}.items()],
             )
+        # Last: a crash before this leaves the notes, and to revoke a key twice does no harm.
         self._revocations.forget(noted)
 
     def holder(self, text: str) -> str | None:

@@ -51,14 +51,14 @@ class Tokens:
         """Return whom a token is about, None if it is not valid here and now, or not the one that was asked for."""
         if len(token) > LONGEST_TOKEN:
             return None
-        for fresh in (False, True):
+        for fresh in (False, True):  # first with the keys at hand, then with those that the provider has now
             keys = self._key_set(fresh)
             if keys is None:
                 return None
             try:
                 claims = jwt.decode(token, keys, algorithms=ALGORITHMS).claims
             except _WRONG:
-                continue  # perhaps the provider has new keys
+                continue
             return self._validated_name(claims, nonce)
         return None
 

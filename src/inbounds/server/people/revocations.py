@@ -36,7 +36,7 @@ class Revocations:
         if self._path.exists() and self._path.stat().st_size >= PLACES * len(FREE):
             return
         with self._locked() as file:
-            have = os.fstat(file).st_size // len(FREE)
+            have = os.fstat(file).st_size // len(FREE)  # these lines stay: another process may have noted keys in them
             os.pwrite(file, FREE * (PLACES - have), have * len(FREE))
             os.fsync(file)
 

@@ -34,6 +34,7 @@ class TimedProtocol(H11Protocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.conn = self._heads = Heads(h11.SERVER, LONGEST_LINE + LONGEST_FIELDS)
+        # uvicorn would refuse connections above its limit in plain text; `connection_made` does it in its place.
         self._most, self.limit_concurrency = self.limit_concurrency, None
 
     def connection_made(self, transport: Any) -> None:

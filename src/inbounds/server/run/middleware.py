@@ -76,7 +76,7 @@ class Guard:
             await self._refuse(problem, scope, sending)
         except Exception as mistake:  # noqa: BLE001  its message may hold anything: the operator is told its kind only
             tell("mistake", kind=type(mistake).__name__, number=number)
-            if status == 0:
+            if status == 0:  # else a response has begun, and cannot become another one
                 await self._refuse(MISTAKE, scope, sending)
         finally:
             self._note({**scope, "method": method}, status, start, number)

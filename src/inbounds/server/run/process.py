@@ -146,7 +146,7 @@ def run(path: Path, file: CustodianFile, listener: socket.socket) -> None:
             answer(file, listener)
             return
         counts = tempfile.mkdtemp(prefix="inbounds-metrics-")
-        os.environ[FOLDER] = counts
+        os.environ[FOLDER] = counts  # workers inherit it, and read it when they import their counters
         try:
             workers = Workers(file.workers, partial(Worker.start, path, listener), _seconds_to_stop(file) + GRACE)
             if not workers.run():

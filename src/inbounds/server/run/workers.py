@@ -58,6 +58,7 @@ class Worker:
         if self.ended:
             return False
         now = clock.seconds()
+        # At most one question is under way; the byte that answers it may have been there since the last look.
         try:
             if self._asked is None:
                 self._line.send(b"?")

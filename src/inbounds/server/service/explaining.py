@@ -96,6 +96,7 @@ def explain_question(service: Service, name: str, asking: Asking, person: Person
             ledger=ledger,
             hidden=service.claims.is_running,
         )
+        # A charge goes to two accounts, that of all analysts and the analyst's own; the smaller rest counts.
         balances = [ledger.balance(name, who) for who in {None, analyst}]
         rho = rho_of(query.plans(asking.epsilon, pooling=asking.pooling, weights=asking.weights))
         fits = not explanation.epsilon or ledger.fits(name, explanation.epsilon, analyst, rho=rho or None)

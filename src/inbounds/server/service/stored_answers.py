@@ -50,6 +50,7 @@ def load_answer(service: Service, person: Person, key: str) -> StoredAnswer:
     if entries is None or entries[0].analyst != person.name:
         raise Problem("not-found", UNKNOWN_REQUEST)
     charge, answer = entries
+    # The ledger may have the answer already; before its tick nobody is told so.
     if service.claims.is_running(request):
         raise Problem("request-running", "this query is still running; look again in a moment")
     if answer is not None and is_failed(answer.text):

@@ -54,7 +54,7 @@ class Claims:
 
     def _take(self, at: int) -> bool:
         with self._turn:
-            if at in self._held:
+            if at in self._held:  # the system would grant it again to another thread of this process
                 return False
             try:
                 fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)

@@ -30,6 +30,7 @@ def drawable(answer: Answer) -> Answer | None:
     if answer.measures != 1 or not answer.intervals or not _is_numeric(answer):
         return None
     keys = len(answer.columns) - 1
+    # A row with a missing key is a total.
     fine = [at for at, row in enumerate(answer.rows) if None not in row[:keys]]
     rows, intervals = (tuple(lines[at] for at in fine) for lines in (answer.rows, answer.intervals))
     return replace(answer, rows=rows, intervals=intervals) if 2 <= len(fine) <= MOST_BARS else None
