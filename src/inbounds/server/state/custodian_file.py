@@ -19,7 +19,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Any
 
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
@@ -119,7 +118,7 @@ class CustodianFile:
         file.refuse_unknown(SERVER_KEYS, "server")
         host, port = _listen(file)
         ledger = file.text_of("server", "ledger")
-        state = file.text_of("server", "state") if file.has("server", "state") else f"{file.stem}.server.db"
+        state = _optional(file, "server", "state") or f"{file.stem}.server.db"
         settings = cls(
             contracts=tuple(_path(file, contract) for contract in _texts(file, "server", "contracts")),
             ledger=ledger if is_address(ledger) else str(_path(file, ledger)),
@@ -170,6 +169,11 @@ def _path(file: Contract, text: str) -> Path:
     return file.folder / Path(text).expanduser()
 
 
+def _optional(file: Contract, *path: str) -> str | None:
+    """Return a text, which is never empty; None if it is not there."""
+    return file.text_of(*path) if file.has(*path) else None
+
+
 def _texts(file: Contract, *path: str) -> list[str]:
     texts = file.value(*path)
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text.strip() for text in texts):
@@ -178,7 +182,7 @@ def _texts(file: Contract, *path: str) -> list[str]:
 
 
 def _listen(file: Contract) -> tuple[str, int]:
-    text = file.text_of("server", "listen") if file.has("server", "listen") else LISTEN
+    text = _optional(file, "server", "listen") or LISTEN
     host, _, port = text.rpartition(":")
     try:
         address = host.strip("[]")
@@ -257,7 +261,7 @@ def _proxy(file: Contract) -> Proxy | None:
                 "proxy",
                 "addresses",
             )
-    header = file.text_of("proxy", "header") if file.has("proxy", "header") else None
+    header = _optional(file, "proxy", "header")
     if header is not None and HEADER.fullmatch(header) is None:
         raise file.refuse(
             f"header must be the name of a header, got {shown(header)}; write it like 'X-Remote-User'",
@@ -286,18 +290,17 @@ def _provider(file: Contract) -> Provider | None:
             "identity",
             "issuer",
         )
-    options: dict[str, Any] = {"audience": file.text_of("identity", "audience")}
-    if file.has("identity", "claim"):
-        options["claim"] = file.text_of("identity", "claim")
-    if file.has("identity", "client_secret_file"):
-        options["client_secret_file"] = _path(file, file.text_of("identity", "client_secret_file"))
-    return Provider(issuer, **options)
+    audience = file.text_of("identity", "audience")
+    claim = _optional(file, "identity", "claim") or Provider.claim
+    secret_file = _optional(file, "identity", "client_secret_file")
+    return Provider(issuer, audience, claim, None if secret_file is None else _path(file, secret_file))
 
 
 def _public_url(file: Contract) -> str | None:
-    if not file.has("server", "public_url"):
+    text = _optional(file, "server", "public_url")
+    if text is None:
         return None
-    url = file.text_of("server", "public_url").rstrip("/")
+    url = text.rstrip("/")
     if not url.startswith(ENCRYPTED_OR_LOCAL) or url.count("/") != 2:
         raise file.refuse(
             f"public_url must be an https:// address without a path, got {shown(url)}; write it like "
