@@ -23,8 +23,8 @@ class Ticks:
         """Return at the next tick."""
         if self._seconds == 0:
             return
-        gone = clock.seconds() - self._asked
-        leaving = self._asked + math.ceil(gone / self._seconds) * self._seconds
+        elapsed = clock.seconds() - self._asked
+        departure = self._asked + math.ceil(elapsed / self._seconds) * self._seconds
         # A sleep may end a little early, and an answer must never leave before its tick.
-        while (left := leaving - clock.seconds()) > 0:
+        while (left := departure - clock.seconds()) > 0:
             await asyncio.sleep(left)

@@ -130,23 +130,23 @@ async def owned(
 
 
 @router.post("/ask/{name}")
-async def ask(request: Request, name: Name, visitor: Analyst, sent: Form) -> Response:
+async def ask(request: Request, name: Name, visitor: Analyst, form: Form) -> Response:
     """Ask, and go to the answer."""
-    refuse_forged(request, visitor, sent)
-    options = {option: sent.get(option) == "yes" for option in ("alone", "force")}
-    question = _read_question(Question, sent.get("sql", ""), sent.get("epsilon", ""), **options)
-    answer = await answer_question(request, visitor.person, name, question, _read_key(sent.get("key", "")))
+    refuse_forged(request, visitor, form)
+    options = {option: form.get(option) == "yes" for option in ("alone", "force")}
+    question = _read_question(Question, form.get("sql", ""), form.get("epsilon", ""), **options)
+    answer = await answer_question(request, visitor.person, name, question, _read_key(form.get("key", "")))
     if answer.epsilon == "0":  # all of it is public, and not kept
         return redirect(f"/ask/{quote(name, safe='')}/owned?sql={quote(question.sql, safe='')}")
     return redirect(f"/answers/{answer.id}")
 
 
 @router.post("/ask/{name}/requests")
-async def request_more(request: Request, name: Name, service: Serving, visitor: Analyst, sent: Form) -> Response:
+async def request_more(request: Request, name: Name, service: Serving, visitor: Analyst, form: Form) -> Response:
     """Ask the custodian for more budget, with a reason."""
-    refuse_forged(request, visitor, sent)
+    refuse_forged(request, visitor, form)
     await run_in_threadpool(service.holdings.holding, name, visitor.person)
-    amount, reason = sent.get("amount", "").strip(BLANKS), sent.get("reason", "").strip()
+    amount, reason = form.get("amount", "").strip(BLANKS), form.get("reason", "").strip()
     units(amount, "the amount")
     if not reason or len(reason) > 1000:
         raise Problem("invalid-parameter", "a request needs a reason of up to 1,000 characters; go back and enter one")

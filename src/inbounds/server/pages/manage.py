@@ -69,10 +69,10 @@ async def _render_keys(
 
 
 @router.post("/keep/keys")
-async def issue(request: Request, service: Serving, visitor: Keykeeper, sent: Form) -> Response:
+async def issue(request: Request, service: Serving, visitor: Keykeeper, form: Form) -> Response:
     """Issue a key, and show it this once."""
-    refuse_forged(request, visitor, sent)
-    person, days = sent.get("person", ""), sent.get("days", "")
+    refuse_forged(request, visitor, form)
+    person, days = form.get("person", ""), form.get("days", "")
     if person not in service.file.people or DAYS.fullmatch(days) is None:
         raise Problem("invalid-parameter", "choose a person and a number of days; go back and try again")
     text, _ = await run_in_threadpool(service.keys.issue, person, int(days))
@@ -80,9 +80,9 @@ async def issue(request: Request, service: Serving, visitor: Keykeeper, sent: Fo
 
 
 @router.post("/keep/keys/{prefix}/revoke")
-async def revoke(request: Request, prefix: str, service: Serving, visitor: Keykeeper, sent: Form) -> Response:
+async def revoke(request: Request, prefix: str, service: Serving, visitor: Keykeeper, form: Form) -> Response:
     """Revoke a key, at once."""
-    refuse_forged(request, visitor, sent)
+    refuse_forged(request, visitor, form)
     if await run_in_threadpool(service.keys.revoke, prefix) is None:
         raise Problem("not-found", "no API key has this prefix; go back and reload the list")
     return redirect("/keep/keys")
@@ -133,19 +133,19 @@ async def check_page(request: Request, name: Name, service: Serving, visitor: Cu
 
 
 @router.post("/keep/{name}/grants")
-async def grant(request: Request, name: Name, service: Serving, visitor: Custodian, sent: Form) -> Response:
+async def grant(request: Request, name: Name, service: Serving, visitor: Custodian, form: Form) -> Response:
     """Grant more, on the record."""
-    refuse_forged(request, visitor, sent)
-    more = _read_grant(sent.get("amount", ""), sent.get("analyst") or None, sent.get("note", ""))
+    refuse_forged(request, visitor, form)
+    more = _read_grant(form.get("amount", ""), form.get("analyst") or None, form.get("note", ""))
     await run_in_threadpool(grant_budget, service, name, more, visitor.person)
     return redirect(f"/keep/{quote(name, safe='')}")
 
 
 @router.post("/keep/requests/{number}")
-async def decide(request: Request, number: Number, service: Serving, visitor: Custodian, sent: Form) -> Response:
+async def decide(request: Request, number: Number, service: Serving, visitor: Custodian, form: Form) -> Response:
     """Grant or decline a request, with a note."""
-    refuse_forged(request, visitor, sent)
-    decision, note = sent.get("decision", ""), sent.get("note", "").strip()
+    refuse_forged(request, visitor, form)
+    decision, note = form.get("decision", ""), form.get("note", "").strip()
     if decision not in DECISIONS or len(note) > LONGEST_NOTE:
         raise Problem(
             "invalid-parameter", f"choose Grant or Decline, with a note of up to {LONGEST_NOTE} characters; go back"

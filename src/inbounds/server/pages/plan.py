@@ -24,7 +24,7 @@ from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import render, render_page, stream_page, svg_response
 from inbounds.server.pages.parts.people_needed import people_needed
 from inbounds.server.pages.pictures.figure import Looks, svg
-from inbounds.server.pages.visitor import Looking, Visitor
+from inbounds.server.pages.visitor import OptionalVisitor, Visitor
 from inbounds.server.service.door import SLOWER, Serving, address_of
 from inbounds.server.service.service import Service
 
@@ -95,7 +95,7 @@ class MechanismPlan:
 async def plan_page(
     request: Request,
     service: Serving,
-    looking: Looking,
+    visitor: OptionalVisitor,
     bounds: Text = "[0, 100]",
     sensitivity: Text = "2",
     epsilon: Text = "0.5",
@@ -105,9 +105,9 @@ async def plan_page(
     try:
         inputs = PlanInputs.of(bounds, sensitivity, epsilon)
     except InboundsError as error:
-        return render_page(request, "plan", looking, status=400, problem=str(error), fields=fields)
-    await _refuse_too_many(request, service, looking, inputs)
-    return stream_page(request, "plan", looking, _render_plan(inputs, fields), problem=None, fields=fields)
+        return render_page(request, "plan", visitor, status=400, problem=str(error), fields=fields)
+    await _refuse_too_many(request, service, visitor, inputs)
+    return stream_page(request, "plan", visitor, _render_plan(inputs, fields), problem=None, fields=fields)
 
 
 async def _render_plan(inputs: PlanInputs, fields: dict[str, str]) -> str:
@@ -123,7 +123,7 @@ async def _render_plan(inputs: PlanInputs, fields: dict[str, str]) -> str:
 async def law(
     request: Request,
     service: Serving,
-    looking: Looking,
+    visitor: OptionalVisitor,
     look: Looks,
     bounds: Text,
     sensitivity: Text,
@@ -131,7 +131,7 @@ async def law(
 ) -> Response:
     """Draw what is released at a few true values; what is impossible is shaded."""
     inputs = PlanInputs.of(bounds, sensitivity, epsilon)
-    await _refuse_too_many(request, service, looking, inputs)
+    await _refuse_too_many(request, service, visitor, inputs)
     plan = await _find_plan(inputs)
 
     def draw(axes: Any) -> object:
@@ -147,9 +147,9 @@ async def law(
     return svg_response(await run_in_threadpool(svg, draw, look))
 
 
-async def _refuse_too_many(request: Request, service: Service, looking: Visitor | None, inputs: PlanInputs) -> None:
+async def _refuse_too_many(request: Request, service: Service, visitor: Visitor | None, inputs: PlanInputs) -> None:
     """Refuse whoever wants too many new plans a minute: by name or, if not signed in, by address."""
-    who = f"address {address_of(request)}" if looking is None else f"person {looking.person.name}"
+    who = f"address {address_of(request)}" if visitor is None else f"person {visitor.person.name}"
     if inputs not in _PLANS and not await run_in_threadpool(service.rates.take, f"plan of {who}", PART):
         raise Problem("too-many", "too many new plans in a minute; wait a moment", headers=SLOWER)
 

@@ -45,12 +45,12 @@ def is_for_people(request: Request) -> bool:
 
 async def refusal_page(request: Request, problem: Problem) -> Response:
     """Return the page of a refusal, with a way on."""
-    kind, looking = KINDS[problem.code], await _visitor(request)
+    kind, visitor = KINDS[problem.code], await _visitor(request)
     detail = problem.detail
     for words, instead in WORDS.items():
         detail = detail.replace(words, instead)
-    ways, title = _ways(request, problem, looking), TITLES.get(problem.code, kind.title)
-    response = render_page(request, "refusal", looking, status=kind.status, title=title, detail=detail, ways=ways)
+    ways, title = _ways(request, problem, visitor), TITLES.get(problem.code, kind.title)
+    response = render_page(request, "refusal", visitor, status=kind.status, title=title, detail=detail, ways=ways)
     response.headers.update(problem.headers)
     return response
 
@@ -66,7 +66,7 @@ async def _visitor(request: Request) -> Visitor | None:
     return None
 
 
-def _ways(request: Request, problem: Problem, looking: Visitor | None) -> list[tuple[str, str]]:
+def _ways(request: Request, problem: Problem, visitor: Visitor | None) -> list[tuple[str, str]]:
     """Return where to go from here: addresses, and what they are called."""
     ways = []
     if problem.code in LATER and request.method == "GET":
@@ -74,8 +74,8 @@ def _ways(request: Request, problem: Problem, looking: Visitor | None) -> list[t
         ways.append((target, "Try again"))
     if problem.code == "budget-exceeded" and request.url.path.startswith("/ask/"):
         ways.append((f"{request.url.path}#budget", "View or request budget"))
-    if looking is None:
+    if visitor is None:
         return [*ways, ("/", "Home"), ("/sign-in", "Sign in")]
-    home = HOME[looking.person.role]
+    home = HOME[visitor.person.role]
     ways.append((home, {"/ask": "Datasets", "/keep": "Manage datasets", "/verify": "Verify ledger"}[home]))
     return ways

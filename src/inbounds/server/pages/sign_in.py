@@ -12,7 +12,7 @@ from starlette.responses import Response
 from inbounds.server.basics.person import Person, Role
 from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import redirect, render_page
-from inbounds.server.pages.visitor import Form, Looking, cookie_name, is_from_elsewhere, refuse_forged
+from inbounds.server.pages.visitor import Form, OptionalVisitor, cookie_name, is_from_elsewhere, refuse_forged
 from inbounds.server.people.key import prefix_of
 from inbounds.server.people.sessions import HOURS
 from inbounds.server.people.sign_ins import BACK, MINUTES
@@ -43,24 +43,24 @@ Next = Annotated[str, Query(alias="next", max_length=LONGEST_AFTER)]
 
 
 @router.get("/sign-in")
-async def sign_in_page(request: Request, service: Serving, looking: Looking, after: Next = "") -> Response:
+async def sign_in_page(request: Request, service: Serving, visitor: OptionalVisitor, after: Next = "") -> Response:
     """Show where to sign in."""
-    return render_page(request, "sign_in", looking, after=after, refused=None, provider=service.file.provider)
+    return render_page(request, "sign_in", visitor, after=after, refused=None, provider=service.file.provider)
 
 
 @router.post("/sign-in")
-async def sign_in(request: Request, service: Serving, looking: Looking, sent: Form) -> Response:
+async def sign_in(request: Request, service: Serving, visitor: OptionalVisitor, form: Form) -> Response:
     """Sign in with a key."""
     if is_from_elsewhere(request):
         raise Problem("stale-form", "open the sign-in page and sign in there")
-    key, after = sent.get("key", "").strip(), sent.get("next", "")
+    key, after = form.get("key", "").strip(), form.get("next", "")
     name = await run_in_threadpool(service.keys.holder, key)
     person = None if name is None else service.file.people.get(name)
     if person is None:
         if not await run_in_threadpool(service.rates.take, f"address {address_of(request)}"):
             raise Problem("too-many", "too many wrong API keys; wait a minute", headers=SLOWER)
         provider = service.file.provider
-        return render_page(request, "sign_in", looking, status=401, after=after, refused=UNKNOWN_KEY, provider=provider)
+        return render_page(request, "sign_in", visitor, status=401, after=after, refused=UNKNOWN_KEY, provider=provider)
     return await start_session(request, person, prefix_of(key), after)
 
 
@@ -100,7 +100,7 @@ async def to_provider(request: Request, service: Serving, after: Next = "") -> R
 
 @router.get(BACK)
 async def from_provider(
-    request: Request, service: Serving, looking: Looking, state: Returned = "", code: Returned = ""
+    request: Request, service: Serving, visitor: OptionalVisitor, state: Returned = "", code: Returned = ""
 ) -> Response:
     """Sign in whom the provider sends back."""
     flow, name = _flow(service), _pending_name(service)
@@ -109,7 +109,7 @@ async def from_provider(
     if identity is None or person is None:
         provider = service.file.provider
         response: Response = render_page(
-            request, "sign_in", looking, status=401, after="", refused=UNKNOWN_ACCOUNT, provider=provider
+            request, "sign_in", visitor, status=401, after="", refused=UNKNOWN_ACCOUNT, provider=provider
         )
     else:
         response = await start_session(request, person, None, identity.after)
@@ -128,11 +128,11 @@ def _pending_name(service: Service) -> str:
 
 
 @router.post("/sign-out")
-async def sign_out(request: Request, service: Serving, looking: Looking, sent: Form) -> Response:
+async def sign_out(request: Request, service: Serving, visitor: OptionalVisitor, form: Form) -> Response:
     """Sign out, at once."""
     response = redirect("/")
-    if looking is not None:
-        refuse_forged(request, looking, sent)
+    if visitor is not None:
+        refuse_forged(request, visitor, form)
         name = cookie_name(service)
         await run_in_threadpool(service.sessions.end, request.cookies.get(name, ""))
         _set_cookie(response, service, name, "", 0)

@@ -52,7 +52,7 @@ async def find_visitor(request: Request, service: Serving) -> Visitor | None:
     return visitor
 
 
-Looking = Annotated[Visitor | None, Depends(find_visitor)]
+OptionalVisitor = Annotated[Visitor | None, Depends(find_visitor)]
 
 
 def admit_visitor(service: Service, cookie: str) -> Visitor | None:
@@ -85,8 +85,8 @@ async def _wanted_page(request: Request) -> str:
     """Return the page that somebody wanted; for a form the one that it stands on, with the question if it has one."""
     route, query = request.scope["route"].path, request.url.query
     if request.method == "POST":
-        sent = await read_form(request)
-        query = urlencode([(field, sent[field]) for field in ("sql", "epsilon") if field in sent])
+        form = await read_form(request)
+        query = urlencode([(field, form[field]) for field in ("sql", "epsilon") if field in form])
     names = {name: quote(str(value), safe="") for name, value in request.path_params.items()}
     path = FORMS.get(route, route).format_map(names)
     return f"{path}?{query}" if query else path
@@ -95,14 +95,14 @@ async def _wanted_page(request: Request) -> str:
 def require_visitor(action: Action) -> Any:
     """Return what a page depends on that only some roles may see: it gives the visitor."""
 
-    async def authorise(request: Request, looking: Looking) -> Visitor:
-        if looking is None:
+    async def authorise(request: Request, visitor: OptionalVisitor) -> Visitor:
+        if visitor is None:
             raise SignInFirst(await _wanted_page(request))
-        if not looking.person.may(action):
+        if not visitor.person.may(action):
             raise Problem(
-                "not-allowed", f"this page is for {action.who}; you are signed in as {looking.person.role.with_article}"
+                "not-allowed", f"this page is for {action.who}; you are signed in as {visitor.person.role.with_article}"
             )
-        return looking
+        return visitor
 
     return Depends(authorise)
 
@@ -129,7 +129,7 @@ def is_from_elsewhere(request: Request) -> bool:
     return urlsplit(origin).netloc not in own
 
 
-def refuse_forged(request: Request, looking: Visitor, sent: dict[str, str]) -> None:
+def refuse_forged(request: Request, visitor: Visitor, form: dict[str, str]) -> None:
     """Refuse a form that another site could have sent: it lacks the session's token, or says where it comes from."""
-    if is_from_elsewhere(request) or not looking.session.has_token(sent.get("token", "")):
+    if is_from_elsewhere(request) or not visitor.session.has_token(form.get("token", "")):
         raise Problem("stale-form", "go back, reload the page and send it again")

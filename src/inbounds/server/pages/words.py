@@ -18,13 +18,13 @@ def in_words(bounds: str) -> str:
     if match is None:
         return bounds
     low, high, step = match["low"], match["high"], match["step"]
-    spoken = {
+    words = {
         (True, True): "any number",
         (True, False): f"up to {high}",
         (False, True): f"{low} or more",
         (False, False): f"{low} to {high}",
     }[low == "-inf", high == "inf"]
-    return spoken if step is None else f"{spoken}, whole numbers" if step == "1" else f"{spoken}, in steps of {step}"
+    return words if step is None else f"{words}, whole numbers" if step == "1" else f"{words}, in steps of {step}"
 
 
 def format_cell(cell: Any) -> str:

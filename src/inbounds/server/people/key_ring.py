@@ -52,8 +52,8 @@ class KeyRing:
 
     def issued(self) -> list[Key]:
         """Return all keys, the newest first."""
-        noted = self._revocations.noted()
-        return [_key(row, noted) for row in self._database.rows(f"{_SELECT} ORDER BY issued DESC, prefix")]
+        pending = self._revocations.pending()
+        return [_key(row, pending) for row in self._database.rows(f"{_SELECT} ORDER BY issued DESC, prefix")]
 
     def revoke(self, prefix: str) -> Key | None:
         """End a key at once; return what is known of it, None if there is no such key.  Twice does nothing more.
@@ -73,16 +73,16 @@ class KeyRing:
 
     def _settle(self, more: Mapping[str, str] = MappingProxyType({})) -> None:
         """Write down in the file what is noted beside it, and some more."""
-        noted = self._revocations.noted()
-        if not noted and not more:
+        pending = self._revocations.pending()
+        if not pending and not more:
             return
         with self._database.writing() as connection:
             connection.executemany(
                 "UPDATE keys SET revoked = ? WHERE prefix = ? AND revoked IS NULL",
-                [(when, prefix) for prefix, when in {**more, **noted}.items()],
+                [(when, prefix) for prefix, when in {**more, **pending}.items()],
             )
         # Last: a crash before this leaves the notes, and to revoke a key twice does no harm.
-        self._revocations.forget(noted)
+        self._revocations.forget(pending)
 
     def holder(self, text: str) -> str | None:
         """Return whose key this is, None if it is nobody's, revoked or expired.
@@ -101,16 +101,16 @@ class KeyRing:
         return key is not None and key.is_valid(clock.now())
 
     def _find(self, prefix: str) -> Key | None:
-        noted = self._revocations.noted()  # before the file is read, to which notes go
+        pending = self._revocations.pending()  # before the file is read, to which notes go
         rows = self._database.rows(f"{_SELECT} WHERE prefix = ?", (prefix,))
-        return _key(rows[0], noted) if rows else None
+        return _key(rows[0], pending) if rows else None
 
 
 _SELECT = "SELECT prefix, person, digest, issued, expires, revoked FROM keys"
 
 
-def _key(row: tuple[Any, ...], noted: Mapping[str, str] = MappingProxyType({})) -> Key:
+def _key(row: tuple[Any, ...], pending: Mapping[str, str] = MappingProxyType({})) -> Key:
     prefix, person, digest, issued, expires, revoked = row
-    revoked = revoked or noted.get(prefix)
+    revoked = revoked or pending.get(prefix)
     ended = None if revoked is None else datetime.fromisoformat(revoked)
     return Key(prefix, person, digest, datetime.fromisoformat(issued), datetime.fromisoformat(expires), ended)

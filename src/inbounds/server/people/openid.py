@@ -92,8 +92,8 @@ class Tokens:
         if not self._turn.acquire(timeout=WAIT_SECONDS if self._keys is None else 0):
             return self._keys
         try:
-            wanted = KEEP_SECONDS if self._keys is not None and not fresh else LEAST_SECONDS
-            if clock.seconds() - self._asked > wanted:
+            max_age = KEEP_SECONDS if self._keys is not None and not fresh else LEAST_SECONDS
+            if clock.seconds() - self._asked > max_age:
                 self._asked = clock.seconds()
                 self._keys = self._fetch_keys() or self._keys
             return self._keys

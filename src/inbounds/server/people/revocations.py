@@ -40,7 +40,7 @@ class Revocations:
             os.pwrite(file, FREE * (PLACES - have), have * len(FREE))
             os.fsync(file)
 
-    def noted(self) -> dict[str, str]:
+    def pending(self) -> dict[str, str]:
         """Return when each key here was revoked, by prefix; where that cannot be known, no key can be trusted."""
         try:
             lines = _LINE.findall(self._path.read_bytes().replace(FREE, b""))
@@ -59,12 +59,12 @@ class Revocations:
                 self._replace(file, FREE, f"{prefix} {when}\n".encode())
         except OSError:
             return False
-        return prefix in self.noted()
+        return prefix in self.pending()
 
-    def forget(self, noted: dict[str, str]) -> None:
+    def forget(self, pending: dict[str, str]) -> None:
         """Free the lines of keys that are revoked elsewhere by now."""
         with suppress(OSError), self._locked() as file:
-            for prefix, when in noted.items():
+            for prefix, when in pending.items():
                 self._replace(file, f"{prefix} {when}\n".encode(), FREE)
 
     @contextmanager

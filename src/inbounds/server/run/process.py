@@ -77,13 +77,13 @@ def _take_files(file: CustodianFile) -> None:
         return
     import resource  # noqa: PLC0415  not every system has it
 
-    wanted = file.limits.connections + RESERVE
+    needed = file.limits.connections + RESERVE
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return
     if hard == resource.RLIM_INFINITY:
-        most = max(soft, wanted)  # not every system takes "without end" for an answer
-    elif hard >= wanted:
+        most = max(soft, needed)  # not every system takes "without end" for an answer
+    elif hard >= needed:
         most = hard
     else:
         raise InvalidParameter(

@@ -40,10 +40,10 @@ class Heads(h11.Connection):
         """Return the next event, or refuse the request that is about to begin."""
         if self.their_state is h11.IDLE:
             received, _ = self.trailing_data
-            refused = refusal(received)
-            if refused is not None:
-                self.refusal = refused
-                raise h11.RemoteProtocolError(refused.detail, error_status_hint=refused.status)
+            problem = refusal(received)
+            if problem is not None:
+                self.refusal = problem
+                raise h11.RemoteProtocolError(problem.detail, error_status_hint=problem.status)
         return super().next_event()
 
 

@@ -49,9 +49,9 @@ class Choices:
     totals: str = ""
 
     @classmethod
-    def of(cls, sent: Mapping[str, str]) -> Choices:
+    def of(cls, form: Mapping[str, str]) -> Choices:
         """Read the form."""
-        return cls(**{field.name: sent[field.name][:200] for field in fields(cls) if field.name in sent})
+        return cls(**{field.name: form[field.name][:200] for field in fields(cls) if field.name in form})
 
     @property
     def is_wanted(self) -> bool:
