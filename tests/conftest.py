@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +19,28 @@ settings.load_profile("inbounds")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests on Spark first, then those in a browser, so that nobody waits for them in the end."""
     items.sort(key=lambda item: turn_of(item.nodeid))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_database() -> Iterator[None]:
+    """Let files and frames be read in one database of DuckDB: to start one takes longer than most statements.
+
+    Each still has a connection of its own, and processes that tests start, such as servers, have their own databases.
+    """
+    duckdb = sys.modules.get("inbounds.query.engines.duckdb")
+    if duckdb is None:  # no test asks a table
+        yield
+        return
+    start, macros = duckdb._connect, duckdb.MACROS
+    started = start()
+
+    def connect() -> Any:  # a test that puts other macros there means them
+        return started.cursor() if duckdb.MACROS is macros else start()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duckdb, "_connect", connect)
+        yield
+    started.close()
 
 
 @pytest.hookimpl(optionalhook=True)

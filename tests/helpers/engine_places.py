@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import subprocess
@@ -11,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -79,6 +81,13 @@ class Place(ABC):
             self.opened.pop().close()
 
 
+@cache
+def database() -> duckdb.DuckDBPyConnection:
+    """Return the one database that files are made in: to start one takes longer than to make a file."""
+    atexit.register(database.cache_clear)  # or DuckDB complains of what is left when Python ends
+    return duckdb.connect()
+
+
 class InDuckDB(Place):
     """Tables in DuckDB files."""
 
@@ -88,9 +97,11 @@ class InDuckDB(Place):
     def put(self, table: str, rows: list[Row], types: Types, many: Sequence[Many]) -> tuple[str, Any]:
         """Make a file for the table."""
         path = self.folder / f"{table}.duckdb"
-        with duckdb.connect(str(path)) as connection:
+        with database().cursor() as connection:
+            connection.execute(f"ATTACH '{path}' AS file_{table}; USE file_{table}")
             for statement in self.statements(table, rows, types, many):
                 connection.execute(statement)
+            connection.execute(f"USE memory; DETACH file_{table}")
         return f"source = '{path}'\ntable = '{table}'", None
 
     def statements(self, table: str, rows: Sequence[Row], types: Types, many: Sequence[Many]) -> Iterator[str]:
@@ -112,10 +123,10 @@ class InParquet(InDuckDB):
     def put(self, table: str, rows: list[Row], types: Types, many: Sequence[Many]) -> tuple[str, Any]:
         """Make a file for the table."""
         path = self.folder / f"{table}.parquet"
-        with duckdb.connect() as connection:
+        with database().cursor() as connection:
             for statement in self.statements(table, rows, types, many):
                 connection.execute(statement)
-            connection.execute(f"COPY {table} TO '{path}' (FORMAT parquet)")
+            connection.execute(f"COPY {table} TO '{path}' (FORMAT parquet); DROP TABLE {table}")
         return f"source = '{path}'", None
 
 
