@@ -17,7 +17,7 @@ import pytest
 from inbounds.query import Dataset, Inspection, InvalidContract
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.csv_format import CsvForm
-from inbounds.query.engines.csv_lines import CsvLines
+from inbounds.query.engines.csv_lines import CsvLines, same_header
 from inbounds.query.engines.utf8_copy import Utf8Copy
 from tests.helpers.engine_places import distance, totals_of
 
@@ -279,3 +279,9 @@ def test_a_control_would_be_found(tmp_path: Path) -> None:
         with opened(tmp_path, form, "\n".join(FORMS["German"][2]).encode()) as dataset:
             found.append(totals(dataset))
     assert sum(distance(a, b) for a, b in zip(*found, strict=True)) > 0
+
+
+def test_a_name_in_quotes_may_hold_quotes(tmp_path: Path) -> None:
+    """The names of a header are read like all fields: a quote inside quotes is doubled, also where it is alone."""
+    (tmp_path / "visits.csv").write_text('"a""b","""",c\n', "utf-8")
+    assert same_header([str(tmp_path / "visits.csv")], ",") == ['a"b', '"', "c"]

@@ -6,7 +6,6 @@ delimiters by looking at the rows, lets one row decide how the others are read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -15,15 +14,11 @@ from typing import IO, Any
 
 from inbounds.cli.files.answer_text import BYTE_ORDER_MARK, as_text, read_cell
 from inbounds.errors import InvalidParameter
+from inbounds.files.csv_text import DELIMITERS, find_delimiters, split_line, unquote
 from inbounds.mechanisms.exact_release import release_all
 
 AT_ONCE = 16_384
 """Lines between two moves of the progress bar."""
-
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-"""What may be between the fields."""
-
-_IN_QUOTES = re.compile(r'"(?:[^"]|"")*"')
 
 
 @dataclass(frozen=True)
@@ -40,8 +35,7 @@ class CsvLayout:
         line = _body(first_line.removeprefix(BYTE_ORDER_MARK))
         if not line or "\0" in line or any("\udc80" <= character <= "\udcff" for character in line):
             raise InvalidParameter(f"{file} must be UTF-8 text whose first line names the columns; convert it")
-        bare = _IN_QUOTES.sub("", line)
-        found = [delimiter for delimiter in DELIMITERS if delimiter in bare]
+        found = find_delimiters(line)
         if len(found) > 1:
             several = " and ".join(DELIMITERS[one] for one in found)
             raise InvalidParameter(
@@ -49,7 +43,7 @@ class CsvLayout:
                 "quote the names that contain a separator, or rename these columns"
             )
         layout = cls(file, found[0] if found else ",", [])
-        layout.names.extend(_unquoted(field) for field in layout.fields(line, 1))
+        layout.names.extend(unquote(field) for field in layout.fields(line, 1))
         return layout
 
     def place(self, column: str) -> int:
@@ -64,16 +58,12 @@ class CsvLayout:
 
     def fields(self, line: str, number: int) -> list[str]:
         """Take a line apart, quotes and all; joined again it is the same."""
-        if '"' not in line:
-            found = line.split(self.delimiter)
-        else:
-            field = rf'"(?:[^"]|"")*"|[^"{re.escape(self.delimiter)}]*'
-            found = re.findall(f"({field}){re.escape(self.delimiter)}", line + self.delimiter)
-            if self.delimiter.join(found) != line:
-                raise InvalidParameter(
-                    f"line {number} of {self.file} must have quotes around whole fields only, doubled inside, and "
-                    "no line break in a field; convert the file to parquet"
-                )
+        found = split_line(line, self.delimiter)
+        if found is None:
+            raise InvalidParameter(
+                f"line {number} of {self.file} must have quotes around whole fields only, doubled inside, and "
+                "no line break in a field; convert the file to parquet"
+            )
         if self.names and len(found) != len(self.names):
             raise InvalidParameter(
                 f"line {number} of {self.file} must have {len(self.names)} fields, like the first line; fix that line"
@@ -117,7 +107,7 @@ def _released(
     """Yield lines with the released answers in them; those with nothing to release as they are."""
     rows = [layout.fields(body, number) if (body := _body(line)) else None for number, line in lines]
     answers = [
-        None if row is None else read_cell(_unquoted(row[place]), mechanism.bounds, f"line {number} of {layout.file}")
+        None if row is None else read_cell(unquote(row[place]), mechanism.bounds, f"line {number} of {layout.file}")
         for row, (number, _) in zip(rows, lines, strict=True)
     ]
     known = [answer for answer in answers if answer is not None]
@@ -134,7 +124,3 @@ def _released(
 
 def _body(line: str) -> str:
     return line.rstrip("\r\n")
-
-
-def _unquoted(field: str) -> str:
-    return field[1:-1].replace('""', '"') if field.startswith('"') else field

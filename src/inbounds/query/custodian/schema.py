@@ -12,16 +12,13 @@ from typing import Any
 
 from inbounds.errors import InvalidContract, InvalidParameter
 from inbounds.exact.rational import shown
+from inbounds.files.csv_text import find_delimiters
 from inbounds.ledger.values.address import without_secrets
 from inbounds.query.contract.csv_format import UTF_8
 from inbounds.query.engines.csv_shape import CsvShape
 from inbounds.query.engines.engine import Kind
 from inbounds.query.engines.registry import CSV, DUCKDB_FILE, POSTGRES, SPARK, engine_module, source_kind
 
-DELIMITERS = ",;\t|"
-"""What is recognised between the names of a csv header."""
-
-_IN_QUOTES = re.compile(r'"(?:[^"]|"")*"')
 _USER = re.compile(r"[^@/]*@")
 _VALUE = re.compile(
     r"[+-]?[0-9.,]*[0-9][0-9.,]*(e[+-]?[0-9]+)?|[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*", re.IGNORECASE
@@ -107,7 +104,7 @@ def _of_csv(source: str, where: str, given: str | None, *, look: bool) -> Schema
 
 def _delimiter(line: str) -> str:
     """Return what is between the names of a header, if that is clear."""
-    found = [one for one in DELIMITERS if one in _IN_QUOTES.sub("", line)]
+    found = find_delimiters(line)
     if len(found) > 1:
         raise InvalidParameter(
             "the delimiter is unclear: the header contains more than one of comma, semicolon, tab and bar; "

@@ -17,6 +17,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from inbounds.errors import InvalidContract
+from inbounds.files.csv_text import field_pattern, split_line, unquote
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.contract.csv_format import UTF_8, CsvForm, is_utf_8
 from inbounds.query.engines.by_contract import read
@@ -94,15 +95,9 @@ class CsvLines:
         return exp.EQ(this=_call("LEN", exp.column("f")), expression=exp.Literal.number(len(self.names)))
 
 
-def _field(delimiter: str) -> str:
-    """Return what matches one field: in quotes, with quotes inside it doubled, or without any."""
-    other = re.escape(delimiter)
-    return f'"(?:[^"]|"")*"|[^"{other}]*'
-
-
 def _fields(delimiter: str) -> exp.Expr:
     """Return the list of a line's fields, NULL if its quotes are not in order."""
-    line, field, between = exp.column("line"), _field(delimiter), re.escape(delimiter)
+    line, field, between = exp.column("line"), field_pattern(delimiter), re.escape(delimiter)
     in_order = _call("REGEXP_FULL_MATCH", line, _text(f"(?:{field})(?:{between}(?:{field}))*"))
     ended = exp.DPipe(this=line.copy(), expression=_text(delimiter))
     taken = _call("REGEXP_EXTRACT_ALL", ended, _text(f"({field}){between}"), exp.Literal.number(1))
@@ -158,12 +153,9 @@ def same_header(files: list[str], delimiter: str, encoding: str = UTF_8) -> list
 
 def _header(path: str, delimiter: str, encoding: str) -> list[str]:
     """Return the names of the columns of a file."""
-    line, field, between = first_line(path, encoding), _field(delimiter), re.escape(delimiter)
-    if re.fullmatch(f"(?:{field})(?:{between}(?:{field}))*", line):
-        fields = [found.replace('""', '"') for found in re.findall(f"({field}){between}", line + delimiter)]
-        names = [name[1:-1] if name.startswith('"') else name for name in fields]
-        if all(name and name.isprintable() for name in names) and len({name.lower() for name in names}) == len(names):
-            return names
+    names = [unquote(field) for field in split_line(first_line(path, encoding), delimiter) or [""]]
+    if all(name and name.isprintable() for name in names) and len({name.lower() for name in names}) == len(names):
+        return names
     raise InvalidContract(
         f"the first line of {Path(path).name} must be a csv header in UTF-8, or in the encoding that the contract "
         "gives: every column, named once; correct it"
@@ -193,9 +185,8 @@ def encoding_of(path: str) -> str:
 def shape_of(path: str, names: list[str], delimiter: str) -> CsvShape:
     """Return how the fields in the first lines of a file seem to be written."""
     lines, is_utf_8 = decoded(_first(path), "utf-8-sig")
-    field, between = _field(delimiter), re.escape(delimiter)
-    split = [re.findall(f"({field}){between}", line.rstrip("\r\n") + delimiter) for line in lines[1:]]
-    rows = [[one.strip('"') for one in fields] for fields in split if len(fields) == len(names)]
+    split = (split_line(line.rstrip("\r\n"), delimiter) or [] for line in lines[1:])
+    rows = [list(map(unquote, fields)) for fields in split if len(fields) == len(names)]
     return CsvShape.of(names, rows, is_utf_8=is_utf_8)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -12,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from inbounds.files.csv_text import write_table
 from inbounds.ledger.values.amount import fraction
 from inbounds.query.answer.answer import unlike
 from inbounds.query.engines.parquet_file import parquet_bytes
@@ -139,12 +138,8 @@ def _columns(stored: StoredAnswer) -> dict[str, list[Any]]:
 
 
 def _csv(stored: StoredAnswer) -> bytes:
-    lines = io.StringIO()
-    writer = csv.writer(lines)
     columns = _columns(stored)
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return lines.getvalue().encode()
+    return write_table(columns, zip(*columns.values(), strict=True))
 
 
 def _parquet(stored: StoredAnswer) -> bytes:

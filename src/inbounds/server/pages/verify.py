@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from inbounds.errors import InvalidParameter
+from inbounds.files.csv_text import write_table
 from inbounds.ledger import Ledger
 from inbounds.ledger.values.entry import FIELDS
 from inbounds.server.basics import clock
@@ -116,10 +115,7 @@ def _statement_facts(ledger: Ledger, service: Service) -> dict[str, Any]:
 @router.get("/verify/statement.csv", dependencies=[READS])
 async def statement(service: Serving) -> Response:
     """Return every entry with every field, as csv."""
-    statement = await read_ledger(service, lambda ledger: ledger.statement())
-    text = io.StringIO()
-    writer = csv.DictWriter(text, FIELDS, restval="")
-    writer.writeheader()
-    writer.writerows(statement.data())
+    entries = (await read_ledger(service, lambda ledger: ledger.statement())).data()
+    table = write_table(FIELDS, ([entry.get(name, "") for name in FIELDS] for entry in entries))
     headers = {"Content-Disposition": 'attachment; filename="statement.csv"'}
-    return Response(text.getvalue().encode(), media_type="text/csv; charset=utf-8", headers=headers)
+    return Response(table, media_type="text/csv; charset=utf-8", headers=headers)
