@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from inbounds.client.remote_query import RemoteQuery, read_answer
+from inbounds.client.remote_query import RemoteQuery
 from inbounds.display.facts import FactSheet
+from inbounds.query.answer.answer_json import read_answer
 
 if TYPE_CHECKING:
     from inbounds.client.connection import Connection

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -14,11 +13,12 @@ from inbounds.display.facts import FactSheet
 from inbounds.errors import InvalidParameter, ServerRefused
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import shown
-from inbounds.ledger.values.amount import format_amount, fraction, units
-from inbounds.query.answer.answer import Answer
+from inbounds.ledger.values.amount import format_amount, units
+from inbounds.query.answer.answer_json import read_answer
 
 if TYPE_CHECKING:
     from inbounds.client.remote_dataset import RemoteDataset
+    from inbounds.query import Answer
 
 
 @dataclass(frozen=True)
@@ -112,40 +112,6 @@ def _number(value: object, name: str) -> str:
     if found is None:
         raise InvalidParameter(f"{name} must be a finite decimal number, got {shown(value)}; write it like 2 or 0.5")
     return str(found)
-
-
-def read_answer(found: dict[str, Any]) -> Answer:
-    """Return an answer as a dataset at hand would have given it."""
-    kinds = [column["kind"] for column in found["columns"]]
-    keys = sum(column["is_key"] for column in found["columns"])
-    rows = tuple(tuple(_cell(cell, kind) for cell, kind in zip(row, kinds, strict=True)) for row in found["rows"])
-    intervals = tuple(
-        tuple(
-            None if one is None else (_cell(one[0], kind), _cell(one[1], kind))
-            for one, kind in zip(row, kinds[keys:], strict=True)
-        )
-        for row in found["intervals"]
-    )
-    return Answer(
-        columns=tuple(column["name"] for column in found["columns"]),
-        rows=rows,
-        noise=tuple(tuple(row) for row in found["expected_noise"]),
-        epsilon=fraction(units(found["epsilon"])) if found["epsilon"] != "0" else Fraction(0),
-        request_id=found["id"],
-        row_limit=found["row_limit"],
-        intervals=intervals,
-        confidence=found["confidence"],
-        warnings=tuple(found["warnings"]),
-        note=found["note"],
-        measured=len(kinds) - keys,
-        noise_only=tuple(found.get("intervals_noise_only", ())),
-        public=tuple(found.get("public", ())),
-        remarks=tuple(found.get("remarks", ())),
-    )
-
-
-def _cell(value: Any, kind: str) -> Any:
-    return date.fromisoformat(value) if kind == "date" and isinstance(value, str) else value
 
 
 def _words(value: Any) -> str:

@@ -191,18 +191,8 @@ def _data(answer: Answer, budget: dict[str, Balance], *, created: bool) -> dict[
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
-    return {
-        "rows": answer.data(),
-        "expected_noise": answer.noise,
-        "intervals": answer.intervals,
-        "intervals_noise_only": answer.intervals_noise_only,
-        "confidence": answer.confidence,
-        "caveat": answer.caveat,
-        "row_limit": answer.row_limit,
-        "warnings": answer.warnings,
-        "remarks": answer.remarks,
-        "note": answer.note,
-        "public": answer.public,
-        "epsilon": answer.epsilon,
-        "request_id": answer.request_id,
-    }
+    """Return an answer as JSON has it, with names in every row and the cost as a number."""
+    from inbounds.query.answer.answer_json import write_answer  # noqa: PLC0415  whoever has an answer has that
+
+    facts = {name: fact for name, fact in write_answer(answer).items() if name not in ("id", "columns")}
+    return facts | {"rows": answer.data(), "epsilon": answer.epsilon, "request_id": answer.request_id}

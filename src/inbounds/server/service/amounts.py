@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any
@@ -43,12 +42,3 @@ Amount = Annotated[
 def format_amount(value: Fraction | None) -> str | None:
     """Return an exact number as a decimal text; of one that has no end as a decimal, as a quotient."""
     return None if value is None else write_end(value)
-
-
-def to_json(value: Any) -> Any:
-    """Return a cell as JSON has it: a date as a text."""
-    if isinstance(value, tuple | list):
-        return [to_json(item) for item in value]
-    if isinstance(value, Fraction):
-        return format_amount(value)
-    return value.isoformat() if isinstance(value, date) else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -10,7 +9,8 @@ from starlette.responses import Response
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.query import Answer
-from inbounds.server.service.amounts import Part, format_amount, to_json
+from inbounds.query.answer.answer_json import write_answer
+from inbounds.server.service.amounts import Part
 from inbounds.server.service.explaining import Asking, PartOut
 
 
@@ -59,45 +59,9 @@ class AnswerOut(BaseModel):
 
 def to_answer_out(answer: Answer, dataset: str, question: str, key: str, parts: list[PartOut]) -> AnswerOut:
     """Return an answer as the interface has it."""
-    keys = len(answer.columns) - answer.measures
-    kinds = [_kind([row[at] for row in answer.rows]) for at in range(len(answer.columns))]
-    columns = [
-        ColumnOut(name=name, kind=kind, is_key=at < keys)
-        for at, (name, kind) in enumerate(zip(answer.columns, kinds, strict=True))
-    ]
-    return AnswerOut(
-        id=key,
-        dataset=dataset,
-        question=question,
-        epsilon=format_amount(answer.epsilon) or "0",
-        columns=columns,
-        rows=to_json(answer.rows),
-        expected_noise=[list(row) for row in answer.noise],
-        intervals=to_json(answer.intervals),
-        intervals_noise_only=list(answer.intervals_noise_only),
-        confidence=answer.confidence,
-        caveat=answer.caveat,
-        row_limit=answer.row_limit,
-        warnings=list(answer.warnings),
-        note=answer.note,
-        remarks=list(answer.remarks),
-        public=list(answer.public),
-        parts=parts,
-    )
+    return AnswerOut(**{**write_answer(answer), "id": key}, dataset=dataset, question=question, parts=parts)
 
 
 def to_response(answer: AnswerOut) -> Response:
     """Return an answer as it is sent; a long one takes a while to write, and is written where nobody waits for it."""
     return Response(answer.model_dump_json(), media_type="application/json")
-
-
-def _kind(cells: list[Any]) -> str:
-    """Return what the cells of a column are; missing ones do not tell."""
-    kinds = {type(cell) for cell in cells if cell is not None}
-    if kinds == {bool}:
-        return "boolean"
-    if kinds == {int}:
-        return "whole"
-    if any(issubclass(kind, date) for kind in kinds):
-        return "date"
-    return "text" if str in kinds else "number"

@@ -1,0 +1,87 @@
+"""An answer as JSON: written and read here alone, for the command line, the server and its clients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from inbounds.bounds.notation import write_end
+from inbounds.query.answer.answer import Answer
+
+
+def write_answer(answer: Answer) -> dict[str, Any]:
+    """Return an answer as JSON has it: days and the cost as texts, and beside each column what its cells are."""
+    keys = len(answer.columns) - answer.measures
+    return {
+        "id": answer.request_id,
+        "columns": [
+            {"name": name, "kind": _kind([row[place] for row in answer.rows]), "is_key": place < keys}
+            for place, name in enumerate(answer.columns)
+        ],
+        "rows": _plain(answer.rows),
+        "expected_noise": _plain(answer.noise),
+        "intervals": _plain(answer.intervals),
+        "intervals_noise_only": _plain(answer.intervals_noise_only),
+        "confidence": answer.confidence,
+        "caveat": answer.caveat,
+        "row_limit": answer.row_limit,
+        "warnings": _plain(answer.warnings),
+        "remarks": _plain(answer.remarks),
+        "note": answer.note,
+        "public": _plain(answer.public),
+        "epsilon": write_end(answer.epsilon),
+    }
+
+
+def read_answer(data: Mapping[str, Any]) -> Answer:
+    """Return the answer that was written."""
+    columns = data["columns"]
+    kinds = [column["kind"] for column in columns]
+    measured = [column["kind"] for column in columns if not column["is_key"]]
+    return Answer(
+        columns=tuple(column["name"] for column in columns),
+        rows=tuple(_read_row(row, kinds) for row in data["rows"]),
+        noise=tuple(map(tuple, data["expected_noise"])),
+        epsilon=Fraction(data["epsilon"]),
+        request_id=data["id"],
+        row_limit=data["row_limit"],
+        intervals=tuple(_read_row(row, measured) for row in data["intervals"]),
+        confidence=data["confidence"],
+        warnings=tuple(data["warnings"]),
+        note=data["note"],
+        measured=len(measured),
+        noise_only=tuple(data.get("intervals_noise_only", ())),
+        public=tuple(data.get("public", ())),
+        remarks=tuple(data.get("remarks", ())),
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _kind(cells: list[Any]) -> str:
+    """Return what the cells of a column are; missing ones do not tell."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds <= {bool} and kinds:
+        return "boolean"
+    if kinds <= {int} and kinds:
+        return "whole"
+    if any(issubclass(kind, date) for kind in kinds):
+        return "date"
+    return "text" if str in kinds else "number"
+
+
+def _read_row(row: list[Any], kinds: list[str]) -> tuple[Any, ...]:
+    return tuple(_read(cell, kind) for cell, kind in zip(row, kinds, strict=True))
+
+
+def _read(cell: Any, kind: str) -> Any:
+    """Return a cell, or the ends of an interval."""
+    if isinstance(cell, list):
+        return tuple(_read(end, kind) for end in cell)
+    return date.fromisoformat(cell) if kind == "date" and isinstance(cell, str) else cell
