@@ -180,6 +180,9 @@ def test_a_server_is_asked_as_a_contract_is(
     assert (shown.code, shown.err) == (0, "")
     assert within_80(shown.out)
     assert re.search(r"^request id\s+q1$", shown.out, re.MULTILINE)
+    local = typed("query", *here, *question)
+    names = [re.findall(r"^(.*?)  +", one.out.rpartition("\n\n")[2], re.MULTILINE) for one in (shown, local)]
+    assert names == [["cost (ε)", "ana's budget", "total budget", "request id"]] * 2
     assert (
         typed("query", *there, *question, "--request-id", "q1").out.partition("budget")[0]
         == (shown.out.partition("budget")[0])

@@ -37,6 +37,11 @@ class RemoteExplanation:
         """Whether the remaining budget is sufficient."""
         return bool(self.facts["fits"])
 
+    @property
+    def statement(self) -> str:
+        """Empty: a server does not show the statements that will run."""
+        return ""
+
     def data(self) -> dict[str, Any]:
         """Return it as a dictionary."""
         return self.facts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
@@ -140,6 +141,15 @@ def test_each_analyst_has_the_same_delta(place: Place) -> None:
         assert ledger.balance("clinic", "ada").rho_cap == Fraction(Caps.of(3, 1, DELTA, None).rho_cap(UNIT) or 0, UNIT)
         ledger.charge("clinic", "ada", "0.01")
         assert ledger.verify().ok
+
+
+def test_rho_is_told_where_the_delta_is_not(ledger: Ledger) -> None:
+    """A balance that a server tells has no delta; what it says of rho is the same."""
+    ledger.charge("clinic", "ada", "0.1")
+    balance = ledger.balance("clinic")
+    untold = replace(balance, delta=None)
+    assert {**untold.data(), "delta": balance.delta} == balance.data()
+    assert str(untold) == str(balance).replace(", at a delta of 1e-6:", "")
 
 
 def test_an_analyst_without_a_cap_is_bound_by_the_dataset(ledger: Ledger) -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from inbounds.cli.commands import ledger_copies
+from inbounds.cli.shell.access import TOTAL, open_access, own_budget
 from inbounds.cli.shell.arguments import Command, Group
 from inbounds.cli.shell.exit_codes import FAILED
 from inbounds.cli.shell.extras import open_dataset
-from inbounds.cli.shell.new_ledger import tell_of_new
-from inbounds.cli.shell.options import AsJson, DatasetFile, LedgerPlace, number
-from inbounds.cli.shell.output import pairs, show
-from inbounds.cli.shell.remote import TOTAL, KeyFile, Server, accounts, balances, connected, own_budget
-from inbounds.ledger.values.receipt import more_queries
+from inbounds.cli.shell.options import AsJson, DatasetFile, KeyFile, LedgerPlace, Server, number
+from inbounds.cli.shell.output import pairs, show, tell_of_new
 
 app = typer.Typer(
     cls=Group,
@@ -62,31 +60,19 @@ def show_balance(
     Example:
       inbounds budget show --dataset clinic.toml --analyst ana
     """
-    if server is not None:
-        with connected(server, key_file, ledger=ledger) as connection:
-            left = connection.dataset(dataset).budget(analyst)
-        told = [("dataset", dataset), *accounts(left).items(), ("queries asked", str(left["asked"]))]
-        data: dict[str, Any] = {"dataset": dataset, **balances(left), "asked": left["asked"]}
-        if "analyst" in data:
-            data["analyst"] = {"name": left["analyst"], **data["analyst"]}
-        if (more := left["more_like_the_last"]) is not None:
-            data["like_the_last"] = {"count": more["count"], "epsilon": number(more["epsilon"], "epsilon")}
-            told.append(("remaining", more_queries(more["count"], more["epsilon"])))
-        show(data, pairs(told), as_json=as_json)
-        return
-    with open_dataset(dataset, ledger, create_ledger=False) as table:
-        total = table.ledger.balance(table.name)
-        own = None if analyst is None else table.ledger.balance(table.name, analyst)
-        repeats = table.ledger.repeats(table.name, analyst)
-    found: dict[str, Any] = {"dataset": table.name, "total": total.data()}
-    lines = [("dataset", table.name), (TOTAL, str(total))]
-    if analyst is not None and own is not None:
-        found["analyst"] = {"name": analyst, **own.data()}
-        lines.append((own_budget(analyst), str(own)))
-    if repeats is not None:
-        found["like_the_last"] = repeats.data()
-        lines.append(("remaining", str(repeats)))
-    show(found, pairs(lines), as_json=as_json)
+    with open_access(dataset, server, key_file, ledger=ledger, create_ledger=False) as access:
+        budget = access.budget(analyst)
+    name = access.dataset.name
+    data, lines = {"dataset": name, **budget.data()}, [("dataset", name), *budget.lines()]
+    if budget.own is not None:
+        data["analyst"] = {"name": budget.analyst, **data["analyst"]}
+    if budget.asked is not None:
+        data["asked"] = budget.asked
+        lines.append(("queries asked", str(budget.asked)))
+    if budget.more is not None:
+        data["like_the_last"], words = budget.more
+        lines.append(("remaining", words))
+    show(data, pairs(lines), as_json=as_json)
 
 
 @app.command(cls=Command)

@@ -8,14 +8,16 @@ from typing import Annotated
 
 import typer
 
-from inbounds.cli.shell.extras import open_dataset
+from inbounds.cli.shell.access import open_access
 from inbounds.cli.shell.options import (
     Alone,
     AsJson,
     Cost,
     DatasetFile,
+    KeyFile,
     LedgerPlace,
     Pooling,
+    Server,
     Sql,
     Weights,
     chosen_part,
@@ -23,7 +25,6 @@ from inbounds.cli.shell.options import (
     number,
 )
 from inbounds.cli.shell.output import show
-from inbounds.cli.shell.remote import KeyFile, Server, connected
 from inbounds.display.text import WIDTH
 
 Owner = Annotated[
@@ -60,18 +61,12 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
           "SELECT COUNT(*) FROM visits WHERE age >= 65"
     """
     cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
-    if server is not None:
-        with connected(server, key_file, analyst=analyst, ledger=ledger) as connection:
-            remote = connection.dataset(dataset).sql(sql)
-            wanted = remote.alone() if alone else remote
-            found = wanted.explain(cost, pooling=fixed, weights=chosen_weights(weights))
-        show(found.data(), str(found), as_json=as_json)
-        return
-    with open_dataset(dataset, ledger) as asked:
-        question = asked.sql(sql).alone() if alone else asked.sql(sql)
-        explanation = question.explain(cost, pooling=fixed, weights=chosen_weights(weights), analyst=analyst)
-    told = str(explanation).replace(explanation.statement, folded(explanation.statement))
-    show(explanation.data(), told, as_json=as_json)
+    shares = chosen_weights(weights)
+    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst) as access:
+        question = access.question(sql, alone=alone)
+        explanation = question.explain(cost, pooling=fixed, weights=shares, **access.who)
+    text = str(explanation).replace(explanation.statement, folded(explanation.statement))
+    show(explanation.data(), text, as_json=as_json)
 
 
 def folded(sql: str) -> str:

@@ -10,15 +10,16 @@ from uuid import uuid4
 import typer
 
 from inbounds.accuracy.confidence import CONFIDENCE
-from inbounds.cli.shell.extras import open_dataset
-from inbounds.cli.shell.new_ledger import tell_of_new
+from inbounds.cli.shell.access import TOTAL, Access, Budget, open_access
 from inbounds.cli.shell.options import (
     Alone,
     AsJson,
     Cost,
     DatasetFile,
+    KeyFile,
     LedgerPlace,
     Pooling,
+    Server,
     Sql,
     Weights,
     chosen_part,
@@ -26,20 +27,10 @@ from inbounds.cli.shell.options import (
     number,
 )
 from inbounds.cli.shell.output import pairs, show
-from inbounds.cli.shell.remote import TOTAL, KeyFile, Server, accounts, balances, connected, own_budget
-from inbounds.errors import (
-    InboundsError,
-    InvalidParameter,
-    InvalidQuestion,
-    LedgerError,
-    LedgerUnavailable,
-    ServerError,
-)
+from inbounds.errors import InboundsError, InvalidParameter, InvalidQuestion, LedgerError, ServerError
 
 if TYPE_CHECKING:
-    from inbounds.client import RemoteDataset
-    from inbounds.ledger.values.receipt import Balance
-    from inbounds.query import Answer, Dataset
+    from inbounds.query import Answer
 
 Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Your name; the cost is charged to it.")]
 Confidence = Annotated[
@@ -80,76 +71,39 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
           "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"
     """
     cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
-    sure = number(confidence, "--confidence")
+    level, shares = float(number(confidence, "--confidence")), chosen_weights(weights)
     request = uuid4().hex if request_id is None else request_id
-    shares = chosen_weights(weights)
-    if server is not None:
-        with connected(server, key_file, analyst=analyst, ledger=ledger) as connection, _remembering(request):
-            remote = connection.dataset(dataset)
-            wanted = remote.sql(sql).alone() if alone else remote.sql(sql)
-            if cost == 0:
-                found = _told_for_free(wanted.owned(), "you already have")
-            else:
-                found = wanted.ask(
-                    cost, request_id=request, pooling=fixed, weights=shares, confidence=float(sure), force=force
-                )
-            left = _left(remote)
-            told = accounts(left) if left else {TOTAL: "cannot be read"}
-            paid = [_cost(found, epsilon), *told.items()]
-            data = {**_answer(found), "budget": balances(left) if left else {}}
-            if not show(data, f"{found}\n\n{pairs([*paid, *_request(found)])}", as_json=as_json):
-                _tell(request)
-        return
-    if analyst is None:
+    if server is None and analyst is None:
         raise InvalidParameter("--analyst is missing; give your name, or --server, where your API key identifies you")
-    with open_dataset(dataset, ledger) as asked:
-        question = asked.sql(sql).alone() if alone else asked.sql(sql)
-        with _remembering(request):
-            if cost == 0:
-                answer = _told_for_free(question.owned(analyst), f"{analyst} already has")
-            else:
-                answer = question.ask(
-                    cost,
-                    analyst=analyst,
-                    request_id=request,
-                    pooling=fixed,
-                    weights=shares,
-                    confidence=float(sure),
-                    force=force,
-                )
-            budget = _budget(asked, analyst)
-            created = tell_of_new(asked.ledger, as_json=as_json)
-            text = f"{answer}\n\n{pairs(_paid(epsilon, analyst, budget, answer))}"
-            if not show(_data(answer, budget, created=created), text, as_json=as_json):
-                _tell(request)
+    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst) as access, _remembering(request):
+        question = access.question(sql, alone=alone)
+        if cost == 0:
+            answer = question.owned(**access.who)
+        else:
+            answer = question.ask(
+                cost, request_id=request, pooling=fixed, weights=shares, confidence=level, force=force, **access.who
+            )
+        if answer is None:
+            raise InvalidQuestion(
+                f"epsilon must be above 0, got 0: this does not follow from the answers {access.owner}; give an epsilon"
+            )
+        budget = _budget(access)
+        data = {**_answer(answer), "budget": {} if budget is None else budget.data()}
+        data |= access.tell_of_ledger(as_json=as_json)
+        lines = [("cost (ε)", epsilon if answer.epsilon else "0")]
+        lines += [(TOTAL, "cannot be read")] if budget is None else budget.lines()[::-1]
+        if len(answer.public) != answer.measures:  # what is public is not kept, and asked again as it was asked first
+            lines.append(("request id", answer.request_id))
+        if not show(data, f"{answer}\n\n{pairs(lines)}", as_json=as_json):
+            _tell(request)
 
 
-def _left(remote: RemoteDataset) -> dict[str, Any] | None:
-    """Return what is left, as a server tells it; None if it cannot be told, for the answer is there."""
+def _budget(access: Access) -> Budget | None:
+    """Return what is left; None if it cannot be read, for the answer is there."""
     try:
-        return remote.budget()
+        return access.budget()
     except (ServerError, LedgerError):
         return None
-
-
-def _told_for_free(found: Answer | None, who_has: str) -> Answer:
-    """Return what follows from answers that somebody has."""
-    if found is None:
-        raise InvalidQuestion(
-            f"epsilon must be above 0, got 0: this does not follow from the answers {who_has}; give an epsilon"
-        )
-    return found
-
-
-def _budget(asked: Dataset, analyst: str) -> dict[str, Balance]:
-    """Return what is left, in all and for the analyst; nothing if it cannot be read, for the answer is there."""
-    try:
-        found = {"total": asked.ledger.balance(asked.name)}
-        if asked.per_analyst is not None:
-            found["analyst"] = asked.ledger.balance(asked.name, analyst)
-    except LedgerUnavailable:
-        return {}
-    return found
 
 
 @contextmanager
@@ -167,27 +121,6 @@ def _remembering(request: str) -> Iterator[None]:
 def _tell(request: str) -> None:
     with suppress(OSError):  # nobody reads that either
         typer.echo(f"inbounds: if this was charged, repeat it for free with --request-id {request}", err=True)
-
-
-def _paid(epsilon: str, analyst: str, budget: dict[str, Balance], answer: Answer) -> list[tuple[str, Any]]:
-    names = {"analyst": own_budget(analyst), "total": TOTAL}
-    left = [(name, budget.get(key, "cannot be read")) for key, name in names.items() if key in budget or key == "total"]
-    return [_cost(answer, epsilon), *left, *_request(answer)]
-
-
-def _cost(answer: Answer, epsilon: str) -> tuple[str, str]:
-    """Say what an answer cost: what it was asked for, or nothing."""
-    return "cost (ε)", epsilon if answer.epsilon else "0"
-
-
-def _request(answer: Answer) -> list[tuple[str, Any]]:
-    """Say how to ask again; what is public is not kept, and asked again as it was asked first."""
-    return [] if len(answer.public) == answer.measures else [("request id", answer.request_id)]
-
-
-def _data(answer: Answer, budget: dict[str, Balance], *, created: bool) -> dict[str, Any]:
-    told = {name: balance.data() for name, balance in budget.items()}
-    return {**_answer(answer), "budget": told, "ledger_created": created}
 
 
 def _answer(answer: Answer) -> dict[str, Any]:

@@ -58,6 +58,15 @@ LedgerPlace = Annotated[
         "--ledger", metavar="PLACE", help="Use this ledger instead of the contract's: a file or a PostgreSQL URL."
     ),
 ]
+Server = Annotated[
+    str | None, typer.Option("--server", metavar="URL", help="Query this server; --dataset is then a dataset name.")
+]
+KeyFile = Annotated[
+    str | None,
+    typer.Option(
+        "--key-file", metavar="FILE", help="The file with your API key for --server.  [default: $INBOUNDS_KEY]"
+    ),
+]
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The query, in quotes.", show_default=False)]
 
 

@@ -8,15 +8,19 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import typer
 
 from inbounds.display.facts import FactSheet
+
+if TYPE_CHECKING:
+    from inbounds.ledger import Ledger
 
 
 def show(data: Any, text: str, *, as_json: bool) -> bool:
@@ -60,6 +64,19 @@ def _json_number(value: Fraction | Decimal | float) -> int | float | None:
 def pairs(rows: list[tuple[str, Any]]) -> str:
     """Return names and values, one under the other."""
     return str(FactSheet([(name, str(value)) for name, value in rows]))
+
+
+def tell_of_new(ledger: Ledger, *, as_json: bool) -> bool:
+    """Return whether a ledger is new, and say so unless JSON does: nobody should spend twice by mistyping a path."""
+    if ledger.created and not as_json:
+        with suppress(OSError):
+            typer.echo(
+                f"inbounds: a new ledger was created, {ledger.where}: it starts with nothing spent. If this dataset "
+                "was queried before, its spending is in another ledger: name that one with --ledger, or as ledger "
+                "under [budget] in the contract",
+                err=True,
+            )
+    return ledger.created
 
 
 @contextmanager

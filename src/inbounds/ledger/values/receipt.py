@@ -57,7 +57,7 @@ class Balance:
     """How far the sum of rho may go instead of that of epsilon; None if rho does not count."""
     rho_spent: Fraction | None = None
     delta: Fraction | None = None
-    """What sums of rho are converted with; None if rho does not count."""
+    """What sums of rho are converted with; None if rho does not count, or a server does not say."""
     delta_reserved: Fraction | None = None
     """How much charges that have a delta may have together; None if nothing, and for an analyst."""
     delta_spent: Fraction | None = None
@@ -93,6 +93,7 @@ class Balance:
         fields: dict[str, Any] = {"cap": self.cap, "spent": self.spent, "left": self.left}
         if self.delta is not None:
             fields["delta"] = self.delta
+        if self.rho_spent is not None:
             fields["rho"] = {"cap": self.rho_cap, "spent": self.rho_spent, "left": self.rho_left}
         if self.delta_reserved is not None and self.delta_spent is not None:
             left = self.delta_reserved - self.delta_spent
@@ -108,14 +109,12 @@ class Balance:
         return f"{_text(self.spent)} of {_text(self.cap)} spent, {_text(self.left)} left"
 
     def _rho(self) -> str:
-        if self.delta is None or self.rho_spent is None:
+        if self.rho_spent is None:
             return ""
         if self.rho_cap is None or self.rho_left is None:
-            return f"in rho {_text(self.rho_spent)} spent"
-        return (
-            f"or in rho, at a delta of {_delta(self.delta)}: {_text(self.rho_spent)} of {_text(self.rho_cap)} spent, "
-            f"{_text(self.rho_left)} left"
-        )
+            return "" if self.delta is None else f"in rho {_text(self.rho_spent)} spent"
+        known = "" if self.delta is None else f", at a delta of {_delta(self.delta)}:"
+        return f"or in rho{known} {_text(self.rho_spent)} of {_text(self.rho_cap)} spent, {_text(self.rho_left)} left"
 
     def _reserved(self) -> str:
         if self.delta_reserved is None or self.delta_spent is None:

@@ -1,0 +1,148 @@
+"""Access to a dataset, at hand or on a server: a command asks both in one way, and does not ask which it is."""
+
+from __future__ import annotations
+
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import inbounds
+from inbounds.cli.shell.extras import open_dataset
+from inbounds.cli.shell.output import tell_of_new
+from inbounds.errors import InvalidParameter
+from inbounds.ledger.values.receipt import Balance, more_queries
+
+if TYPE_CHECKING:
+    from inbounds.client import RemoteDataset, RemoteQuery
+    from inbounds.query import Dataset, Query
+
+TOTAL = "total budget"
+"""What the budget of all analysts together is called."""
+
+
+def own_budget(analyst: str | None) -> str:
+    """Return what the budget of one analyst is called."""
+    return f"{analyst}'s budget"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What is spent and left: by all analysts together, and by one of them."""
+
+    total: Balance
+    analyst: str | None
+    own: Balance | None
+    more: tuple[dict[str, Any], str] | None
+    """How many more queries like the last one it allows, for programs and in words."""
+    asked: int | None = None
+    """How many queries were charged, if that is told."""
+
+    def data(self) -> dict[str, Any]:
+        """Return the balances, for programs."""
+        return {"total": self.total.data()} | ({} if self.own is None else {"analyst": self.own.data()})
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the balances in words, by what they are called."""
+        own = [] if self.own is None else [(own_budget(self.analyst), str(self.own))]
+        return [(TOTAL, str(self.total)), *own]
+
+
+class Access(ABC):
+    """A dataset, and who asks it."""
+
+    def __init__(self, dataset: Dataset | RemoteDataset, owner: str, **who: str | None) -> None:
+        self.dataset = dataset
+        self.owner = owner
+        """Who has the earlier answers that are looked at, as a message says it."""
+        self.who: dict[str, Any] = who
+        """What a question has to be told of who asks it."""
+
+    def question(self, sql: str, *, alone: bool) -> Query | RemoteQuery:
+        """Return a question, to be explained or asked."""
+        question = self.dataset.sql(sql)
+        return question.alone() if alone else question
+
+    @abstractmethod
+    def budget(self, analyst: str | None = None) -> Budget:
+        """Return what is spent and left in all, and of one analyst: of who asks, if nobody is named."""
+
+    def tell_of_ledger(self, *, as_json: bool) -> dict[str, bool]:
+        """Say if a ledger at hand is new, and return what JSON says of it; of another there is nothing to say."""
+        return {}
+
+
+class LocalAccess(Access):
+    """A dataset at hand, asked in somebody's name."""
+
+    dataset: Dataset
+
+    def budget(self, analyst: str | None = None) -> Budget:
+        """Read the ledger; who asks is looked up only where everybody has a cap."""
+        ledger, name = self.dataset.ledger, self.dataset.name
+        if analyst is None and self.dataset.per_analyst is not None:
+            analyst = self.who["analyst"]
+        total, own = ledger.balance(name), None if analyst is None else ledger.balance(name, analyst)
+        repeats = ledger.repeats(name, analyst)
+        return Budget(total, analyst, own, None if repeats is None else (repeats.data(), str(repeats)))
+
+    def tell_of_ledger(self, *, as_json: bool) -> dict[str, bool]:
+        """Say if the ledger is new: then nothing was spent from it."""
+        return {"ledger_created": tell_of_new(self.dataset.ledger, as_json=as_json)}
+
+
+class RemoteAccess(Access):
+    """A dataset on a server, which knows by the key who asks."""
+
+    dataset: RemoteDataset
+
+    def budget(self, analyst: str | None = None) -> Budget:
+        """Read what the server says."""
+        facts = self.dataset.budget(analyst)
+        total, own, last = _balance(facts["total"]), facts["own"], facts["more_like_the_last"]
+        more = None
+        if last is not None:
+            count, cost = last["count"], last["epsilon"]
+            more = {"count": count, "epsilon": Fraction(cost)}, more_queries(count, cost)
+        return Budget(total, facts["analyst"], None if own is None else _balance(own), more, facts["asked"])
+
+
+def _balance(account: dict[str, Any]) -> Balance:
+    amounts: dict[str, Any] = {name: None if text is None else Fraction(text) for name, text in account.items()}
+    return Balance(amounts["cap"], amounts["spent"], amounts["rho_cap"], amounts["rho_spent"])
+
+
+@contextmanager
+def open_access(
+    dataset: str,
+    server: str | None,
+    key_file: str | None,
+    *,
+    ledger: str | None,
+    analyst: str | None = None,
+    create_ledger: bool = True,
+) -> Iterator[Access]:
+    """Open the dataset that a contract describes, or that has this name on a server."""
+    if server is None:
+        with open_dataset(dataset, ledger, create_ledger=create_ledger) as table:
+            yield LocalAccess(table, f"{analyst} already has", analyst=analyst)
+        return
+    for name, value in (("analyst", analyst), ("ledger", ledger)):
+        if value is not None:
+            raise InvalidParameter(f"--{name} cannot be combined with --server, which already knows it; leave it out")
+    with inbounds.connect(server, key=None if key_file is None else _read_key(Path(key_file))) as connection:
+        yield RemoteAccess(connection.dataset(dataset), "you already have")
+
+
+def _read_key(path: Path) -> str:
+    """Read a key from a file that nobody else can read."""
+    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        raise InvalidParameter(
+            f"--key-file must be readable by you alone, but others can read {str(path)!r}; run chmod 600 {path}"
+        )
+    return path.read_text(encoding="utf-8").strip()
