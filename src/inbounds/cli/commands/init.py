@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from inbounds.cli.files.new_file import write_new
+from inbounds.cli.shell.extras import needing
 from inbounds.cli.shell.options import AsJson
 from inbounds.cli.shell.output import pairs, show
 from inbounds.files.whole_file import refuse_taken
@@ -71,13 +72,9 @@ def command(
 
 
 def _draft(source: str, table: str | None, delimiter: str | None, folder: Path | None, *, look: bool) -> Draft:
-    try:
+    with needing("query", "querying tables"):
         from inbounds.query.custodian.draft import Draft  # noqa: PLC0415  the other commands do without
         from inbounds.query.custodian.schema import Schema  # noqa: PLC0415
-    except ImportError as problem:
-        raise ImportError(
-            f"querying tables needs {problem.name}, which is not installed: pip install 'inbounds[query]'"
-        ) from None
     return Draft(Schema.read(source, table=table, delimiter=delimiter, folder=folder, look=look))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from inbounds.cli.shell.arguments import Command, Group
-from inbounds.cli.shell.extras import import_server, open_dataset
+from inbounds.cli.shell.extras import load_custodian, open_dataset, open_key_ring
 from inbounds.cli.shell.options import AsJson, Cost, DatasetFile, LedgerPlace, number, whole
 from inbounds.cli.shell.output import pairs, show
 from inbounds.errors import InvalidParameter
@@ -17,7 +17,6 @@ from inbounds.files.whole_file import replacing
 if TYPE_CHECKING:
     from inbounds.server.people.key import Key
     from inbounds.server.people.key_ring import KeyRing
-    from inbounds.server.state.custodian_file import CustodianFile
 
 app = typer.Typer(
     cls=Group,
@@ -114,11 +113,11 @@ def issue(person: PersonName, custodian: CustodianPath, days: Days = "90", as_js
     Example:
       inbounds keys issue ana --custodian custodian.toml --days 30
     """
-    valid, file = whole(days, "--days"), _loaded(custodian)
+    valid, file = whole(days, "--days"), load_custodian(custodian)
     if person not in file.people:
         known = ", ".join(map(repr, file.people)) or "nobody"
         raise InvalidParameter(f"NAME must be a person in the custodian's file, got {person!r}; it names {known}")
-    text, key = _ring(file).issue(person, valid)
+    text, key = open_key_ring(file).issue(person, valid)
     lines = [("API key", text), ("person", person), ("valid until", key.expires.date().isoformat())]
     show(
         {"key": text, **_told(key)},
@@ -161,24 +160,10 @@ def revoke(prefix: Prefix, custodian: CustodianPath, as_json: AsJson = False) ->
     show(_told(key), pairs([("revoked", key.prefix), ("person", key.person)]), as_json=as_json)
 
 
-def _loaded(custodian: str) -> CustodianFile:
-    import_server()
-    from inbounds.server.state.custodian_file import CustodianFile  # noqa: PLC0415  what only a server needs
-
-    return CustodianFile.load(custodian)
-
-
-def _ring(file: CustodianFile) -> KeyRing:
-    from inbounds.server.people.key_ring import KeyRing  # noqa: PLC0415
-    from inbounds.server.state.database import Database  # noqa: PLC0415
-
-    return KeyRing(Database(file.state))
-
-
 def _existing(custodian: str) -> KeyRing | None:
     """Return the keys of a server, None if it has no file yet: then looking makes none."""
-    file = _loaded(custodian)
-    return _ring(file) if file.state.exists() else None
+    file = load_custodian(custodian)
+    return open_key_ring(file) if file.state.exists() else None
 
 
 def _told(key: Key) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from inbounds.cli.shell.extras import import_server, open_dataset
+from inbounds.cli.shell.extras import load_custodian, open_dataset
 from inbounds.cli.shell.options import AsJson, LedgerPlace
 from inbounds.cli.shell.output import pairs, show
 from inbounds.errors import InvalidParameter, LedgerMissing, LedgerUnavailable
@@ -87,7 +87,7 @@ def restore(
     """
     place = _place(dataset, custodian, ledger)
     saved = None if head is None else Head.parse(head)
-    heads = None if custodian is None else _heads(_loaded(custodian))
+    heads = None if custodian is None else _heads(load_custodian(custodian))
     with _telling():
         known = {} if heads is None else heads.known()
         made = put_back(Path(file), place, by=_account(), why=reason, saved=saved, known=known)
@@ -118,7 +118,7 @@ def accept_restore(custodian: ServerFile, reason: Why, new_ledger: NewLedger = F
           --reason "the disk failed"
     """
     check_restore_reason(reason)  # before a ledger is begun
-    file = _loaded(custodian)
+    file = load_custodian(custodian)
     heads = _heads(file)
     with _telling():
         known = heads.known()
@@ -162,23 +162,16 @@ def _place(dataset: str | None, custodian: str | None, ledger: str | None) -> st
     if custodian is not None:
         if ledger is not None:
             raise InvalidParameter("--ledger does not go with --custodian, whose file names the ledger; leave it out")
-        return _loaded(custodian).ledger
+        return load_custodian(custodian).ledger
     with open_dataset(dataset or "", ledger, create_ledger=False) as table:
         return table.ledger_place
-
-
-def _loaded(custodian: str) -> CustodianFile:
-    import_server()
-    from inbounds.server.state.custodian_file import CustodianFile  # noqa: PLC0415  what only a server needs
-
-    return CustodianFile.load(custodian)
 
 
 def _witness(custodian: str | None) -> LedgerHeads | None:
     """Return what a server knows of the ledger that it uses, None if there is no server or it has no file yet."""
     if custodian is None:
         return None
-    file = _loaded(custodian)
+    file = load_custodian(custodian)
     return _heads(file) if file.state.exists() else None
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from inbounds.cli.clinic.clinic import build
-from inbounds.cli.shell.extras import import_server
+from inbounds.cli.shell.extras import load_custodian, open_key_ring
 from inbounds.cli.shell.options import whole
 from inbounds.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 
@@ -56,7 +56,6 @@ def command(file: CustodianPath = None, new_ledger: NewLedger = False, demo: Dem
     if demo == (file is not None):
         raise InvalidParameter("serve needs either a custodian file or --demo, got both or neither; give one of them")
     where = whole(port, "--port")
-    import_server()
     if file is not None:
         _serve(Path(file), demo=False, new_ledger=new_ledger)
         return
@@ -68,10 +67,9 @@ def command(file: CustodianPath = None, new_ledger: NewLedger = False, demo: Dem
 
 
 def _serve(path: Path, *, demo: bool, new_ledger: bool) -> None:
-    from inbounds.server.run.process import listening, run  # noqa: PLC0415
-    from inbounds.server.state.custodian_file import CustodianFile  # noqa: PLC0415  what only this command needs
+    found = load_custodian(path)
+    from inbounds.server.run.process import listening, run  # noqa: PLC0415  what only this command needs
 
-    found = CustodianFile.load(path)
     _check(found, new_ledger=new_ledger)
     with listening(found) as listener:
         found = replace(found, port=listener.getsockname()[1])  # for 0 the system has chosen one
@@ -95,10 +93,7 @@ def _check(file: CustodianFile, *, new_ledger: bool) -> None:
 
 def _demo(file: CustodianFile) -> str:
     """Issue a key for everybody, and return what to do with them."""
-    from inbounds.server.people.key_ring import KeyRing  # noqa: PLC0415
-    from inbounds.server.state.database import Database  # noqa: PLC0415
-
-    ring = KeyRing(Database(file.state))
+    ring = open_key_ring(file)
     keys: dict[str, Any] = {name: ring.issue(name, 1)[0] for name in file.people}
     lines = [f"A made-up clinic is served on {file.url}, until you press Ctrl-C.", "", "API keys, shown only once:"]
     lines += [f"  {name:<6} {file.people[name].role.value:<10} {key}" for name, key in keys.items()]

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from inbounds.query import Dataset
+    from inbounds.server.people.key_ring import KeyRing
+    from inbounds.server.state.custodian_file import CustodianFile
+
+
+@contextmanager
+def needing(extra: str, purpose: str) -> Iterator[None]:
+    """Say which extra to install if a module that is imported in the block is missing."""
+    try:
+        yield
+    except ImportError as problem:
+        raise ImportError(
+            f"{purpose} needs {problem.name}, which is not installed: pip install 'inbounds[{extra}]'"
+        ) from None
 
 
 def open_dataset(contract: str | Path, ledger: str | None = None, *, create_ledger: bool = True) -> Dataset:
     """Open the dataset that a contract describes."""
-    try:
+    with needing("query", "querying tables"):
         from inbounds.query import Dataset  # noqa: PLC0415  the other commands do without
-    except ImportError as problem:
-        raise ImportError(
-            f"querying tables needs {problem.name}, which is not installed: pip install 'inbounds[query]'"
-        ) from None
     return Dataset.load(contract, ledger=ledger, create_ledger=create_ledger)
 
 
@@ -30,12 +41,17 @@ def import_duckdb() -> Any:
     return duckdb
 
 
-def import_server() -> Any:
-    """Return the server's package, if everything that it needs is installed."""
-    try:
-        import inbounds.server.run.process  # noqa: PLC0415
-    except ImportError as problem:
-        raise ImportError(
-            f"the server needs {problem.name}, which is not installed: pip install 'inbounds[serve]'"
-        ) from None
-    return inbounds.server.run.process
+def load_custodian(path: str | Path) -> CustodianFile:
+    """Read the custodian's file of a server, if everything that a server needs is installed."""
+    with needing("serve", "the server"):
+        import inbounds.server.run.process  # noqa: F401, PLC0415  which imports all of it
+        from inbounds.server.state.custodian_file import CustodianFile  # noqa: PLC0415
+    return CustodianFile.load(path)
+
+
+def open_key_ring(file: CustodianFile) -> KeyRing:
+    """Return the keys of a server."""
+    from inbounds.server.people.key_ring import KeyRing  # noqa: PLC0415  what only a server needs
+    from inbounds.server.state.database import Database  # noqa: PLC0415
+
+    return KeyRing(Database(file.state))
