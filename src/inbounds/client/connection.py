@@ -35,19 +35,19 @@ class Connection:
 
     def __init__(self, url: str, *, key: str | None = None, patience: float = 60, **options: Any) -> None:
         self.url, local = _checked(url)
-        found = (os.environ.get(KEY, "") if key is None else key).strip()
-        if not found or not found.isascii() or not found.isprintable():
+        secret = (os.environ.get(KEY, "") if key is None else key).strip()
+        if not secret or not secret.isascii() or not secret.isprintable():
             raise InvalidParameter(f"a server needs an API key; give one as key, or set {KEY}")
         self._patience = patience
         self._reached = False
-        given = {"timeout": httpx2.Timeout(120, connect=5), **options, "follow_redirects": False}
+        settings = {"timeout": httpx2.Timeout(120, connect=5), **options, "follow_redirects": False}
         if local:  # a proxy that the environment names is not this machine
-            given.update(trust_env=False, proxy=None, mounts=None)
-        self._client = httpx2.Client(headers={"Authorization": f"Bearer {found}"}, **given)
+            settings.update(trust_env=False, proxy=None, mounts=None)
+        self._client = httpx2.Client(headers={"Authorization": f"Bearer {secret}"}, **settings)
 
     def datasets(self) -> list[str]:
         """Return the names of the datasets you may query."""
-        return [one["name"] for one in self.get("/v1/datasets")]
+        return [dataset["name"] for dataset in self.get("/v1/datasets")]
 
     def dataset(self, name: str) -> RemoteDataset:
         """Return a dataset you may query."""
@@ -55,13 +55,12 @@ class Connection:
 
     def me(self) -> dict[str, Any]:
         """Return your identity on the server: name, role and datasets."""
-        found: dict[str, Any] = self.get("/v1/me")
-        return found
+        return dict(self.get("/v1/me"))
 
     def get(self, path: str, **parameters: Any) -> Any:
         """Send a GET request."""
-        given = {name: one for name, one in parameters.items() if one is not None}
-        return self._sent("GET", path, None, Waiting(self._patience), params=given)
+        known = {name: value for name, value in parameters.items() if value is not None}
+        return self._sent("GET", path, None, Waiting(self._patience), params=known)
 
     def consult(self, path: str, body: dict[str, Any]) -> Any:
         """Send a POST request that changes nothing, and so may be repeated."""
@@ -82,11 +81,11 @@ class Connection:
                     continue
                 raise ServerUnreachable(_kind(problem), request_id) from None
             self._reached = True
-            found = refusal(response, request_id)
-            if found is None:
+            refused = refusal(response, request_id)
+            if refused is None:
                 return response.json()
-            if found.code not in AGAIN.get(response.status_code, ()) or not waiting.again():
-                raise found.error
+            if refused.code not in AGAIN.get(response.status_code, ()) or not waiting.again():
+                raise refused.error
 
     def _is_final(self, problem: Exception) -> bool:
         """Whether trying again is no use: nobody was ever there, or it is somebody else."""

@@ -35,35 +35,35 @@ class Refusal:
 def refusal(response: Any, request_id: str | None = None) -> Refusal | None:
     """Read a refusal, None if it is none; whatever else a proxy may answer is one, too."""
     try:
-        found = response.json()
+        body = response.json()
         if response.is_success:
             return None
-        code, detail = str(found["code"]), str(found["detail"])
+        code, detail = str(body["code"]), str(body["detail"])
     except (ValueError, KeyError, TypeError):
-        code, detail, found = "unknown", "the response is not from an inbounds server; check the address", {}
+        code, detail, body = "unknown", "the response is not from an inbounds server; check the address", {}
     if request_id is not None and code in PAID:
         detail = f"{detail} (the request id is {request_id!r})"
-    return Refusal(code, _error(code, detail, found, response.status_code, request_id))
+    return Refusal(code, _error(code, detail, body, response.status_code, request_id))
 
 
-def _error(code: str, detail: str, found: dict[str, Any], status: int, request_id: str | None) -> errors.InboundsError:
+def _error(code: str, detail: str, body: dict[str, Any], status: int, request_id: str | None) -> errors.InboundsError:
     if code == "budget-exceeded":
-        return _budget(detail, found)
+        return _budget(detail, body)
     if code == "statement-stopped":
         return errors.EngineFailed(errors.OVERTIME, request_id)
     if code == "statement-failed":
-        return errors.EngineFailed("remote", request_id, charged=found.get("charged") is not False)
+        return errors.EngineFailed("remote", request_id, charged=body.get("charged") is not False)
     if code == "answer-failed":
         return errors.AnswerFailed(request_id)
     if code == "ledger-unavailable":
-        return errors.LedgerUnavailable(detail, found.get("charged") is None)
+        return errors.LedgerUnavailable(detail, body.get("charged") is None)
     kind = SAME.get(code)
     return errors.ServerRefused(detail, code, status) if kind is None else kind(detail)
 
 
-def _budget(detail: str, found: dict[str, Any]) -> errors.BudgetExceeded:
-    requested, total, own = (_fraction(found.get(name)) for name in ("requested", "left_total", "left_analyst"))
-    who = str(found.get("dataset", "")), str(found.get("analyst", ""))
+def _budget(detail: str, body: dict[str, Any]) -> errors.BudgetExceeded:
+    requested, total, own = (_fraction(body.get(name)) for name in ("requested", "left_total", "left_analyst"))
+    who = str(body.get("dataset", "")), str(body.get("analyst", ""))
     return errors.BudgetExceeded(detail, *who, requested or Fraction(0), total or Fraction(0), own)
 
 

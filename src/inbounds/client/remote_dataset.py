@@ -41,8 +41,7 @@ class RemoteDataset:
 
         A custodian may name any analyst.
         """
-        found: dict[str, Any] = self.connection.get(f"{self.path}/budget", analyst=analyst)
-        return found
+        return dict(self.connection.get(f"{self.path}/budget", analyst=analyst))
 
     def answer(self, request_id: str) -> Answer:
         """Return an earlier answer of yours, with everything that was released for it, for free."""
@@ -55,7 +54,7 @@ class RemoteDataset:
         rows = []
         for table in self.description["tables"]:
             rows.append((table["name"], "public table" if table["public"] else f"unit {table['unit']}"))
-            rows += [(f"  {one['name']}", _possible(one)) for one in table["columns"]]
+            rows += [(f"  {column['name']}", _possible(column)) for column in table["columns"]]
         return str(FactSheet(rows))
 
 

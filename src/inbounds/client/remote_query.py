@@ -47,10 +47,10 @@ class RemoteExplanation:
         return self.facts
 
     def __str__(self) -> str:
-        told = [(name.replace("_", " "), _words(value)) for name, value in self.facts.items() if name != "parts"]
+        lines = [(name.replace("_", " "), _words(value)) for name, value in self.facts.items() if name != "parts"]
         for part in self.facts["parts"]:
-            told += [(name.replace("_", " "), _words(value)) for name, value in part.items()]
-        return str(FactSheet([(name, text) for name, text in told if text]))
+            lines += [(name.replace("_", " "), _words(value)) for name, value in part.items()]
+        return str(FactSheet([(name, text) for name, text in lines if text]))
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,12 @@ class RemoteQuery:
             raise
 
     def _body(self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None) -> dict[str, Any]:
-        found: dict[str, Any] = {"sql": self.text, "epsilon": format_amount(units(epsilon)), "alone": self.each_alone}
+        body: dict[str, Any] = {"sql": self.text, "epsilon": format_amount(units(epsilon)), "alone": self.each_alone}
         if pooling is not None:
-            found["pooling"] = _number(pooling, "pooling")
+            body["pooling"] = _number(pooling, "pooling")
         if weights is not None:
-            found["weights"] = [_number(one, "weights") for one in weights]
-        return found
+            body["weights"] = [_number(weight, "weights") for weight in weights]
+        return body
 
     def __str__(self) -> str:
         return self.text
@@ -113,10 +113,10 @@ class RemoteQuery:
 
 def _number(value: object, name: str) -> str:
     """Return a number as the server reads it."""
-    found = typed_decimal(str(value))
-    if found is None:
+    decimal = typed_decimal(str(value))
+    if decimal is None:
         raise InvalidParameter(f"{name} must be a finite decimal number, got {shown(value)}; write it like 2 or 0.5")
-    return str(found)
+    return str(decimal)
 
 
 def _words(value: Any) -> str:

@@ -98,13 +98,13 @@ def grant(
         table.ledger.grant(table.name, number(amount, "EPSILON"), analyst, note=note, delta=more)
         balance = table.ledger.balance(table.name, analyst)
         created = tell_of_new(table.ledger, as_json=as_json)
-    found = {"dataset": table.name, "analyst": analyst, **balance.data(), "ledger_created": created}
+    data = {"dataset": table.name, "analyst": analyst, **balance.data(), "ledger_created": created}
     lines = [
         ("dataset", table.name),
         ("granted", amount if delta is None else f"{amount}, and delta {delta} for charges"),
         (TOTAL if analyst is None else own_budget(analyst), str(balance)),
     ]
-    show(found, pairs(lines), as_json=as_json)
+    show(data, pairs(lines), as_json=as_json)
 
 
 @app.command(cls=Command)
@@ -125,7 +125,7 @@ def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = 
         now = table.terms if reason is not None else before
         changes = "" if before is None else before.changes(table.terms)
     recorded = reason is not None and before != now
-    found = {
+    data = {
         "dataset": table.name,
         "terms": None if now is None else dict(now),
         "digest": None if now is None else now.digest,
@@ -139,7 +139,7 @@ def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = 
         lines.append(("recorded" if recorded else "not recorded", changes))
     elif reason is not None:
         lines.append(("recorded", "all of these" if recorded else "nothing; the contract has not changed"))
-    show(found, pairs(lines), as_json=as_json)
+    show(data, pairs(lines), as_json=as_json)
 
 
 @app.command(cls=Command)
@@ -156,8 +156,8 @@ def delta(dataset: DatasetFile, reason: Why, ledger: LedgerPlace = None, as_json
     with open_dataset(dataset, ledger, create_ledger=False) as table:
         table.record_delta(reason)
         balance = table.ledger.balance(table.name)
-    found = {"dataset": table.name, **balance.data()}
-    show(found, pairs([("dataset", table.name), (TOTAL, str(balance))]), as_json=as_json)
+    data = {"dataset": table.name, **balance.data()}
+    show(data, pairs([("dataset", table.name), (TOTAL, str(balance))]), as_json=as_json)
 
 
 @app.command(cls=Command)
@@ -172,26 +172,26 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
       inbounds budget verify --dataset clinic.toml
     """
     with open_dataset(dataset, ledger) as table, table.unchecked_ledger() as record:
-        found = record.verify(head)
-    problems = [str(problem) for problem in found.problems]
-    contracts = {name: terms.digest for name, terms in found.terms.items()}
+        check = record.verify(head)
+    problems = [str(problem) for problem in check.problems]
+    contracts = {name: terms.digest for name, terms in check.terms.items()}
     data = {
-        "ok": found.ok,
-        "entries": found.entries,
-        "head": str(found.head),
+        "ok": check.ok,
+        "entries": check.entries,
+        "head": str(check.head),
         "problems": problems,
         "contracts": contracts,
         "restores": [
             {"entry": entry.seq, "time": entry.time, "dataset": entry.dataset, **record.data()}
-            for entry, record in found.restores
+            for entry, record in check.restores
         ],
     }
-    entries = "1 entry" if found.entries == 1 else f"{found.entries} entries"
-    lines = [("ledger", f"{'intact' if found.ok else 'ALTERED'}, {entries}"), ("head", str(found.head))]
+    entries = "1 entry" if check.entries == 1 else f"{check.entries} entries"
+    lines = [("ledger", f"{'intact' if check.ok else 'ALTERED'}, {entries}"), ("head", str(check.head))]
     lines += [("contract", f"{digest[:16]}… of {name}") for name, digest in contracts.items()]
-    lines += [("restored", f"{entry.dataset}, in entry {entry.seq}: {record}") for entry, record in found.restores]
+    lines += [("restored", f"{entry.dataset}, in entry {entry.seq}: {record}") for entry, record in check.restores]
     show(data, pairs([*lines, *(("problem", problem) for problem in problems)]), as_json=as_json)
-    if not found.ok:
+    if not check.ok:
         raise typer.Exit(FAILED)
 
 
@@ -206,8 +206,8 @@ def statement(dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = N
       inbounds budget statement --dataset clinic.toml
     """
     with open_dataset(dataset, ledger) as table, table.unchecked_ledger() as record:
-        found = record.statement(table.name, analyst)
-    show(found.data(), str(found), as_json=as_json)
+        listing = record.statement(table.name, analyst)
+    show(listing.data(), str(listing), as_json=as_json)
 
 
 app.command("backup", cls=Command)(ledger_copies.backup)

@@ -73,12 +73,12 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
 
 def _scale(text: str) -> float:
     """Read a scale as the double that it is: the shortest text of one may be a hair less."""
-    found = float(number(text, "--scale"))
-    if not 0 < found < math.inf:
+    scale = float(number(text, "--scale"))
+    if not 0 < scale < math.inf:
         raise InvalidParameter(
             f"--scale must be above 0 and finite as a double, got {shown(text)}; write it like 2 or 0.5"
         )
-    return found
+    return scale
 
 
 def _data(certificate: Certificate, claim: Claim) -> dict[str, Any]:
@@ -96,11 +96,11 @@ def _data(certificate: Certificate, claim: Claim) -> dict[str, Any]:
 
 
 def _text(certificate: Certificate, claim: Claim, epsilon: str, scale: str) -> str:
-    said = "is private" if certificate.holds else "is NOT private" if certificate.refuted else "could not be proved"
+    verdict = "is private" if certificate.holds else "is NOT private" if certificate.refuted else "could not be proved"
     first, second = map(brief, certificate.worst_pair)
     return pairs(
         [
-            ("scale", f"{scale} {said} at epsilon {epsilon}"),
+            ("scale", f"{scale} {verdict} at epsilon {epsilon}"),
             ("finding", certificate.finding),
             ("witness", f"the true values {first} and {second} are the easiest to tell apart"),
             ("step", claim.lattice.step),

@@ -44,33 +44,33 @@ def command(contract: ContractFile, output: Output = None, values: Values = Fals
       inbounds check clinic.toml --output check.txt
     """
     target = _place(output, as_json=as_json)
-    found = _inspected(contract, values=values)
+    inspection = _inspected(contract, values=values)
     if target is None:
-        show(None, _text(found, contract), as_json=False)
-        _leave(found)
+        show(None, _text(inspection, contract), as_json=False)
+        _leave(inspection)
         return
-    figures = {"for": EYES_ONLY, **found.data()}
-    text = json.dumps(plain(figures), ensure_ascii=False, indent=2) if as_json else _text(found, contract)
+    figures = {"for": EYES_ONLY, **inspection.data()}
+    text = json.dumps(plain(figures), ensure_ascii=False, indent=2) if as_json else _text(inspection, contract)
     write_new(target, f"{text}\n", OWNER_ONLY)
-    told = [("written", f"{target}, readable by you alone")]
-    if any(one.hardly_read for one in (found, *found.others)):
-        told.append(("WARNING", "many values could not be parsed as the contract says; the file has the details"))
-    if any(one.hardly_keys for one in (found, *found.others)):
-        told.append(("WARNING", "most values of a column are not in its category list; the file has the details"))
-    show(None, pairs(told), as_json=False)
-    _leave(found)
+    lines = [("written", f"{target}, readable by you alone")]
+    if any(table.hardly_read for table in (inspection, *inspection.others)):
+        lines.append(("WARNING", "many values could not be parsed as the contract says; the file has the details"))
+    if any(table.hardly_keys for table in (inspection, *inspection.others)):
+        lines.append(("WARNING", "most values of a column are not in its category list; the file has the details"))
+    show(None, pairs(lines), as_json=False)
+    _leave(inspection)
 
 
-def _leave(found: Inspection) -> None:
+def _leave(inspection: Inspection) -> None:
     """Leave with an exit code that programs notice if more than half of the values of a column are not read."""
-    if not found.is_readable:
+    if not inspection.is_readable:
         raise typer.Exit(FAILED)
 
 
-def _text(found: Inspection, contract: str) -> str:
+def _text(inspection: Inspection, contract: str) -> str:
     from inbounds.query.custodian.text import inspection_text  # noqa: PLC0415  the other commands do without
 
-    return inspection_text(found, contract)
+    return inspection_text(inspection, contract)
 
 
 def _place(output: str | None, *, as_json: bool) -> Path | None:

@@ -38,7 +38,7 @@ def command(keep: Keep = None, as_json: AsJson = False) -> None:
     """
     if keep is None:
         with tempfile.TemporaryDirectory() as temporary:
-            found, text = tell(Path(temporary))
+            data, text = tell(Path(temporary))
     else:
         folder = Path(keep)
         if folder.exists() and not folder.is_dir():
@@ -46,17 +46,17 @@ def command(keep: Keep = None, as_json: AsJson = False) -> None:
         if folder.is_dir() and any(folder.iterdir()) and not (folder / "clinic.toml").is_file():
             raise InvalidParameter(f"--keep must be a new folder or one that demo made, got {keep!r}; name another")
         folder.mkdir(parents=True, exist_ok=True)
-        found, text = tell(folder, kept=keep)
-    show(found, text, as_json=as_json)
+        data, text = tell(folder, keep)
+    show(data, text, as_json=as_json)
 
 
-def tell(folder: Path, kept: str | None = None) -> tuple[dict[str, Any], str]:
+def tell(folder: Path, keep: str | None = None) -> tuple[dict[str, Any], str]:
     """Ask everything, and return what was found: as data, and as a story that says how to go on."""
     with open_dataset(build(folder)) as visits:
         rows = [row for number, ask in enumerate(QUESTIONS, 1) for row in _asked(visits, folder, number, ask)]
         refusal = _one_more(visits)
         balance, check = visits.ledger.balance(visits.name, ANALYST), visits.ledger.verify()
-    found = {
+    data = {
         "answers": rows,
         "impossible": {"plain": _impossible(rows, "plain"), "in_bounds": _impossible(rows, "in_bounds")},
         "one_more": refusal,
@@ -64,18 +64,18 @@ def tell(folder: Path, kept: str | None = None) -> tuple[dict[str, Any], str]:
         "ledger": {"ok": check.ok, "entries": check.entries, "head": str(check.head)},
     }
     ledger = f"{'verified' if check.ok else 'ALTERED'}, {check.entries} entries"
-    return found, f"{_story(rows, refusal, str(balance), ledger)}\n\n{_ask_more(kept)}"
+    return data, f"{_story(rows, refusal, str(balance), ledger)}\n\n{_ask_more(keep)}"
 
 
 def _asked(visits: Dataset, folder: Path, number: int, ask: Ask) -> list[dict[str, Any]]:
     answer = visits.sql(ask.sql()).ask(ask.epsilon, analyst=ANALYST, request_id=f"demo-{number}")
     truths, counts = ({row[:-1]: row[-1] for row in true_rows(folder, sql)} for sql in (ask.sql(), ask.sql("COUNT(*)")))
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for *group, value in answer.rows:
         truth = truths.get(tuple(group), 0)
         plain = ask.plain(truth, counts.get(tuple(group), 0), ask.epsilon)
-        possible = _adds_up(found) if group == [None] else {}
-        found.append(
+        possible = _adds_up(rows) if group == [None] else {}
+        rows.append(
             {
                 "number": number,
                 "sql": ask.sql(),
@@ -88,7 +88,7 @@ def _asked(visits: Dataset, folder: Path, number: int, ask: Ask) -> list[dict[st
                 "in_bounds_possible": ask.possible(value) and value == possible.get("in_bounds", value),
             }
         )
-    return found
+    return rows
 
 
 def _adds_up(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -131,12 +131,12 @@ def _story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) 
     return "\n".join([*lines, "", pairs(ending)])
 
 
-def _ask_more(kept: str | None) -> str:
+def _ask_more(keep: str | None) -> str:
     """Return the commands to go on with, after those that make the clinic if it was not kept."""
-    folder = "clinic" if kept is None else shlex.quote(kept)
+    folder = "clinic" if keep is None else shlex.quote(keep)
     lines = [
         "Ask your own questions:",
-        *([f"  {_command()} demo --keep clinic"] if kept is None else []),
+        *([f"  {_command()} demo --keep clinic"] if keep is None else []),
         f"  {_command()} query --dataset {folder}/clinic.toml \\",
         "      --epsilon 0.5 --analyst you \\",
         '      "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"',

@@ -62,13 +62,13 @@ def command(
     text = str(draft)
     if target is not None:
         write_new(target, text)
-    found = {
+    data = {
         "contract": text,
         "output": output,
         "columns": {name: None if kind is None else kind.value for name, kind in draft.schema.columns.items()},
         "unit_candidates": draft.candidates,
     }
-    show(found, text.rstrip("\n") if target is None else _told(draft, target), as_json=as_json)
+    show(data, text.rstrip("\n") if target is None else _told(draft, target), as_json=as_json)
 
 
 def _draft(source: str, table: str | None, delimiter: str | None, folder: Path | None, *, look: bool) -> Draft:

@@ -66,26 +66,27 @@ def discover(  # noqa: PLR0913, PLR0917  each is an option of the command
     """
     cost, odds, each = number(epsilon, "--epsilon"), number(delta, "--delta"), whole(keys_per_unit, "--keys-per-unit")
     with open_dataset(dataset, ledger) as table:
-        found = table.discover_keys(column, cost, odds, analyst=analyst, keys_per_unit=each, request_id=request_id)
-    if found.keys:
-        _add(Path(dataset), found.section())
+        discovery = table.discover_keys(column, cost, odds, analyst=analyst, keys_per_unit=each, request_id=request_id)
+    if discovery.keys:
+        _add(Path(dataset), discovery.section())
         with open_dataset(dataset, ledger) as table:
-            table.record_terms(f"keys of {column} were discovered, request {found.request_id}")
-    told = [
+            table.record_terms(f"keys of {column} were discovered, request {discovery.request_id}")
+    fate = "added to the contract" if discovery.keys else "none to add"
+    lines = [
         ("column", column),
-        ("categories", f"{found.published} published, {'added to the contract' if found.keys else 'none to add'}"),
+        ("categories", f"{discovery.published} published, {fate}"),
         ("cost", f"ε {epsilon}, δ {delta}"),
-        ("request id", found.request_id),
+        ("request id", discovery.request_id),
     ]
     data = {
         "column": column,
-        "keys": list(found.keys),
-        "published": found.published,
-        "epsilon": found.epsilon,
-        "delta": found.delta,
-        "request_id": found.request_id,
+        "keys": list(discovery.keys),
+        "published": discovery.published,
+        "epsilon": discovery.epsilon,
+        "delta": discovery.delta,
+        "request_id": discovery.request_id,
     }
-    show(data, "\n".join([*map(str, found.keys), "", pairs(told)]), as_json=as_json)
+    show(data, "\n".join([*map(str, discovery.keys), "", pairs(lines)]), as_json=as_json)
 
 
 def _add(contract: Path, section: str) -> None:

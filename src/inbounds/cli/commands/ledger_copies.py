@@ -62,8 +62,8 @@ def backup(
     target = Path(file)
     with Ledger.open(_place(dataset, custodian, ledger), create=False, witness=_witness(custodian)) as source:
         head = source.backup(target)
-    told = [("backup", target), ("entries", head.seq), ("head", head)]
-    show({"backup": str(target), "entries": head.seq, "head": str(head)}, pairs(told), as_json=as_json)
+    lines = [("backup", target), ("entries", head.seq), ("head", head)]
+    show({"backup": str(target), "entries": head.seq, "head": str(head)}, pairs(lines), as_json=as_json)
 
 
 def restore(
@@ -90,20 +90,20 @@ def restore(
     heads = None if custodian is None else _heads(load_custodian(custodian))
     with _telling():
         known = {} if heads is None else heads.known()
-        made = put_back(Path(file), place, by=_account(), why=reason, saved=saved, known=known)
-        if heads is not None and made.lost:
-            heads.accept(known, made.head)
-    told: list[tuple[str, Any]] = [("restored", without_secrets(place)), ("head", made.head)]
-    if made.aside is not None:
-        told.append(("replaced", f"kept as {made.aside.name}"))
-    told += _lines(made.lost)
+        restored = put_back(Path(file), place, by=_account(), why=reason, saved=saved, known=known)
+        if heads is not None and restored.lost:
+            heads.accept(known, restored.head)
+    lines: list[tuple[str, Any]] = [("restored", without_secrets(place)), ("head", restored.head)]
+    if restored.aside is not None:
+        lines.append(("replaced", f"kept as {restored.aside.name}"))
+    lines += _lines(restored.lost)
     data = {
-        "head": str(made.head),
-        "entries": made.head.seq,
-        "replaced": None if made.aside is None else str(made.aside),
-        "lost": _texts(made.lost),
+        "head": str(restored.head),
+        "entries": restored.head.seq,
+        "replaced": None if restored.aside is None else str(restored.aside),
+        "lost": _texts(restored.lost),
     }
-    show(data, pairs(told), as_json=as_json)
+    show(data, pairs(lines), as_json=as_json)
 
 
 def accept_restore(custodian: ServerFile, reason: Why, new_ledger: NewLedger = False, as_json: AsJson = False) -> None:
@@ -132,14 +132,14 @@ def accept_restore(custodian: ServerFile, reason: Why, new_ledger: NewLedger = F
                 )
             head = ledger.accept_restore(lost, reason, _account())
         heads.accept(known, head)
-    told = [("accepted", without_secrets(file.ledger)), ("head", head), *_lines(lost)]
-    show({"head": str(head), "entries": head.seq, "lost": _texts(lost)}, pairs(told), as_json=as_json)
+    lines = [("accepted", without_secrets(file.ledger)), ("head", head), *_lines(lost)]
+    show({"head": str(head), "entries": head.seq, "lost": _texts(lost)}, pairs(lines), as_json=as_json)
 
 
 def _accepted(where: str, *, new: bool, is_known: bool) -> Ledger:
     """Open the ledger that is to be accepted, or begin one."""
     try:
-        found = Ledger.open(where, create=False)
+        ledger = Ledger.open(where, create=False)
     except LedgerMissing:
         if new and is_known:
             return Ledger.open(where)
@@ -150,9 +150,9 @@ def _accepted(where: str, *, new: bool, is_known: bool) -> Ledger:
         )
         raise LedgerMissing(f"there is no ledger at {without_secrets(where)}; {remedy}") from None
     if new:
-        found.close()
+        ledger.close()
         raise InvalidParameter(f"there is a ledger at {without_secrets(where)} already; leave --new-ledger out")
-    return found
+    return ledger
 
 
 def _place(dataset: str | None, custodian: str | None, ledger: str | None) -> str:

@@ -68,8 +68,8 @@ def command(
             )
         spent = least_epsilon(possible, most, number(target_error, "--target-error"))
     else:
-        given = "neither" if epsilon is None else "both"
-        raise InvalidParameter(f"plan needs either --epsilon or --target-error, got {given}; give one")
+        got = "neither" if epsilon is None else "both"
+        raise InvalidParameter(f"plan needs either --epsilon or --target-error, got {got}; give one")
     goal: Any = {"minimise": minimise, "even_timing": True, "optimum": None if target_error is None else False}
     compared, best = compare(possible, most, spent), recommend(possible, most, spent, **goal)
     if plot is not None:
@@ -83,7 +83,7 @@ def command(
 def _data(
     compared: Comparison, best: Recommendation, spent: Decimal, target_error: str | None, minimise: str | None
 ) -> dict[str, Any]:
-    found = {
+    data = {
         "epsilon": spent,
         "recommended": best.name,
         "minimise": minimise or "mean",
@@ -91,17 +91,17 @@ def _data(
         "reason": best.reason,
         "mechanisms": compared.data(),
     }
-    return found if target_error is None else {"target_error": Decimal(target_error), **found}
+    return data if target_error is None else {"target_error": Decimal(target_error), **data}
 
 
 def _text(compared: Comparison, best: Recommendation, target_error: str | None, plot: Path | None) -> str:
     parts = [str(compared), fill(best.reason, WIDTH, break_on_hyphens=False)]
     if target_error is not None:
-        found = (
+        sentence = (
             f"Smallest epsilon, to three digits, at which a closed-form mechanism has a mean error of at most "
             f"{target_error}: {compared.epsilon}"
         )
-        parts.insert(0, fill(found, WIDTH))
+        parts.insert(0, fill(sentence, WIDTH))
     if plot is not None:
         parts.append(f"The chart was saved to {plot}.")
     return "\n\n".join(parts)
@@ -135,13 +135,13 @@ def least_epsilon(bounds: Bounds, sensitivity: Any, error: Decimal) -> Decimal:
                 <= error
             )
 
-        found = least(reached, _guess(sensitivity, error))
-    if found is None:
+        place = least(reached, _guess(sensitivity, error))
+    if place is None:
         most = epsilon_of(LAST)
         raise InvalidParameter(
             f"no epsilon up to {most} has a mean error of at most {shown(error)}; allow a larger --target-error"
         )
-    return epsilon_of(found)
+    return epsilon_of(place)
 
 
 def epsilon_of(number: int) -> Decimal:
@@ -153,18 +153,18 @@ def epsilon_of(number: int) -> Decimal:
 def least(reached: Callable[[int], bool], guess: int) -> int | None:
     """Return the least number that reaches something, None if there is none: in growing steps, then by halving."""
     low, high, step = FIRST - 1, LAST + 1, DECADE // 4
-    here = guess
+    tried = guess
     while low + 1 < high:
-        if reached(here):
-            high = here
+        if reached(tried):
+            high = tried
         else:
-            low = here
+            low = tried
         if low < FIRST:
-            here = max(high - step, FIRST)
+            tried = max(high - step, FIRST)
         elif high > LAST:
-            here = min(low + step, LAST)
+            tried = min(low + step, LAST)
         else:
-            here = (low + high) // 2
+            tried = (low + high) // 2
         step *= 4
     return high if high <= LAST else None
 

@@ -74,7 +74,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
       inbounds release 97 --bounds "[0, 100]" --sensitivity 2 --epsilon 0.5
     """
     possible = Bounds.parse(bounds)
-    given: Any = (possible, distance(sensitivity, possible), number(epsilon, "--epsilon"))
+    setting: Any = (possible, distance(sensitivity, possible), number(epsilon, "--epsilon"))
     promised: Any = {"guarantee": guarantee, "trusted": trusted}
     goal: Any = minimise  # recommend refuses what is none
     fixed = chosen_part(pooling, "--pooling")
@@ -84,9 +84,9 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         )
     _refuse_mixture({"a value": value, "--file": file, "--column": column, "--to": to})
     mechanism: Mechanism = (
-        recommend(*given, **promised, minimise=goal, even_timing=True).mechanism
+        recommend(*setting, **promised, minimise=goal, even_timing=True).mechanism
         if fixed is None
-        else BoundedLaplace(*given, **promised, pooling=fixed)
+        else BoundedLaplace(*setting, **promised, pooling=fixed)
     )
     asked = _Asked(mechanism, {"sensitivity": sensitivity, "epsilon": epsilon, **promised})
     if value == "-":
@@ -98,11 +98,11 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
 
 
 def _refuse_mixture(words: dict[str, str | None]) -> None:
-    given = [name for name, word in words.items() if word is not None]
-    if given not in (["a value"], ["--file", "--column", "--to"]):
+    names = [name for name, word in words.items() if word is not None]
+    if names not in (["a value"], ["--file", "--column", "--to"]):
         raise InvalidParameter(
             "release needs either a value (- for standard input) or all of --file, --column and --to, got "
-            f"{' and '.join(given) or 'nothing'}; give one or the other"
+            f"{' and '.join(names) or 'nothing'}; give one or the other"
         )
 
 
@@ -116,15 +116,15 @@ class _Asked:
     @property
     def law(self) -> dict[str, Any]:
         """What states the law of a release."""
-        made = self.mechanism
-        width = made.choices.get("width")
+        mechanism = self.mechanism
+        width = mechanism.choices.get("width")
         return {
-            "mechanism": made.name,
-            "pooling": made.pooling if tuned_choice(made) == "pooling" else None,
+            "mechanism": mechanism.name,
+            "pooling": mechanism.pooling if tuned_choice(mechanism) == "pooling" else None,
             "width": None if width is None else float(width),
-            "scale": made.scale,
-            "step": str(made.step),
-            "bounds": str(made.bounds),
+            "scale": mechanism.scale,
+            "step": str(mechanism.step),
+            "bounds": str(mechanism.bounds),
             "sensitivity": Decimal(self.typed["sensitivity"]),
             "epsilon": Decimal(self.typed["epsilon"]),
             "guarantee": self.typed["guarantee"],
@@ -154,8 +154,8 @@ def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:
         ("cost (ε)", asked.typed["epsilon"]),
         ("certificate", certificate),
     ]
-    found = {"released": as_json(released), "expected_error": error, **asked.law, "certificate": certificate}
-    return found, pairs(lines)
+    data = {"released": as_json(released), "expected_error": error, **asked.law, "certificate": certificate}
+    return data, pairs(lines)
 
 
 def _lines(asked: _Asked, lines: Iterable[str] | None) -> tuple[Any, str]:
@@ -176,7 +176,7 @@ def _lines(asked: _Asked, lines: Iterable[str] | None) -> tuple[Any, str]:
             advance(AT_ONCE)
     private = iter(drawn)
     released = [None if answer is None else next(private) for answer in answers]
-    return list(map(as_json, released)), "\n".join("" if one is None else as_text(one) for one in released)
+    return list(map(as_json, released)), "\n".join("" if answer is None else as_text(answer) for answer in released)
 
 
 def _column(asked: _Asked, source: Path, column: str, target: Path) -> tuple[Any, str]:
@@ -190,8 +190,8 @@ def _column(asked: _Asked, source: Path, column: str, target: Path) -> tuple[Any
         *asked.lines,
         ("cost (ε)", f"{asked.typed['epsilon']} for each answer"),
     ]
-    found = {"released": count, "missing": missing, "column": column, "to": str(target), **asked.law}
-    return found, pairs(lines)
+    data = {"released": count, "missing": missing, "column": column, "to": str(target), **asked.law}
+    return data, pairs(lines)
 
 
 def _empty(count: int) -> str:

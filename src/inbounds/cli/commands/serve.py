@@ -67,14 +67,14 @@ def command(file: CustodianPath = None, new_ledger: NewLedger = False, demo: Dem
 
 
 def _serve(path: Path, *, demo: bool, new_ledger: bool) -> None:
-    found = load_custodian(path)
+    file = load_custodian(path)
     from inbounds.server.run.process import listening, run  # noqa: PLC0415  what only this command needs
 
-    _check(found, new_ledger=new_ledger)
-    with listening(found) as listener:
-        found = replace(found, port=listener.getsockname()[1])  # for 0 the system has chosen one
-        typer.echo(_demo(found) if demo else f"serving on {found.url}; Ctrl-C stops it", err=not demo)
-        run(path, found, listener)
+    _check(file, new_ledger=new_ledger)
+    with listening(file) as listener:
+        file = replace(file, port=listener.getsockname()[1])  # for 0 the system has chosen one
+        typer.echo(_demo(file) if demo else f"serving on {file.url}; Ctrl-C stops it", err=not demo)
+        run(path, file, listener)
 
 
 def _check(file: CustodianFile, *, new_ledger: bool) -> None:

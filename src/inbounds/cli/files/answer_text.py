@@ -37,10 +37,10 @@ def read_answer(text: str, bounds: Bounds, where: str) -> Any:
         raise InvalidAnswer(f"{where} must not be NaN; decide how to treat missing answers before releasing them")
     # As a double it could move, and away from its neighbour.  Without a step, all that counts has few decimals.
     halves = None if bounds.step is None else 2 * bounds.step.denominator * bounds.offset.denominator
-    found = read_decimal(word, halves)
-    if found is None:
+    number = read_decimal(word, halves)
+    if number is None:
         raise InvalidAnswer(f"{where} must be a number, because the bounds are numbers; write it like 97 or 97.5")
-    return found
+    return number
 
 
 def read_cell(text: str | None, bounds: Bounds, where: str) -> Any:

@@ -35,14 +35,14 @@ class CsvLayout:
         line = _body(first_line.removeprefix(BYTE_ORDER_MARK))
         if not line or "\0" in line or any("\udc80" <= character <= "\udcff" for character in line):
             raise InvalidParameter(f"{file} must be UTF-8 text whose first line names the columns; convert it")
-        found = find_delimiters(line)
-        if len(found) > 1:
-            several = " and ".join(DELIMITERS[one] for one in found)
+        delimiters = find_delimiters(line)
+        if len(delimiters) > 1:
+            several = " and ".join(DELIMITERS[delimiter] for delimiter in delimiters)
             raise InvalidParameter(
                 f"the first line of {file} must use one separator, got {several}; "
                 "quote the names that contain a separator, or rename these columns"
             )
-        layout = cls(file, found[0] if found else ",", [])
+        layout = cls(file, delimiters[0] if delimiters else ",", [])
         layout.names.extend(unquote(field) for field in layout.fields(line, 1))
         return layout
 
@@ -58,17 +58,17 @@ class CsvLayout:
 
     def fields(self, line: str, number: int) -> list[str]:
         """Take a line apart, quotes and all; joined again it is the same."""
-        found = split_line(line, self.delimiter)
-        if found is None:
+        fields = split_line(line, self.delimiter)
+        if fields is None:
             raise InvalidParameter(
                 f"line {number} of {self.file} must have quotes around whole fields only, doubled inside, and "
                 "no line break in a field; convert the file to parquet"
             )
-        if self.names and len(found) != len(self.names):
+        if self.names and len(fields) != len(self.names):
             raise InvalidParameter(
                 f"line {number} of {self.file} must have {len(self.names)} fields, like the first line; fix that line"
             )
-        return found
+        return fields
 
 
 @dataclass

@@ -17,9 +17,9 @@ def write_new(target: Path, text: str, mode: int = 0o666) -> None:
     """Write a new file with these permissions, less those that the user's mask takes away."""
     refuse_taken(target)
     with folder_beside(target) as folder:
-        made = folder / "unfinished"
-        _write(made, text, mode)
-        put(made, target)
+        unfinished = folder / "unfinished"
+        _write(unfinished, text, mode)
+        put(unfinished, target)
 
 
 def _write(path: Path, text: str, mode: int) -> None:

@@ -89,8 +89,8 @@ def _values(connection: Any, column: str, kind: str, bounds: Bounds) -> tuple[An
 
 def _fetched(connection: Any, expression: str) -> tuple[Any, Any]:
     """Return what an expression is in each row, and where it is anything."""
-    found = connection.execute(f"SELECT {expression} AS value FROM source").fetchnumpy()["value"]
-    return np.ma.getdata(found), ~np.ma.getmaskarray(found)
+    values = connection.execute(f"SELECT {expression} AS value FROM source").fetchnumpy()["value"]
+    return np.ma.getdata(values), ~np.ma.getmaskarray(values)
 
 
 def _released(mechanism: Any, answers: Any) -> Any:
@@ -122,9 +122,9 @@ def _double(released: float | Fraction) -> float:
 
 def _filled(released: Any, known: Any) -> Any:
     """Return the released answers in the places of those that are known."""
-    found = np.zeros(len(known), dtype=released.dtype)
-    found[known] = released
-    return found
+    values = np.zeros(len(known), dtype=released.dtype)
+    values[known] = released
+    return values
 
 
 def _write(connection: Any, names: list[str], column: str, released: dict[str, Any], target: Path) -> None:

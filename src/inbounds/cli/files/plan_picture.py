@@ -54,12 +54,12 @@ def _figure(compared: Comparison, best: Recommendation) -> Any:
 
 def _rivals(compared: Comparison, best: Recommendation) -> list[Any]:
     """Return the best mechanism and others that keep epsilon in range, one of each that err alike."""
-    found, seen = [best.mechanism], {f"{best.error:.3g}"}
+    rivals, seen = [best.mechanism], {f"{best.error:.3g}"}
     for row in compared.rows:
         if row.eligible and row.mechanism is not None and f"{row.mean_error:.3g}" not in seen:
             seen.add(f"{row.mean_error:.3g}")
-            found.append(row.mechanism)
-    return found[:RIVALS]
+            rivals.append(row.mechanism)
+    return rivals[:RIVALS]
 
 
 def _truths(compared: Comparison) -> list[Any]:

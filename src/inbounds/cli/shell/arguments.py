@@ -87,17 +87,17 @@ def usage(problem: Exception) -> str:
     context: Any = getattr(problem, "ctx", None)
     option = getattr(problem, "option_name", None)
     message = " ".join(getattr(problem, "format_message", problem.__str__)().split()).rstrip(".")
-    said = f"{message[:1].lower()}{message[1:]}"
+    text = f"{message[:1].lower()}{message[1:]}"
     if context is None:
-        return f"{said}; see inbounds --help"
+        return f"{text}; see inbounds --help"
     if message.startswith("Missing"):
-        said = _missing(context)
+        text = _missing(context)
     elif option is not None and message.startswith("No such option"):
         known = [name for param in context.command.params for name in param.opts if name.startswith("--")]
         return f"{_within(context)}{unknown('option', option, known)}"
     elif option is not None:
-        said = f"{option} {next((ours for theirs, ours in REWORDED.items() if theirs in message), message)}"
-    return f"{_within(context)}{said}; see {context.command_path} --help"
+        text = f"{option} {next((ours for theirs, ours in REWORDED.items() if theirs in message), message)}"
+    return f"{_within(context)}{text}; see {context.command_path} --help"
 
 
 def _missing(context: Any) -> str:

@@ -72,9 +72,9 @@ Sql = Annotated[str, typer.Argument(metavar="SQL", help="The query, in quotes.",
 
 def number(text: str, name: str) -> Decimal:
     """Read a number exactly as it is written."""
-    found = typed_decimal(text)
-    if found is not None:
-        return found
+    decimal = typed_decimal(text)
+    if decimal is not None:
+        return decimal
     if is_decimal(text.strip(BLANKS)):
         raise InvalidParameter(f"{name} must have an exponent of a few digits, got {shown(text)}; write it like 1e-6")
     raise InvalidParameter(f"{name} must be a number, got {shown(text)}; write it like 2 or 0.5")
@@ -89,15 +89,15 @@ def whole(text: str, name: str) -> int:
 
 def part(text: str, name: str) -> Decimal:
     """Read a number from 0 to 1."""
-    found = number(text, name)
-    if not 0 <= found <= 1:
+    decimal = number(text, name)
+    if not 0 <= decimal <= 1:
         raise InvalidParameter(f"{name} must be from 0 to 1, got {shown(text)}; 0 normalises, 1 clamps to the bounds")
-    return found
+    return decimal
 
 
 def chosen_weights(text: str | None) -> list[Decimal] | None:
     """Read numbers with commas between them, if there are any."""
-    return None if text is None else [number(one, "--weights") for one in text.split(",")]
+    return None if text is None else [number(weight, "--weights") for weight in text.split(",")]
 
 
 def chosen_part(text: str | None, name: str) -> Decimal | None:
@@ -107,11 +107,11 @@ def chosen_part(text: str | None, name: str) -> Decimal | None:
 
 def distance(text: str, bounds: Bounds) -> Any:
     """Read a sensitivity: a number, or a number of days."""
-    found = number(text, "--sensitivity")
+    size = number(text, "--sensitivity")
     if not bounds.is_dates:
-        return found
+        return size
     try:
-        return timedelta(days=float(found))
+        return timedelta(days=float(size))
     except OverflowError:
         raise InvalidParameter(
             f"--sensitivity must be a number of days within the range of dates, got {shown(text)}; give fewer"

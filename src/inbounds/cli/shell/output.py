@@ -42,9 +42,9 @@ def show(data: Any, text: str, *, as_json: bool) -> bool:
 def plain(value: Any) -> Any:
     """Return a value as JSON has it; a number that is none, such as an infinity, is null."""
     if isinstance(value, dict):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, np.generic):
