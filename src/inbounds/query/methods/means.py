@@ -16,8 +16,6 @@ from inbounds.query.question.measure import Mean, Proportion, Sum
 from inbounds.query.question.shared_measures import Totals
 from inbounds.query.statement.request import Request, Total
 
-ALL_COUNTS = Bounds(0, None, step=1)
-
 
 def plan_sum(planner: Planner, measure: Sum) -> Planned:
     """Add up the values of a column."""
@@ -47,9 +45,8 @@ def plan_totals(planner: Planner, measure: Totals) -> Planned:
     request = planner.request((Total(0, 1), Total(column.steps, -1)), column.steps, value=column)
     ratio = _ratio(planner, request, column.step, column.low, column.high, hull(column))
     counts = planner.counts(planner.question.table.limit)
-    sums = planner.sums(column) if column.kind.adds_up else ALL_COUNTS
     shared = {part.name: getattr(ratio, part.name) for part in fields(ratio)}
-    return TotalsOfColumn(**shared, of=measure.of, counts=counts, sums=sums), request
+    return TotalsOfColumn(**shared, of=measure.of, counts=counts, sums=planner.sums(column)), request
 
 
 def plan_proportion(planner: Planner, measure: Proportion) -> Planned:

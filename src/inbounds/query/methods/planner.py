@@ -133,7 +133,12 @@ class Planner:
         return Bounds(0, None if units is None else units * each, step=1)
 
     def sums(self, column: Numbers) -> Bounds:
-        """Return the possible sums of a column: of no row up to all rows that can count, if that is known."""
+        """Return the possible sums of a column: of no row up to all rows that can count, if that is known.
+
+        Sums of days are never released: they are numbers of days that means are made of, and have no end.
+        """
+        if not column.kind.adds_up:
+            return Bounds(0, None, step=1)
         table = self.question.table
         everyone = None if table.units is None else table.units * table.limit
         low, high = min(column.low, Fraction(0)), max(column.high, Fraction(0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from datetime import date, timedelta
 from fractions import Fraction
 from math import sqrt
 from pathlib import Path
@@ -204,6 +205,17 @@ def test_days_have_a_variance(playground: Playground) -> None:
     assert abs(covariance) <= 364 * 10 / 4
     with pytest.raises(InvalidQuestion, match="dates, which have no sum"):
         playground.dataset.sql("SELECT SUM(day), VARIANCE(day) FROM visits").explain(1)
+
+
+def test_a_mean_of_days_beside_their_deviation_is_theirs_where_units_are_public(tmp_path: Path) -> None:
+    """With hardly any noise, the mean and the deviation of days are those of the rows, however few units there are."""
+    with Playground(contract(COLUMNS, unit="who", limit=2, units=20), TYPES, tmp_path / "ledger.db") as playground:
+        plan = planned(playground.dataset, "SELECT AVG(day), STDDEV_POP(day) FROM visits", 1000)
+        totals = playground.totals(plan, [(i // 2, "a", 0, 1.0, 0, f"2026-0{i % 2 + 7}-11") for i in range(40)])
+    ((mean, deviation),) = plan.answering.answer_all(totals, 0.95, quiet)
+    assert isinstance(mean.value, date)
+    assert abs(mean.value - date(2026, 7, 26)) <= timedelta(days=2)
+    assert deviation.value == pytest.approx(15.5, abs=3)
 
 
 @given(st.integers(1, 2**35), st.data())

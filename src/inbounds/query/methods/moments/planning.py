@@ -47,7 +47,7 @@ def plan_moments(planner: Planner, asked: Moments | Moment) -> Planned:
             column.low,
             column.high,
             hull(column),
-            planner.sums(column) if column.kind.adds_up else counts,
+            planner.sums(column),
             cut.count,
         )
         for column, cut in zip(columns, parts, strict=True)
