@@ -10,7 +10,7 @@ from inbounds.limit import search
 from inbounds.limit.family_law import FamilyLaw
 from inbounds.limit.goal import Minimise as Goal
 from inbounds.limit.lower_bound import grid_of, grid_to_ends, mean_bound, worst_bound
-from inbounds.limit.optimality import rounded_up
+from inbounds.limit.optimality import format_ratio_up
 from inbounds.limit.program.deadline import NEVER
 from inbounds.limit.program.linear_program import LinearProgram
 from inbounds.mechanisms.setting import Setting
@@ -132,7 +132,8 @@ def test_what_is_said_is_in_the_text(goal: Goal) -> None:
     assert str(exact.optimality).endswith("no mechanism that keeps epsilon can do better")
     early = Optimal(Bounds(0, 44, step=1), 7, 0.2, minimise=goal, time_limit=1e-6)
     assert (
-        f"at most {rounded_up(early.optimality.ratio)} times" in str(early.optimality) or early.optimality.ratio > 100
+        f"at most {format_ratio_up(early.optimality.ratio)} times" in str(early.optimality)
+        or early.optimality.ratio > 100
     )
     assert exact.leans == (goal == "mean")
     assert exact.release_count is not None

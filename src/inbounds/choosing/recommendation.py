@@ -24,7 +24,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import Number, as_written, shown
 from inbounds.limit.goal import Minimise, check_goal
 from inbounds.limit.optimal import TIME_LIMIT, check_seconds, is_optimum_wanted, refuse_without_optimum
-from inbounds.limit.optimality import rounded_up
+from inbounds.limit.optimality import format_ratio_up
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.claim import Promise
@@ -279,7 +279,7 @@ def _against_the_limit(best: Trial, limit: float | None) -> str:
     ratio = best.error / limit
     if ratio <= 1 + AS_GOOD:
         return ". No mechanism can do better"
-    most = rounded_up(ratio)
+    most = format_ratio_up(ratio)
     return f". That is at most {most} times the least error that any mechanism can have" if ratio < TELLING else ""
 
 

@@ -15,7 +15,7 @@ AS_GOOD = 1e-6
 """A ratio so near to one says that nothing is better."""
 
 
-def rounded_up(ratio: float) -> str:
+def format_ratio_up(ratio: float) -> str:
     """Write a ratio that is claimed to be the most: three places, none too low."""
     return f"{math.ceil(ratio * 1000) / 1000:.3f}" if math.isfinite(ratio) else "infinitely many"
 
@@ -45,14 +45,14 @@ class Optimality:
             return f"{start}: no mechanism that keeps epsilon can do better"
         if self.ratio > TELLING:
             return f"{start}: how much better a mechanism could be is not known"
-        most = rounded_up(self.ratio)
+        most = format_ratio_up(self.ratio)
         return f"{start}: at most {most} times what any mechanism can reach, which is {self.limit:.6g} or more"
 
     def _repr_html_(self) -> str:
         facts = [
             (f"{self.minimise} error", f"{self.error:.6g}"),
             ("no mechanism is below", f"{self.limit:.6g}"),
-            ("ratio, at most", rounded_up(self.ratio)),
+            ("ratio, at most", format_ratio_up(self.ratio)),
             ("found by", self.found_by),
         ]
         return FactSheet(facts, "Optimality").html()

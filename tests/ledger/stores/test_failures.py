@@ -52,7 +52,7 @@ def connection(ledger: Ledger) -> Any:
     """Return the connection that a ledger uses."""
     store = ledger._store
     assert isinstance(store, sqlite.SQLiteStore | postgres.PostgresStore)
-    return store._connected()
+    return store._open_connection()
 
 
 def test_a_full_disk_is_told_and_nothing_is_charged(tmp_path: Path) -> None:

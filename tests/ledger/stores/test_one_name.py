@@ -33,7 +33,7 @@ ROUNDS = 6
 def connection(ledger: Ledger) -> sqlite3.Connection:
     """Return the connection that a ledger uses."""
     assert isinstance(ledger._store, SQLiteStore)
-    return ledger._store._connected()
+    return ledger._store._open_connection()
 
 
 def charge(where: Path) -> None:

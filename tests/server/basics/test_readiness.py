@@ -167,7 +167,7 @@ def test_trying_to_write_goes_to_the_file_itself(tmp_path: Path) -> None:
     where = tmp_path / "budget.db"
     with Ledger.open(where) as ledger:
         ledger.open_dataset("clinic", 1)
-        ledger._store._connected().execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
+        ledger._store._open_connection().execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
         with pytest.raises(LedgerUnavailable, match="it is read-only"):
             ledger.try_writing()
     database = Database(tmp_path / "server.db")

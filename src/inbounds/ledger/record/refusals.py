@@ -20,8 +20,8 @@ def budget_exceeded(dataset: str, analyst: str, cost: Cost, total: Account, own:
         what = f"the delta left for such charges is {format_delta(total.reserve - total.spent_delta)}"
         remedy = "ask for less, or ask the custodian to grant more delta"
     else:
-        own_part = "" if left_own is None else f" and {analyst!r} has {_left(own)} left"
-        what = f"the dataset has {_left(total)} left{own_part}"
+        own_part = "" if left_own is None else f" and {analyst!r} has {_format_left(own)} left"
+        what = f"the dataset has {_format_left(total)} left{own_part}"
         remedy = "ask for less, or ask the custodian to grant more"
     return BudgetExceeded(
         f"{analyst!r} cannot spend {cost} on {dataset!r}: {what}; {remedy}",
@@ -47,7 +47,7 @@ def no_room(dataset: str, analyst: str, cost: Cost, total: Account, own: Account
     )
 
 
-def _left(account: Account) -> str:
+def _format_left(account: Account) -> str:
     rho = "" if account.left_rho is None else f" (or rho {format_amount(account.left_rho)})"
     return f"{format_amount(account.left or 0)}{rho}"
 

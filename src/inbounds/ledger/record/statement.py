@@ -104,9 +104,11 @@ def _cells(entry: Entry) -> list[str]:
 def _note(entry: Entry) -> str:
     """Say what the table has no room for: the terms of a contract, why more was granted, what of delta is reserved."""
     if entry.kind == "open" and entry.reserved:
-        return _reserved(entry)
+        return _reserve_note(entry)
     if entry.kind == "delta":
-        return "; ".join([f"delta of entry {entry.seq}: {entry.text}", *([_reserved(entry)] if entry.reserved else [])])
+        return "; ".join(
+            [f"delta of entry {entry.seq}: {entry.text}", *([_reserve_note(entry)] if entry.reserved else [])]
+        )
     if entry.kind == "contract":
         return _contract(entry)
     if entry.kind == "restore":
@@ -114,7 +116,7 @@ def _note(entry: Entry) -> str:
     return f"grant of entry {entry.seq}: {entry.text}" if entry.kind == "grant" and entry.text else ""
 
 
-def _reserved(entry: Entry) -> str:
+def _reserve_note(entry: Entry) -> str:
     reserved = format_delta(entry.reserved or 0)
     return f"{entry.dataset}: {reserved} of its delta is reserved for charges that have one"
 

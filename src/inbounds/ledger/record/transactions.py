@@ -26,7 +26,7 @@ class Transactions:
     def writing(self, nothing: str, unsure: str) -> Iterator[None]:
         """Make one transaction of the block; say what became of it if the store fails."""
         try:
-            known = self._known()
+            known = self._known_heads()
             with self._store.writing():
                 self._begin(known)
                 yield
@@ -41,7 +41,7 @@ class Transactions:
     def reading(self, *, spent: bool = False) -> Iterator[None]:
         """Let the block see one state of the ledger; `spent` if it tells what was spent until now."""
         try:
-            known = self._known()
+            known = self._known_heads()
             with self._store.reading():
                 self._begin(known)
                 if spent:
@@ -59,7 +59,7 @@ class Transactions:
             self._witness.keep(self._owed)
             self._owed = START
 
-    def _known(self) -> Collection[Head]:
+    def _known_heads(self) -> Collection[Head]:
         """Return what the witness knows: before a transaction begins, so that it has to see all of that."""
         return () if self._witness is None else self._witness.heads()
 

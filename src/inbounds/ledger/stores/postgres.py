@@ -105,7 +105,7 @@ class PostgresStore(Store):
 
     def _run(self, sql: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor:
         try:
-            return self._connected().execute(sql.replace("?", "%s").encode(), parameters)
+            return self._open_connection().execute(sql.replace("?", "%s").encode(), parameters)
         except psycopg.Error as error:
             raise Failure(_reason(error)) from None
 
@@ -127,7 +127,7 @@ class PostgresStore(Store):
         query = "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'ledger_head' AND pg_table_is_visible(oid)"
         return self.row(query) is not None
 
-    def _connected(self) -> PatientConnection:
+    def _open_connection(self) -> PatientConnection:
         if self._connection is None:
             self._connection = self._connect()
         return self._connection
@@ -162,7 +162,7 @@ class PostgresStore(Store):
 
     def _commit(self) -> None:
         try:
-            done = self._connected().execute("COMMIT").statusmessage
+            done = self._open_connection().execute("COMMIT").statusmessage
         except psycopg.Error as error:
             raise Failure(_reason(error), in_commit=True) from None
         if done != "COMMIT":  # the server says ROLLBACK if anything went wrong before

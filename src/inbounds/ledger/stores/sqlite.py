@@ -81,14 +81,14 @@ class SQLiteStore(Store):
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
         """Run a query, with ? for each parameter, and yield what it finds."""
         try:
-            yield from self._connected().execute(sql, parameters)
+            yield from self._open_connection().execute(sql, parameters)
         except sqlite3.Error as error:
             raise self._why(error) from None
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Run a statement, with ? for each parameter, and return how many rows it changed."""
         try:
-            return self._connected().execute(sql, parameters).rowcount
+            return self._open_connection().execute(sql, parameters).rowcount
         except sqlite3.Error as error:
             raise failure(error) from None
 
@@ -97,7 +97,7 @@ class SQLiteStore(Store):
         with self.reading():
             copy = connect(target)
             try:
-                self._connected().backup(copy)
+                self._open_connection().backup(copy)
             except sqlite3.Error as error:
                 raise self._why(error) from None
             finally:
@@ -177,7 +177,7 @@ class SQLiteStore(Store):
         except sqlite3.Error as error:
             raise failure(error) from None
 
-    def _connected(self) -> sqlite3.Connection:
+    def _open_connection(self) -> sqlite3.Connection:
         if self._connection is None:
             self._connection = self._connect()
         return self._connection
@@ -220,7 +220,7 @@ class SQLiteStore(Store):
             if write:
                 raise Failure(REASONS[sqlite3.SQLITE_READONLY], lasting=True)
             self._disconnect()  # what was read before without locks may have been changed since
-        connection = self._connected()
+        connection = self._open_connection()
         self._file.refuse_replaced()
         if not (write or self._read_only) and self._claim.came_along(connection):
             self._claim.begin(connection)
@@ -235,7 +235,7 @@ class SQLiteStore(Store):
         self._claim.check(connection)
 
     def _commit(self) -> None:
-        connection = self._connected()
+        connection = self._open_connection()
         # A transaction that changed nothing leaves the log as it is, and need not wait for the note.
         changed = self._changes not in (None, connection.total_changes)
         try:

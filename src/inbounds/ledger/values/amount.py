@@ -66,12 +66,12 @@ def delta_units(delta: Amount, name: str = "delta") -> int:
     return scaled.numerator
 
 
-def rounded_up(amount: Fraction) -> int:
+def units_at_least(amount: Fraction) -> int:
     """Return the least number of units that is at least so much epsilon or rho."""
     return ceil(amount * UNIT)
 
 
-def rounded_down(amount: Fraction) -> int:
+def units_at_most(amount: Fraction) -> int:
     """Return the greatest number of units that is at most so much epsilon or rho."""
     return floor(amount * UNIT)
 

@@ -15,8 +15,8 @@ from inbounds.ledger.values.amount import (
     format_amount,
     format_delta,
     fraction,
-    rounded_down,
     units,
+    units_at_most,
 )
 from inbounds.ledger.values.entry import Entry
 from inbounds.privacy.rho import greatest_rho
@@ -60,7 +60,7 @@ class Caps:
         """Return how far rho may go where epsilon may go to `cap`; None if it does not count, or there is no cap."""
         if cap is None or self.filter_delta <= 0:
             return None
-        return min(LIMIT, rounded_down(greatest_rho(fraction(cap), delta_fraction(self.filter_delta))))
+        return min(LIMIT, units_at_most(greatest_rho(fraction(cap), delta_fraction(self.filter_delta))))
 
     def account(self, cap: int | None, *, reserve: int = 0) -> Account:
         """Return an account with nothing in it, where epsilon may go to `cap`."""

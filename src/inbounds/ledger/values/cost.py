@@ -7,7 +7,15 @@ from fractions import Fraction
 
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import exact, shown
-from inbounds.ledger.values.amount import Amount, delta_units, format_amount, format_delta, fraction, rounded_up, units
+from inbounds.ledger.values.amount import (
+    Amount,
+    delta_units,
+    format_amount,
+    format_delta,
+    fraction,
+    units,
+    units_at_least,
+)
 from inbounds.privacy.rho import pure
 
 
@@ -42,9 +50,9 @@ def _rho_units(rho: Fraction) -> int:
     given = exact(rho, "rho", InvalidParameter)
     if given <= 0:
         raise InvalidParameter(f"rho must be above 0, got {shown(rho)}; give that of the release, or leave it out")
-    return rounded_up(given)
+    return units_at_least(given)
 
 
 def pure_rho(epsilon: int) -> int:
     """Return the rho of whatever loses at most so many units of epsilon, in units, rounded up."""
-    return rounded_up(pure(fraction(epsilon)))
+    return units_at_least(pure(fraction(epsilon)))

@@ -101,7 +101,7 @@ class Balance:
         return fields
 
     def __str__(self) -> str:
-        return "; ".join(part for part in (self._epsilon(), self._rho(), self._reserved()) if part)
+        return "; ".join(part for part in (self._epsilon(), self._rho(), self._reserve_text()) if part)
 
     def _epsilon(self) -> str:
         if self.cap is None or self.left is None:
@@ -116,7 +116,7 @@ class Balance:
         known = "" if self.delta is None else f", at a delta of {_delta(self.delta)}:"
         return f"or in rho{known} {_text(self.rho_spent)} of {_text(self.rho_cap)} spent, {_text(self.rho_left)} left"
 
-    def _reserved(self) -> str:
+    def _reserve_text(self) -> str:
         if self.delta_reserved is None or self.delta_spent is None:
             return ""
         return f"of the delta reserved for charges, {_delta(self.delta_spent)} of {_delta(self.delta_reserved)} spent"

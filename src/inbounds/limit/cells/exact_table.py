@@ -63,7 +63,7 @@ def repair(probabilities: Floats, adjacent: Bools, epsilon: Fraction) -> ExactTa
     """
     # Where epsilon is small, `allowed - 1` is, and more has to be spread: a unit of rounding then breaks a smaller
     # margin.
-    allowed = _allowed(epsilon)
+    allowed = _allowed_ratio(epsilon)
     columns = probabilities.shape[1]
     spread = columns * (ROUNDING / (allowed - 1) + LEAST)
     for _ in range(WIDENINGS):
@@ -79,7 +79,7 @@ def repair(probabilities: Floats, adjacent: Bools, epsilon: Fraction) -> ExactTa
     )
 
 
-def _allowed(epsilon: Fraction) -> Fraction:
+def _allowed_ratio(epsilon: Fraction) -> Fraction:
     """Return a number just below `exp(epsilon)`."""
     with lock(), workprec(128):
         return lower(ball(epsilon).exp())

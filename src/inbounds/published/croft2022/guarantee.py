@@ -217,7 +217,7 @@ def guarantee_holds(
     """
     constraints = _common(first, second)
     point = constraints.read(x, "x")
-    promise = promised(constraints.feasible, sensitivity, epsilon)
+    promise = promise_of(constraints.feasible, sensitivity, epsilon)
     allowed = abs(first.location - second.location) * promise.epsilon / promise.sensitivity
     remaining = allowed - _exponent(first, second, point)
     return is_at_most(lambda: (_log_normalization(first, second), ball(remaining)))
@@ -257,7 +257,7 @@ def motivating_example(epsilon: Number, i: Any = 1) -> MotivatingExample:
     the border, when both have the scale of the plain Laplace mechanism.  It is above the second for every i > 0.
     """
     bounds = Bounds(0, None)
-    promise = promised(bounds, 1, epsilon)
+    promise = promise_of(bounds, 1, epsilon)
     distance = positive(i, "i")
     border, away = (TruncatedPDF(Constraints(bounds), at, 1 / promise.epsilon) for at in (Fraction(0), distance))
     ratio = nearest_double(
@@ -266,7 +266,7 @@ def motivating_example(epsilon: Number, i: Any = 1) -> MotivatingExample:
     return MotivatingExample(ratio, nearest_double(lambda _: ball(distance * promise.epsilon).exp()))
 
 
-def promised(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number) -> Promise:
+def promise_of(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number) -> Promise:
     """Check the parameters of the generalised guarantee and make them exact; all answers are taken to be feasible."""
     return Promise.of(bounds, sensitivity, epsilon, "distance", 0, trusted=True)
 

@@ -35,7 +35,7 @@ from inbounds.published.croft2022.guarantee import (
     nearest_double,
     noise_scale,
     positive,
-    promised,
+    promise_of,
 )
 from inbounds.published.croft2022.lambert import depth, depth_from, scale_at_border, w_at_border
 
@@ -47,7 +47,7 @@ MOST_DECIMALS = 300
 
 def border_scale(sensitivity: Number | timedelta, epsilon: Number) -> float:
     """Return the scale of a location on the border of a single infinite constraint, about 1.586 dF/eps (Formula 32)."""
-    promise = promised(Bounds.everything(), sensitivity, epsilon)
+    promise = promise_of(Bounds.everything(), sensitivity, epsilon)
     return nearest_double(partial(location_scale_ball, Fraction(0), promise.sensitivity, promise.epsilon))
 
 
@@ -60,7 +60,7 @@ def location_scale(bounds: Bounds, location: Any, sensitivity: Number | timedelt
     `AdaptiveLaplace` proves.  The scale is derived for real numbers and is the same on a lattice.
     """
     constraints = Constraints.of(bounds)
-    promise = promised(bounds, sensitivity, epsilon)
+    promise = promise_of(bounds, sensitivity, epsilon)
     if constraints.letter != "a":
         raise InvalidParameter(
             f"a scale for each location needs a single half-line, got {bounds.brief()}; use croft2022.uniform_scale"
@@ -115,7 +115,7 @@ class Lemma1(NamedTuple):
 
 def lemma1(i: Any, scale_on_border: Any, sensitivity: Number | timedelta, epsilon: Number) -> Lemma1:
     """Return the bounds on the scale i sensitivities from the constraint, given the one on the border (Lemma 1)."""
-    promise = promised(Bounds.everything(), sensitivity, epsilon)
+    promise = promise_of(Bounds.everything(), sensitivity, epsilon)
     distance = positive(i, "i") * promise.sensitivity
     i_epsilon = distance * promise.epsilon / promise.sensitivity
     start = distance / noise_scale(scale_on_border, "scale_on_border")
@@ -214,7 +214,7 @@ def lower_bounds(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Numbe
 
     A span of a single lattice point has no pair within it, and so no bound of its own.
     """
-    constraints, promise = Constraints.of(bounds), promised(bounds, sensitivity, epsilon)
+    constraints, promise = Constraints.of(bounds), promise_of(bounds, sensitivity, epsilon)
     common = (constraints, promise.sensitivity, promise.epsilon)
     spans = [(low, high) for low, high in constraints.spans if low is None or low != high]
     return (
@@ -236,7 +236,7 @@ def uniform_scale(
     Where a single lattice point is feasible, every scale will do, and the plain dF/eps is returned.
     """
     limits = lower_bounds(bounds, sensitivity, epsilon)
-    promise = promised(bounds, sensitivity, epsilon)
+    promise = promise_of(bounds, sensitivity, epsilon)
     plain = promise.sensitivity / promise.epsilon
     if not limits:
         return plain
@@ -285,7 +285,7 @@ class Summary:
 
 def table2(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number, decimals: int = DECIMALS) -> Summary:
     """Return the row of the paper's Table 2 for these bounds, and the scales that follow from it."""
-    promise, letter = promised(bounds, sensitivity, epsilon), Constraints.of(bounds).letter
+    promise, letter = promise_of(bounds, sensitivity, epsilon), Constraints.of(bounds).letter
     plain = promise.sensitivity / promise.epsilon
     if letter == "a":
         greatest = Fraction(border_scale(promise.sensitivity, promise.epsilon))
