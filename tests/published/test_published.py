@@ -762,6 +762,7 @@ def test_errors_over_many_answers_are_the_means_over_each(
     st.sampled_from([0.1, 0.3, 1.0, 4.0]),
 )
 @example("folded Laplace", [13], 1, 0.05)
+@example("snapped geometric", [12, 3, 12], 2, 4.0)  # the peak is between answers of the other run
 @settings(max_examples=40)
 def test_errors_over_any_bounds_are_those_of_each_answer(
     name: str, lengths: list[int], sensitivity: int, epsilon: float

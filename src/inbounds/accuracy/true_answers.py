@@ -215,31 +215,40 @@ def _sum(runs: Runs, curve: Curve, most: int, weights: Floats | None = None) -> 
 
 def greatest(answers: TrueAnswers, curve: Curve) -> float:
     """Return the greatest value of the quantity: nine answers in each run, all of a shorter one, the best refined."""
+    # A peak between two answers that were looked at is no higher above the best of a run than that is above its
+    # neighbours, since the quantity bends down there.  So runs that cannot come up to the best of all are left alone.
     runs = answers.runs()
-    best, run, at = -1.0, 0, 0.0
+    places, values, reach = [], [], []
     for some in _pieces(np.arange(len(runs.span))):
         counts = runs.count[some, None]
-        places = np.rint((counts - 1) * np.linspace(0, 1, int(min(counts.max(), 9))))
-        values = runs.values(curve, some, places)
-        i, j = np.unravel_index(np.argmax(values), values.shape)
-        if values[i, j] > best:
-            best, run, at = float(values[i, j]), int(some[i]), float(places[i, j])
-    return max(best, _refine(runs, curve, run, at))
+        at = np.rint((counts - 1) * np.linspace(0, 1, int(min(counts.max(), 9))))
+        seen = runs.values(curve, some, at)
+        rows, best = np.arange(len(some)), np.argmax(seen, axis=1)
+        highest = seen[rows, best]
+        neighbours = (seen[rows, np.maximum(best - 1, 0)], seen[rows, np.minimum(best + 1, seen.shape[1] - 1)])
+        places.append(at[rows, best])
+        values.append(highest)
+        reach.append(2 * highest - np.minimum(*neighbours))
+    at, reached = np.concatenate(places), np.concatenate(reach)
+    best_of_all = float(np.concatenate(values).max())
+    candidates = np.flatnonzero(reached >= best_of_all)
+    return max(best_of_all, *(_refine(runs, curve, some, at[some]) for some in _pieces(candidates)))
 
 
-def _refine(runs: Runs, curve: Curve, run: int, at: float) -> float:
-    """Return the greatest value between the neighbours of the best place found, where it has one peak."""
+def _refine(runs: Runs, curve: Curve, which: NDArray[np.intp], at: Floats) -> float:
+    """Return the greatest value between the neighbours of the best places of some runs, where each has one peak."""
     # Ternary search between the two neighbours that were looked at: each round leaves two thirds.
-    width = np.ceil(runs.count[run] / 8)
-    low, high = max(at - width, -runs.before[run]), min(at + width, runs.after[run])
-    which = np.array([run])
+    width = np.ceil(runs.count[which] / 8)
+    low, high = np.maximum(at - width, -runs.before[which]), np.minimum(at + width, runs.after[which])
     for _ in range(THIRDS):
         third = (high - low) // 3
-        if third < 1:
+        if third.max() < 1:
             break
-        left, right = runs.values(curve, which, np.array([[low + third, high - third]]))[0]
-        low, high = (low + third, high) if left < right else (low, high - third)
-    return float(runs.values(curve, which, low + np.arange(min(high - low, 3.0) + 1)[None]).max())
+        left, right = runs.values(curve, which, np.stack([low + third, high - third], axis=1)).T
+        rises = left < right
+        low, high = np.where(rises, low + third, low), np.where(rises, high, high - third)
+    around = np.minimum(low[:, None] + np.arange(4.0), high[:, None])
+    return float(runs.values(curve, which, around).max())
 
 
 def _pieces(runs: NDArray[np.intp]) -> list[NDArray[np.intp]]:
