@@ -18,7 +18,6 @@ from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.quantiles.law import rank_misses
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank, QuantilesInOrder
-from inbounds.query.methods.ratio import Ratio
 from inbounds.query.question.measure import Cdf, Count, Quantile, Sum
 from inbounds.query.question.shared_measures import Quantiles
 
@@ -48,7 +47,7 @@ def part_of_sensitivity(plan: Plan, more: Totals, less: Totals) -> Fraction:
         return _of_ranks(answering, more, less)
     if isinstance(answering, QuantilesInOrder):  # a draw loses epsilon * w / k for rows of weight w
         return Fraction(sum(_changes(more, less)), answering.law.limit * answering.law.one)
-    assert isinstance(answering, OneNumber | Ratio | MomentsOfColumns)
+    assert isinstance(answering, OneNumber | MomentsOfColumns)
     if isinstance(answering, KeysPresent):
         more, less = ([[one] for one in _keys(answering, totals)] for totals in (more, less))
     changes = _changes(more, less)

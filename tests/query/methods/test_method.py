@@ -16,9 +16,9 @@ from inbounds import Bounds
 from inbounds.query import Query
 from inbounds.query.columns.column import Numbers, grain_of
 from inbounds.query.methods.method import OneNumber, on_step, release, written
+from inbounds.query.methods.moments.ratio import Ratio
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank
-from inbounds.query.methods.ratio import Ratio
 from inbounds.sampling.entropy import system
 from tests.helpers.audit_tables import Playground, contract, measures
 from tests.helpers.sparing import sparing
@@ -114,15 +114,16 @@ def test_the_noise_of_a_mean_is_what_it_says(share: float, epsilon: Fraction) ->
         answering = playground.dataset.mean("weight").plan(epsilon).answering
     assert isinstance(answering, Ratio)
     rows, count = 20_000, 60_000
-    spread = float(answering.high - answering.low)
+    (column,) = answering.columns
+    spread = column.spread
     truths = [rows * share * spread, rows * (1 - share) * spread]
     above, below = (answering.choice.mechanism.release(np.full(count, truth)) for truth in truths)
-    means = float(answering.low) + spread * above / (above + below)
-    simulated = np.abs(means - (float(answering.low) + spread * share))
+    means = float(column.low) + spread * above / (above + below)
+    simulated = np.abs(means - (float(column.low) + spread * share))
     if share == 0.0:  # half of the noise stays at the end, and the other half is the error
         simulated = simulated * 2
     totals = [int(Fraction(truth) / answering.grain) for truth in truths]
-    told = np.mean([answering.answer(totals).noise for _ in range(20)])
+    told = np.mean([answered.noise for (answered,) in answering.answer_all([totals] * 20, 0.95, quiet)])
     assert told == pytest.approx(simulated.mean(), rel=0.03)
 
 
@@ -152,8 +153,7 @@ def test_the_noise_of_a_count_is_what_it_says() -> None:
     with Playground(contract(COLUMNS, unit="row"), TYPES) as playground:
         answering = playground.dataset.count().plan(1).answering
     assert isinstance(answering, OneNumber)
-    for _ in range(50):
-        answered = answering.answer([3])
+    for (answered,) in answering.answer_all([[3]] * 50, 0.95, quiet):
         assert answered.value is not None
         assert answered.noise == answering.choice.mechanism.error(answered.value)
 

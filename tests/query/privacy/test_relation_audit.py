@@ -19,8 +19,8 @@ from scipy import stats
 
 from inbounds.query import Query
 from inbounds.query.methods.method import OneNumber
+from inbounds.query.methods.moments.ratio import Ratio
 from inbounds.query.methods.plan import Plan
-from inbounds.query.methods.ratio import Ratio
 from inbounds.query.question.measure import Count
 from inbounds.query.question.question import Question
 from inbounds.query.tables.relation import Joined, JoinOnUnit

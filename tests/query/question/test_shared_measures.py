@@ -14,7 +14,7 @@ from scipy import stats
 from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.query import Dataset
 from inbounds.query.expressions.node import ColumnRef
-from inbounds.query.methods.ratio import Ratio, TotalsOfColumn
+from inbounds.query.methods.moments.ratio import Ratio, TotalsOfColumn
 from inbounds.query.question.measure import Count, Mean, Quantile, Sum
 from inbounds.query.question.shared_measures import Quantiles, Shared, Totals
 from tests.helpers.audit_tables import Playground, contract
@@ -76,7 +76,8 @@ def test_a_mean_is_its_sum_over_its_count(playground: Playground, column: str) -
     found = playground.dataset.sql(asked)
     (plan,) = found.plans(1, pooling=1)
     assert isinstance(plan.answering, TotalsOfColumn)
-    low, high = float(plan.answering.low), float(plan.answering.high)
+    (of,) = plan.answering.columns
+    low, high = float(of.low), float(of.high)
     empty = 0
     for totals in ([0, 0], [1, 0], [0, 1], [2**14, 2**15], [2**40, 2**20]):
         for ((count, mean, total),) in (plan.answering.answer_all([totals], 0.95, quiet) for _ in range(40)):

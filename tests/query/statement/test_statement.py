@@ -21,7 +21,6 @@ from inbounds.query import Dataset, Query, column
 from inbounds.query.methods.method import OneNumber
 from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank
-from inbounds.query.methods.ratio import Ratio
 from tests.helpers import oracle
 from tests.helpers.engine_places import InDuckDB, InParquet, Place, distance, planned, totals_of
 from tests.helpers.sparing import sparing
@@ -197,7 +196,7 @@ def test_what_a_unit_may_add_is_what_the_noise_is_for(files: InParquet, unit: st
         if isinstance(answering, QuantileByRank):
             found = Fraction(answering.limit * answering.one)
         else:
-            assert isinstance(answering, OneNumber | Ratio | MomentsOfColumns)
+            assert isinstance(answering, OneNumber | MomentsOfColumns)
             found = answering.sensitivity / answering.grain
         assert found == oracle.sensitivity(query.question), str(query.question)
     files.close()

@@ -18,11 +18,7 @@ from inbounds.exact.rational import cut
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answer.budget_forecast import Lasting
 from inbounds.query.columns.derived_column import DerivedKeys
-from inbounds.query.methods.joint.joint_table import JointTable
-from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.plan import Plan
-from inbounds.query.methods.quantiles.quantiles import QuantileByRank, QuantilesInOrder
-from inbounds.query.methods.ratio import Ratio
 from inbounds.query.methods.usefulness import INSIST, too_few, why_useless
 from inbounds.query.question.clipping_warnings import clippings_of, warnings_of
 from inbounds.query.question.contribution_bound import NOTHING_READ, no_limit, row_limit
@@ -204,10 +200,8 @@ def _answers(plan: Plan) -> str:
     count = len(plan.rows) * len(plan.question.measure.answer_names)
     if count == 1:
         return "1"
-    if isinstance(plan.answering, JointTable):
-        measured = len(plan.answering.plan.measured)
-        divided = f", split over {measured} measured groupings" if measured > 1 else ""
-        return f"{count}, at ε = {float(plan.epsilon):g} together{divided}"
+    if plan.answering.divided is not None:
+        return f"{count}, at ε = {float(plan.epsilon):g} together{plan.answering.divided}"
     if plan.question.table.rows_are_units:
         each = "each" if len(plan.question.measure.answer_names) == 1 else "those of each group"
         return f"{count}, {each} at ε = {float(plan.epsilon):g}: each row is in one group only"
@@ -218,13 +212,7 @@ def _sensitivity(plan: Plan) -> str:
     table, answering = plan.question.table, plan.answering
     one = "one row" if table.owner is None else f"the one row of a {table.owner}"
     who = one if table.rows_are_units else f"all rows of one {table.unit}, weighted as at most {table.limit}"
-    if isinstance(answering, QuantileByRank | QuantilesInOrder):
-        return f"{float(answering.sensitivity):g} in rank, from {who}"
-    if isinstance(answering, MomentsOfColumns):
-        return f"{float(answering.sensitivity):g} in all {answering.number} sums together, from {who}"
-    if isinstance(answering, Ratio):
-        return f"{float(answering.sensitivity):g} in both sums together, from {who}"
-    return f"{float(answering.sensitivity):g}, from {who}"
+    return f"{float(answering.sensitivity):g}{answering.changed}, from {who}"
 
 
 def _guarantee(plan: Plan) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Sequence
 from fractions import Fraction
 
 from inbounds.bounds import Bounds
-from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.columns.column import Numbers
-from inbounds.query.methods.mechanism_choice import choose
+from inbounds.query.methods.moments.planning import moment_column, noisy_sums
+from inbounds.query.methods.moments.ratio import Ratio, TotalsOfColumn
+from inbounds.query.methods.moments.statistics import MomentColumn
 from inbounds.query.methods.planner import Planned, Planner, hull
-from inbounds.query.methods.ratio import Ratio, TotalsOfColumn
-from inbounds.query.methods.ratio_noise import RatioNoise
-from inbounds.query.question.measure import Mean, Proportion, Sum
+from inbounds.query.question.measure import Mean, Measure, Proportion, Sum
 from inbounds.query.question.shared_measures import Totals
-from inbounds.query.statement.request import Request, Total
+from inbounds.query.statement.request import Total
+
+ABOVE_AND_BELOW = (Fraction(1), Fraction(0))
+"""The two sums behind a mean grow with rows at the greatest value, and at the least."""
 
 
 def plan_sum(planner: Planner, measure: Sum) -> Planned:
@@ -32,9 +34,7 @@ def plan_mean(planner: Planner, measure: Mean) -> Planned:
     column = planner.question.table.numbers(measure.column)
     if planner.is_over_all_units:
         return _mean_of_public_number(planner, column)
-    totals = (Total(0, 1), Total(column.steps, -1))
-    request = planner.request(totals, column.steps, value=column)
-    return _ratio(planner, request, column.step, column.low, column.high, hull(column)), request
+    return _two_sums(Ratio, planner, column, (measure,))
 
 
 def plan_totals(planner: Planner, measure: Totals) -> Planned:
@@ -42,11 +42,7 @@ def plan_totals(planner: Planner, measure: Totals) -> Planned:
     column = planner.question.table.numbers(measure.column)
     if any(one.adds_values for one in measure.of):
         planner.grain(planner.no_dates(measure.column, "sum"))
-    request = planner.request((Total(0, 1), Total(column.steps, -1)), column.steps, value=column)
-    ratio = _ratio(planner, request, column.step, column.low, column.high, hull(column))
-    counts = planner.counts(planner.question.table.limit)
-    shared = {part.name: getattr(ratio, part.name) for part in fields(ratio)}
-    return TotalsOfColumn(**shared, of=measure.of, counts=counts, sums=planner.sums(column)), request
+    return _two_sums(TotalsOfColumn, planner, column, measure.of)
 
 
 def plan_proportion(planner: Planner, measure: Proportion) -> Planned:
@@ -54,18 +50,16 @@ def plan_proportion(planner: Planner, measure: Proportion) -> Planned:
     if planner.is_over_all_units:
         return _proportion_of_public_number(planner, measure)
     request = planner.request((Total(0, 1), Total(1, -1)), 1, value=measure.condition)
-    return _ratio(planner, request, Fraction(1), Fraction(0), Fraction(1), Bounds(0, 1)), request
+    column = MomentColumn("", Fraction(0), Fraction(1), Bounds(0, 1), Bounds(0, None, step=1), ABOVE_AND_BELOW)
+    return noisy_sums(Ratio, planner, request, [column], (measure,), row=Fraction(1), whole=1), request
 
 
-def _ratio(planner: Planner, request: Request, step: Fraction, low: Fraction, high: Fraction, bounds: Bounds) -> Ratio:
-    """Answer with two draws.  A unit changes both of them, unless it is one row and that is all of one of them."""
-    one_of_two = planner.question.table.rows_are_units and step == high - low
-    guarantee: GuaranteeName = "standard" if one_of_two else "distance"
-    sensitivity = planner.question.table.limit * (high - low)
-    fine = step / request.weights.one
-    choice = choose(Bounds(0, None, step=fine), sensitivity, planner.epsilon, guarantee, planner.pooling)
-    noise = RatioNoise.of(choice.mechanism, fine, sensitivity / planner.epsilon)
-    return Ratio(choice, guarantee, sensitivity, bounds, fine, low, high, noise)
+def _two_sums(kind: type[Ratio], planner: Planner, column: Numbers, of: Sequence[Measure]) -> Planned:
+    """Add up the distances from the least value, and those from the greatest."""
+    request = planner.request((Total(0, 1), Total(column.steps, -1)), column.steps, value=column)
+    columns = [moment_column(planner, column, ABOVE_AND_BELOW)]
+    answering = noisy_sums(kind, planner, request, columns, of, row=column.high - column.low, whole=column.steps)
+    return answering, request
 
 
 def _mean_of_public_number(planner: Planner, column: Numbers) -> Planned:

@@ -75,9 +75,19 @@ class Answering(ABC):
     ) -> list[tuple[Answered, ...]]:
         """Return private answers: one tuple for each row of the answer, one answer for each of its columns."""
 
+    @property
+    def changed(self) -> str:
+        """What the sensitivity is the change of, if not of an answer."""
+        return ""
+
     def rho(self, epsilon: Fraction) -> Fraction:
         """Return at least the rho of all answers together, which lose at most epsilon."""
         return pure(epsilon)
+
+    @property
+    def divided(self) -> str | None:
+        """Over what epsilon is divided, if all answers have it together."""
+        return None
 
     def possible(self) -> str:
         """Say where answers can be."""
@@ -160,21 +170,14 @@ class OneNumber(Answering):
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
     ) -> list[tuple[Answered, ...]]:
         """Return the total of each group, with noise, as a possible answer."""
-        released = [self._draw(one, entropy) for one in told(totals, report)]
-        lows, highs = intervals(self.choice, released, confidence)
-        found: list[tuple[Answered, ...]] = []
-        for one, low, high in zip(released, lows, highs, strict=True):
-            value = written(self.bounds, on_step(self.bounds, one))
-            found.append((Answered(value, self._noise(one), around(self.bounds, low, high)),))
-        return found
+        exact = (self.shift + total * self.grain for (total,) in told(totals, report))
+        released = [release(self.choice, answer, entropy) for answer in exact]
+        ends = zip(*intervals(self.choice, released, confidence), strict=True)
+        return [(self._answered(answer, low, high),) for answer, (low, high) in zip(released, ends, strict=True)]
 
-    def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
-        """Return one group's total, with noise, as a possible answer."""
-        released = self._draw(totals, entropy)
-        return Answered(written(self.bounds, on_step(self.bounds, released)), self._noise(released))
-
-    def _draw(self, totals: list[int], entropy: Entropy) -> Fraction:
-        return release(self.choice, self.shift + totals[0] * self.grain, entropy)
+    def _answered(self, released: Fraction, low: float, high: float) -> Answered:
+        value = written(self.bounds, on_step(self.bounds, released))
+        return Answered(value, self._noise(released), around(self.bounds, low, high))
 
     @cached_property
     def _noise(self) -> Callable[[Fraction], float]:
@@ -260,8 +263,6 @@ def _lattice(bounds: Bounds) -> Lattice:
 def written(bounds: Bounds, value: Fraction) -> Value:
     """Return an answer as people write it: an int, a date, or a float."""
     if bounds.is_dates:
-        found = bounds.as_answer(on_step(bounds, value))
-        assert isinstance(found, date)
-        return found
+        return date.fromordinal(int(on_step(bounds, value)))
     integral = bounds.step is not None and bounds.step.denominator == bounds.offset.denominator == 1
     return int(value) if integral else float(value)

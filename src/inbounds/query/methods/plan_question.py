@@ -11,7 +11,7 @@ from inbounds.privacy.claim import checked_epsilon
 from inbounds.query.engines.engine import Engine
 from inbounds.query.methods.counts import plan_count, plan_keys, plan_shares, plan_units
 from inbounds.query.methods.means import plan_mean, plan_proportion, plan_sum, plan_totals
-from inbounds.query.methods.moments.planning import plan_moments
+from inbounds.query.methods.moments.planning import plan_moment, plan_moments
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.planner import Planned, Planner
 from inbounds.query.methods.quantiles.planning import plan_quantile, plan_quantiles
@@ -46,10 +46,10 @@ METHODS: dict[type[Measure], Callable[[Planner, Any], Planned]] = {
     Mean: plan_mean,
     Totals: plan_totals,
     Proportion: plan_proportion,
-    Variance: plan_moments,
-    Deviation: plan_moments,
-    Covariance: plan_moments,
-    Correlation: plan_moments,
+    Variance: plan_moment,
+    Deviation: plan_moment,
+    Covariance: plan_moment,
+    Correlation: plan_moment,
     Moments: plan_moments,
     Quantile: plan_quantile,
     Extreme: plan_quantile,

@@ -360,6 +360,32 @@ def test_the_mean_size_of_a_sum_of_noises() -> None:
     assert found == pytest.approx([2, 3, 2 * closed], rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("asked", "factors"),
+    [
+        ("COUNT(*), AVG(yes)", (1, 1)),
+        ("COUNT(*), VAR_POP(yes)", (1, 1)),
+        ("SUM(few), AVG(few)", (Fraction(7, 4), Fraction(3, 4))),
+        ("SUM(few), COUNT(*)", (Fraction(7, 4), Fraction(3, 4))),
+    ],
+)
+def test_the_noise_of_two_sums_on_a_coarse_lattice_is_exact(asked: str, factors: tuple[Any, Any]) -> None:
+    """The noise told beside a count and a sum is the exact mean size of both noises together, where Laplace noise would
+    be less."""
+    columns = '[columns.yes]\nbounds = "[0, 1] step 1"\n[columns.few]\nbounds = "[3, 7] step 1"\n'
+    with Playground(contract(columns, unit="row"), "yes BIGINT, few BIGINT") as playground:
+        answering = planned(playground.dataset, f"SELECT {asked} FROM visits", 4).answering
+    assert isinstance(answering, MomentsOfColumns)
+    law = np.array([float(answering.choice.mechanism.pmf(500 + i, 500)) for i in range(-40, 41)])
+    noise = np.arange(-40, 41)
+    exact = (np.outer(law, law) * np.abs(np.add.outer(float(factors[0]) * noise, float(factors[1]) * noise))).sum()
+    told = answering.answer_all([[500, 500]], 0.95, quiet)[0][0].noise
+    assert law.sum() == pytest.approx(1, abs=1e-9)
+    assert told == pytest.approx(exact, rel=0.001)
+    laplace = mean_size(np.array([[float(factor) for factor in factors]]), answering.noise.each)[0]
+    assert laplace < exact * 0.99
+
+
 def test_missing_values_leave_a_row_out(playground: Playground) -> None:
     """A row that misses either of two columns counts in neither."""
     plan = planned(playground.dataset, "SELECT COUNT(*), CORR(size, weight), AVG(size) FROM visits")

@@ -80,6 +80,12 @@ class JointTable(Answering):
         return self.plan.sensitivity * self.step
 
     @property
+    def divided(self) -> str:
+        """Over how many groupings epsilon is divided."""
+        measured = len(self.plan.measured)
+        return f", split over {measured} measured groupings" if measured > 1 else ""
+
+    @property
     def farthest(self) -> Fraction:
         """How far from 0 a cell, a sum of cells or the end of an interval is at most: 64 bits hold them, in steps."""
         return 2**63 * self.step

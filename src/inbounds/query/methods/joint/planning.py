@@ -55,7 +55,7 @@ def joint_table(
         kept.known(question.table.known),
         layout,
         None if most is None or not nonnegative else int(abs(most) / step),
-        of_all_rows=question.condition is None and isinstance(question.measure, Count),
+        of_all_rows=question.condition is None and question.measure == Count(),
         possible=kept.possible,
     )
     make = partial(

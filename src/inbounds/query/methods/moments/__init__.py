@@ -1,1 +1,1 @@
-"""Variances, standard deviations, covariances and correlations."""
+"""Counts, sums, means, variances, covariances and correlations, from the same noisy sums."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, prod
 
@@ -10,12 +11,12 @@ from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.columns.column import Numbers
 from inbounds.query.methods.mechanism_choice import choose
 from inbounds.query.methods.moments.moments import MomentsOfColumns
+from inbounds.query.methods.moments.noise import SumNoise
 from inbounds.query.methods.moments.statistics import MomentColumn
 from inbounds.query.methods.planner import Planned, Planner, hull
-from inbounds.query.methods.ratio_noise import RatioNoise
-from inbounds.query.question.measure import Moment
+from inbounds.query.question.measure import Measure, Moment
 from inbounds.query.question.shared_measures import Moments
-from inbounds.query.statement.request import Parts
+from inbounds.query.statement.request import Parts, Request
 
 MOST_UNITS = 2**30
 """A value is counted in at most so many units: its square stays below 2**63."""
@@ -24,36 +25,54 @@ MOST_WHOLE = {1: 2**35, 2: 2**17}
 """The parts of a value add up to at most this, in questions about one column and about two: the products of a row stay
 below 2**35, and times `MOST_ROWS` below 2**63."""
 
+PLACES = {2: (Fraction(0), Fraction(1)), 3: (Fraction(0), Fraction(1, 2), Fraction(1))}
+"""Where the parts of a value stand: two of them or three."""
 
-def plan_moments(planner: Planner, asked: Moments | Moment) -> Planned:
+
+def plan_moment(planner: Planner, measure: Moment) -> Planned:
+    """Answer one by itself as if it were several."""
+    return plan_moments(planner, Moments.joining([measure]))
+
+
+def plan_moments(planner: Planner, measure: Moments) -> Planned:
     """Answer with the sums of all parts of rows, which a row of any value moves by its weight together."""
-    measure = Moments.joining([asked]) if isinstance(asked, Moment) else asked
     columns = [planner.question.table.numbers(name) for name in measure.columns]
     for name in (name for one in measure.of if one.adds_values for name in one.nodes):
         planner.grain(planner.no_dates(name, "sum"))
     squares = any(one.needs_squares for one in measure.of)
-    parts = tuple(parts_of(one, squares=squares, columns=len(columns)) for one in columns)
-    whole = prod(one.whole for one in parts)
+    parts = tuple(parts_of(column, squares=squares, columns=len(columns)) for column in columns)
+    whole = prod(cut.whole for cut in parts)
     request = planner.request((), whole, parts=parts)
-    one_of_all = planner.question.table.rows_are_units and whole == 1
-    guarantee: GuaranteeName = "standard" if one_of_all else "distance"
-    limit, fine = Fraction(planner.question.table.limit), Fraction(1, whole * request.weights.one)
-    choice = choose(Bounds(0, None, step=fine), limit, planner.epsilon, guarantee, planner.pooling)
-    noise = RatioNoise.of(choice.mechanism, fine, limit / planner.epsilon)
-    counts = planner.counts(planner.question.table.limit)
-    of_columns = tuple(
-        MomentColumn(
-            column.name,
-            column.low,
-            column.high,
-            hull(column),
-            planner.sums(column),
-            cut.count,
-        )
-        for column, cut in zip(columns, parts, strict=True)
-    )
-    answering = MomentsOfColumns(choice, guarantee, limit, fine, of_columns, measure.of, counts, noise.each)
-    return answering, request
+    cut = [moment_column(planner, column, PLACES[of.count]) for column, of in zip(columns, parts, strict=True)]
+    return noisy_sums(MomentsOfColumns, planner, request, cut, measure.of, row=Fraction(1), whole=whole), request
+
+
+def moment_column(planner: Planner, column: Numbers, places: tuple[Fraction, ...]) -> MomentColumn:
+    """Return a column whose values are cut into parts at these places."""
+    return MomentColumn(column.name, column.low, column.high, hull(column), planner.sums(column), places)
+
+
+def noisy_sums(
+    kind: type[MomentsOfColumns],
+    planner: Planner,
+    request: Request,
+    columns: Sequence[MomentColumn],
+    of: Sequence[Measure],
+    *,
+    row: Fraction,
+    whole: int,
+) -> MomentsOfColumns:
+    """Answer with a draw for each sum; a row of any value adds `row` to them together, and `whole` in their integers.
+
+    A unit changes all of them, unless it is one row and that is all of one of them.
+    """
+    table = planner.question.table
+    guarantee: GuaranteeName = "standard" if table.rows_are_units and whole == 1 else "distance"
+    sensitivity, fine = table.limit * row, row / whole / request.weights.one
+    choice = choose(Bounds(0, None, step=fine), sensitivity, planner.epsilon, guarantee, planner.pooling)
+    noise = SumNoise.of(choice.mechanism, fine, sensitivity / planner.epsilon)
+    counts = planner.counts(table.limit)
+    return kind(choice, guarantee, sensitivity, fine, row, tuple(columns), tuple(of), counts, noise)
 
 
 def parts_of(column: Numbers, *, squares: bool, columns: int) -> Parts:

@@ -6,7 +6,9 @@ place in the range, its control point: the mean of `u` is the mean of the places
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,50 +17,64 @@ import numpy as np
 from inbounds.query.methods.moments.ends import correlation_ends, covariance_ends, share_ends, variance_ends
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from inbounds.query.methods.moments.ends import Ends, Numbers
 
-PLACES = {2: np.array([0.0, 1.0]), 3: np.array([0.0, 0.5, 1.0])}
-"""Where the parts of a value stand: two of them or three."""
+HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, eq=False)
 class MomentSums:
-    """The sums of all products of parts, one axis for the groups and one for each column."""
+    """The sums of all products of parts, for each group."""
 
-    sums: NDArray[np.float64]
-    lows: NDArray[np.float64]
-    highs: NDArray[np.float64]
+    released: Sequence[Sequence[Fraction]]
+    lows: Numbers
+    highs: Numbers
+    places: Sequence[tuple[Fraction, ...]]
+    """Where each of the sums of a group stands in the range of each column."""
+    row: Fraction
+    """What a row adds to all sums of its group together."""
 
-    @property
-    def _axes(self) -> range:
-        return range(self.sums.ndim - 1)
+    # What the sums of one group say, exactly.
+
+    def exact_rows(self, group: int) -> Fraction:
+        """Return how many rows there are."""
+        return sum(self.released[group], Fraction(0)) / self.row
+
+    def exact_mean(self, group: int, axis: int) -> Fraction:
+        """Return the mean of a column; a half where there are no rows."""
+        sums = self.released[group]
+        weighed = sum((part * place[axis] for part, place in zip(sums, self.places, strict=True)), Fraction(0))
+        return weighed / together if (together := sum(sums)) else HALF
+
+    # What the sums of all groups say, in doubles.
 
     @cached_property
-    def rows(self) -> Numbers:
-        """How many rows there are, of any weight."""
+    def sums(self) -> Numbers:
+        """The sums, one row of them for each group."""
+        return np.array(self.released, dtype=np.float64)
+
+    @cached_property
+    def together(self) -> Numbers:
+        """All sums of each group."""
         return self._added(self.sums)
 
     @cached_property
     def row_ends(self) -> Ends:
-        """How many there can be."""
-        return self._added(self.lows), self._added(self.highs)
+        """How many rows there can be."""
+        return self._added(self.lows) / float(self.row), self._added(self.highs) / float(self.row)
 
     @cached_property
     def means(self) -> list[Numbers]:
         """The mean of each column; a half where there are no rows."""
-        by_column = [self._of(self.sums, axis) for axis in self._axes]
-        return [self._ratio(sums @ PLACES[sums.shape[-1]], 0.5) for sums in by_column]
+        return [self._ratio(self.sums @ self._at(axis), 0.5) for axis in self._axes]
 
     def mean_ends(self, axis: int) -> Ends:
         """Return where the mean can be."""
-        above, below = self._weighed(self._at(axis)), self._weighed(1 - self._at(axis))
-        return share_ends(above, below)
+        return share_ends(self._weighed(self._at(axis)), self._weighed(1 - self._at(axis)))
 
-    def sum_ends(self, axis: int, low: float, high: float) -> Ends:
-        """Return where the sum of a column with these ends can be: each sum counts as so much for each row."""
-        return self._weighed(low + (high - low) * self._at(axis))
+    def sum_ends(self, axis: int, low: Fraction, high: Fraction) -> Ends:
+        """Return where the sum of a column with these ends can be."""
+        return self._weighed(self._per_row(axis, low, high))
 
     @cached_property
     def variances(self) -> list[Numbers]:
@@ -66,12 +82,12 @@ class MomentSums:
         return [self._ratio(self._added(self.sums * self._about_mean(axis)), 0.0) for axis in self._axes]
 
     def variance_ends(self, axis: int) -> Ends:
-        """Return where the variance can be."""
-        low, high = (self._of(one, axis) for one in (self.lows, self.highs))
-        sides = [(low[:, i], high[:, i]) for i in range(low.shape[1])]
-        if len(sides) == 2:  # a row of 0 or 1 has nothing between
-            sides.insert(1, (np.zeros(len(low)), np.zeros(len(low))))
-        return variance_ends((sides[0], sides[1], sides[2]))
+        """Return where the variance can be; a column of two values has nothing between."""
+        at = self._at(axis)
+        below, between, above = (
+            (self._added(self.lows[:, at == place]), self._added(self.highs[:, at == place])) for place in (0, 0.5, 1)
+        )
+        return variance_ends((below, between, above))
 
     @cached_property
     def covariance(self) -> Numbers:
@@ -81,7 +97,8 @@ class MomentSums:
     def covariance_ends(self) -> Ends:
         """Return where the covariance can be."""
         u, v = self._at(0), self._at(1)
-        both, first, second, none = (self._weighed(one) for one in (u * v, u * (1 - v), (1 - u) * v, (1 - u) * (1 - v)))
+        corners = (u * v, u * (1 - v), (1 - u) * v, (1 - u) * (1 - v))
+        both, first, second, none = (self._weighed(corner) for corner in corners)
         return covariance_ends(both, first, second, none)
 
     def correlation_ends(self) -> Ends:
@@ -90,60 +107,60 @@ class MomentSums:
 
     # By how much a statistic changes with each of the sums, to first order.
 
-    def per_row(self, low: float, high: float, axis: int) -> Numbers:
-        """Return the change of a sum over rows that count as `low` to `high` by their place in a column."""
-        return self._flat(np.broadcast_to(low + (high - low) * self._at(axis), self.sums.shape))
+    def count_change(self) -> Numbers:
+        """Return the change of the number of rows."""
+        return self.sum_change(0, Fraction(1), Fraction(1))
+
+    def sum_change(self, axis: int, low: Fraction, high: Fraction) -> Numbers:
+        """Return the change of the sum of a column with these ends."""
+        return np.broadcast_to(self._per_row(axis, low, high), self.sums.shape)
 
     def mean_change(self, axis: int) -> Numbers:
         """Return the change of the mean."""
-        return self._change(self._at(axis) - self._column(self.means[axis]))
+        return self._change(self._at(axis) - self.means[axis][:, None])
 
     def variance_change(self, axis: int) -> Numbers:
         """Return the change of the variance: the mean is where the mean square is least, so it need not move."""
-        return self._change(self._about_mean(axis) - self._column(self.variances[axis]))
+        return self._change(self._about_mean(axis) - self.variances[axis][:, None])
 
     def covariance_change(self) -> Numbers:
         """Return the change of the covariance."""
-        return self._change(self._off_means() - self._column(self.covariance))
+        return self._change(self._off_means() - self.covariance[:, None])
 
     # The parts of these.
 
+    @property
+    def _axes(self) -> range:
+        return range(len(self.places[0]))
+
     def _at(self, axis: int) -> Numbers:
         """Return the place of each sum along a column."""
-        shape = [1] * self.sums.ndim
-        shape[1 + axis] = self.sums.shape[1 + axis]
-        return PLACES[shape[1 + axis]].reshape(shape)
+        return np.array([place[axis] for place in self.places], dtype=np.float64)
+
+    def _per_row(self, axis: int, low: Fraction, high: Fraction) -> Numbers:
+        """Return what 1 in each sum is worth where a row counts as `low` to `high`, by its place in a column."""
+        at = self._at(axis)
+        return float(low / self.row) * (1 - at) + float(high / self.row) * at
 
     def _about_mean(self, axis: int) -> Numbers:
         """Return `(u - m)^2` in terms of the parts: `m^2`, `m^2 - m` for the one between, and `(1 - m)^2`."""
-        mean, at = self._column(self.means[axis]), self._at(axis)
+        mean, at = self.means[axis][:, None], self._at(axis)
         return np.where(at == 0.5, mean**2 - mean, (at - mean) ** 2)
 
     def _off_means(self) -> Numbers:
-        return (self._at(0) - self._column(self.means[0])) * (self._at(1) - self._column(self.means[1]))
+        return (self._at(0) - self.means[0][:, None]) * (self._at(1) - self.means[1][:, None])
 
     def _weighed(self, factors: Numbers) -> Ends:
         """Return the ends of a sum of all sums, each times a factor; a negative one turns its ends around."""
         ends = np.where(factors >= 0, self.lows, self.highs), np.where(factors >= 0, self.highs, self.lows)
         return self._added(ends[0] * factors), self._added(ends[1] * factors)
 
-    def _of(self, sums: Numbers, axis: int) -> Numbers:
-        """Return the sums by the parts of one column."""
-        found: Numbers = sums.sum(axis=tuple(1 + other for other in self._axes if other != axis))
-        return found
-
     def _added(self, sums: Numbers) -> Numbers:
-        return self._flat(sums).sum(axis=1)
-
-    def _column(self, numbers: Numbers) -> Numbers:
-        return numbers.reshape(-1, *[1 for _ in self._axes])
+        added: Numbers = sums.sum(axis=1)
+        return added
 
     def _change(self, factors: Numbers) -> Numbers:
-        rows = np.where(self.rows > 0, self.rows, np.inf)
-        return self._flat(factors / self._column(rows))
-
-    def _flat(self, sums: Numbers) -> Numbers:
-        return np.broadcast_to(sums, self.sums.shape).reshape(len(self.sums), -1)
+        return factors / np.where(self.together > 0, self.together, np.inf)[:, None]
 
     def _ratio(self, numbers: Numbers, nothing: float) -> Numbers:
-        return np.where(self.rows > 0, numbers / np.where(self.rows > 0, self.rows, 1), nothing)
+        return np.where(self.together > 0, numbers / np.where(self.together > 0, self.together, 1), nothing)

@@ -36,6 +36,7 @@ class QuantileByRank(Answering):
     one: int
     """What a row that counts in full weighs."""
     guarantee: GuaranteeName
+    changed = " in rank"
 
     @property
     def sensitivity(self) -> Fraction:  # type: ignore[override]
@@ -104,6 +105,7 @@ class QuantilesInOrder(Answering):
 
     law: OrderedQuantiles
     guarantee: GuaranteeName
+    changed = " in rank"
 
     @property
     def sensitivity(self) -> Fraction:  # type: ignore[override]
