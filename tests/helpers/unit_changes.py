@@ -46,7 +46,7 @@ def part_of_sensitivity(plan: Plan, more: Totals, less: Totals) -> Fraction:
     if isinstance(answering, QuantileByRank):
         return _of_ranks(answering, more, less)
     if isinstance(answering, QuantilesInOrder):  # a draw loses epsilon * w / k for rows of weight w
-        return Fraction(sum(_changes(more, less)), answering.law.limit * answering.law.one)
+        return Fraction(sum(_changes(more, less)), answering.law.limit * answering.law.row_weight)
     assert isinstance(answering, OneNumber | MomentsOfColumns)
     if isinstance(answering, KeysPresent):
         more, less = ([[one] for one in _keys(answering, totals)] for totals in (more, less))
@@ -74,7 +74,7 @@ def _changes(more: Totals, less: Totals) -> list[int]:
 def _keys(answering: KeysPresent, totals: Totals) -> Iterable[int]:
     """Return how many keys are there in each group, in weights of units."""
     ends = list(accumulate(answering.of_each, initial=0))
-    return [sum(min(total, answering.one) for (total,) in totals[first:last]) for first, last in pairwise(ends)]
+    return [sum(min(total, answering.unit_weight) for (total,) in totals[first:last]) for first, last in pairwise(ends)]
 
 
 def _of_ranks(answering: QuantileByRank, more: Totals, less: Totals) -> Fraction:
@@ -83,7 +83,7 @@ def _of_ranks(answering: QuantileByRank, more: Totals, less: Totals) -> Fraction
         max(abs(a - b) for a, b in zip(*(rank_misses(one, answering.level) for one in pair), strict=True))
         for pair in zip(more, less, strict=True)
     ]
-    return sum(missed) / (answering.sensitivity * answering.level.denominator * answering.one)
+    return sum(missed) / (answering.sensitivity * answering.level.denominator * answering.row_weight)
 
 
 def _of_tables(plan: Plan, joint: JointPlan, more: Totals, less: Totals) -> Fraction:

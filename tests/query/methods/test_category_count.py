@@ -36,7 +36,9 @@ def counted(playground: Playground, rows: list[tuple[int, str]], by: str | None 
     totals = playground.totals(plan, [(who, REGION[place], place) for who, place in rows])
     first, found = 0, []
     for size in answering.of_each:
-        found.append(sum(min(one, answering.one) for (one,) in totals[first : first + size]) / answering.one)
+        found.append(
+            sum(min(one, answering.unit_weight) for (one,) in totals[first : first + size]) / answering.unit_weight
+        )
         first += size
     return found
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inbounds import Bounds
 from inbounds.query import Query
 from inbounds.query.columns.column import Numbers, grain_of
-from inbounds.query.methods.method import OneNumber, on_step, release, written
+from inbounds.query.methods.method import OneNumber, on_step, release, write_value
 from inbounds.query.methods.moments.ratio import Ratio
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank
@@ -208,6 +208,6 @@ def test_releases_are_exact_fractions_on_the_lattice() -> None:
 )
 def test_answers_are_written_as_people_do(bounds: Bounds, value: Fraction, wanted: Any) -> None:
     """An answer is an int on whole numbers, a date among days, and a float elsewhere."""
-    found = written(bounds, value)
+    found = write_value(bounds, value)
     assert found == wanted
     assert type(found) is type(wanted)

@@ -148,7 +148,7 @@ def test_no_unit_changes_more_than_the_sensitivity(plans: Plans, table: list[Row
                 )
                 for one, other in zip(more, less, strict=True)
             ]
-            assert sum(missed) <= answering.sensitivity * answering.level.denominator * answering.one
+            assert sum(missed) <= answering.sensitivity * answering.level.denominator * answering.row_weight
             continue
         if isinstance(answering, JointTable):
             check_groupings(answering, more, less)

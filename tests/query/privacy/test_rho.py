@@ -67,7 +67,7 @@ def test_quantiles_in_order_have_no_more_than_they_count(case: str) -> None:
             seen[tuple(rows)] = [float(found[key].mid()) for key in sorted(found)]
         return seen[tuple(rows)]
 
-    unit = quantiles.limit * quantiles.one
+    unit = quantiles.limit * quantiles.row_weight
     worst = max(greatest_rho_of(law(rows), law(more)) for rows, more in neighbours(quantiles.buckets.count, 2, unit))
     assert worst <= float(quantiles.rho) + ROUNDING
     assert quantiles.rho <= bounded_range(quantiles.epsilon)

@@ -194,7 +194,7 @@ def test_what_a_unit_may_add_is_what_the_noise_is_for(files: InParquet, unit: st
     for query in (ask(dataset) for ask in QUESTIONS):
         answering = planned(query).answering
         if isinstance(answering, QuantileByRank):
-            found = Fraction(answering.limit * answering.one)
+            found = Fraction(answering.limit * answering.row_weight)
         else:
             assert isinstance(answering, OneNumber | MomentsOfColumns)
             found = answering.sensitivity / answering.grain

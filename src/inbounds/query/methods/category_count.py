@@ -20,7 +20,7 @@ from inbounds.sampling.entropy import Entropy, system
 class KeysPresent(OneNumber):
     """A number of keys, for each group: one draw in bounds from 0 to all of them."""
 
-    one: int
+    unit_weight: int
     """What a unit that counts in full weighs."""
     of_each: tuple[int, ...]
     """How many keys there are in each group."""
@@ -30,9 +30,11 @@ class KeysPresent(OneNumber):
     ) -> list[tuple[Answered, ...]]:
         """Return how many keys have a row in each group, from the totals of all groups and keys."""
         ends = list(accumulate(self.of_each, initial=0))
-        keys = [[sum(min(total, self.one) for (total,) in totals[first:last])] for first, last in pairwise(ends)]
-        found = super().answer_all(keys, confidence, report, entropy)
-        return [(_at_most(answered, most),) for (answered,), most in zip(found, self.of_each, strict=True)]
+        keys = [
+            [sum(min(total, self.unit_weight) for (total,) in totals[first:last])] for first, last in pairwise(ends)
+        ]
+        answers = super().answer_all(keys, confidence, report, entropy)
+        return [(_at_most(answered, most),) for (answered,), most in zip(answers, self.of_each, strict=True)]
 
 
 def _at_most(answered: Answered, most: int) -> Answered:

@@ -78,19 +78,20 @@ class CumulativeShares(Answering):
     def _intervals(self, measured: Measurements, confidence: float) -> list[tuple[float, float]]:
         """Return where each share lies: rows up to a bin, and rows beyond it, each in its interval."""
         bins = self.plan.layout.cells
-        found = []
+        shares = []
         for last in range(bins):
             below, above = (self._ends(measured, part, confidence) for part in ((0, last + 1), (last + 1, bins)))
             low = below[0] / (below[0] + above[1]) if below[0] else 0.0
             high = below[1] / (below[1] + above[0]) if below[1] else float(above[0] == 0)
-            found.append((low, high))
-        return found
+            shares.append((low, high))
+        return shares
 
     def _ends(self, measured: Measurements, part: tuple[int, int], confidence: float) -> tuple[float, float]:
         """Return the ends of an interval for the rows in a stretch of bins, from the fewest measured groups.
 
         The noise of the groups of one level goes beyond its reach with at most an equal part of the odds.
         """
+        # Take whole groups as high in the tree as they fit; add them up; add up how far each level's noise may reach.
         levels = stretch(part, self.branching, len(self.plan.measured))
         used = [level for level, groups in enumerate(levels) if groups]
         each = 1 - (1 - confidence) / max(len(used), 1)
@@ -168,16 +169,17 @@ def _depth(bins: int, branching: int) -> int:
 
 def stretch(part: tuple[int, int], branching: int, levels: int) -> list[list[int]]:
     """Return a stretch of leaves as whole groups: for each level, from the leaves up, the groups that are taken."""
+    # On each level, take what sticks out beyond whole groups of the level above, and go on there with the rest.
     first, last = part
-    found: list[list[int]] = [[] for _ in range(levels)]
+    groups: list[list[int]] = [[] for _ in range(levels)]
     for level in range(levels):
         if level == levels - 1:
-            found[level] += range(first, last)
+            groups[level] += range(first, last)
             break
         up_first, up_last = -(-first // branching), last // branching
         if up_first >= up_last:
-            found[level] += range(first, last)
+            groups[level] += range(first, last)
             break
-        found[level] += [*range(first, up_first * branching), *range(up_last * branching, last)]
+        groups[level] += [*range(first, up_first * branching), *range(up_last * branching, last)]
         first, last = up_first, up_last
-    return found
+    return groups

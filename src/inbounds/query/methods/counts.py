@@ -51,7 +51,7 @@ def plan_keys(planner: Planner, measure: CountKeys) -> Planned:
         raise InvalidQuestion(f"no category of {measure.column.name} can meet the condition; change the condition")
     number = planner.one_number(request, Bounds(0, max(of_each), step=1), Fraction(1), Fraction(limit))
     shared = {part.name: getattr(number, part.name) for part in fields(number)}
-    answering = KeysPresent(**shared, one=request.weights.one, of_each=of_each)
+    answering = KeysPresent(**shared, unit_weight=request.weights.one, of_each=of_each)
     return answering, replace(request, groups=groups)
 
 

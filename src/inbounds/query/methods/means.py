@@ -40,7 +40,7 @@ def plan_mean(planner: Planner, measure: Mean) -> Planned:
 def plan_totals(planner: Planner, measure: Totals) -> Planned:
     """Answer with the two sums behind a mean, which tell the count and the sum as well."""
     column = planner.question.table.numbers(measure.column)
-    if any(one.adds_values for one in measure.of):
+    if any(asked.adds_values for asked in measure.of):
         planner.grain(planner.no_dates(measure.column, "sum"))
     return _two_sums(TotalsOfColumn, planner, column, measure.of)
 

@@ -144,12 +144,12 @@ def at_rows(error: Callable[[int], float]) -> dict[str, float]:
     return {f"at {rows:,} rows": error(rows) for rows in SHOWN_ROWS}
 
 
-def told(totals: Sequence[list[int]], report: Progress) -> Iterator[list[int]]:
-    """Yield totals one by one, telling progress."""
-    for number, one in enumerate(totals):
+def report_groups(totals: Sequence[list[int]], report: Progress) -> Iterator[list[int]]:
+    """Yield the totals of one group after another, reporting progress."""
+    for number, group in enumerate(totals):
         if number % REPORTED == 0:
             report(f"answering for group {number + 1} of {len(totals)}")
-        yield one
+        yield group
 
 
 @dataclass(frozen=True)
@@ -170,13 +170,13 @@ class OneNumber(Answering):
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
     ) -> list[tuple[Answered, ...]]:
         """Return the total of each group, with noise, as a possible answer."""
-        exact = (self.shift + total * self.grain for (total,) in told(totals, report))
+        exact = (self.shift + total * self.grain for (total,) in report_groups(totals, report))
         released = [release(self.choice, answer, entropy) for answer in exact]
         ends = zip(*intervals(self.choice, released, confidence), strict=True)
         return [(self._answered(answer, low, high),) for answer, (low, high) in zip(released, ends, strict=True)]
 
     def _answered(self, released: Fraction, low: float, high: float) -> Answered:
-        value = written(self.bounds, on_step(self.bounds, released))
+        value = write_value(self.bounds, on_step(self.bounds, released))
         return Answered(value, self._noise(released), around(self.bounds, low, high))
 
     @cached_property
@@ -214,7 +214,7 @@ def intervals(choice: Choice, released: Sequence[Fraction], confidence: float) -
     """Return the ends of an interval around each release: of the true answers that may well have led to it."""
     if not released:
         return [], []
-    lows, highs = choice.mechanism.interval(np.array([float(one) for one in released]), confidence)
+    lows, highs = choice.mechanism.interval(np.array([float(answer) for answer in released]), confidence)
     return [float(low) for low in lows], [float(high) for high in highs]
 
 
@@ -229,7 +229,7 @@ def around(bounds: Bounds, low: float, high: float) -> Interval:
         )
     first = floor((Fraction(low) - bounds.offset) / step) * step + bounds.offset
     last = ceil((Fraction(high) - bounds.offset) / step) * step + bounds.offset
-    return written(bounds, on_step(bounds, first)), written(bounds, on_step(bounds, last))
+    return write_value(bounds, on_step(bounds, first)), write_value(bounds, on_step(bounds, last))
 
 
 def within_64_bits(total: int) -> int:
@@ -260,7 +260,7 @@ def _lattice(bounds: Bounds) -> Lattice:
     return Lattice.of(bounds, bounds.step)
 
 
-def written(bounds: Bounds, value: Fraction) -> Value:
+def write_value(bounds: Bounds, value: Fraction) -> Value:
     """Return an answer as people write it: an int, a date, or a float."""
     if bounds.is_dates:
         return date.fromordinal(int(on_step(bounds, value)))

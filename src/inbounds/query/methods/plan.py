@@ -46,12 +46,13 @@ class Plan:
 
     def totals(self, rows: list[tuple[int, ...]]) -> list[list[int]]:
         """Return the totals of every cell, zeros where a statement gave no row."""
+        # Zeros for every cell; then each row of the statement is added to its own cell.
         depth, width = len(self.request.groups), self._width
-        found: dict[tuple[int, ...], list[int]] = {cell: [0] * width for cell in self.cells}
+        totals: dict[tuple[int, ...], list[int]] = {cell: [0] * width for cell in self.cells}
         for row in rows:
-            if None not in row[:depth] and (cell := tuple(map(int, row[:depth]))) in found:  # else it is of no group
-                self._add(found[cell], [int(number or 0) for number in row[depth:]])
-        return list(found.values())
+            if None not in row[:depth] and (cell := tuple(map(int, row[:depth]))) in totals:  # else it is of no group
+                self._add(totals[cell], [int(number or 0) for number in row[depth:]])
+        return list(totals.values())
 
     @property
     def _width(self) -> int:

@@ -74,7 +74,7 @@ class Planner:
     def _columns(self, value: Numbers | Condition | None) -> dict[str, Column]:
         """Return the columns of the table, and those made of columns that conditions look at."""
         table, conditions = self.question.table, (self.question.condition, value)
-        nodes = [node for one in conditions if isinstance(one, Condition) for node in one.columns()]
+        nodes = [node for condition in conditions if isinstance(condition, Condition) for node in condition.columns()]
         return {**table.columns, **{node.name: table.column(node) for node in nodes}}
 
     @property

@@ -31,16 +31,16 @@ def why_useless(plans: Sequence[Plan]) -> str | None:
 
 def _why_guess(plans: Sequence[Plan]) -> str | None:
     """Name what is no better than a guess; beside what may be, with its own part of epsilon."""
-    found = [plan for plan in plans if plan.answering.is_guess(most_rows(plan.question))]
-    if not found:
+    guesses = [plan for plan in plans if plan.answering.is_guess(most_rows(plan.question))]
+    if not guesses:
         return None
-    named = ", ".join(str(plan.question.measure) for plan in found)
-    parts = ", ".join(dict.fromkeys(f"{float(plan.epsilon):g}" for plan in found))
+    named = ", ".join(str(plan.question.measure) for plan in guesses)
+    parts = ", ".join(dict.fromkeys(f"{float(plan.epsilon):g}" for plan in guesses))
     at = f"at epsilon {parts}" if len(plans) == 1 else f"with a share of {parts} of epsilon"
-    are, it = ("are", "them") if len(found) > 1 else ("is", "it")
+    are, it = ("are", "them") if len(guesses) > 1 else ("is", "it")
     return (
         f"{at}, {named} {are} expected to be {NO_BETTER}, whatever the data; "
-        f"{f'leave {it} out, or ' if len(found) < len(plans) else ''}ask for a larger epsilon"
+        f"{f'leave {it} out, or ' if len(guesses) < len(plans) else ''}ask for a larger epsilon"
     )
 
 
@@ -53,11 +53,13 @@ def most_rows(question: Question) -> int | None:
 
 def too_few(plans: Sequence[Plan]) -> tuple[str, ...]:
     """Say of how many rows each answer must be to be nearer than a guess, where a hundred are too few."""
-    found = []
+    warnings = []
     for plan in plans:
         rows = MANY
         while rows < 2**40 and plan.answering.is_guess(rows):
             rows *= 2
         if rows > MANY and not plan.answering.is_guess(None):
-            found.append(f"With fewer than about {rows:,} rows, {plan.question.measure} is expected to be {NO_BETTER}.")
-    return tuple(found)
+            warnings.append(
+                f"With fewer than about {rows:,} rows, {plan.question.measure} is expected to be {NO_BETTER}."
+            )
+    return tuple(warnings)

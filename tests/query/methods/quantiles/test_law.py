@@ -118,7 +118,9 @@ def worst(law_of: Callable[[QuantileByRank, list[int]], QuantileLaw], ranking: Q
     def logs(rows: list[int]) -> list[float]:
         key = tuple(rows)
         if key not in cache:
-            cache[key] = [math.log(one) for one in probabilities(law_of(ranking, [n * ranking.one for n in rows]))]
+            cache[key] = [
+                math.log(one) for one in probabilities(law_of(ranking, [n * ranking.row_weight for n in rows]))
+            ]
         return cache[key]
 
     found = 0.0

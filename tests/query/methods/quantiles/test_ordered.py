@@ -103,7 +103,7 @@ def by_definition(quantiles: OrderedQuantiles, rows: list[int]) -> Joint:
                 found[*a, value, *b] = found.get((*a, value, *b), 0.0) + mass / total * p * q
         return found
 
-    weights = [Fraction(weight, quantiles.one) for weight in rows]
+    weights = [Fraction(weight, quantiles.row_weight) for weight in rows]
     return released(range(len(bucket_of)), weights, quantiles.levels, float(quantiles.epsilon))
 
 
@@ -164,7 +164,7 @@ def test_one_level_is_a_quantile(rows: list[int], level: Fraction) -> None:
         alone = OrderedQuantiles(buckets, (level,), Fraction(1, 3), 2, 2**10)
         ranking = QuantileByRank(buckets.column, level, Fraction(1, 3), 2, 2**10, "distance")
         law = alone.range_of(rows).law
-        rate = ranking.epsilon / (2 * ranking.sensitivity * level.denominator * ranking.one)
+        rate = ranking.epsilon / (2 * ranking.sensitivity * level.denominator * ranking.row_weight)
         today = QuantileLaw(buckets, rank_misses(rows, level), rate)
         assert (law.before, law.misses, law.rate) == (today.before, today.misses, today.rate)
         seed = rows[0]
@@ -190,8 +190,8 @@ def worst(quantiles: OrderedQuantiles, most: int) -> tuple[Fraction, Fraction]:
 
     least = most_found = Fraction(0)
     with lock(), workprec(BITS):
-        for rows, more in neighbours(quantiles.buckets.count, most, quantiles.limit * quantiles.one):
-            allowed = quantiles.epsilon * (sum(more) - sum(rows)) / (quantiles.limit * quantiles.one)
+        for rows, more in neighbours(quantiles.buckets.count, most, quantiles.limit * quantiles.row_weight):
+            allowed = quantiles.epsilon * (sum(more) - sum(rows)) / (quantiles.limit * quantiles.row_weight)
             first, second = logs(rows), logs(more)
             assert first.keys() == second.keys()
             losses = [abs(first[key] - second[key]) for key in first]

@@ -27,7 +27,7 @@ from inbounds.query.methods.method import (
     Value,
     guess_error,
     within_64_bits,
-    written,
+    write_value,
 )
 from inbounds.sampling.entropy import Entropy, system
 
@@ -94,43 +94,47 @@ class JointTable(Answering):
     def widest_measured(self) -> Measurements:
         """Measurements that take as many characters as any."""
         sizes = {grouping: self.plan.layout.sizes(grouping) for grouping in self.plan.measured}
-        return Measurements(self.plan, {one: np.full(size, -(2**63), dtype=np.int64) for one, size in sizes.items()})
+        return Measurements(
+            self.plan, {grouping: np.full(size, -(2**63), dtype=np.int64) for grouping, size in sizes.items()}
+        )
 
     def answer_all(
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
     ) -> list[tuple[Answered, ...]]:
         """Return the rows of every grouping."""
-        found = np.array([within_64_bits(total) * self.sign for (total,) in totals], dtype=np.int64)
-        report(f"measuring {len(self.plan.measured)} groupings of {len(found)} cells")
+        counted = np.array([within_64_bits(total) * self.sign for (total,) in totals], dtype=np.int64)
+        report(f"measuring {len(self.plan.measured)} groupings of {len(counted)} cells")
         cells = np.zeros(self.plan.layout.cells, dtype=np.int64)
-        cells[slice(None) if self.places is None else list(self.places)] = found
+        cells[slice(None) if self.places is None else list(self.places)] = counted
         measured = measure(self.plan, cells.reshape(self.plan.layout.shape), entropy)
         report("making a table that adds up")
         return self.made_of(measured, confidence)
 
     def made_of(self, measured: Measurements, confidence: float) -> list[tuple[Answered, ...]]:
         """Return the rows of every grouping from what was measured; costs nothing, however often it is done."""
+        # The nearest possible table; sums of it for each grouping, with intervals from its measurements; row by row.
         if measured.plan.layout != self.plan.layout:  # of when groups that cannot be were measured, too
             raise Unprojected(measured)
         try:
             cells = self._possible(JointRelease.of(measured).cells)
         except ProjectionFailed:
             raise Unprojected(measured) from None
-        found: list[tuple[Answered, ...]] = []
+        answers: list[tuple[Answered, ...]] = []
         for rows in self.rows:
             values = np.asarray(self.plan.layout.sum(cells, rows.grouping)).ravel()
             lows, highs = (ends.ravel() for ends in intervals(measured, rows.grouping, confidence))
             noise = self.plan.error(rows.grouping) * float(self.step)
-            found += [(self._answered(values, lows, highs, place, noise),) for place in rows.places]
-        return found
+            answers += [(self._answered(values, lows, highs, place, noise),) for place in rows.places]
+        return answers
 
     def _possible(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return cells of which no sum is beyond the bounds: brought nearer to zero, all of them alike, if one is."""
-        found, part = cells, Fraction(1)
-        while (past := max(self._past(found, rows.grouping) for rows in self.rows)) > 1:
+        # Shrink all cells by how far the farthest sum is beyond its end, and a little more for what rounding leaves.
+        nearer, part = cells, Fraction(1)
+        while (past := max(self._past(nearer, rows.grouping) for rows in self.rows)) > 1:
             part = part / past * Fraction(99, 100)
-            found = np.trunc(cells * float(part)).astype(np.int64)
-        return found
+            nearer = np.trunc(cells * float(part)).astype(np.int64)
+        return nearer
 
     def _past(self, cells: NDArray[np.int64], grouping: Grouping) -> Fraction:
         """Return how many times as far as it may be the farthest sum of a grouping is, 1 if none is too far."""
@@ -142,7 +146,7 @@ class JointTable(Answering):
         self, values: NDArray[np.int64], lows: NDArray[np.int64], highs: NDArray[np.int64], place: int, noise: float
     ) -> Answered:
         low, high = sorted(self._clamped(int(end[place])) for end in (lows, highs))
-        interval: Interval = written(self.bounds, low), written(self.bounds, high)
+        interval: Interval = write_value(self.bounds, low), write_value(self.bounds, high)
         return Answered(self._value(int(values[place])), noise, interval)
 
     def _clamped(self, steps: int) -> Fraction:
@@ -152,7 +156,7 @@ class JointTable(Answering):
         return value if greatest is None else min(value, greatest)
 
     def _value(self, steps: int) -> Value:
-        return written(self.bounds, self.sign * steps * self.step)
+        return write_value(self.bounds, self.sign * steps * self.step)
 
     def rho(self, epsilon: Fraction) -> Fraction:
         """Return at least the rho of all measurements: those of each grouping lose their part of epsilon."""
@@ -160,7 +164,7 @@ class JointTable(Answering):
 
     def mechanism(self) -> str:
         """Say which mechanism answers, and why."""
-        split = "; ".join(f"{self._title(one)} at {float(part):.4g}" for one, part in self.plan.split.items())
+        split = "; ".join(f"{self._title(grouping)} at {float(part):.4g}" for grouping, part in self.plan.split.items())
         return (
             f"two-sided geometric noise on every group, epsilon split for the least predicted error: {split}. Then "
             f"the nearest table of whole numbers that adds up, for free{self._public()}"
@@ -173,7 +177,7 @@ class JointTable(Answering):
     def _public(self) -> str:
         """Say which groupings the contract makes public, in part or whole."""
         layout = self.plan.layout
-        known = [", ".join(map(str, layout.names(one))) or "the total" for one in self.plan.facts.known]
+        known = [", ".join(map(str, layout.names(grouping))) or "the total" for grouping in self.plan.facts.known]
         return f". Public by contract, and so not protected: {'; '.join(known)}" if known else ""
 
     def _title(self, grouping: Grouping) -> str:
@@ -182,18 +186,18 @@ class JointTable(Answering):
 
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
-        (told,) = self.foreseen().values()
-        return ", ".join(f"{error:.4g} in {title}" for title, error in told.items()) + ", on average, as predicted"
+        (errors,) = self.foreseen().values()
+        return ", ".join(f"{error:.4g} in {title}" for title, error in errors.items()) + ", on average, as predicted"
 
     def foreseen(self) -> Foreseen:
         """Return the error that is predicted in each grouping."""
-        told = {rows.title: self.plan.error(rows.grouping) * float(self.step) for rows in self.rows}
+        errors = {rows.title: self.plan.error(rows.grouping) * float(self.step) for rows in self.rows}
         total = self.plan.layout.total
         if total not in {rows.grouping for rows in self.rows}:
-            told["the sum of all"] = self.plan.error(total) * float(self.step)
-        return {"on average": told}
+            errors["the sum of all"] = self.plan.error(total) * float(self.step)
+        return {"on average": errors}
 
     def is_guess(self, rows: int | None) -> bool:
         """Return whether no grouping is expected to be nearer than a guess."""
-        guess, (told,) = guess_error(self.bounds), self.foreseen().values()
-        return min(told.values()) >= guess
+        guess, (errors,) = guess_error(self.bounds), self.foreseen().values()
+        return min(errors.values()) >= guess

@@ -30,18 +30,19 @@ class KeptAxes:
         """Take the axes of a table, and which of its cells a condition leaves, if not all."""
         if possible is None:
             return cls(tuple(axes), {}, None)
+        # The keys of each axis that have a cell left; number them anew on every level; cut the cells to these keys.
         others = [tuple(i for i in range(len(axes)) if i != place) for place in range(len(axes))]
-        kept = [np.flatnonzero(possible.any(axis=others[place])) for place in range(len(axes))]
+        left_keys = [np.flatnonzero(possible.any(axis=others[place])) for place in range(len(axes))]
         numbers: dict[str, dict[int, int]] = {}
         left = []
-        for axis, keys in zip(axes, kept, strict=True):
+        for axis, keys in zip(axes, left_keys, strict=True):
             levels = []
             for level in range(len(axis.levels) + 1):
                 before, now = np.unique(np.asarray(axis.keys_at(level))[keys], return_inverse=True)
                 numbers[str(axis.name_of(level))] = {code: new for new, code in enumerate(before.tolist())}
                 levels.append(Level(axis.name_of(level), tuple(now.tolist())))
             left.append(Axis(axis.name, len(keys), tuple(levels[1:])))
-        inside = possible[np.ix_(*kept)]
+        inside = possible[np.ix_(*left_keys)]
         return cls(tuple(left), numbers, None if inside.all() else inside)
 
     def number(self, name: str, code: int) -> int:

@@ -25,14 +25,14 @@ from inbounds.query.question.question import Question
 
 def finest_groups(question: Question) -> tuple[Group, ...]:
     """Return the groups that a statement has to tell apart: those that no other group lies within tell nothing more."""
-    found = finest(question.table.columns, question.groups)
-    above = [name for group in found for name, _ in ancestors(question.table.columns, group.column)]
+    groups = finest(question.table.columns, question.groups)
+    above = [name for group in groups for name, _ in ancestors(question.table.columns, group.column)]
     for group in question.groups:
         if above.count(name := group.column.name) > 1:
             raise InvalidQuestion(
                 f"two of the columns grouped by lie within {name}, and no table adds up to both; leave one of them out"
             )
-    return found
+    return groups
 
 
 def joint_table(
@@ -45,18 +45,19 @@ def joint_table(
     grain: Fraction,
 ) -> JointTable:
     """Plan a table: cells are counted in grains, and released in steps of so much."""
-    kept = _kept(question)
-    layout = Layout(kept.axes)
-    rows = _rows(question, layout, kept)
+    # The axes that the condition leaves; the rows of the answer on them; what is public; then the plan that errs least.
+    remaining = _find_axes(question)
+    layout = Layout(remaining.axes)
+    rows = _place_rows(question, layout, remaining)
     sign = -1 if bounds.greatest == 0 else 1
     nonnegative = 0 in (bounds.least, bounds.greatest)
     most = bounds.least if sign < 0 else bounds.greatest
     facts = facts_of(
-        kept.known(question.table.known),
+        remaining.known(question.table.known),
         layout,
         None if most is None or not nonnegative else int(abs(most) / step),
         of_all_rows=question.condition is None and question.measure == Count(),
-        possible=kept.possible,
+        possible=remaining.possible,
     )
     make = partial(
         JointPlan.of,
@@ -67,12 +68,12 @@ def joint_table(
         facts=facts,
         nonnegative=nonnegative,
     )
-    groupings = tuple(dict.fromkeys(one.grouping for one in rows))
-    places = None if kept.possible is None else tuple(np.flatnonzero(kept.possible).tolist())
-    return JointTable(_best(make, groupings, with_total=question.sets is None), rows, bounds, step, sign, places)
+    groupings = tuple(dict.fromkeys(part.grouping for part in rows))
+    places = None if remaining.possible is None else tuple(np.flatnonzero(remaining.possible).tolist())
+    return JointTable(_choose_plan(make, groupings, with_total=question.sets is None), rows, bounds, step, sign, places)
 
 
-def _best(make: Callable[..., JointPlan], groupings: tuple[Grouping, ...], *, with_total: bool) -> JointPlan:
+def _choose_plan(make: Callable[..., JointPlan], groupings: tuple[Grouping, ...], *, with_total: bool) -> JointPlan:
     """Return the plan with the least predicted error of what is asked for; the total is measured too if that helps.
 
     Whoever reads a table adds it up: so the total counts as one grouping, asked for or not.
@@ -83,11 +84,12 @@ def _best(make: Callable[..., JointPlan], groupings: tuple[Grouping, ...], *, wi
         return asked
     wanted = (*groupings, layout.total)
     return min(
-        (asked, make(wanted)), key=lambda plan: sum(sqrt(layout.groups(one)) * plan.error(one) for one in wanted)
+        (asked, make(wanted)),
+        key=lambda plan: sum(sqrt(layout.groups(grouping)) * plan.error(grouping) for grouping in wanted),
     )
 
 
-def _kept(question: Question) -> KeptAxes:
+def _find_axes(question: Question) -> KeptAxes:
     """Return an axis for each of the finest groups, with the others that it lies within and those that facts are of;
     without the keys that the condition rules out."""
     known = question.table.known
@@ -98,17 +100,17 @@ def _kept(question: Question) -> KeptAxes:
     return KeptAxes.of(without_doubles(axes), question.possible)
 
 
-def _rows(question: Question, layout: Layout, kept: KeptAxes) -> tuple[Rows, ...]:
+def _place_rows(question: Question, layout: Layout, remaining: KeptAxes) -> tuple[Rows, ...]:
     """Return where each row of the answer stands in the groupings of a layout."""
     names = [group.column.name for group in question.groups]
-    found = []
-    for told in question.told_apart:
-        grouping = layout.grouping([names[place] for place in told])
+    parts = []
+    for positions in question.told_apart:
+        grouping = layout.grouping([names[place] for place in positions])
         at = [names.index(str(name)) for name in layout.names(grouping)]
         numbers = np.arange(layout.groups(grouping)).reshape(layout.sizes(grouping))
         places = tuple(
-            int(numbers[tuple(kept.number(names[place], row[place] or 0) for place in at)])
-            for row in question.rows_of(told)
+            int(numbers[tuple(remaining.number(names[place], row[place] or 0) for place in at)])
+            for row in question.rows_of(positions)
         )
-        found.append(Rows(grouping, places, ", ".join(names[place] for place in told) or "the total"))
-    return tuple(found)
+        parts.append(Rows(grouping, places, ", ".join(names[place] for place in positions) or "the total"))
+    return tuple(parts)

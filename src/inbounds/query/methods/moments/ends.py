@@ -33,6 +33,7 @@ def variance_ends(sums: tuple[Ends, Ends, Ends]) -> Ends:
     sums, so that its extremes are at corners.  The least over everything is the least of the variances at the corners.
     Any `c` gives an upper end; a search finds the best.
     """
+    # The least at the corners of the box; then search for the c whose greatest mean over the corners is least.
     corners = [tuple(side[i] for side, i in zip(sums, at, strict=True)) for at in product((0, 1), repeat=3)]
     variances = [_variance(*corner) for corner in corners]
     low = np.clip(np.min(variances, axis=0), 0.0, 0.25)
@@ -55,9 +56,9 @@ def covariance_ends(both: Ends, first: Ends, second: Ends, none: Ends) -> Ends:
     return -_most(first, second, both, none), high
 
 
-def correlation_ends(covariance: Ends, one: Ends, other: Ends) -> Ends:
+def correlation_ends(covariance: Ends, first: Ends, second: Ends) -> Ends:
     """Return where the correlation lies if the covariance and both variances lie in their intervals."""
-    least, most = np.sqrt(one[0] * other[0]), np.sqrt(one[1] * other[1])
+    least, most = np.sqrt(first[0] * second[0]), np.sqrt(first[1] * second[1])
     low = np.where(covariance[0] < 0, _part(covariance[0], least), _part(covariance[0], most))
     high = np.where(covariance[1] > 0, _part(covariance[1], least), _part(covariance[1], most))
     return np.clip(low, -1, 1), np.clip(high, -1, 1)
@@ -76,8 +77,8 @@ def _variance(below: Numbers, between: Numbers, above: Numbers) -> Numbers:
 def _about(c: Numbers, below: Numbers, between: Numbers, above: Numbers) -> Numbers:
     """Return the mean of `(u - c)^2`; of no rows, the most that it can be."""
     together = below + between + above
-    found = (below * c**2 - between * c * (1 - c) + above * (1 - c) ** 2) / np.where(together > 0, together, 1)
-    return np.where(together > 0, found, np.maximum(c**2, (1 - c) ** 2))
+    about = (below * c**2 - between * c * (1 - c) + above * (1 - c) ** 2) / np.where(together > 0, together, 1)
+    return np.where(together > 0, about, np.maximum(c**2, (1 - c) ** 2))
 
 
 def _most(x: Ends, y: Ends, z: Ends, w: Ends) -> Numbers:
@@ -87,6 +88,7 @@ def _most(x: Ends, y: Ends, z: Ends, w: Ends) -> Numbers:
     one of `x` and `y` is at its upper end at the most.  Where it is negative everywhere, it is least in size at the
     upper ends of `x` and `y`, and at an end of `z` and of `w`.
     """
+    # The most where it is positive; the most where it is negative everywhere; else it is 0 somewhere in the box.
     positive = np.maximum(_crossed(x, y, z[0], w[0]), _crossed(y, x, z[0], w[0]))
     negative = np.max([_cross(x[1], y[1], z[i], w[j]) for i, j in product((0, 1), repeat=2)], axis=0)
     is_negative = x[1] * y[1] < z[0] * w[0]

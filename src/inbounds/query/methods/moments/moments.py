@@ -31,7 +31,7 @@ from inbounds.query.methods.method import (
     guess_error,
     intervals,
     release,
-    told,
+    report_groups,
 )
 from inbounds.query.methods.moments.noise import SumNoise
 from inbounds.query.methods.moments.statistics import STATISTICS, MomentColumn, Statistic, Statistics, Summary
@@ -94,10 +94,12 @@ class MomentsOfColumns(Answering):
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
     ) -> list[tuple[Answered, ...]]:
         """Return the answers of each group, made of its noisy sums."""
+        # Draw every sum of every group; put an interval around each; sum up each group; then answer measure by measure.
         if not totals:
             return []
         released = [
-            [release(self.choice, total * self.grain, entropy) for total in group] for group in told(totals, report)
+            [release(self.choice, total * self.grain, entropy) for total in group]
+            for group in report_groups(totals, report)
         ]
         each = 1 - (1 - confidence) / self.number  # then all sums lie in their intervals at once
         sums = self._sums(released, intervals(self.choice, [total for group in released for total in group], each))
@@ -136,6 +138,7 @@ class MomentsOfColumns(Answering):
 
     def _error(self, statistic: Statistic, rows: int, *, share: Fraction) -> float:
         """Return the error for so many rows with values spread over the range, or a share at the greater of two."""
+        # The sums that such rows have on average, as if they had been released; then the noise of the statistic there.
         spread = [
             [THIRD if len(column.places) == 3 else share if place else 1 - share for place in column.places]
             for column in self.columns

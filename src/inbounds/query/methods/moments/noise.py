@@ -77,6 +77,7 @@ class SumNoise:
 
     @cached_property
     def _means(self) -> Numbers:
+        # The law in both directions, that of pairs, and the mean for each share up to a half.
         upwards = np.array(self.probabilities)
         law = np.concatenate([upwards[:0:-1], upwards])
         noise = self.step * (np.arange(len(law)) - len(upwards) + 1)
@@ -91,6 +92,7 @@ def mean_size(factors: Numbers, scale: float) -> Numbers:
     By its characteristic function: `E|Y| = (2/pi) * integral of (1 - phi(t)) / t^2`, with `t` the tangent of an angle
     over the root of the sum of squares, so that the integrand is smooth and bounded.
     """
+    # Scale the factors to a root of 1; the characteristic function at each node; Gauss-Legendre over the angles.
     size = np.sqrt((factors**2).sum(axis=-1))
     unit = factors / np.where(size > 0, size, 1)[..., None]
     squares = np.tan(ANGLES) ** 2

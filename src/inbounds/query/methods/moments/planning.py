@@ -36,10 +36,11 @@ def plan_moment(planner: Planner, measure: Moment) -> Planned:
 
 def plan_moments(planner: Planner, measure: Moments) -> Planned:
     """Answer with the sums of all parts of rows, which a row of any value moves by its weight together."""
-    columns = [planner.question.table.numbers(name) for name in measure.columns]
-    for name in (name for one in measure.of if one.adds_values for name in one.nodes):
-        planner.grain(planner.no_dates(name, "sum"))
-    squares = any(one.needs_squares for one in measure.of)
+    # Refuse what cannot be added up; cut the values of each column; ask for all products of parts; plan their noise.
+    columns = [planner.question.table.numbers(node) for node in measure.columns]
+    for node in (node for asked in measure.of if asked.adds_values for node in asked.nodes):
+        planner.grain(planner.no_dates(node, "sum"))
+    squares = any(asked.needs_squares for asked in measure.of)
     parts = tuple(parts_of(column, squares=squares, columns=len(columns)) for column in columns)
     whole = prod(cut.whole for cut in parts)
     request = planner.request((), whole, parts=parts)

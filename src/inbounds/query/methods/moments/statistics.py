@@ -14,7 +14,7 @@ import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.exact.rational import round_half_up
-from inbounds.query.methods.method import Answered, Interval, Value, around, farthest, on_step, written
+from inbounds.query.methods.method import Answered, Interval, Value, around, farthest, on_step, write_value
 from inbounds.query.methods.moments.noise import SumNoise
 from inbounds.query.methods.moments.sums import MomentSums
 from inbounds.query.question.measure import (
@@ -72,6 +72,7 @@ class Summary:
         The sum goes between the ends times the count, a variance to what the mean allows, and the covariance to what
         both variances do.
         """
+        # From the coarsest to the finest: each number is brought to where those before it allow it to be.
         count = int(on_step(counts, Fraction(round_half_up(sums.exact_rows(group)))))
         means, totals, variances = [], [], []
         for axis, column in enumerate(columns):
@@ -204,7 +205,7 @@ class _Sum(Statistic):
         return max(farthest(self.bounds), most)
 
     def value(self, summary: Summary) -> Value | None:
-        return written(self.bounds, summary.totals[self.axis])
+        return write_value(self.bounds, summary.totals[self.axis])
 
     def ends(self, sums: MomentSums) -> Ends:
         return sums.sum_ends(self.axis, self.column.low, self.column.high)
@@ -221,7 +222,7 @@ class _Mean(Statistic):
         return self.column.bounds
 
     def value(self, summary: Summary) -> Value | None:
-        return written(self.bounds, summary.totals[self.axis] / summary.count) if summary.count > 0 else None
+        return write_value(self.bounds, summary.totals[self.axis] / summary.count) if summary.count > 0 else None
 
     def ends(self, sums: MomentSums) -> Ends:
         low, high = sums.mean_ends(self.axis)
@@ -237,7 +238,7 @@ class MeanAlone(_Mean):
 
     def value(self, summary: Summary) -> Value | None:
         """Return the mean as the sums say it."""
-        return written(self.bounds, summary.means[self.axis])
+        return write_value(self.bounds, summary.means[self.axis])
 
     def noise(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> Numbers:
         """Return the expected noise of all groups; of no rows, it is the whole range."""

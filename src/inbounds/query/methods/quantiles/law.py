@@ -121,6 +121,7 @@ class RankLaw:
 
     def guess(self, probability: float, _rest: float) -> int:
         """Return about the least number up to which there is this probability."""
+        # The bucket in which the probability is reached; then how far into it, as all its numbers are alike.
         sums, before = self._doubles, self.before
         bucket = min(int(np.searchsorted(sums, probability * sums[-1])), len(sums) - 1)
         into = probability * sums[-1] - (sums[bucket - 1] if bucket else 0.0)
@@ -168,8 +169,8 @@ def rank_misses(rows: list[int], level: Fraction) -> tuple[int, ...]:
     """Return by how much each bucket misses a quantile, times the denominator of `level`, for given weights of rows."""
     above, below = level.numerator, level.denominator
     wanted = above * sum(rows)
-    found, lower = [], 0
+    misses, lower = [], 0
     for weight in rows:
-        found.append(max(0, below * lower - wanted, wanted - below * (lower + weight)))
+        misses.append(max(0, below * lower - wanted, wanted - below * (lower + weight)))
         lower += weight
-    return tuple(found)
+    return tuple(misses)

@@ -59,7 +59,7 @@ class OrderedQuantiles:
     epsilon: Fraction
     limit: int
     """How many rows of a unit count."""
-    one: int
+    row_weight: int
     """What a row that counts in full weighs."""
     halvings: int = HALVINGS
     """How often a value is halved into places."""
@@ -94,7 +94,7 @@ class OrderedQuantiles:
 
     def range_of(self, rows: list[int]) -> Range:
         """Return the range that everything begins with: all levels, values and rows."""
-        return Range(self._branch, 0, self.buckets.before, rows, self.limit * self.one, self.halvings)
+        return Range(self._branch, 0, self.buckets.before, rows, self.limit * self.row_weight, self.halvings)
 
     def _numbers(self, whole: Range, entropy: Entropy) -> list[int]:
         number = draw(whole.law, entropy)
@@ -122,6 +122,7 @@ class OrderedQuantiles:
 
     def _errors(self, branch: Branch, at_low: float, at_high: float, log_odds: float, tied: float) -> list[float]:
         """Return the errors of a branch, whose range was split so many rows off at its ends."""
+        # Where the middle level aims; what its draw misses; where that splits the range; then both halves alike.
         if not branch.levels:
             return []
         places, rate = 2**self.halvings, float(branch.spent / (2 * self.limit * branch.share))
@@ -233,6 +234,7 @@ class Range:
 
     def split(self, number: int, place: int) -> tuple[Range, Range]:
         """Return what lies below and above a place in a value; the value itself is in both."""
+        # Scale all weights so that shares are whole; divide the rows tied at the place; hand each side its own values.
         bucket, level = self.bucket(number), self.branch.level
         whole = level.denominator << self.halvings  # everything is scaled by this, so that shares are integers
         share = place * level.denominator + level.numerator
@@ -283,22 +285,23 @@ class SpreadLaw(RankLaw):
         The places on one side of the wanted rank are a geometric sum, `1 + x + ... + x^(R-1)`, which is a product of
         `1 + x^(2^i)` for `R` a power of two: no difference loses bits, and no time depends on the rows.
         """
-        rate, found = ball(self.rate), super()._weights()
+        # Every bucket as a geometric sum of its places; then the one around the wanted rank, place by place.
+        rate, weights = ball(self.rate), super()._weights()
         for bucket, stride in enumerate(self._strides):
             power = (-rate * fmpz(stride)).exp()
             for _ in range(self._halvings):
-                found[bucket] *= 1 + power
+                weights[bucket] *= 1 + power
                 power *= power
         places = ((-rate * fmpz(miss)).exp() for miss in self.place_misses(self._middle))
-        found[self._middle] = sum(places, start=arb(0))
-        return found
+        weights[self._middle] = sum(places, start=arb(0))
+        return weights
 
     def _logs(self) -> NDArray[np.float64]:
         """Return the same logarithms in doubles."""
-        found = super()._logs()
+        logs = super()._logs()
         strides = np.array([float(stride * self.rate) for stride in self._strides])
         for halving in range(self._halvings):
-            found += np.log1p(np.exp(-strides * 2.0**halving))
+            logs += np.log1p(np.exp(-strides * 2.0**halving))
         misses = np.array([float(miss * self.rate) for miss in self.place_misses(self._middle)])
-        found[self._middle] = np.log(np.exp(misses.min() - misses).sum()) - misses.min()
-        return found
+        logs[self._middle] = np.log(np.exp(misses.min() - misses).sum()) - misses.min()
+        return logs

@@ -20,16 +20,16 @@ MOST_BUCKETS_OF_ALL = 4_000_000
 def plan_quantile(planner: Planner, measure: Quantile) -> Planned:
     """Draw a value by its rank."""
     column, request = _by_bucket(planner, measure)
-    limit, one = planner.question.table.limit, request.weights.one
+    limit, weight = planner.question.table.limit, request.weights.one
     guarantee: GuaranteeName = "standard" if planner.one_group else "distance"
-    return QuantileByRank(column, measure.level, planner.epsilon, limit, one, guarantee), request
+    return QuantileByRank(column, measure.level, planner.epsilon, limit, weight, guarantee), request
 
 
 def plan_quantiles(planner: Planner, measure: Quantiles) -> Planned:
     """Draw several values by their ranks, in order."""
     column, request = _by_bucket(planner, measure)
-    limit, one = planner.question.table.limit, request.weights.one
-    law = OrderedQuantiles(Buckets.of(column), measure.levels, planner.epsilon, limit, one)
+    limit, weight = planner.question.table.limit, request.weights.one
+    law = OrderedQuantiles(Buckets.of(column), measure.levels, planner.epsilon, limit, weight)
     return QuantilesInOrder(law, "distance"), request
 
 

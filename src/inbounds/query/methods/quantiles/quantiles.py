@@ -13,7 +13,7 @@ from inbounds.display.progress import Progress
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import bounded_range
 from inbounds.query.columns.column import Numbers
-from inbounds.query.methods.method import RANKS, Answered, Answering, Foreseen, at_rows, told, written
+from inbounds.query.methods.method import RANKS, Answered, Answering, Foreseen, at_rows, report_groups, write_value
 from inbounds.query.methods.quantiles.law import Buckets, QuantileLaw, rank_misses
 from inbounds.query.methods.quantiles.ordered import OrderedQuantiles
 from inbounds.sampling.entropy import Entropy, system
@@ -33,7 +33,7 @@ class QuantileByRank(Answering):
     epsilon: Fraction
     limit: int
     """How many rows of a unit count."""
-    one: int
+    row_weight: int
     """What a row that counts in full weighs."""
     guarantee: GuaranteeName
     changed = " in rank"
@@ -57,13 +57,13 @@ class QuantileByRank(Answering):
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
     ) -> list[tuple[Answered, ...]]:
         """Return a possible value for each group, by how many rows are below and above."""
-        return [(self.answer(one, entropy),) for one in told(totals, report)]
+        return [(self.answer(group, entropy),) for group in report_groups(totals, report)]
 
     def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
         """Return a possible value for one group."""
-        rate = self.epsilon / (2 * self.sensitivity * self.level.denominator * self.one)
+        rate = self.epsilon / (2 * self.sensitivity * self.level.denominator * self.row_weight)
         law = QuantileLaw(self.buckets, rank_misses(totals, self.level), rate)
-        return Answered(written(self.bounds, law.draw(entropy)), None)
+        return Answered(write_value(self.bounds, law.draw(entropy)), None)
 
     def rho(self, epsilon: Fraction) -> Fraction:
         """Return at least the rho of all groups together: their losses, added up, have a range of epsilon."""
@@ -122,8 +122,8 @@ class QuantilesInOrder(Answering):
     ) -> list[tuple[Answered, ...]]:
         """Return possible values in order, for each group."""
         return [
-            tuple(Answered(written(self.bounds, value), None) for value in self.law.draw(one, entropy))
-            for one in told(totals, report)
+            tuple(Answered(write_value(self.bounds, value), None) for value in self.law.draw(group, entropy))
+            for group in report_groups(totals, report)
         ]
 
     def rho(self, epsilon: Fraction) -> Fraction:
