@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from inbounds import Bounds
-from inbounds.cli.commands.release import _Asked, _one
+from inbounds.cli.commands.release import _Asked, _release_one
 from inbounds.mechanisms.exact_release import release_all
 from inbounds.published import Laplace
 
@@ -34,7 +34,7 @@ def test_what_no_double_holds_is_released_for_near_answers_too(answer: Fraction)
 def test_a_whole_number_is_released_as_a_decimal_is(answer: Fraction) -> None:
     """One answer typed without decimals has the same releases as one with: 250 miss them once in 10**10."""
     asked = _Asked(Laplace(HALF_LINE, 1, 1, ends="snap"), TYPED)
-    found = [_one(asked, answer)[0]["released"] for _ in range(250)]
+    found = [_release_one(asked, answer)[0]["released"] for _ in range(250)]
     assert beyond_doubles([Fraction(one) for one in found], asked.mechanism.step)
 
 

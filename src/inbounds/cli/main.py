@@ -21,13 +21,13 @@ def main(arguments: list[str] | None = None) -> int:
     except SystemExit as end:  # completion ends like that
         return end.code if isinstance(end.code, int) else DONE if end.code is None else FAILED
     except Exception as problem:  # noqa: BLE001  a traceback would show data
-        return _failed(problem)
+        return _report_failure(problem)
 
 
-def _failed(problem: Exception) -> int:
+def _report_failure(problem: Exception) -> int:
     """Say what failed that is nobody's bad input."""
     if isinstance(problem, OSError):
-        return _about_file(problem)
+        return _report_file(problem)
     if isinstance(problem, ImportError):
         return _complain(problem, FAILED)
     if isinstance(problem, MemoryError):
@@ -80,20 +80,20 @@ def _run(arguments: list[str] | None) -> int:
     except ImportError:
         raise ImportError("the command line needs typer, which is not installed: pip install 'inbounds[cli]'") from None
     from inbounds.cli.app import app  # noqa: PLC0415
-    from inbounds.cli.shell.arguments import usage  # noqa: PLC0415
+    from inbounds.cli.shell.arguments import describe_usage  # noqa: PLC0415
     from inbounds.errors import InboundsError  # noqa: PLC0415
 
     try:
         return int(app(arguments, standalone_mode=False, prog_name="inbounds") or DONE)
     except InboundsError as problem:
-        return _complain(problem, _code(problem))
+        return _complain(problem, _choose_code(problem))
     except typer.Abort:
         return INTERRUPTED
     except typer.TyperException as problem:
-        return _complain(usage(problem), BAD_INPUT)
+        return _complain(describe_usage(problem), BAD_INPUT)
 
 
-def _code(problem: Exception) -> int:
+def _choose_code(problem: Exception) -> int:
     """Return the exit code that goes with an error."""
     from inbounds import errors  # noqa: PLC0415
 
@@ -126,7 +126,7 @@ def _complain(problem: object, code: int) -> int:
     return code
 
 
-def _about_file(problem: OSError) -> int:
+def _report_file(problem: OSError) -> int:
     """Say which file failed; a closed pipe is no failure."""
     if isinstance(problem, BrokenPipeError):
         return DONE

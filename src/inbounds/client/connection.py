@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from inbounds.client.refusals import refusal
+from inbounds.client.refusals import read_refusal
 from inbounds.client.remote_dataset import RemoteDataset
 from inbounds.client.waiting import Waiting
 from inbounds.errors import InvalidParameter, ServerUnreachable
@@ -34,7 +34,7 @@ class Connection:
     """A connection to a server, as returned by `inbounds.connect`."""
 
     def __init__(self, url: str, *, key: str | None = None, patience: float = 60, **options: Any) -> None:
-        self.url, local = _checked(url)
+        self.url, local = _check_address(url)
         secret = (os.environ.get(KEY, "") if key is None else key).strip()
         if not secret or not secret.isascii() or not secret.isprintable():
             raise InvalidParameter(f"a server needs an API key; give one as key, or set {KEY}")
@@ -60,28 +60,28 @@ class Connection:
     def get(self, path: str, **parameters: Any) -> Any:
         """Send a GET request."""
         known = {name: value for name, value in parameters.items() if value is not None}
-        return self._sent("GET", path, None, Waiting(self._patience), params=known)
+        return self._send("GET", path, None, Waiting(self._patience), params=known)
 
     def consult(self, path: str, body: dict[str, Any]) -> Any:
         """Send a POST request that changes nothing, and so may be repeated."""
-        return self._sent("POST", path, None, Waiting(self._patience), json=body)
+        return self._send("POST", path, None, Waiting(self._patience), json=body)
 
     def post(self, path: str, body: dict[str, Any], request_id: str | None = None) -> Any:
         """Send a POST request; with a request id it is retried after a lost connection, and takes effect once only."""
         headers = {} if request_id is None else {"Idempotency-Key": request_id}
         waiting = Waiting(0 if request_id is None else self._patience)
-        return self._sent("POST", path, request_id, waiting, json=body, headers=headers)
+        return self._send("POST", path, request_id, waiting, json=body, headers=headers)
 
-    def _sent(self, method: str, path: str, request_id: str | None, waiting: Waiting, **content: Any) -> Any:
+    def _send(self, method: str, path: str, request_id: str | None, waiting: Waiting, **content: Any) -> Any:
         while True:
             try:
                 response = self._client.request(method, f"{self.url}{path}", **content)
             except httpx2.RequestError as problem:
                 if not self._is_final(problem) and waiting.again():
                     continue
-                raise ServerUnreachable(_kind(problem), request_id) from None
+                raise ServerUnreachable(_describe_problem(problem), request_id) from None
             self._reached = True
-            refused = refusal(response, request_id)
+            refused = read_refusal(response, request_id)
             if refused is None:
                 return response.json()
             if refused.code not in AGAIN.get(response.status_code, ()) or not waiting.again():
@@ -107,7 +107,7 @@ class Connection:
         return f"<Connection {self.url}>"
 
 
-def _checked(url: str) -> tuple[str, bool]:
+def _check_address(url: str) -> tuple[str, bool]:
     """Return the address of a server, and whether it is in the clear, which is for this machine only."""
     try:
         place = urlsplit(url)
@@ -135,5 +135,5 @@ def _is_stranger(problem: BaseException | None) -> bool:
     return problem is not None
 
 
-def _kind(problem: Exception) -> str:
+def _describe_problem(problem: Exception) -> str:
     return "its certificate is not trusted" if _is_stranger(problem) else type(problem).__name__

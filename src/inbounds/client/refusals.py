@@ -32,7 +32,7 @@ class Refusal:
     error: errors.InboundsError
 
 
-def refusal(response: Any, request_id: str | None = None) -> Refusal | None:
+def read_refusal(response: Any, request_id: str | None = None) -> Refusal | None:
     """Read a refusal, None if it is none; whatever else a proxy may answer is one, too."""
     try:
         body = response.json()
@@ -43,12 +43,14 @@ def refusal(response: Any, request_id: str | None = None) -> Refusal | None:
         code, detail, body = "unknown", "the response is not from an inbounds server; check the address", {}
     if request_id is not None and code in PAID:
         detail = f"{detail} (the request id is {request_id!r})"
-    return Refusal(code, _error(code, detail, body, response.status_code, request_id))
+    return Refusal(code, _make_error(code, detail, body, response.status_code, request_id))
 
 
-def _error(code: str, detail: str, body: dict[str, Any], status: int, request_id: str | None) -> errors.InboundsError:
+def _make_error(
+    code: str, detail: str, body: dict[str, Any], status: int, request_id: str | None
+) -> errors.InboundsError:
     if code == "budget-exceeded":
-        return _budget(detail, body)
+        return _make_budget_error(detail, body)
     if code == "statement-stopped":
         return errors.EngineFailed(errors.OVERTIME, request_id)
     if code == "statement-failed":
@@ -61,11 +63,11 @@ def _error(code: str, detail: str, body: dict[str, Any], status: int, request_id
     return errors.ServerRefused(detail, code, status) if kind is None else kind(detail)
 
 
-def _budget(detail: str, body: dict[str, Any]) -> errors.BudgetExceeded:
-    requested, total, own = (_fraction(body.get(name)) for name in ("requested", "left_total", "left_analyst"))
+def _make_budget_error(detail: str, body: dict[str, Any]) -> errors.BudgetExceeded:
+    requested, total, own = (_read_fraction(body.get(name)) for name in ("requested", "left_total", "left_analyst"))
     who = str(body.get("dataset", "")), str(body.get("analyst", ""))
     return errors.BudgetExceeded(detail, *who, requested or Fraction(0), total or Fraction(0), own)
 
 
-def _fraction(text: object) -> Fraction | None:
+def _read_fraction(text: object) -> Fraction | None:
     return None if text is None else Fraction(str(text))

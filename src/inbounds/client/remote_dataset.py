@@ -54,9 +54,9 @@ class RemoteDataset:
         rows = []
         for table in self.description["tables"]:
             rows.append((table["name"], "public table" if table["public"] else f"unit {table['unit']}"))
-            rows += [(f"  {column['name']}", _possible(column)) for column in table["columns"]]
+            rows += [(f"  {column['name']}", _describe_values(column)) for column in table["columns"]]
         return str(FactSheet(rows))
 
 
-def _possible(column: dict[str, Any]) -> str:
+def _describe_values(column: dict[str, Any]) -> str:
     return column["bounds"] or ", ".join(map(str, column["keys"]))

@@ -47,9 +47,9 @@ class RemoteExplanation:
         return self.facts
 
     def __str__(self) -> str:
-        lines = [(name.replace("_", " "), _words(value)) for name, value in self.facts.items() if name != "parts"]
+        lines = [(name.replace("_", " "), _write_words(value)) for name, value in self.facts.items() if name != "parts"]
         for part in self.facts["parts"]:
-            lines += [(name.replace("_", " "), _words(value)) for name, value in part.items()]
+            lines += [(name.replace("_", " "), _write_words(value)) for name, value in part.items()]
         return str(FactSheet([(name, text) for name, text in lines if text]))
 
 
@@ -67,7 +67,7 @@ class RemoteQuery:
 
     def explain(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> RemoteExplanation:
         """Preview the query: sensitivity, bounds, mechanism and why, cost, expected noise, remaining budget."""
-        body = self._body(epsilon, pooling, weights)
+        body = self._make_body(epsilon, pooling, weights)
         return RemoteExplanation(self.dataset.connection.consult(f"{self.dataset.path}/explain", body))
 
     def ask(
@@ -85,7 +85,8 @@ class RemoteQuery:
         Repeating a `request_id` returns the same answer for free, so a lost connection never costs twice.
         With `force`, a query whose answer would tell nothing is charged instead of refused.
         """
-        body = {**self._body(epsilon, pooling, weights), "confidence": confidence, **({"force": True} if force else {})}
+        body = self._make_body(epsilon, pooling, weights) | {"confidence": confidence}
+        body |= {"force": True} if force else {}
         request = uuid4().hex if request_id is None else request_id
         return read_answer(self.dataset.connection.post(f"{self.dataset.path}/answers", body, request))
 
@@ -99,19 +100,19 @@ class RemoteQuery:
                 return None
             raise
 
-    def _body(self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None) -> dict[str, Any]:
+    def _make_body(self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None) -> dict[str, Any]:
         body: dict[str, Any] = {"sql": self.text, "epsilon": format_amount(units(epsilon)), "alone": self.each_alone}
         if pooling is not None:
-            body["pooling"] = _number(pooling, "pooling")
+            body["pooling"] = _write_number(pooling, "pooling")
         if weights is not None:
-            body["weights"] = [_number(weight, "weights") for weight in weights]
+            body["weights"] = [_write_number(weight, "weights") for weight in weights]
         return body
 
     def __str__(self) -> str:
         return self.text
 
 
-def _number(value: object, name: str) -> str:
+def _write_number(value: object, name: str) -> str:
     """Return a number as the server reads it."""
     decimal = typed_decimal(str(value))
     if decimal is None:
@@ -119,7 +120,7 @@ def _number(value: object, name: str) -> str:
     return str(decimal)
 
 
-def _words(value: Any) -> str:
+def _write_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

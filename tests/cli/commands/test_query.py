@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sqlglot
 
-from inbounds.cli.commands.explain import folded
+from inbounds.cli.commands.explain import fold
 from inbounds.errors import EngineFailed, LedgerUnavailable
 from inbounds.ledger import Ledger
 from inbounds.query.engines.duckdb import DuckDB
@@ -88,12 +88,12 @@ def test_long_lines_of_sql_are_folded_between_words() -> None:
     statement = f"SELECT\n  COUNT(*)\nFROM {source}\nWHERE x = 'it''s\n  one' AND " + " AND ".join(
         f"y <> {i}" for i in range(30)
     )
-    shown = folded(statement)
+    shown = fold(statement)
     assert within_80(shown)
     assert sqlglot.parse_one(shown) == sqlglot.parse_one(statement)
     assert "'a  folder/visits of 2026.parquet'" in shown
     path = "'" + 40 * "ab " + "'"
-    assert path in folded(f"SELECT * FROM READ_CSV({path}, delim = ';')")
+    assert path in fold(f"SELECT * FROM READ_CSV({path}, delim = ';')")
 
 
 def test_explaining_spends_nothing(typed: Type, clinic: Path) -> None:

@@ -377,7 +377,7 @@ def test_the_target_is_replaced_with_its_mode(typed: Type, source: Path) -> None
         (MemoryError(), 1),
     ],
 )
-@pytest.mark.parametrize("place", [(csv_file, "_released", "csv"), (parquet_file, "_write", "parquet")])
+@pytest.mark.parametrize("place", [(csv_file, "_release", "csv"), (parquet_file, "_write", "parquet")])
 def test_failing_leaves_everything_as_it_was(
     typed: Type,
     source: Path,

@@ -11,8 +11,8 @@ from inbounds.cli.shell.access import TOTAL, open_access, own_budget
 from inbounds.cli.shell.arguments import Command, Group
 from inbounds.cli.shell.exit_codes import FAILED
 from inbounds.cli.shell.extras import open_dataset
-from inbounds.cli.shell.options import AsJson, DatasetFile, KeyFile, LedgerPlace, Server, number
-from inbounds.cli.shell.output import pairs, show, tell_of_new
+from inbounds.cli.shell.options import AsJson, DatasetFile, KeyFile, LedgerPlace, Server, read_number
+from inbounds.cli.shell.output import format_pairs, show, tell_of_new
 
 app = typer.Typer(
     cls=Group,
@@ -72,7 +72,7 @@ def show_balance(
     if budget.more is not None:
         data["like_the_last"], words = budget.more
         lines.append(("remaining", words))
-    show(data, pairs(lines), as_json=as_json)
+    show(data, format_pairs(lines), as_json=as_json)
 
 
 @app.command(cls=Command)
@@ -94,8 +94,8 @@ def grant(
       inbounds budget grant 0.5 --dataset clinic.toml --note "second survey"
     """
     with open_dataset(dataset, ledger) as table:
-        more = None if delta is None else number(delta, "--delta")
-        table.ledger.grant(table.name, number(amount, "EPSILON"), analyst, note=note, delta=more)
+        more = None if delta is None else read_number(delta, "--delta")
+        table.ledger.grant(table.name, read_number(amount, "EPSILON"), analyst, note=note, delta=more)
         balance = table.ledger.balance(table.name, analyst)
         created = tell_of_new(table.ledger, as_json=as_json)
     data = {"dataset": table.name, "analyst": analyst, **balance.data(), "ledger_created": created}
@@ -104,7 +104,7 @@ def grant(
         ("granted", amount if delta is None else f"{amount}, and delta {delta} for charges"),
         (TOTAL if analyst is None else own_budget(analyst), str(balance)),
     ]
-    show(data, pairs(lines), as_json=as_json)
+    show(data, format_pairs(lines), as_json=as_json)
 
 
 @app.command(cls=Command)
@@ -139,7 +139,7 @@ def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = 
         lines.append(("recorded" if recorded else "not recorded", changes))
     elif reason is not None:
         lines.append(("recorded", "all of these" if recorded else "nothing; the contract has not changed"))
-    show(data, pairs(lines), as_json=as_json)
+    show(data, format_pairs(lines), as_json=as_json)
 
 
 @app.command(cls=Command)
@@ -157,7 +157,7 @@ def delta(dataset: DatasetFile, reason: Why, ledger: LedgerPlace = None, as_json
         table.record_delta(reason)
         balance = table.ledger.balance(table.name)
     data = {"dataset": table.name, **balance.data()}
-    show(data, pairs([("dataset", table.name), (TOTAL, str(balance))]), as_json=as_json)
+    show(data, format_pairs([("dataset", table.name), (TOTAL, str(balance))]), as_json=as_json)
 
 
 @app.command(cls=Command)
@@ -190,7 +190,7 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
     lines = [("ledger", f"{'intact' if check.ok else 'ALTERED'}, {entries}"), ("head", str(check.head))]
     lines += [("contract", f"{digest[:16]}… of {name}") for name, digest in contracts.items()]
     lines += [("restored", f"{entry.dataset}, in entry {entry.seq}: {record}") for entry, record in check.restores]
-    show(data, pairs([*lines, *(("problem", problem) for problem in problems)]), as_json=as_json)
+    show(data, format_pairs([*lines, *(("problem", problem) for problem in problems)]), as_json=as_json)
     if not check.ok:
         raise typer.Exit(FAILED)
 

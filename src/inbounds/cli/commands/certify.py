@@ -16,11 +16,11 @@ from inbounds.cli.shell.options import (
     Guarantee,
     Sensitivity,
     Trusted,
-    distance,
-    number,
-    part,
+    read_number,
+    read_part,
+    read_sensitivity,
 )
-from inbounds.cli.shell.output import pairs, show
+from inbounds.cli.shell.output import format_pairs, show
 from inbounds.errors import InvalidParameter, NotPrivate
 from inbounds.exact.rational import round_down, round_up, shown
 from inbounds.privacy.certificate import Certificate, brief
@@ -55,25 +55,25 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     possible = Bounds.parse(bounds)
     claim = Claim.of(
         possible,
-        sensitivity=distance(sensitivity, possible),
-        epsilon=number(epsilon, "--epsilon"),
-        scale=_scale(scale),
+        sensitivity=read_sensitivity(sensitivity, possible),
+        epsilon=read_number(epsilon, "--epsilon"),
+        scale=_read_scale(scale),
         guarantee=guarantee,
-        pooling=part(pooling, "--pooling"),
+        pooling=read_part(pooling, "--pooling"),
         trusted=trusted,
     )
     try:
         certificate = certify(claim)
     except NotPrivate as refusal:
         certificate = refusal.certificate
-    show(_data(certificate, claim), _text(certificate, claim, epsilon, scale), as_json=as_json)
+    show(_write_data(certificate, claim), _write_text(certificate, claim, epsilon, scale), as_json=as_json)
     if not certificate.holds:
         raise typer.Exit(NOT_PRIVATE)
 
 
-def _scale(text: str) -> float:
+def _read_scale(text: str) -> float:
     """Read a scale as the double that it is: the shortest text of one may be a hair less."""
-    scale = float(number(text, "--scale"))
+    scale = float(read_number(text, "--scale"))
     if not 0 < scale < math.inf:
         raise InvalidParameter(
             f"--scale must be above 0 and finite as a double, got {shown(text)}; write it like 2 or 0.5"
@@ -81,7 +81,7 @@ def _scale(text: str) -> float:
     return scale
 
 
-def _data(certificate: Certificate, claim: Claim) -> dict[str, Any]:
+def _write_data(certificate: Certificate, claim: Claim) -> dict[str, Any]:
     return {
         "holds": certificate.holds,
         "refuted": certificate.refuted,
@@ -95,10 +95,10 @@ def _data(certificate: Certificate, claim: Claim) -> dict[str, Any]:
     }
 
 
-def _text(certificate: Certificate, claim: Claim, epsilon: str, scale: str) -> str:
+def _write_text(certificate: Certificate, claim: Claim, epsilon: str, scale: str) -> str:
     verdict = "is private" if certificate.holds else "is NOT private" if certificate.refuted else "could not be proved"
     first, second = map(brief, certificate.worst_pair)
-    return pairs(
+    return format_pairs(
         [
             ("scale", f"{scale} {verdict} at epsilon {epsilon}"),
             ("finding", certificate.finding),

@@ -12,7 +12,7 @@ import typer
 from inbounds.cli.files.new_file import OWNER_ONLY, write_new
 from inbounds.cli.shell.exit_codes import FAILED
 from inbounds.cli.shell.extras import open_dataset
-from inbounds.cli.shell.output import pairs, plain, show
+from inbounds.cli.shell.output import format_pairs, show, to_json
 from inbounds.errors import InvalidParameter
 from inbounds.files.whole_file import refuse_taken
 
@@ -43,21 +43,21 @@ def command(contract: ContractFile, output: Output = None, values: Values = Fals
     Example:
       inbounds check clinic.toml --output check.txt
     """
-    target = _place(output, as_json=as_json)
-    inspection = _inspected(contract, values=values)
+    target = _choose_target(output, as_json=as_json)
+    inspection = _inspect(contract, values=values)
     if target is None:
-        show(None, _text(inspection, contract), as_json=False)
+        show(None, _write_text(inspection, contract), as_json=False)
         _leave(inspection)
         return
     figures = {"for": EYES_ONLY, **inspection.data()}
-    text = json.dumps(plain(figures), ensure_ascii=False, indent=2) if as_json else _text(inspection, contract)
+    text = json.dumps(to_json(figures), ensure_ascii=False, indent=2) if as_json else _write_text(inspection, contract)
     write_new(target, f"{text}\n", OWNER_ONLY)
     lines = [("written", f"{target}, readable by you alone")]
     if any(table.hardly_read for table in (inspection, *inspection.others)):
         lines.append(("WARNING", "many values could not be parsed as the contract says; the file has the details"))
     if any(table.hardly_keys for table in (inspection, *inspection.others)):
         lines.append(("WARNING", "most values of a column are not in its category list; the file has the details"))
-    show(None, pairs(lines), as_json=False)
+    show(None, format_pairs(lines), as_json=False)
     _leave(inspection)
 
 
@@ -67,13 +67,13 @@ def _leave(inspection: Inspection) -> None:
         raise typer.Exit(FAILED)
 
 
-def _text(inspection: Inspection, contract: str) -> str:
+def _write_text(inspection: Inspection, contract: str) -> str:
     from inbounds.query.custodian.text import inspection_text  # noqa: PLC0415  the other commands do without
 
     return inspection_text(inspection, contract)
 
 
-def _place(output: str | None, *, as_json: bool) -> Path | None:
+def _choose_target(output: str | None, *, as_json: bool) -> Path | None:
     """Return the file to write, None for the terminal; refuse any other place before the table is looked at."""
     if output is not None:
         target = Path(output)
@@ -96,7 +96,7 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def _inspected(contract: str, *, values: bool) -> Inspection:
+def _inspect(contract: str, *, values: bool) -> Inspection:
     with open_dataset(contract, create_ledger=False) as dataset:
         from inbounds.query.custodian.inspection import Inspection  # noqa: PLC0415  the other commands do without
 

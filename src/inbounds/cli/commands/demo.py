@@ -15,7 +15,7 @@ from inbounds.cli.clinic.clinic import build, true_rows
 from inbounds.cli.clinic.questions import QUESTIONS, Ask
 from inbounds.cli.shell.extras import open_dataset
 from inbounds.cli.shell.options import AsJson
-from inbounds.cli.shell.output import pairs, show
+from inbounds.cli.shell.output import format_pairs, show
 from inbounds.errors import BudgetExceeded, InvalidParameter
 
 if TYPE_CHECKING:
@@ -53,28 +53,28 @@ def command(keep: Keep = None, as_json: AsJson = False) -> None:
 def tell(folder: Path, keep: str | None = None) -> tuple[dict[str, Any], str]:
     """Ask everything, and return what was found: as data, and as a story that says how to go on."""
     with open_dataset(build(folder)) as visits:
-        rows = [row for number, ask in enumerate(QUESTIONS, 1) for row in _asked(visits, folder, number, ask)]
-        refusal = _one_more(visits)
+        rows = [row for number, ask in enumerate(QUESTIONS, 1) for row in _ask(visits, folder, number, ask)]
+        refusal = _ask_once_more(visits)
         balance, check = visits.ledger.balance(visits.name, ANALYST), visits.ledger.verify()
     data = {
         "answers": rows,
-        "impossible": {"plain": _impossible(rows, "plain"), "in_bounds": _impossible(rows, "in_bounds")},
+        "impossible": {"plain": _count_impossible(rows, "plain"), "in_bounds": _count_impossible(rows, "in_bounds")},
         "one_more": refusal,
         "budget": balance.data(),
         "ledger": {"ok": check.ok, "entries": check.entries, "head": str(check.head)},
     }
     ledger = f"{'verified' if check.ok else 'ALTERED'}, {check.entries} entries"
-    return data, f"{_story(rows, refusal, str(balance), ledger)}\n\n{_ask_more(keep)}"
+    return data, f"{_write_story(rows, refusal, str(balance), ledger)}\n\n{_suggest(keep)}"
 
 
-def _asked(visits: Dataset, folder: Path, number: int, ask: Ask) -> list[dict[str, Any]]:
+def _ask(visits: Dataset, folder: Path, number: int, ask: Ask) -> list[dict[str, Any]]:
     answer = visits.sql(ask.sql()).ask(ask.epsilon, analyst=ANALYST, request_id=f"demo-{number}")
     truths, counts = ({row[:-1]: row[-1] for row in true_rows(folder, sql)} for sql in (ask.sql(), ask.sql("COUNT(*)")))
     rows: list[dict[str, Any]] = []
     for *group, value in answer.rows:
         truth = truths.get(tuple(group), 0)
         plain = ask.plain(truth, counts.get(tuple(group), 0), ask.epsilon)
-        possible = _adds_up(rows) if group == [None] else {}
+        possible = _add_up(rows) if group == [None] else {}
         rows.append(
             {
                 "number": number,
@@ -91,12 +91,12 @@ def _asked(visits: Dataset, folder: Path, number: int, ask: Ask) -> list[dict[st
     return rows
 
 
-def _adds_up(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _add_up(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what a total must be: the sum of the rows above it."""
     return {way: sum(row[way] for row in rows) for way in ("plain", "in_bounds")}
 
 
-def _one_more(visits: Dataset) -> str:
+def _ask_once_more(visits: Dataset) -> str:
     """Ask once more than the budget allows, and return how that is refused."""
     try:
         visits.sql("SELECT COUNT(*) FROM visits").ask(0.1, analyst=ANALYST)
@@ -105,11 +105,11 @@ def _one_more(visits: Dataset) -> str:
     return "answered"
 
 
-def _impossible(rows: list[dict[str, Any]], way: str) -> int:
+def _count_impossible(rows: list[dict[str, Any]], way: str) -> int:
     return sum(not row[f"{way}_possible"] for row in rows)
 
 
-def _story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) -> str:
+def _write_story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) -> str:
     lines = [
         "Ten questions about a made-up clinic. It is closed on weekends, from 3 to 14",
         "August and on 25 December 2026. * marks answers that everyone knows are",
@@ -120,38 +120,38 @@ def _story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) 
     ]
     for number, ask in enumerate(QUESTIONS, 1):
         lines.append(f"{number:>2} {ask.sql()}")
-        lines.extend(_line(ask, row) for row in rows if row["number"] == number)
-    count = _impossible(rows, "in_bounds") or "none"
+        lines.extend(_write_line(ask, row) for row in rows if row["number"] == number)
+    plain, bounded = (_count_impossible(rows, way) for way in ("plain", "in_bounds"))
     ending = [
-        ("impossible", f"{_impossible(rows, 'plain')} of {len(rows)} answers with plain noise, {count} in bounds"),
+        ("impossible", f"{plain} of {len(rows)} answers with plain noise, {bounded or 'none'} in bounds"),
         ("budget", f"{balance}; each charge was recorded before its answer"),
         ("one more", f"an 11th question at ε = 0.1 was refused: {refusal}"),
         ("ledger", ledger),
     ]
-    return "\n".join([*lines, "", pairs(ending)])
+    return "\n".join([*lines, "", format_pairs(ending)])
 
 
-def _ask_more(keep: str | None) -> str:
+def _suggest(keep: str | None) -> str:
     """Return the commands to go on with, after those that make the clinic if it was not kept."""
     folder = "clinic" if keep is None else shlex.quote(keep)
     lines = [
         "Ask your own questions:",
-        *([f"  {_command()} demo --keep clinic"] if keep is None else []),
-        f"  {_command()} query --dataset {folder}/clinic.toml \\",
+        *([f"  {_find_command()} demo --keep clinic"] if keep is None else []),
+        f"  {_find_command()} query --dataset {folder}/clinic.toml \\",
         "      --epsilon 0.5 --analyst you \\",
         '      "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"',
     ]
     return "\n".join(lines)
 
 
-def _command() -> str:
+def _find_command() -> str:
     """Return how to call the command from here, also in an environment that is not active."""
     called = Path(sys.argv[0])
     elsewhere = shutil.which("inbounds") is None and called.name == "inbounds"
     return str(called) if elsewhere and not called.is_absolute() else "inbounds"
 
 
-def _line(ask: Ask, row: dict[str, Any]) -> str:
+def _write_line(ask: Ask, row: dict[str, Any]) -> str:
     marked = [ask.shown(row[way]) + (" " if row[f"{way}_possible"] else "*") for way in ("plain", "in_bounds")]
     label = row["group"] or ask.title
     return f"{'':<6}{label:<32}{ask.shown(row['truth']):>13}{marked[0]:>16}{marked[1]:>13}".rstrip()

@@ -20,9 +20,9 @@ from inbounds.cli.shell.options import (
     Server,
     Sql,
     Weights,
-    chosen_part,
-    chosen_weights,
-    number,
+    read_number,
+    read_optional_part,
+    read_weights,
 )
 from inbounds.cli.shell.output import show
 from inbounds.display.text import WIDTH
@@ -60,16 +60,16 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
       inbounds explain --dataset clinic.toml --epsilon 0.5 \\
           "SELECT COUNT(*) FROM visits WHERE age >= 65"
     """
-    cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
-    shares = chosen_weights(weights)
+    cost, fixed = read_number(epsilon, "--epsilon"), read_optional_part(pooling, "--pooling")
+    shares = read_weights(weights)
     with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst) as access:
         question = access.question(sql, alone=alone)
         explanation = question.explain(cost, pooling=fixed, weights=shares, **access.who)
-    text = str(explanation).replace(explanation.statement, folded(explanation.statement))
+    text = str(explanation).replace(explanation.statement, fold(explanation.statement))
     show(explanation.data(), text, as_json=as_json)
 
 
-def folded(sql: str) -> str:
+def fold(sql: str) -> str:
     """Return the same statement with long lines folded at blanks, though never inside of quotes."""
     lines: list[str] = []
     for line in _QUOTED.sub(lambda quoted: quoted[0].translate(_HIDDEN), sql).split("\n"):

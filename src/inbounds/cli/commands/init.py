@@ -10,7 +10,7 @@ import typer
 from inbounds.cli.files.new_file import write_new
 from inbounds.cli.shell.extras import needing
 from inbounds.cli.shell.options import AsJson
-from inbounds.cli.shell.output import pairs, show
+from inbounds.cli.shell.output import format_pairs, show
 from inbounds.files.whole_file import refuse_taken
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def command(
     target = None if output is None else Path(output)
     if target is not None:
         refuse_taken(target)
-    draft = _draft(source, table, delimiter, None if target is None else target.parent, look=look)
+    draft = _make_draft(source, table, delimiter, None if target is None else target.parent, look=look)
     text = str(draft)
     if target is not None:
         write_new(target, text)
@@ -68,25 +68,25 @@ def command(
         "columns": {name: None if kind is None else kind.value for name, kind in draft.schema.columns.items()},
         "unit_candidates": draft.candidates,
     }
-    show(data, text.rstrip("\n") if target is None else _told(draft, target), as_json=as_json)
+    show(data, text.rstrip("\n") if target is None else _describe_draft(draft, target), as_json=as_json)
 
 
-def _draft(source: str, table: str | None, delimiter: str | None, folder: Path | None, *, look: bool) -> Draft:
+def _make_draft(source: str, table: str | None, delimiter: str | None, folder: Path | None, *, look: bool) -> Draft:
     with needing("query", "querying tables"):
         from inbounds.query.custodian.draft import Draft  # noqa: PLC0415  the other commands do without
         from inbounds.query.custodian.schema import Schema  # noqa: PLC0415
     return Draft(Schema.read(source, table=table, delimiter=delimiter, folder=folder, look=look))
 
 
-def _unit(candidates: tuple[str, ...]) -> str:
+def _describe_unit(candidates: tuple[str, ...]) -> str:
     return f"possibly {', '.join(candidates)}, judging by the name" if candidates else "no column name looks like an id"
 
 
-def _told(draft: Draft, target: Path) -> str:
+def _describe_draft(draft: Draft, target: Path) -> str:
     read = "no row was read" if draft.schema.shape is None else "the first lines were read"
     lines = [
         ("draft", f"{target}, from the names and types of {len(draft.schema.columns)} columns; {read}"),
-        ("unit", _unit(draft.candidates)),
+        ("unit", _describe_unit(draft.candidates)),
         ("next", f'edit the lines marked "decide", then run: inbounds check {target}'),
     ]
-    return pairs(lines)
+    return format_pairs(lines)

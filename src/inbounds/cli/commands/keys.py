@@ -9,8 +9,8 @@ import typer
 
 from inbounds.cli.shell.arguments import Command, Group
 from inbounds.cli.shell.extras import load_custodian, open_dataset, open_key_ring
-from inbounds.cli.shell.options import AsJson, Cost, DatasetFile, LedgerPlace, number, whole
-from inbounds.cli.shell.output import pairs, show
+from inbounds.cli.shell.options import AsJson, Cost, DatasetFile, LedgerPlace, read_number, read_whole
+from inbounds.cli.shell.output import format_pairs, show
 from inbounds.errors import InvalidParameter
 from inbounds.files.whole_file import replacing
 
@@ -64,11 +64,12 @@ def discover(  # noqa: PLR0913, PLR0917  each is an option of the command
       inbounds keys discover --dataset clinic.toml --column town \\
           --epsilon 0.5 --delta 1e-6 --analyst ana
     """
-    cost, odds, each = number(epsilon, "--epsilon"), number(delta, "--delta"), whole(keys_per_unit, "--keys-per-unit")
+    cost, odds = read_number(epsilon, "--epsilon"), read_number(delta, "--delta")
+    each = read_whole(keys_per_unit, "--keys-per-unit")
     with open_dataset(dataset, ledger) as table:
         discovery = table.discover_keys(column, cost, odds, analyst=analyst, keys_per_unit=each, request_id=request_id)
     if discovery.keys:
-        _add(Path(dataset), discovery.section())
+        _add_section(Path(dataset), discovery.section())
         with open_dataset(dataset, ledger) as table:
             table.record_terms(f"keys of {column} were discovered, request {discovery.request_id}")
     fate = "added to the contract" if discovery.keys else "none to add"
@@ -86,10 +87,10 @@ def discover(  # noqa: PLR0913, PLR0917  each is an option of the command
         "delta": discovery.delta,
         "request_id": discovery.request_id,
     }
-    show(data, "\n".join([*map(str, discovery.keys), "", pairs(lines)]), as_json=as_json)
+    show(data, "\n".join([*map(str, discovery.keys), "", format_pairs(lines)]), as_json=as_json)
 
 
-def _add(contract: Path, section: str) -> None:
+def _add_section(contract: Path, section: str) -> None:
     """Put a section at the end of a contract, whole or not at all."""
     text = contract.read_text(encoding="utf-8")
     with replacing(contract) as unfinished:
@@ -114,15 +115,15 @@ def issue(person: PersonName, custodian: CustodianPath, days: Days = "90", as_js
     Example:
       inbounds keys issue ana --custodian custodian.toml --days 30
     """
-    valid, file = whole(days, "--days"), load_custodian(custodian)
+    valid, file = read_whole(days, "--days"), load_custodian(custodian)
     if person not in file.people:
         known = ", ".join(map(repr, file.people)) or "nobody"
         raise InvalidParameter(f"NAME must be a person in the custodian's file, got {person!r}; it names {known}")
     text, key = open_key_ring(file).issue(person, valid)
     lines = [("API key", text), ("person", person), ("valid until", key.expires.date().isoformat())]
     show(
-        {"key": text, **_told(key)},
-        f"{pairs(lines)}\n\nThe key is shown only once. Give it to nobody but {person}.",
+        {"key": text, **_describe_key(key)},
+        f"{format_pairs(lines)}\n\nThe key is shown only once. Give it to nobody but {person}.",
         as_json=as_json,
     )
 
@@ -137,8 +138,8 @@ def list_keys(custodian: CustodianPath, as_json: AsJson = False) -> None:
     """
     from inbounds.display.table import Column, TextTable  # noqa: PLC0415
 
-    ring = _existing(custodian)
-    rows = [] if ring is None else [_told(key) for key in ring.issued()]
+    ring = _find_ring(custodian)
+    rows = [] if ring is None else [_describe_key(key) for key in ring.issued()]
     columns = [Column(name, left=True) for name in ("prefix", "person", "issued", "expires", "state")]
     cells = [[str(row[column.name]) for column in columns] for row in rows]
     show(rows, str(TextTable(columns, cells)) if rows else "no API key has been issued yet", as_json=as_json)
@@ -154,20 +155,20 @@ def revoke(prefix: Prefix, custodian: CustodianPath, as_json: AsJson = False) ->
     Example:
       inbounds keys revoke 87278406422d --custodian custodian.toml
     """
-    ring = _existing(custodian)
+    ring = _find_ring(custodian)
     key = None if ring is None else ring.revoke(prefix)
     if key is None:
         raise InvalidParameter(f"there is no API key with the prefix {prefix!r}; inbounds keys list shows all of them")
-    show(_told(key), pairs([("revoked", key.prefix), ("person", key.person)]), as_json=as_json)
+    show(_describe_key(key), format_pairs([("revoked", key.prefix), ("person", key.person)]), as_json=as_json)
 
 
-def _existing(custodian: str) -> KeyRing | None:
+def _find_ring(custodian: str) -> KeyRing | None:
     """Return the keys of a server, None if it has no file yet: then looking makes none."""
     file = load_custodian(custodian)
     return open_key_ring(file) if file.state.exists() else None
 
 
-def _told(key: Key) -> dict[str, Any]:
+def _describe_key(key: Key) -> dict[str, Any]:
     from inbounds.server.basics import clock  # noqa: PLC0415
 
     facts = {"prefix": key.prefix, "person": key.person, "issued": key.issued.date().isoformat()}

@@ -13,7 +13,7 @@ import typer
 
 from inbounds.cli.shell.extras import load_custodian, open_dataset
 from inbounds.cli.shell.options import AsJson, LedgerPlace
-from inbounds.cli.shell.output import pairs, show
+from inbounds.cli.shell.output import format_pairs, show
 from inbounds.errors import InvalidParameter, LedgerMissing, LedgerUnavailable
 from inbounds.ledger import Head, Ledger
 from inbounds.ledger.recovery import restore as put_back
@@ -60,10 +60,10 @@ def backup(
       inbounds budget backup budget-copy.db --dataset clinic.toml
     """
     target = Path(file)
-    with Ledger.open(_place(dataset, custodian, ledger), create=False, witness=_witness(custodian)) as source:
+    with Ledger.open(_find_place(dataset, custodian, ledger), create=False, witness=_find_witness(custodian)) as source:
         head = source.backup(target)
     lines = [("backup", target), ("entries", head.seq), ("head", head)]
-    show({"backup": str(target), "entries": head.seq, "head": str(head)}, pairs(lines), as_json=as_json)
+    show({"backup": str(target), "entries": head.seq, "head": str(head)}, format_pairs(lines), as_json=as_json)
 
 
 def restore(
@@ -85,25 +85,25 @@ def restore(
       inbounds budget restore budget-copy.db --dataset clinic.toml \\
           --reason "the disk failed"
     """
-    place = _place(dataset, custodian, ledger)
+    place = _find_place(dataset, custodian, ledger)
     saved = None if head is None else Head.parse(head)
-    heads = None if custodian is None else _heads(load_custodian(custodian))
+    heads = None if custodian is None else _open_heads(load_custodian(custodian))
     with _telling():
         known = {} if heads is None else heads.known()
-        restored = put_back(Path(file), place, by=_account(), why=reason, saved=saved, known=known)
+        restored = put_back(Path(file), place, by=_find_account(), why=reason, saved=saved, known=known)
         if heads is not None and restored.lost:
             heads.accept(known, restored.head)
     lines: list[tuple[str, Any]] = [("restored", without_secrets(place)), ("head", restored.head)]
     if restored.aside is not None:
         lines.append(("replaced", f"kept as {restored.aside.name}"))
-    lines += _lines(restored.lost)
+    lines += _describe_lost(restored.lost)
     data = {
         "head": str(restored.head),
         "entries": restored.head.seq,
         "replaced": None if restored.aside is None else str(restored.aside),
-        "lost": _texts(restored.lost),
+        "lost": _write_heads(restored.lost),
     }
-    show(data, pairs(lines), as_json=as_json)
+    show(data, format_pairs(lines), as_json=as_json)
 
 
 def accept_restore(custodian: ServerFile, reason: Why, new_ledger: NewLedger = False, as_json: AsJson = False) -> None:
@@ -119,10 +119,10 @@ def accept_restore(custodian: ServerFile, reason: Why, new_ledger: NewLedger = F
     """
     check_restore_reason(reason)  # before a ledger is begun
     file = load_custodian(custodian)
-    heads = _heads(file)
+    heads = _open_heads(file)
     with _telling():
         known = heads.known()
-        with _accepted(file.ledger, new=new_ledger, is_known=bool(known)) as ledger:
+        with _open_accepted(file.ledger, new=new_ledger, is_known=bool(known)) as ledger:
             ledger.verify().raise_if_broken()
             lost: dict[str, Head | None] = {name: head for name, head in known.items() if not ledger.goes_through(head)}
             if not lost:
@@ -130,13 +130,13 @@ def accept_restore(custodian: ServerFile, reason: Why, new_ledger: NewLedger = F
                     "a restored ledger is accepted where the server refuses it, and this one has all that the server "
                     "knows of; start the server"
                 )
-            head = ledger.accept_restore(lost, reason, _account())
+            head = ledger.accept_restore(lost, reason, _find_account())
         heads.accept(known, head)
-    lines = [("accepted", without_secrets(file.ledger)), ("head", head), *_lines(lost)]
-    show({"head": str(head), "entries": head.seq, "lost": _texts(lost)}, pairs(lines), as_json=as_json)
+    lines = [("accepted", without_secrets(file.ledger)), ("head", head), *_describe_lost(lost)]
+    show({"head": str(head), "entries": head.seq, "lost": _write_heads(lost)}, format_pairs(lines), as_json=as_json)
 
 
-def _accepted(where: str, *, new: bool, is_known: bool) -> Ledger:
+def _open_accepted(where: str, *, new: bool, is_known: bool) -> Ledger:
     """Open the ledger that is to be accepted, or begin one."""
     try:
         ledger = Ledger.open(where, create=False)
@@ -155,7 +155,7 @@ def _accepted(where: str, *, new: bool, is_known: bool) -> Ledger:
     return ledger
 
 
-def _place(dataset: str | None, custodian: str | None, ledger: str | None) -> str:
+def _find_place(dataset: str | None, custodian: str | None, ledger: str | None) -> str:
     """Return where the ledger is that is meant."""
     if (dataset is None) == (custodian is None):
         raise InvalidParameter("--dataset or --custodian tells the ledger, got both or none; give one of them")
@@ -167,15 +167,15 @@ def _place(dataset: str | None, custodian: str | None, ledger: str | None) -> st
         return table.ledger_place
 
 
-def _witness(custodian: str | None) -> LedgerHeads | None:
+def _find_witness(custodian: str | None) -> LedgerHeads | None:
     """Return what a server knows of the ledger that it uses, None if there is no server or it has no file yet."""
     if custodian is None:
         return None
     file = load_custodian(custodian)
-    return _heads(file) if file.state.exists() else None
+    return _open_heads(file) if file.state.exists() else None
 
 
-def _heads(file: CustodianFile) -> LedgerHeads:
+def _open_heads(file: CustodianFile) -> LedgerHeads:
     """Return what a server knows of its ledger; its file is made if it has none, as for a key."""
     from inbounds.server.state.database import Database  # noqa: PLC0415
     from inbounds.server.state.ledger_heads import LedgerHeads  # noqa: PLC0415
@@ -193,7 +193,7 @@ def _telling() -> Iterator[None]:
         raise LedgerUnavailable(f"what the server knows of the ledger cannot be used: {failure}") from None
 
 
-def _account() -> str:
+def _find_account() -> str:
     """Return the account that this runs under, by its number: the environment can say anything."""
     try:
         import pwd  # noqa: PLC0415  not every system has it
@@ -203,12 +203,12 @@ def _account() -> str:
         return getpass.getuser() if os.name != "posix" else f"user {os.getuid()}"
 
 
-def _lines(lost: Any) -> list[tuple[str, str]]:
+def _describe_lost(lost: Any) -> list[tuple[str, str]]:
     return [
         ("lost", f"{name}: {'nobody knows what' if head is None else f'entry {head.seq}, perhaps others before it'}")
         for name, head in lost.items()
     ]
 
 
-def _texts(lost: Any) -> dict[str, str | None]:
+def _write_heads(lost: Any) -> dict[str, str | None]:
     return {name: None if head is None else str(head) for name, head in lost.items()}

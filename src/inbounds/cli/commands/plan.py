@@ -14,7 +14,7 @@ import typer
 from inbounds.bounds import Bounds
 from inbounds.choosing.comparison import Comparison, compare
 from inbounds.choosing.recommendation import Recommendation, recommend
-from inbounds.cli.shell.options import AsJson, BoundsText, Minimise, Sensitivity, distance, number
+from inbounds.cli.shell.options import AsJson, BoundsText, Minimise, Sensitivity, read_number, read_sensitivity
 from inbounds.cli.shell.output import show
 from inbounds.display.progress import reporting, silent
 from inbounds.display.text import WIDTH
@@ -56,17 +56,17 @@ def command(
       inbounds plan --bounds "[0, 100]" --sensitivity 2 --epsilon 0.5
     """
     possible = Bounds.parse(bounds)
-    most = distance(sensitivity, possible)
+    most = read_sensitivity(sensitivity, possible)
     if plot is not None and Path(plot).suffix.lower() not in PICTURES:
         raise InvalidParameter(f"--plot must end in {' or '.join(PICTURES)}, got {Path(plot).name!r}; rename it")
     if epsilon is not None and target_error is None:
-        spent = number(epsilon, "--epsilon")
+        spent = read_number(epsilon, "--epsilon")
     elif target_error is not None and epsilon is None:
         if minimise is not None:
             raise InvalidParameter(
                 f"--target-error and --minimise cannot be combined, got --minimise {minimise}; give --epsilon instead"
             )
-        spent = least_epsilon(possible, most, number(target_error, "--target-error"))
+        spent = least_epsilon(possible, most, read_number(target_error, "--target-error"))
     else:
         got = "neither" if epsilon is None else "both"
         raise InvalidParameter(f"plan needs either --epsilon or --target-error, got {got}; give one")
@@ -76,11 +76,11 @@ def command(
         from inbounds.cli.files.plan_picture import save  # noqa: PLC0415  only whoever has matplotlib comes here
 
         save(Path(plot), compared, best)
-    text = _text(compared, best, target_error, None if plot is None else Path(plot))
-    show(_data(compared, best, spent, target_error, minimise), text, as_json=as_json)
+    text = _write_text(compared, best, target_error, None if plot is None else Path(plot))
+    show(_write_data(compared, best, spent, target_error, minimise), text, as_json=as_json)
 
 
-def _data(
+def _write_data(
     compared: Comparison, best: Recommendation, spent: Decimal, target_error: str | None, minimise: str | None
 ) -> dict[str, Any]:
     data = {
@@ -94,7 +94,7 @@ def _data(
     return data if target_error is None else {"target_error": Decimal(target_error), **data}
 
 
-def _text(compared: Comparison, best: Recommendation, target_error: str | None, plot: Path | None) -> str:
+def _write_text(compared: Comparison, best: Recommendation, target_error: str | None, plot: Path | None) -> str:
     parts = [str(compared), fill(best.reason, WIDTH, break_on_hyphens=False)]
     if target_error is not None:
         sentence = (

@@ -22,11 +22,11 @@ from inbounds.cli.shell.options import (
     Server,
     Sql,
     Weights,
-    chosen_part,
-    chosen_weights,
-    number,
+    read_number,
+    read_optional_part,
+    read_weights,
 )
-from inbounds.cli.shell.output import pairs, show
+from inbounds.cli.shell.output import format_pairs, show
 from inbounds.errors import InboundsError, InvalidParameter, InvalidQuestion, LedgerError, ServerError
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
       inbounds query --dataset clinic.toml --epsilon 0.5 --analyst ana \\
           "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"
     """
-    cost, fixed = number(epsilon, "--epsilon"), chosen_part(pooling, "--pooling")
-    level, shares = float(number(confidence, "--confidence")), chosen_weights(weights)
+    cost, fixed = read_number(epsilon, "--epsilon"), read_optional_part(pooling, "--pooling")
+    level, shares = float(read_number(confidence, "--confidence")), read_weights(weights)
     request = uuid4().hex if request_id is None else request_id
     if server is None and analyst is None:
         raise InvalidParameter("--analyst is missing; give your name, or --server, where your API key identifies you")
@@ -87,18 +87,18 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
             raise InvalidQuestion(
                 f"epsilon must be above 0, got 0: this does not follow from the answers {access.owner}; give an epsilon"
             )
-        budget = _budget(access)
-        data = {**_answer(answer), "budget": {} if budget is None else budget.data()}
+        budget = _read_budget(access)
+        data = {**_write_answer(answer), "budget": {} if budget is None else budget.data()}
         data |= access.tell_of_ledger(as_json=as_json)
         lines = [("cost (ε)", epsilon if answer.epsilon else "0")]
         lines += [(TOTAL, "cannot be read")] if budget is None else budget.lines()[::-1]
         if len(answer.public) != answer.measures:  # what is public is not kept, and asked again as it was asked first
             lines.append(("request id", answer.request_id))
-        if not show(data, f"{answer}\n\n{pairs(lines)}", as_json=as_json):
+        if not show(data, f"{answer}\n\n{format_pairs(lines)}", as_json=as_json):
             _tell(request)
 
 
-def _budget(access: Access) -> Budget | None:
+def _read_budget(access: Access) -> Budget | None:
     """Return what is left; None if it cannot be read, for the answer is there."""
     try:
         return access.budget()
@@ -123,7 +123,7 @@ def _tell(request: str) -> None:
         typer.echo(f"inbounds: if this was charged, repeat it for free with --request-id {request}", err=True)
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _write_answer(answer: Answer) -> dict[str, Any]:
     """Return an answer as JSON has it, with names in every row and the cost as a number."""
     from inbounds.query.answer.answer_json import write_answer  # noqa: PLC0415  whoever has an answer has that
 

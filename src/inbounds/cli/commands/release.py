@@ -24,11 +24,11 @@ from inbounds.cli.shell.options import (
     Pooling,
     Sensitivity,
     Trusted,
-    chosen_part,
-    distance,
-    number,
+    read_number,
+    read_optional_part,
+    read_sensitivity,
 )
-from inbounds.cli.shell.output import pairs, progress, show
+from inbounds.cli.shell.output import format_pairs, progress, show
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.exact_release import release_all
@@ -74,10 +74,10 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
       inbounds release 97 --bounds "[0, 100]" --sensitivity 2 --epsilon 0.5
     """
     possible = Bounds.parse(bounds)
-    setting: Any = (possible, distance(sensitivity, possible), number(epsilon, "--epsilon"))
+    setting: Any = (possible, read_sensitivity(sensitivity, possible), read_number(epsilon, "--epsilon"))
     promised: Any = {"guarantee": guarantee, "trusted": trusted}
     goal: Any = minimise  # recommend refuses what is none
-    fixed = chosen_part(pooling, "--pooling")
+    fixed = read_optional_part(pooling, "--pooling")
     if fixed is not None and minimise is not None:
         raise InvalidParameter(
             f"--minimise and --pooling cannot be combined, got {minimise} and {pooling}; leave one out"
@@ -90,11 +90,11 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     )
     asked = _Asked(mechanism, {"sensitivity": sensitivity, "epsilon": epsilon, **promised})
     if value == "-":
-        show(*_lines(asked, sys.stdin), as_json=as_json)
+        show(*_release_lines(asked, sys.stdin), as_json=as_json)
     elif value is not None:
-        show(*_one(asked, read_answer(value, possible, "the value")), as_json=as_json)
+        show(*_release_one(asked, read_answer(value, possible, "the value")), as_json=as_json)
     else:
-        show(*_column(asked, Path(str(file)), str(column), Path(str(to))), as_json=as_json)
+        show(*_release_column(asked, Path(str(file)), str(column), Path(str(to))), as_json=as_json)
 
 
 def _refuse_mixture(words: dict[str, str | None]) -> None:
@@ -140,7 +140,7 @@ class _Asked:
         return [("mechanism", law["mechanism"] + "".join(choices)), *scale, ("step", law["step"])]
 
 
-def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:
+def _release_one(asked: _Asked, answer: Any) -> tuple[Any, str]:
     """Release one answer; return it as data and as text."""
     mechanism = asked.mechanism
     (released,) = release_all(mechanism, [answer])  # a whole number is written no otherwise than any other
@@ -155,10 +155,10 @@ def _one(asked: _Asked, answer: Any) -> tuple[Any, str]:
         ("certificate", certificate),
     ]
     data = {"released": as_json(released), "expected_error": error, **asked.law, "certificate": certificate}
-    return data, pairs(lines)
+    return data, format_pairs(lines)
 
 
-def _lines(asked: _Asked, lines: Iterable[str] | None) -> tuple[Any, str]:
+def _release_lines(asked: _Asked, lines: Iterable[str] | None) -> tuple[Any, str]:
     """Release one answer for each line; all are read before the first is written, and an empty line stays one."""
     if lines is None:
         raise InvalidParameter("- reads standard input, which is closed; pipe one answer per line into it")
@@ -179,20 +179,20 @@ def _lines(asked: _Asked, lines: Iterable[str] | None) -> tuple[Any, str]:
     return list(map(as_json, released)), "\n".join("" if answer is None else as_text(answer) for answer in released)
 
 
-def _column(asked: _Asked, source: Path, column: str, target: Path) -> tuple[Any, str]:
+def _release_column(asked: _Asked, source: Path, column: str, target: Path) -> tuple[Any, str]:
     """Release a column of a file into another."""
     from inbounds.cli.files.column_file import release_column  # noqa: PLC0415  the others do without files
 
     count, missing = release_column(asked.mechanism, source, column, target)
     lines = [
-        ("released", f"{count} value{'' if count == 1 else 's'} of column {column}; {_empty(missing)}"),
+        ("released", f"{count} value{'' if count == 1 else 's'} of column {column}; {_describe_empty(missing)}"),
         ("to", target),
         *asked.lines,
         ("cost (ε)", f"{asked.typed['epsilon']} for each answer"),
     ]
     data = {"released": count, "missing": missing, "column": column, "to": str(target), **asked.law}
-    return data, pairs(lines)
+    return data, format_pairs(lines)
 
 
-def _empty(count: int) -> str:
+def _describe_empty(count: int) -> str:
     return f"{count} empty {'cell' if count == 1 else 'cells'} stayed empty" if count else "no cell was empty"

@@ -11,7 +11,7 @@ import typer
 
 from inbounds.cli.clinic.clinic import build
 from inbounds.cli.shell.extras import load_custodian, open_key_ring
-from inbounds.cli.shell.options import whole
+from inbounds.cli.shell.options import read_whole
 from inbounds.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def command(file: CustodianPath = None, new_ledger: NewLedger = False, demo: Dem
     """
     if demo == (file is not None):
         raise InvalidParameter("serve needs either a custodian file or --demo, got both or neither; give one of them")
-    where = whole(port, "--port")
+    where = read_whole(port, "--port")
     if file is not None:
         _serve(Path(file), demo=False, new_ledger=new_ledger)
         return
@@ -73,7 +73,7 @@ def _serve(path: Path, *, demo: bool, new_ledger: bool) -> None:
     _check(file, new_ledger=new_ledger)
     with listening(file) as listener:
         file = replace(file, port=listener.getsockname()[1])  # for 0 the system has chosen one
-        typer.echo(_demo(file) if demo else f"serving on {file.url}; Ctrl-C stops it", err=not demo)
+        typer.echo(_introduce(file) if demo else f"serving on {file.url}; Ctrl-C stops it", err=not demo)
         run(path, file, listener)
 
 
@@ -91,7 +91,7 @@ def _check(file: CustodianFile, *, new_ledger: bool) -> None:
         raise InvalidParameter(str(problem)) from None
 
 
-def _demo(file: CustodianFile) -> str:
+def _introduce(file: CustodianFile) -> str:
     """Issue a key for everybody, and return what to do with them."""
     ring = open_key_ring(file)
     keys: dict[str, Any] = {name: ring.issue(name, 1)[0] for name in file.people}

@@ -28,11 +28,11 @@ def read_answer(text: str, bounds: Bounds, where: str) -> Any:
     """Return the day or exact number that a text says; an infinity is the end on its side.  No message repeats it."""
     word = text.strip()
     if bounds.is_dates:
-        return _day(word, where)
+        return _read_day(word, where)
     if len(word) < 19 and word.isascii() and word.isdigit():  # the usual case
         return int(word)
     if infinite := _INFINITE.fullmatch(word):
-        return _end(bounds, where, below=infinite[1] == "-")
+        return _find_end(bounds, where, below=infinite[1] == "-")
     if _NAN.fullmatch(word):
         raise InvalidAnswer(f"{where} must not be NaN; decide how to treat missing answers before releasing them")
     # As a double it could move, and away from its neighbour.  Without a step, all that counts has few decimals.
@@ -50,7 +50,7 @@ def read_cell(text: str | None, bounds: Bounds, where: str) -> Any:
     return read_answer(text, bounds, where)
 
 
-def _day(word: str, where: str) -> date:
+def _read_day(word: str, where: str) -> date:
     try:
         if _DAY.fullmatch(word):
             return date.fromisoformat(word)
@@ -59,7 +59,7 @@ def _day(word: str, where: str) -> date:
     raise InvalidAnswer(f"{where} must be a date, because the bounds are dates; write it like 2026-12-31")
 
 
-def _end(bounds: Bounds, where: str, *, below: bool) -> Fraction:
+def _find_end(bounds: Bounds, where: str, *, below: bool) -> Fraction:
     end = bounds.low if below else bounds.high
     if not isinstance(end, int | Fraction):
         raise InvalidAnswer(

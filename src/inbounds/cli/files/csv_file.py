@@ -32,7 +32,7 @@ class CsvLayout:
     @classmethod
     def of(cls, file: str, first_line: str) -> CsvLayout:
         """Take the first line apart; what separates names must be one thing, for a guess could cut values apart."""
-        line = _body(first_line.removeprefix(BYTE_ORDER_MARK))
+        line = _strip_end(first_line.removeprefix(BYTE_ORDER_MARK))
         if not line or "\0" in line or any("\udc80" <= character <= "\udcff" for character in line):
             raise InvalidParameter(f"{file} must be UTF-8 text whose first line names the columns; convert it")
         delimiters = find_delimiters(line)
@@ -84,28 +84,28 @@ def release_csv(
 ) -> tuple[int, int]:
     """Write a copy of a file with one column released, some lines at a time; return what was counted."""
     tally = Tally()
-    with _opened(source, "r") as old, _opened(target, "w") as new:
+    with _open(source, "r") as old, _open(target, "w") as new:
         first_line = old.readline()
         layout = CsvLayout.of(source.name, first_line)
         place = layout.place(column)
         new.write(first_line)
         numbered = enumerate(old, 2)
         while lines := list(islice(numbered, AT_ONCE)):
-            new.writelines(_released(mechanism, layout, place, lines, tally))
+            new.writelines(_release(mechanism, layout, place, lines, tally))
             advance(sum(len(line) for _, line in lines))
     return tally.released, tally.missing
 
 
-def _opened(path: Path, mode: str) -> IO[str]:
+def _open(path: Path, mode: str) -> IO[str]:
     """Open a file so that every byte is kept, whatever the encoding and the line ends."""
     return path.open(mode, encoding="utf-8", errors="surrogateescape", newline="")
 
 
-def _released(
+def _release(
     mechanism: Any, layout: CsvLayout, place: int, lines: list[tuple[int, str]], tally: Tally
 ) -> Iterator[str]:
     """Yield lines with the released answers in them; those with nothing to release as they are."""
-    rows = [layout.fields(body, number) if (body := _body(line)) else None for number, line in lines]
+    rows = [layout.fields(body, number) if (body := _strip_end(line)) else None for number, line in lines]
     answers = [
         None if row is None else read_cell(unquote(row[place]), mechanism.bounds, f"line {number} of {layout.file}")
         for row, (number, _) in zip(rows, lines, strict=True)
@@ -119,8 +119,8 @@ def _released(
             yield line
             continue
         row[place] = next(drawn)
-        yield layout.delimiter.join(row) + line[len(_body(line)) :]
+        yield layout.delimiter.join(row) + line[len(_strip_end(line)) :]
 
 
-def _body(line: str) -> str:
+def _strip_end(line: str) -> str:
     return line.rstrip("\r\n")

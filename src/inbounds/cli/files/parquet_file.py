@@ -53,29 +53,29 @@ def release_parquet(mechanism: Any, source: Path, column: str, target: Path) -> 
                 f"{source.name} has no column {column!r} among its {len(types)}; check --column and its letter case"
             )
         with _refusing(duckdb, f"{source.name} cannot be read; check that it is a parquet file"):
-            values, known = _values(connection, column, types[column], mechanism.bounds)
-        released = _released(mechanism, values)
+            values, known = _read_values(connection, column, types[column], mechanism.bounds)
+        released = _release(mechanism, values)
         with _refusing(duckdb, f"{target.name} cannot be written; check the free disk space"):
-            private = {"value": _filled(released, known), "known": known}
+            private = {"value": _fill(released, known), "known": known}
             _write(connection, list(types), column, private, target)
     return len(released), len(known) - len(released)
 
 
-def _values(connection: Any, column: str, kind: str, bounds: Bounds) -> tuple[Any, Any]:
+def _read_values(connection: Any, column: str, kind: str, bounds: Bounds) -> tuple[Any, Any]:
     """Return the values of a column that are known, and which these are."""
-    name, what = _quoted(column), "dates" if bounds.is_dates else "numbers"
+    name, what = _quote(column), "dates" if bounds.is_dates else "numbers"
     if bounds.is_dates and kind in DAYS:
         if connection.execute(f"SELECT count(*) FROM source WHERE NOT isfinite({name})").fetchone()[0]:
             raise InvalidAnswer(f"column {column!r} must hold finite dates, got infinite ones too; replace these first")
-        values, known = _fetched(connection, f"CAST({name} AS DATE)")
+        values, known = _fetch(connection, f"CAST({name} AS DATE)")
         return values.astype("datetime64[D]")[known], known
     if not bounds.is_dates and kind in INTEGERS:
-        values, known = _fetched(connection, f"CAST({name} AS BIGINT)")
+        values, known = _fetch(connection, f"CAST({name} AS BIGINT)")
         if kind == "BIGINT" and not bounds.bounded:  # an array of integers ends where noise could leave 64 bits
             return [Fraction(value) for value in values[known].tolist()], known
         return values[known], known
     if not bounds.is_dates and kind in DOUBLES:
-        values, known = _fetched(connection, f"CAST({name} AS DOUBLE)")
+        values, known = _fetch(connection, f"CAST({name} AS DOUBLE)")
         known &= ~np.isnan(values)
         return values[known], known
     if kind.startswith("VARCHAR" if bounds.is_dates else EXACT):
@@ -87,40 +87,40 @@ def _values(connection: Any, column: str, kind: str, bounds: Bounds) -> tuple[An
     raise InvalidAnswer(f"column {column!r} must hold {what}, because the bounds are {what}, got {kind}; convert it")
 
 
-def _fetched(connection: Any, expression: str) -> tuple[Any, Any]:
+def _fetch(connection: Any, expression: str) -> tuple[Any, Any]:
     """Return what an expression is in each row, and where it is anything."""
     values = connection.execute(f"SELECT {expression} AS value FROM source").fetchnumpy()["value"]
     return np.ma.getdata(values), ~np.ma.getmaskarray(values)
 
 
-def _released(mechanism: Any, answers: Any) -> Any:
+def _release(mechanism: Any, answers: Any) -> Any:
     """Release all answers, a part at a time."""
     parts: list[Any] = []
     with progress(len(answers)) as advance:
         for start in range(0, len(answers), AT_ONCE):
             part = answers[start : start + AT_ONCE]
-            parts.append(_typed(release_all(mechanism, part) if isinstance(part, list) else mechanism.release(part),
+            parts.append(_cast(release_all(mechanism, part) if isinstance(part, list) else mechanism.release(part),
                                 mechanism.bounds))  # fmt: skip
             advance(len(part))
-    return np.concatenate(parts) if parts else _typed([], mechanism.bounds)
+    return np.concatenate(parts) if parts else _cast([], mechanism.bounds)
 
 
-def _typed(released: Any, bounds: Bounds) -> Any:
+def _cast(released: Any, bounds: Bounds) -> Any:
     """Return releases as the type of their column in the file; what 64 bits do not hold, as the last that they do."""
     if bounds.is_dates:
         return np.asarray(released, dtype="datetime64[us]")
     if not are_int64(bounds):
-        doubles = map(_double, released) if isinstance(released, list) else released
+        doubles = map(_to_double, released) if isinstance(released, list) else released
         return np.fromiter(doubles, dtype=float, count=len(released))
     return as_int64(released, bounds) if isinstance(released, list) else released.astype(np.int64)
 
 
-def _double(released: float | Fraction) -> float:
+def _to_double(released: float | Fraction) -> float:
     """Return the nearest double that is finite."""
     return max(-LARGEST, min(LARGEST, round_nearest(Fraction(released))))
 
 
-def _filled(released: Any, known: Any) -> Any:
+def _fill(released: Any, known: Any) -> Any:
     """Return the released answers in the places of those that are known."""
     values = np.zeros(len(known), dtype=released.dtype)
     values[known] = released
@@ -131,13 +131,13 @@ def _write(connection: Any, names: list[str], column: str, released: dict[str, A
     """Write the table `source`, with the released answers in the place of a column."""
     connection.register("released", released)
     value = "CAST(r.value AS DATE)" if released["value"].dtype.kind == "M" else "r.value"
-    private = f"CASE WHEN r.known THEN {value} END AS {_quoted(column)}"
-    picked = ", ".join(private if name == column else f"s.{_quoted(name)}" for name in names)
+    private = f"CASE WHEN r.known THEN {value} END AS {_quote(column)}"
+    picked = ", ".join(private if name == column else f"s.{_quote(name)}" for name in names)
     rows = f"SELECT {picked} FROM source s POSITIONAL JOIN released r"
     connection.execute(f"COPY ({rows}) TO ? (FORMAT parquet)", [str(target)])
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

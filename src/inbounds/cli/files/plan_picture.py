@@ -29,7 +29,7 @@ table {{ border-collapse: collapse }} td, th {{ padding: 0.2em 0.7em; text-align
 
 def save(path: Path, compared: Comparison, best: Recommendation) -> None:
     """Write the picture, in the form that the file's name asks for."""
-    figure = _figure(compared, best)
+    figure = _draw_figure(compared, best)
     with replacing(path) as unfinished:
         if path.suffix.lower() != ".html":
             figure.savefig(unfinished, dpi=150)
@@ -41,18 +41,18 @@ def save(path: Path, compared: Comparison, best: Recommendation) -> None:
         unfinished.write_text(page, encoding="utf-8")
 
 
-def _figure(compared: Comparison, best: Recommendation) -> Any:
+def _draw_figure(compared: Comparison, best: Recommendation) -> Any:
     matplotlib_or_error()
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     figure = Figure(figsize=(8, 8), layout="constrained")
     above, below = figure.subplots(2, 1)
-    plot.densities(best.mechanism, _truths(compared), axes=above)
-    plot.errors(*_rivals(compared, best), axes=below)
+    plot.densities(best.mechanism, _choose_truths(compared), axes=above)
+    plot.errors(*_choose_rivals(compared, best), axes=below)
     return figure
 
 
-def _rivals(compared: Comparison, best: Recommendation) -> list[Any]:
+def _choose_rivals(compared: Comparison, best: Recommendation) -> list[Any]:
     """Return the best mechanism and others that keep epsilon in range, one of each that err alike."""
     rivals, seen = [best.mechanism], {f"{best.error:.3g}"}
     for row in compared.rows:
@@ -62,7 +62,7 @@ def _rivals(compared: Comparison, best: Recommendation) -> list[Any]:
     return rivals[:RIVALS]
 
 
-def _truths(compared: Comparison) -> list[Any]:
+def _choose_truths(compared: Comparison) -> list[Any]:
     """Return two true answers to show: the least of those looked at, and one in the middle."""
     bounds = compared.bounds
     low, high = (bounds.low, bounds.high) if compared.window is None else compared.window

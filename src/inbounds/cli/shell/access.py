@@ -104,15 +104,15 @@ class RemoteAccess(Access):
     def budget(self, analyst: str | None = None) -> Budget:
         """Read what the server says."""
         facts = self.dataset.budget(analyst)
-        total, own, last = _balance(facts["total"]), facts["own"], facts["more_like_the_last"]
+        total, own, last = _read_balance(facts["total"]), facts["own"], facts["more_like_the_last"]
         more = None
         if last is not None:
             count, cost = last["count"], last["epsilon"]
             more = {"count": count, "epsilon": Fraction(cost)}, more_queries(count, cost)
-        return Budget(total, facts["analyst"], None if own is None else _balance(own), more, facts["asked"])
+        return Budget(total, facts["analyst"], None if own is None else _read_balance(own), more, facts["asked"])
 
 
-def _balance(account: dict[str, Any]) -> Balance:
+def _read_balance(account: dict[str, Any]) -> Balance:
     amounts: dict[str, Any] = {name: None if text is None else Fraction(text) for name, text in account.items()}
     return Balance(amounts["cap"], amounts["spent"], amounts["rho_cap"], amounts["rho_spent"])
 

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from inbounds.cli.shell.suggestion import unknown
+from inbounds.cli.shell.suggestion import describe_unknown
 from inbounds.errors import InvalidParameter
 
 _NEGATIVE = re.compile(r"-(\.?\d|inf)", re.IGNORECASE)
@@ -41,15 +41,15 @@ class Command(TyperCommand):
             problem.ctx = ctx  # type: ignore[attr-defined]  # some are raised without, and do not say which command
             raise
         if left and not ctx.resilient_parsing:
-            raise InvalidParameter(self._too_many(ctx, len(left)))
+            raise InvalidParameter(self._describe_excess(ctx, len(left)))
         return left
 
-    def _too_many(self, ctx: Any, extra: int) -> str:
+    def _describe_excess(self, ctx: Any, extra: int) -> str:
         most = sum(param.param_type_name == "argument" for param in self.params)
         if most == 0:
-            return f"{_within(ctx)}this command takes options only, got {extra} more; leave that out"
+            return f"{_name_command(ctx)}this command takes options only, got {extra} more; leave that out"
         remedy = REMEDIES.get(str(self.name), "put quotes around text that contains spaces")
-        return f"{_within(ctx)}this command takes one argument besides its options, got {most + extra}; {remedy}"
+        return f"{_name_command(ctx)}this command takes one argument besides its options, got {most + extra}; {remedy}"
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line, without braces around what must be given."""
@@ -79,10 +79,10 @@ class Group(TyperGroup):
         """Find the command that was typed."""
         if args[0] in self.commands or args[0].startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        raise InvalidParameter(f"{_within(ctx)}{unknown('command', args[0], self.list_commands(ctx))}")
+        raise InvalidParameter(f"{_name_command(ctx)}{describe_unknown('command', args[0], self.list_commands(ctx))}")
 
 
-def usage(problem: Exception) -> str:
+def describe_usage(problem: Exception) -> str:
     """Return what was wrong with the words of a command, in one line."""
     context: Any = getattr(problem, "ctx", None)
     option = getattr(problem, "option_name", None)
@@ -91,16 +91,16 @@ def usage(problem: Exception) -> str:
     if context is None:
         return f"{text}; see inbounds --help"
     if message.startswith("Missing"):
-        text = _missing(context)
+        text = _describe_missing(context)
     elif option is not None and message.startswith("No such option"):
         known = [name for param in context.command.params for name in param.opts if name.startswith("--")]
-        return f"{_within(context)}{unknown('option', option, known)}"
+        return f"{_name_command(context)}{describe_unknown('option', option, known)}"
     elif option is not None:
         text = f"{option} {next((ours for theirs, ours in REWORDED.items() if theirs in message), message)}"
-    return f"{_within(context)}{text}; see {context.command_path} --help"
+    return f"{_name_command(context)}{text}; see {context.command_path} --help"
 
 
-def _missing(context: Any) -> str:
+def _describe_missing(context: Any) -> str:
     """Say all that must be given and was not: what was given is read before that is noticed."""
     names = [
         param.opts[0] if param.param_type_name == "option" else param.display_name_raw
@@ -111,7 +111,7 @@ def _missing(context: Any) -> str:
     return f"{listed} {'is' if len(names) == 1 else 'are'} missing"
 
 
-def _within(context: Any) -> str:
+def _name_command(context: Any) -> str:
     """Return which command a message is about."""
     name = "" if context is None else context.command_path.removeprefix("inbounds").strip()
     return f"{name}: " if name else ""

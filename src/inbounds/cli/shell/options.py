@@ -70,7 +70,7 @@ KeyFile = Annotated[
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The query, in quotes.", show_default=False)]
 
 
-def number(text: str, name: str) -> Decimal:
+def read_number(text: str, name: str) -> Decimal:
     """Read a number exactly as it is written."""
     decimal = typed_decimal(text)
     if decimal is not None:
@@ -80,34 +80,34 @@ def number(text: str, name: str) -> Decimal:
     raise InvalidParameter(f"{name} must be a number, got {shown(text)}; write it like 2 or 0.5")
 
 
-def whole(text: str, name: str) -> int:
+def read_whole(text: str, name: str) -> int:
     """Read a whole number; Python would also read 1_0, and the digits of every script."""
     if not re.fullmatch("-?[0-9]{1,18}", text.strip(BLANKS)):
         raise InvalidParameter(f"{name} must be a whole number, got {shown(text)}; write it like 10")
     return int(text)
 
 
-def part(text: str, name: str) -> Decimal:
+def read_part(text: str, name: str) -> Decimal:
     """Read a number from 0 to 1."""
-    decimal = number(text, name)
+    decimal = read_number(text, name)
     if not 0 <= decimal <= 1:
         raise InvalidParameter(f"{name} must be from 0 to 1, got {shown(text)}; 0 normalises, 1 clamps to the bounds")
     return decimal
 
 
-def chosen_weights(text: str | None) -> list[Decimal] | None:
+def read_weights(text: str | None) -> list[Decimal] | None:
     """Read numbers with commas between them, if there are any."""
-    return None if text is None else [number(weight, "--weights") for weight in text.split(",")]
+    return None if text is None else [read_number(weight, "--weights") for weight in text.split(",")]
 
 
-def chosen_part(text: str | None, name: str) -> Decimal | None:
+def read_optional_part(text: str | None, name: str) -> Decimal | None:
     """Read a number from 0 to 1, if there is one."""
-    return None if text is None else part(text, name)
+    return None if text is None else read_part(text, name)
 
 
-def distance(text: str, bounds: Bounds) -> Any:
+def read_sensitivity(text: str, bounds: Bounds) -> Any:
     """Read a sensitivity: a number, or a number of days."""
-    size = number(text, "--sensitivity")
+    size = read_number(text, "--sensitivity")
     if not bounds.is_dates:
         return size
     try:

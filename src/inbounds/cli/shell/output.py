@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def show(data: Any, text: str, *, as_json: bool) -> bool:
     """Print a result, all of it, unless there is nothing to print; return whether anyone was there to read it."""
-    printed = json.dumps(plain(data), ensure_ascii=False, indent=2) if as_json else text
+    printed = json.dumps(to_json(data), ensure_ascii=False, indent=2) if as_json else text
     if sys.stdout is None:
         raise OSError(errno.EBADF, "it is closed", "standard output")
     try:
@@ -39,29 +39,29 @@ def show(data: Any, text: str, *, as_json: bool) -> bool:
     return True
 
 
-def plain(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """Return a value as JSON has it; a number that is none, such as an infinity, is null."""
     if isinstance(value, dict):
-        return {str(name): plain(part) for name, part in value.items()}
+        return {str(name): to_json(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [to_json(part) for part in value]
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, np.generic):
-        return plain(value.item())
+        return to_json(value.item())
     if isinstance(value, Fraction | Decimal | float):
-        return _json_number(value)
+        return _to_number(value)
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def _json_number(value: Fraction | Decimal | float) -> int | float | None:
+def _to_number(value: Fraction | Decimal | float) -> int | float | None:
     number = float(value)
     if not math.isfinite(number):
         return None
     return int(value) if not isinstance(value, float) and value == int(value) else number
 
 
-def pairs(rows: list[tuple[str, Any]]) -> str:
+def format_pairs(rows: list[tuple[str, Any]]) -> str:
     """Return names and values, one under the other."""
     return str(FactSheet([(name, str(value)) for name, value in rows]))
 

@@ -59,27 +59,27 @@ SYNONYMS = {
 """Other words for what there is."""
 
 
-def unknown(kind: str, word: str, known: list[str]) -> str:
+def describe_unknown(kind: str, word: str, known: list[str]) -> str:
     """Say that there is no command or option of a name, if that may be repeated, and what may have been meant."""
     choices = f"choose from {', '.join(known)}"
     if not _NAME.fullmatch(word):
         return f"there is no {kind} by that name; {choices}"
-    near = nearest(word, known)
+    near = find_nearest(word, known)
     return f"there is no {kind} {word!r}; " + (f"did you mean {' or '.join(near)}?" if near else choices)
 
 
-def nearest(word: str, known: list[str]) -> list[str]:
+def find_nearest(word: str, known: list[str]) -> list[str]:
     """Return the names that a word abbreviates, is a part of, is another word for, or misspells: the first that are."""
-    short = bare(word)
-    begun = [name for name in known if bare(name).startswith(short)]
-    parts = [name for name in known if short in bare(name).split("-")]
+    short = strip_dashes(word)
+    begun = [name for name in known if strip_dashes(name).startswith(short)]
+    parts = [name for name in known if short in strip_dashes(name).split("-")]
     possible = {*known, "--help", "--version"}
     meant = {name: None for other, name in SYNONYMS.items() if other.startswith(word) and name.split()[0] in possible}
-    by_letters = {bare(name): name for name in known}
+    by_letters = {strip_dashes(name): name for name in known}
     misspelt = [by_letters[name] for name in get_close_matches(short, by_letters, n=1, cutoff=SIMILAR)]
     return begun or parts or list(meant) or misspelt
 
 
-def bare(name: str) -> str:
+def strip_dashes(name: str) -> str:
     """Return a name without the dashes before it, which all options have in common."""
     return name.lstrip("-").lower()
