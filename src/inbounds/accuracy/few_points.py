@@ -43,18 +43,15 @@ class FewPoints(Distribution):
         return np.array(self.lattice.indices(), dtype=np.int64)
 
     def probability(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of a release."""
         column = np.minimum(np.searchsorted(self.points, released), len(self.points) - 1)
         probabilities = self._look_up(lambda rows: rows, column, centres)
         return np.where(self.points[column] == released, probabilities, 0.0)
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at most this release."""
         column = np.searchsorted(self.points, released, side="right")
         return self._look_up(lambda rows: np.pad(np.cumsum(rows, axis=1), ((0, 0), (1, 0))), column, centres)
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at least this release."""
         column = np.searchsorted(self.points, released)
         return self._look_up(
             lambda rows: np.pad(np.cumsum(rows[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1))), column, centres

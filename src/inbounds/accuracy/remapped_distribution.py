@@ -60,11 +60,9 @@ class RemappedDistribution(Distribution):
         return self._from_on(group, centres), self._from_on(group + 1, centres)
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at most this release."""
         return self._below(np.searchsorted(self.remap.targets, released, side="right"), centres)
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at least this release."""
         return self._from_on(np.searchsorted(self.remap.targets, released), centres)
 
     def tail_bound(self, released: Indices, centres: Indices) -> Floats:
@@ -96,13 +94,11 @@ class RemappedDistribution(Distribution):
         return self.base.truths(indices)
 
     def possible(self, places: Indices) -> Indices:
-        """Return releases nearby that can occur."""
         targets = self.remap.targets
         return targets[np.searchsorted(targets[:-1] + np.diff(targets) // 2, places)]
 
     @property
     def releases(self) -> tuple[int, int]:
-        """The least and the greatest release."""
         return int(self.remap.targets[0]), int(self.remap.targets[-1])
 
     # Sums over groups.
@@ -121,8 +117,6 @@ class RemappedDistribution(Distribution):
         return outside + ((at - low) * up_to + (high - at) * (1 - up_to)).sum(axis=1)
 
     def bias_and_variance(self, centres: Indices) -> tuple[Floats, Floats]:
-        """Return how far above these indices the mean of releases is, in steps, and their variance."""
-
         def moments(part: slice) -> Floats:
             off = self._values - apart(centres[part], np.array([self.lattice.first]))[:, None]
             rows = group_probabilities(self.base, self.remap.edges, centres[part])

@@ -115,11 +115,9 @@ class TruncatedGaussianDistribution(Distribution):
         return self._between(off - 0.5, off + 0.5, centres)
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at most this release."""
         return self._between(np.full(1, -np.inf), apart(released, centres) + 0.5, centres)
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at least this release."""
         return self._between(apart(released, centres) - 0.5, np.full(1, np.inf), centres)
 
     def error(self, centres: Indices, excess: Floats) -> Floats:

@@ -86,7 +86,6 @@ class TruncatedLaplaceDistribution(Distribution):
         return np.where(possible, weight * self._fade(abs(apart(released, centres))) / self._z(centres), 0.0)
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at most this release."""
         return either(
             released < centres,
             lambda: self._lower(released, centres) / self._z(centres),
@@ -94,7 +93,6 @@ class TruncatedLaplaceDistribution(Distribution):
         )
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at least this release."""
         return either(
             released > centres,
             lambda: self._upper(released, centres) / self._z(centres),

@@ -50,7 +50,6 @@ class TwoPointLaw(RunsLaw):
         return Run(self.low, self.low, self.total - upper), Run(self.high, self.high, upper)
 
     def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
-        """Return the same in doubles."""
         low, high, total = self.low - answer, self.high - answer, float(self.total)
         return SeenRun(low, low, high / total), SeenRun(high, high, -low / total)
 

@@ -82,7 +82,6 @@ class StaircaseNoise(Noise):
         return self._balls[bits]
 
     def guess_tail(self, probability: float) -> int:
-        """Return about the greatest positive index from which on there is this probability."""
         all_flights = self._stair / self._rise
         flight = max(math.floor(-math.log(probability / (self._a * all_flights)) / self._epsilon), 0)
         rest = probability / self._a * math.exp(min(flight * self._epsilon, 700.0)) - self._b * all_flights
@@ -143,7 +142,6 @@ class StaircaseNoise(Noise):
 
     @property
     def mean_distance(self) -> float:
-        """The expected distance from zero, in steps."""
         return 2 * float(self.tails(np.array([1.0]))[1][0])
 
 

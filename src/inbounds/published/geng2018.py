@@ -78,7 +78,6 @@ class CutNoise(Noise):
         return Form((0,), self.limit + 1, repeats=False)
 
     def tail(self, index: int, bits: int) -> arb:
-        """Return a ball around the probability of at least `index`."""
         with lock(), workprec(bits):
             rate = ball(self.rate)
             beyond = (-(self.limit + 1) * rate).exp()
@@ -87,7 +86,6 @@ class CutNoise(Noise):
             return ((-index * rate).exp() - beyond) / (1 + (-rate).exp() - 2 * beyond)
 
     def guess_tail(self, probability: float) -> int:
-        """Return about the greatest positive index from which on there is this probability."""
         return min(math.floor(-math.log(probability * self._total + self._beyond) / self._rate), self.limit)
 
     def tails(self, index: Floats) -> Sums:
@@ -121,7 +119,6 @@ class CutNoise(Noise):
 
     @property
     def mean_distance(self) -> float:
-        """The expected distance from zero, in steps."""
         return 2 * float(self.tails(np.array([1.0]))[1][0])
 
 

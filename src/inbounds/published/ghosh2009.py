@@ -63,7 +63,6 @@ class GeometricNoise(Noise):
         self._one = Sampler(self.law)
 
     def draw(self, entropy: Entropy) -> int:
-        """Return one draw of exactly this law."""
         return self._one.draw(0, 0, entropy)
 
     def draw_double(self, entropy: Entropy) -> float:
@@ -86,7 +85,6 @@ class GeometricNoise(Noise):
             return masses.power(index) / masses.total
 
     def guess_tail(self, probability: float) -> int:
-        """Return about the greatest positive index from which on there is this probability."""
         return math.floor(-(math.log(probability) + math.log1p(math.exp(-self._rate))) / self._rate)
 
     def tails(self, index: Floats) -> Sums:

@@ -57,7 +57,6 @@ class SquareWaveLaw(RunsLaw):
         return Run(self.low, self.high, self._levels.low), window
 
     def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
-        """Return the same in doubles."""
         reach = np.full(answer.shape, float(self.reach))
         return SeenRun(self.low - answer, self.high - answer, self._base), SeenRun(-reach, reach, self._step)
 

@@ -81,7 +81,6 @@ class PiecewiseLaw(RunsLaw):
         )
 
     def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
-        """Return the same in doubles."""
         start = self._stretch * (answer - self.width / 2) - (self.window - 1) / 2
         first = np.floor(start)
         part, last = start - first, first + (self.window - 1)
@@ -114,7 +113,6 @@ class HybridLaw(RunsLaw):
         return [Run(first, last, x * weight) for law, x in both for first, last, weight in law.runs(answer)]
 
     def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
-        """Return the same in doubles."""
         both = zip(self._laws, (float(self.probability), float(1 - self.probability)), strict=True)
         return [SeenRun(first, last, x * each) for law, x in both for first, last, each in law.seen_runs(answer)]
 

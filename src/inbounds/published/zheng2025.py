@@ -48,7 +48,6 @@ class PushedWindowLaw(RunsLaw):
         return Run(self.low, self.high, self._levels.low), window
 
     def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
-        """Return the same in doubles."""
         middle = np.clip(answer, self.reach, self.width - self.reach) - answer
         return (
             SeenRun(-answer, self.width - answer, self._base),

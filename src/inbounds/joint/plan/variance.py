@@ -104,7 +104,6 @@ class ByChain(Prediction):
         return add_up(self._unknown[0].astype(np.float64), self._parents[0], len(self._unknown[1]))
 
     def spreads(self, noise: Sequence[float]) -> list[Spread]:
-        """Return the variances of all groupings that are asked for, if the measured ones have this noise."""
         own = {grouping: max(variance, LEAST) for grouping, variance in zip(self.measured, noise, strict=True)}
         levels = self._down(*self._up([own.get(grouping, np.inf) for grouping in self._chain]))
         return [levels[self._chain.index(grouping)] for grouping in self.asked]
@@ -173,7 +172,6 @@ class ByComponents(Prediction):
         return np.array([self._multiplicities(grouping) * self._dimensions for grouping in self.asked]) / groups
 
     def spreads(self, noise: Sequence[float]) -> list[Spread]:
-        """Return the variances of all groupings that are asked for, if the measured ones have this noise."""
         # Components are orthogonal, so each is estimated by itself: the precisions of all groupings that see it add up.
         precisions = (1 / np.maximum(np.array(noise, dtype=float), LEAST)) @ self._by_measured
         with np.errstate(divide="ignore"):
@@ -185,7 +183,6 @@ class OneByOne(Prediction):
     """Each grouping by the best single measured one: its own noise, or the sum of that of a finer one."""
 
     def spreads(self, noise: Sequence[float]) -> list[Spread]:
-        """Return the variances of all groupings that are asked for, if the measured ones have this noise."""
         return [Spread(np.array([self._best(grouping, noise)]), np.ones(1)) for grouping in self.asked]
 
     def _best(self, asked: Grouping, noise: Sequence[float]) -> float:

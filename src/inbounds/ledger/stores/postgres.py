@@ -96,11 +96,9 @@ class PostgresStore(Store):
             raise
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
-        """Run a query, with ? for each parameter, and yield what it finds."""
         yield from self._run(sql, parameters)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
-        """Run a statement, with ? for each parameter, and return how many rows it changed."""
         return self._run(sql, parameters).rowcount
 
     def _run(self, sql: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor:

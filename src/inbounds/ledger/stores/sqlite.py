@@ -79,14 +79,12 @@ class SQLiteStore(Store):
             raise
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
-        """Run a query, with ? for each parameter, and yield what it finds."""
         try:
             yield from self._open_connection().execute(sql, parameters)
         except sqlite3.Error as error:
             raise self._why(error) from None
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
-        """Run a statement, with ? for each parameter, and return how many rows it changed."""
         try:
             return self._open_connection().execute(sql, parameters).rowcount
         except sqlite3.Error as error:

@@ -58,13 +58,11 @@ class CellDistribution(Distribution):
         return self._mix(lambda rows: self.kernel.probability(rows, outcomes), places)
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at most this release."""
         released, places = np.broadcast_arrays(released, centres - self.lattice.first)
         cuts = np.searchsorted(self.targets, released, side="right")
         return self._mix(lambda rows: self.kernel.below(rows, cuts), places)
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at least this release."""
         released, places = np.broadcast_arrays(released, centres - self.lattice.first)
         cuts = np.searchsorted(self.targets, released)
         return self._mix(lambda rows: self.kernel.from_on(rows, cuts), places)

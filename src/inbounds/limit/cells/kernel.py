@@ -86,32 +86,25 @@ class TableKernel(Kernel):
         return AliasTable(self.table.weights)
 
     def draw(self, row: int, entropy: Entropy) -> int:
-        """Return one outcome of a row."""
         return int(self._aliases.draw(row, entropy))
 
     def draw_in_doubles(self, row: float, entropy: Entropy) -> float:
-        """Return the same for a row that is a double."""
         return self._aliases.draw(row, entropy)
 
     def draw_many(self, rows: Rows, entropy: Entropy) -> NDArray[np.intp]:
-        """Return one outcome of each row."""
         words = np.frombuffer(entropy(8 * len(rows)), dtype=np.uint64)
         return self._aliases.draw_many(rows, words).astype(np.intp)
 
     def below(self, rows: Rows, cuts: Rows) -> Floats:
-        """Return the probability of an outcome below a cut."""
         return self._below[rows, cuts]
 
     def from_on(self, rows: Rows, cuts: Rows) -> Floats:
-        """Return the probability of an outcome from a cut on."""
         return self._from_on[rows, cuts]
 
     def probability(self, rows: Rows, outcomes: Rows) -> Floats:
-        """Return the probability of an outcome."""
         return self.probabilities[rows, outcomes]
 
     def sums_below(self, values: Floats, rows: Rows, cuts: Rows) -> Floats:
-        """Return the sum of probability times value over the outcomes below a cut."""
         return self._sums.of(values)[rows, cuts]
 
 
@@ -135,11 +128,9 @@ class ChainKernel(Kernel):
         self._sums: Remembered[tuple[Floats, Floats, Floats]] = Remembered(self._decaying_sums)
 
     def draw(self, row: int, entropy: Entropy) -> int:
-        """Return one outcome of a row."""
         return min(max(row + self.noise.draw(entropy), 0), self.rows - 1)
 
     def draw_in_doubles(self, row: float, entropy: Entropy) -> float:
-        """Return the same for a row that is a double."""
         return self._snap(row, self.noise.draw_double(entropy))
 
     @cached_property
@@ -147,7 +138,6 @@ class ChainKernel(Kernel):
         return Snap(Lattice.of(Bounds(0, self.rows - 1, step=1), Fraction(1)))
 
     def draw_many(self, rows: Rows, entropy: Entropy) -> NDArray[np.intp]:
-        """Return one outcome of each row."""
         adder = self._adder
         if adder is None:
             return np.array([self.draw(row, entropy) for row in rows.tolist()], dtype=np.intp)
@@ -163,7 +153,6 @@ class ChainKernel(Kernel):
         return np.exp(-self._rate * exponent)
 
     def below(self, rows: Rows, cuts: Rows) -> Floats:
-        """Return the probability of an outcome below a cut."""
         tail = self.power(np.where(cuts > rows, cuts - rows, rows - cuts + 1)) / (1 + self.fall)
         inside = np.where(cuts > rows, 1 - tail, tail)
         return np.where(cuts <= 0, 0.0, np.where(cuts >= self.rows, 1.0, inside))
@@ -173,7 +162,6 @@ class ChainKernel(Kernel):
         return self.below(self.rows - 1 - rows, self.rows - cuts)
 
     def probability(self, rows: Rows, outcomes: Rows) -> Floats:
-        """Return the probability of an outcome."""
         return self.power(abs(outcomes - rows)) * self._weights[outcomes]
 
     @cached_property
@@ -183,7 +171,6 @@ class ChainKernel(Kernel):
         return weights
 
     def sums_below(self, values: Floats, rows: Rows, cuts: Rows) -> Floats:
-        """Return the sum of probability times value over the outcomes below a cut."""
         # The law falls on both sides of the row, so a sum over the outcomes below a cut is a decaying sum seen from the
         # row: from one side if the cut is below the row, and as all less the other side if it is above.
         left, right, total = self._sums.of(values)

@@ -69,7 +69,6 @@ class Additive(Mechanism, Generic[NoiseKind]):
 
     @property
     def name(self) -> str:
-        """Its name in a comparison."""
         return f"{MANNERS[self._ends.name]} {self.title}"
 
     @property
@@ -79,7 +78,6 @@ class Additive(Mechanism, Generic[NoiseKind]):
 
     @property
     def in_range(self) -> bool:
-        """Whether every release is a possible answer."""
         lattice = self._setting.lattice
         everything = len(lattice) == 1 and lattice.unbounded_below and lattice.unbounded_above
         return everything or self._ends.name != "leave"
@@ -96,7 +94,6 @@ class Additive(Mechanism, Generic[NoiseKind]):
 
     @property
     def scale(self) -> float:
-        """The distance over which the noise falls by a factor of e, in the units of the answer."""
         return self._length(self._noise.scale)
 
     def _release_one(self, answer: Any, entropy: Entropy) -> Any:

@@ -80,13 +80,11 @@ class AdditiveDistribution(Distribution):
 
     @property
     def releases(self) -> tuple[int | None, int | None]:
-        """The least and the greatest release; None where there is none."""
         return super().releases if self.in_range else (None, None)
 
     # One release: sums over the integers that go there.
 
     def probability(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of a release."""
         if self._ends.name == "leave":
             return self._noise.probability(apart(released, centres))
         if self._ends.name == "fold":
@@ -105,7 +103,6 @@ class AdditiveDistribution(Distribution):
         return np.where(inside, alone, np.where(possible, self._noise.between(begin, end)[0], 0.0))
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at most this release."""
         if self._ends.name == "fold":
             return self._folded.up_to(released, centres)
         last = apart(released, centres)
@@ -117,7 +114,6 @@ class AdditiveDistribution(Distribution):
         return self._noise.at_least(-last)  # it is symmetric
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at least this release."""
         if self._ends.name == "fold":
             return self._folded.at_least(released, centres)
         first = apart(released, centres)

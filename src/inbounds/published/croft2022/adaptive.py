@@ -194,16 +194,13 @@ class AdaptiveDistribution(Distribution):
         return apart(indices, self._border) if self._upwards else apart(self._border, indices)
 
     def probability(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of a release."""
         return self._law.probabilities(self._locations(released), self._locations(centres))
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at most this release."""
         outputs, locations = self._locations(released), self._locations(centres)
         return self._law.nearer(outputs, locations) if self._upwards else self._law.farther(outputs, locations)
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at least this release."""
         outputs, locations = self._locations(released), self._locations(centres)
         return self._law.farther(outputs, locations) if self._upwards else self._law.nearer(outputs, locations)
 

@@ -36,14 +36,12 @@ class RunsDistribution(Distribution):
 
     @property
     def releases(self) -> tuple[int | None, int | None]:
-        """The least and the greatest release."""
         return self.lattice.first + self._law.low, self.lattice.first + self._law.high
 
     def _runs(self, centres: Indices) -> Sequence[SeenRun]:
         return self._law.seen_runs(apart(centres, np.full_like(centres, self.lattice.first)))
 
     def probability(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of a release."""
         released, centres = np.broadcast_arrays(released, centres)
         return self._at(apart(released, centres), self._runs(centres))
 
@@ -54,7 +52,6 @@ class RunsDistribution(Distribution):
         return probability
 
     def up_to(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at most this release."""
         released, centres = np.broadcast_arrays(released, centres)
         place, probability = apart(released, centres), np.zeros(released.shape)
         for run in self._runs(centres):
@@ -62,7 +59,6 @@ class RunsDistribution(Distribution):
         return np.minimum(probability, 1.0)
 
     def at_least(self, released: Indices, centres: Indices) -> Floats:
-        """Return the probability of at least this release."""
         released, centres = np.broadcast_arrays(released, centres)
         place, probability = apart(released, centres), np.zeros(released.shape)
         for run in self._runs(centres):

@@ -49,7 +49,6 @@ class LocalMechanism(Mechanism):
 
     @property
     def in_range(self) -> bool:
-        """Whether every release is a possible answer."""
         return self._law.low >= 0 and self._law.high <= self._law.width
 
     def _draw(self, index: int, entropy: Entropy) -> int:

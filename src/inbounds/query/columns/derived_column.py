@@ -50,7 +50,6 @@ class DerivedNumbers(Numbers):
 
     @property
     def node(self) -> Node:
-        """The expression that stands for it in a question."""
         return self.formula if self.in_question else ColumnRef(self.name)
 
     @cached_property
@@ -65,7 +64,6 @@ class DerivedNumbers(Numbers):
 
     @cached_property
     def lattice(self) -> Lattice:
-        """The possible values by index."""
         bounds = self.bounds
         if bounds.step is None:
             bounds = Bounds(self.reading.low, self.reading.high, step=self.step, offset=self.reading.low)
@@ -87,7 +85,6 @@ class DerivedKeys(Keys):
 
     @property
     def node(self) -> Node:
-        """The expression that stands for it in a question."""
         return self.formula if self.in_question else ColumnRef(self.name)
 
 

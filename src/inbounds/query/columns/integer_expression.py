@@ -194,7 +194,6 @@ class Against(Truth):
     numbers: tuple[int, ...] = ()
 
     def about(self) -> Iterator[Whole]:
-        """Yield the number."""
         yield self.whole
 
 

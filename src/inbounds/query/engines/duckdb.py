@@ -179,7 +179,6 @@ class DuckDB(Engine):
         return {name: _kind(kind) for name, kind, *_ in rows}
 
     def relation(self) -> exp.Expr:
-        """Return what to select from."""
         if self._wanted is None or self._lines is not None:
             return self._relation.copy()
         wanted = self._wanted
@@ -222,7 +221,6 @@ class DuckDB(Engine):
         return isinstance(other, DuckDB) and other._frame is None and other._path in (None, self._path)
 
     def run(self, statement: str) -> list[tuple[int, ...]]:
-        """Return the rows of a statement."""
         overtime = False
         try:
             cursor = self._cursor()

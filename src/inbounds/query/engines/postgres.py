@@ -59,7 +59,6 @@ class PostgresDialect(Dialect):
         return exp.cast(cut, "DOUBLE")
 
     def bytes_of(self, value: exp.Expr) -> exp.Expr:
-        """Return a text that is compared by its bytes, whatever its collation."""
         return exp.Collate(this=exp.cast(value.copy(), "TEXT"), expression=exp.to_identifier("C", quoted=True))
 
     def divided(self, value: exp.Expr, by: exp.Expr) -> exp.Expr:
@@ -92,7 +91,6 @@ class Postgres(Engine):
         return self._kinds
 
     def relation(self) -> exp.Expr:
-        """Return what to select from."""
         return self._table.copy()
 
     @property
@@ -100,7 +98,6 @@ class Postgres(Engine):
         return self._url
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement."""
         seconds = self.statement_seconds
         silence = None if seconds is None else seconds + GRACE
         try:

@@ -45,16 +45,13 @@ class SparkDialect(Dialect):
         return exp.Anonymous(this="CONCAT", expressions=[exp.Literal.string(piece) for piece in starts])
 
     def days(self, later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
-        """Return how many days one date is after another."""
         return exp.Anonymous(this="DATEDIFF", expressions=[later.copy(), earlier.copy()])
 
     def day_at(self, number: exp.Expr) -> exp.Expr:
-        """Return the day of a number, counted from 1 for the first of the calendar."""
         days = exp.Sub(this=exp.paren(number.copy()), expression=exp.Literal.number(1))
         return exp.Anonymous(this="DATE_ADD", expressions=[FIRST_DAY.copy(), exp.cast(days, "INT")])
 
     def weekday(self, day: exp.Expr) -> exp.Expr:
-        """Return the weekday of a day, 0 for Monday."""
         return exp.cast(exp.Anonymous(this="WEEKDAY", expressions=[day.copy()]), "BIGINT")
 
 
@@ -81,7 +78,6 @@ class Spark(Engine):
         return self._kinds
 
     def relation(self) -> exp.Expr:
-        """Return what to select from."""
         return exp.to_table(self._name, dialect="spark")
 
     @property
@@ -89,7 +85,6 @@ class Spark(Engine):
         return self._session
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement."""
         try:
             return [tuple(row) for row in self._session.sql(statement).collect()]
         except (PySparkException, Py4JError) as problem:

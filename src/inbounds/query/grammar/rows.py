@@ -72,11 +72,9 @@ class RowScope(Scope):
         return self._build(node, lambda: constant(value))
 
     def negate(self, node: exp.Expr, this: Node) -> Node:
-        """Return a number with the other sign."""
         return negate(this)
 
     def combine(self, node: exp.Expr, left: Node, right: Node) -> Node:
-        """Return two numbers joined by an operator."""
         operator = self.operators[type(node)]
         if operator == "//":
             return self._build(node, lambda: floor_divide(left, right))

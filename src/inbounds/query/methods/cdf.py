@@ -110,7 +110,6 @@ class CumulativeShares(Answering):
         return min(sum((pure(part) for part in self.plan.split.values()), Fraction(0)), pure(epsilon))
 
     def mechanism(self) -> str:
-        """Say which mechanism answers, and why."""
         levels = len(self.plan.measured)
         return (
             f"two-sided geometric noise on {levels} level{'s' if levels > 1 else ''} of a tree over "
@@ -123,7 +122,6 @@ class CumulativeShares(Answering):
         return GEOMETRIC
 
     def expected_noise(self) -> str:
-        """Say how far off the noise will put an answer, before anything is asked."""
         return (
             f"with {percent()} probability, a count up to a value is within {self._farthest:.4g} rows of the true one"
         )

@@ -9,7 +9,7 @@ from inbounds.bounds import Bounds
 from inbounds.query.columns.column import Numbers
 from inbounds.query.methods.moments.planning import moment_column, noisy_sums
 from inbounds.query.methods.moments.ratio import Ratio, TotalsOfColumn
-from inbounds.query.methods.moments.statistics import MomentColumn
+from inbounds.query.methods.moments.statistic import MomentColumn
 from inbounds.query.methods.planner import Planned, Planner, hull
 from inbounds.query.question.measure import Mean, Measure, Proportion, Sum
 from inbounds.query.question.shared_measures import Totals

@@ -185,7 +185,6 @@ class OneNumber(Answering):
         return lru_cache(maxsize=10_000)(self.choice.mechanism.error)
 
     def mechanism(self) -> str:
-        """Say which mechanism answers, and why."""
         return self.choice.reason
 
     def proof(self) -> str:
@@ -193,7 +192,6 @@ class OneNumber(Answering):
         return self.choice.proof
 
     def expected_noise(self) -> str:
-        """Say how far off the noise will put an answer, before anything is asked."""
         return f"about ±{self.choice.error:.4g} on average"
 
     def foreseen(self) -> Foreseen:

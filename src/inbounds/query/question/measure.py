@@ -240,7 +240,6 @@ class _OfSample(Moment):
 
     @property
     def title(self) -> str:
-        """What its answers are called."""
         return f"{self.stem}_{'samp' if self.sample else 'pop'}"
 
 
@@ -279,7 +278,6 @@ class _OfTwoColumns(Moment):
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The columns that it is about."""
         return self.column, self.other
 
     def __str__(self) -> str:
@@ -315,7 +313,6 @@ class Proportion(Measure):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The condition."""
         return (self.condition,)
 
     def fitted(self, table: Table) -> Measure:
@@ -341,7 +338,6 @@ class Quantile(OfColumn):
 
     @property
     def title(self) -> str:
-        """What its answers are called."""
         return "median" if self.level == Fraction(1, 2) else "quantile"
 
     def __str__(self) -> str:
@@ -389,7 +385,6 @@ class Cdf(Measure):
     names_groups_by_top = True
 
     def binned(self, group: Group) -> str | None:
-        """Return the call."""
         return group.call("CDF")
 
     def __str__(self) -> str:

@@ -36,11 +36,9 @@ class _OfSeveral(Measure):
 
     @property
     def answer_names(self) -> tuple[str, ...]:
-        """What the columns of its answers are called."""
         return tuple(one.answer_name for one in self.of)
 
     def place(self, asked: Measure) -> int:
-        """Return which of its answers is that to a measure that shares it."""
         return self.of.index(asked)
 
     def __str__(self) -> str:

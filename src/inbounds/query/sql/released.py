@@ -104,12 +104,10 @@ class ReleasedScope(Scope):
             self.text.refuse(node, f"{kind(node)} is not a date; write it like '2026-12-31'")
 
     def negate(self, node: exp.Expr, this: Node) -> Node:
-        """Return a number with the other sign."""
         self._refuse_no_number(node.this, this)
         return Negative(this)
 
     def combine(self, node: exp.Expr, left: Node, right: Node) -> Node:
-        """Return two numbers joined by an operator."""
         self._refuse_no_number(node.this, left)
         self._refuse_no_number(node.expression, right)
         return Binary(cast("Operator", self.operators[type(node)]), left, right)
@@ -139,7 +137,6 @@ class ReleasedScope(Scope):
         return Compare(this, operator, other)
 
     def is_in(self, node: exp.In) -> Condition:
-        """Read a list of constants that something is one of."""
         this, *values = self._comparable([node.this, *node.expressions], ordered=False)
         options = []
         for at, value in zip(node.expressions, values, strict=True):
@@ -151,7 +148,6 @@ class ReleasedScope(Scope):
         return In(this, tuple(options))
 
     def is_null(self, node: exp.Is) -> Condition:
-        """Read whether something is missing."""
         if not isinstance(node.expression, exp.Null):
             self.refuse_condition(node)
         self.text.take(node.expression)

@@ -163,7 +163,6 @@ class JointTable(Answering):
         return min(sum((pure(part) for part in self.plan.split.values()), Fraction(0)), pure(epsilon))
 
     def mechanism(self) -> str:
-        """Say which mechanism answers, and why."""
         split = "; ".join(f"{self._title(grouping)} at {float(part):.4g}" for grouping, part in self.plan.split.items())
         return (
             f"two-sided geometric noise on every group, epsilon split for the least predicted error: {split}. Then "
@@ -185,7 +184,6 @@ class JointTable(Answering):
         return named.get(grouping, "the total" if grouping == self.plan.layout.total else "cells")
 
     def expected_noise(self) -> str:
-        """Say how far off the noise will put an answer, before anything is asked."""
         (errors,) = self.foreseen().values()
         return ", ".join(f"{error:.4g} in {title}" for title, error in errors.items()) + ", on average, as predicted"
 

@@ -34,7 +34,8 @@ from inbounds.query.methods.method import (
     report_groups,
 )
 from inbounds.query.methods.moments.noise import SumNoise
-from inbounds.query.methods.moments.statistics import STATISTICS, MomentColumn, Statistic, Statistics, Summary
+from inbounds.query.methods.moments.statistic import MomentColumn, Statistic, Summary
+from inbounds.query.methods.moments.statistics import STATISTICS, Statistics
 from inbounds.query.methods.moments.sums import MomentSums
 from inbounds.query.question.measure import Measure
 from inbounds.sampling.entropy import Entropy, system
@@ -156,11 +157,9 @@ class MomentsOfColumns(Answering):
 
     @property
     def changed(self) -> str:
-        """What the sensitivity is the change of."""
         return f" in {self.all_sums} together"
 
     def mechanism(self) -> str:
-        """Say which mechanism answers, and why."""
         parts = {2: "distances from the bounds", 3: "squared distances from the bounds and their product"}
         what = parts[max(len(column.places) for column in self.columns)]
         crossed = " of both columns, multiplied" if len(self.columns) == 2 else ""
@@ -171,7 +170,6 @@ class MomentsOfColumns(Answering):
         return f"{self.choice.proof}; one unit changes {self.all_sums} together by at most the sensitivity"
 
     def expected_noise(self) -> str:
-        """Say how far off the noise will put an answer, before anything is asked."""
         return "; ".join(f"{statistic.measure}: {self._expected(statistic)}" for statistic in self.statistics)
 
     def _expected(self, statistic: Statistic) -> str:

@@ -12,7 +12,7 @@ from inbounds.query.columns.column import Numbers
 from inbounds.query.methods.mechanism_choice import choose
 from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.moments.noise import SumNoise
-from inbounds.query.methods.moments.statistics import MomentColumn
+from inbounds.query.methods.moments.statistic import MomentColumn
 from inbounds.query.methods.planner import Planned, Planner, hull
 from inbounds.query.question.measure import Measure, Moment
 from inbounds.query.question.shared_measures import Moments

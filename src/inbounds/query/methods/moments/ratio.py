@@ -11,8 +11,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
+from inbounds.query.methods.moments.averages import MeanAlone
 from inbounds.query.methods.moments.moments import MomentsOfColumns, in_words
-from inbounds.query.methods.moments.statistics import STATISTICS, MeanAlone, Statistic, Statistics
+from inbounds.query.methods.moments.statistic import Statistic
+from inbounds.query.methods.moments.statistics import STATISTICS, Statistics
 from inbounds.query.question.measure import Count, Mean, Proportion, Sum
 
 
@@ -28,7 +30,6 @@ class Ratio(MomentsOfColumns):
         return "on average, for a mean at an end"
 
     def mechanism(self) -> str:
-        """Say which mechanism answers, and why."""
         return f"two sums, of the distances from the least and from the greatest value, each by {self.choice.reason}"
 
     def expected_noise(self) -> str:

@@ -70,7 +70,6 @@ class QuantileByRank(Answering):
         return bounded_range(epsilon)
 
     def mechanism(self) -> str:
-        """Say which mechanism answers, and why."""
         return f"the exponential mechanism over {values_of(self.buckets)}: values closer in rank are more likely"
 
     def proof(self) -> str:
@@ -78,7 +77,6 @@ class QuantileByRank(Answering):
         return EXPONENTIAL
 
     def expected_noise(self) -> str:
-        """Say how far off the noise will put an answer, before anything is asked."""
         near = f"within {self._rank_error:.4g} ranks of the true one{told_apart(self.buckets)}"
         return f"with {percent()} probability, {near}"
 
@@ -131,7 +129,6 @@ class QuantilesInOrder(Answering):
         return min(self.law.rho, super().rho(epsilon))
 
     def mechanism(self) -> str:
-        """Say which mechanism answers, and why."""
         return (
             f"{len(self.law.levels)} quantiles in order by the exponential mechanism over "
             f"{values_of(self.law.buckets)}: the middle one first, then those on either side, each at epsilon "
@@ -143,7 +140,6 @@ class QuantilesInOrder(Answering):
         return f"{EXPONENTIAL}; the losses of all of them add up to epsilon"
 
     def expected_noise(self) -> str:
-        """Say how far off the noise will put an answer, before anything is asked."""
         rows = max(self.law.rank_error())
         return (
             f"with {percent()} probability, all of them are within {rows:.4g} ranks of the true ones, if no value has "

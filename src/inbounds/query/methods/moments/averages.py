@@ -1,0 +1,92 @@
+"""How many rows, the sum of a column and its mean, from the sums of each group."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.bounds import Bounds
+from inbounds.query.methods.method import Value, farthest, write_value
+from inbounds.query.methods.moments.noise import SumNoise
+from inbounds.query.methods.moments.sums import MomentSums
+
+if TYPE_CHECKING:
+    from inbounds.query.methods.moments.ends import Ends, Numbers
+
+from inbounds.query.methods.moments.statistic import Statistic, Summary
+
+
+class CountOfRows(Statistic):
+    """How many rows have a value of each column."""
+
+    is_of_rows = False
+
+    @property
+    def bounds(self) -> Bounds:
+        return self.counts
+
+    def value(self, summary: Summary) -> Value | None:
+        return summary.count
+
+    def ends(self, sums: MomentSums) -> Ends:
+        return sums.row_ends
+
+    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
+        return sums.count_change()
+
+
+class SumOfColumn(Statistic):
+    """The sum of a column."""
+
+    is_of_rows = False
+
+    @property
+    def bounds(self) -> Bounds:
+        return self.column.sums
+
+    @property
+    def farthest(self) -> Fraction:
+        most = farthest(self.counts) * max(abs(self.column.low), abs(self.column.high))
+        return max(farthest(self.bounds), most)
+
+    def value(self, summary: Summary) -> Value | None:
+        return write_value(self.bounds, summary.totals[self.axis])
+
+    def ends(self, sums: MomentSums) -> Ends:
+        return sums.sum_ends(self.axis, self.column.low, self.column.high)
+
+    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
+        return sums.sum_change(self.axis, self.column.low, self.column.high)
+
+
+class MeanOfColumn(Statistic):
+    """The mean of a column: the sum over the count, to the last digit."""
+
+    @property
+    def bounds(self) -> Bounds:
+        return self.column.bounds
+
+    def value(self, summary: Summary) -> Value | None:
+        return write_value(self.bounds, summary.totals[self.axis] / summary.count) if summary.count > 0 else None
+
+    def ends(self, sums: MomentSums) -> Ends:
+        low, high = sums.mean_ends(self.axis)
+        start, spread = float(self.column.low), self.column.spread
+        return start + spread * low, start + spread * high
+
+    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
+        return sums.mean_change(self.axis) * self.column.spread
+
+
+class MeanAlone(MeanOfColumn):
+    """A mean or a proportion without its count and sum: where the sums balance, and in the middle if there are none."""
+
+    def value(self, summary: Summary) -> Value | None:
+        """Return the mean as the sums say it."""
+        return write_value(self.bounds, summary.means[self.axis])
+
+    def noise(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> Numbers:
+        """Return the expected noise of all groups; of no rows, it is the whole range."""
+        return np.where(sums.together > 0, super().noise(sums, summaries, law), self.column.spread)

@@ -1,0 +1,167 @@
+"""Variances, deviations, covariances and correlations, from the sums of each group."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from fractions import Fraction
+from math import prod, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds.bounds import Bounds
+from inbounds.query.methods.method import Interval, Value
+from inbounds.query.methods.moments.noise import SumNoise
+from inbounds.query.methods.moments.sums import MomentSums
+
+if TYPE_CHECKING:
+    from inbounds.query.methods.moments.ends import Ends, Numbers
+
+from inbounds.query.methods.moments.statistic import Statistic, Summary, clamp
+
+
+class _OfProducts(Statistic):
+    """What follows from products of values, and is no whole number."""
+
+    farthest = Fraction(0)
+
+    def interval(self, low: float, high: float) -> Interval:
+        return low, high
+
+    def shown(self) -> str:
+        low, high = self.hull
+        return f"[{low:.6g}, {high:.6g}]"
+
+
+class _InUnits(_OfProducts):
+    """A variance or a covariance, of a sample or of the rows themselves."""
+
+    @property
+    @abstractmethod
+    def unit(self) -> float:
+        """What 1 is worth: the ranges, multiplied."""
+
+    @property
+    def most(self) -> float:
+        """The most that it can be: a quarter, and of a sample of two rows, a half."""
+        return self.unit / (2 if self.measure.sample else 4)
+
+    def of_rows(self, part: float, count: int) -> float | None:
+        """Return it in a group of so many rows, from what it is in parts of the ranges; None if they are too few."""
+        if count <= (1 if self.measure.sample else 0):
+            return None
+        factor = self.unit * (count / (count - 1) if self.measure.sample else 1)
+        return clamp(part * factor, -self.most, self.most) + 0.0  # no -0.0
+
+    def scaled(self, sums: MomentSums, ends: Ends) -> Ends:
+        """Return ends in the units of the columns, and of a sample where that is asked for: of two rows or more."""
+        low, high = (end * self.unit for end in ends)
+        if not self.measure.sample:
+            return low, high
+        few, many = (np.maximum(rows, 2) for rows in sums.row_ends)
+        larger, smaller = few / (few - 1), many / (many - 1)
+        return np.where(low < 0, low * larger, low * smaller), np.where(high > 0, high * larger, high * smaller)
+
+
+class VarianceOfColumn(_InUnits):
+    """The variance of a column."""
+
+    @property
+    def unit(self) -> float:
+        """The square of the range."""
+        return self.column.spread**2
+
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(0, self.most)
+
+    def value(self, summary: Summary) -> float | None:
+        return self.of_rows(summary.variances[self.axis], summary.count)
+
+    def ends(self, sums: MomentSums) -> Ends:
+        return self.scaled(sums, sums.variance_ends(self.axis))
+
+    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
+        return sums.variance_change(self.axis) * self.unit
+
+    def noise(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> Numbers:
+        """Return the expected noise of all groups, to second order.
+
+        A variance is least about the mean, and so off by the square of what the mean is off, also where it is greatest
+        and nothing else moves it.
+        """
+        return super().noise(sums, summaries, law) + self._square(sums, summaries, law)
+
+    def _square(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> Numbers:
+        return 2 * law.each**2 * (sums.mean_change(self.axis) ** 2).sum(axis=1) * self.unit
+
+
+class DeviationOfColumn(VarianceOfColumn):
+    """The standard deviation of a column: the root of its variance."""
+
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(0, sqrt(self.most))
+
+    def value(self, summary: Summary) -> float | None:
+        variance = super().value(summary)
+        return None if variance is None else sqrt(variance)
+
+    def ends(self, sums: MomentSums) -> Ends:
+        low, high = super().ends(sums)
+        return np.sqrt(low), np.sqrt(high)
+
+    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
+        return super().change(sums, summaries) / self._twice(summaries)[:, None]
+
+    def _square(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> Numbers:
+        return super()._square(sums, summaries, law) / self._twice(summaries)
+
+    def _twice(self, summaries: list[Summary]) -> Numbers:
+        return np.array([2 * self.column.spread * sqrt(_some(summary.variances[self.axis])) for summary in summaries])
+
+
+class CovarianceOfColumns(_InUnits):
+    """The covariance of two columns."""
+
+    @property
+    def unit(self) -> float:
+        """The ranges, multiplied."""
+        return prod(column.spread for column in self.columns)
+
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(-self.most, self.most)
+
+    def value(self, summary: Summary) -> Value | None:
+        return self.of_rows(summary.covariance, summary.count)
+
+    def ends(self, sums: MomentSums) -> Ends:
+        return self.scaled(sums, sums.covariance_ends())
+
+    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
+        return sums.covariance_change() * self.unit
+
+
+class CorrelationOfColumns(_OfProducts):
+    """The correlation of two columns."""
+
+    bounds = Bounds(-1, 1)
+
+    def value(self, summary: Summary) -> Value | None:
+        return summary.correlation if summary.count > 0 else None
+
+    def ends(self, sums: MomentSums) -> Ends:
+        return sums.correlation_ends()
+
+    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
+        variances = np.array([[*map(_some, summary.variances)] for summary in summaries])
+        first, second = variances[:, :1], variances[:, 1:]
+        correlation = np.array([summary.correlation or 0.0 for summary in summaries])[:, None]
+        relative = sums.variance_change(0) / first + sums.variance_change(1) / second
+        return sums.covariance_change() / np.sqrt(first * second) - correlation / 2 * relative
+
+
+def _some(number: float) -> float:
+    """Return a number that can be divided by: where it is 0, the noise is as wide as the bounds."""
+    return max(number, 1e-12)
