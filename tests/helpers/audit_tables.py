@@ -17,6 +17,9 @@ from inbounds.query.methods.plan import Plan
 
 Rows = Iterable[tuple[Any, ...]]
 
+FEW = 500
+"""More rows than these are handed over column by column: as text, DuckDB reads them fourteen times as long."""
+
 
 class Playground:
     """A table `t` in DuckDB's memory, and a dataset that a contract describes there."""
@@ -29,8 +32,12 @@ class Playground:
     def fill(self, rows: Rows) -> None:
         """Put these rows in place of all others."""
         self._connection.execute("DELETE FROM t")
-        texts = [f"({', '.join(map(_literal, row))})" for row in rows]
-        if texts:
+        values = list(rows)
+        if len(values) > FEW:
+            columns = [list(column) for column in zip(*values, strict=True)]
+            self._connection.execute(f"INSERT INTO t SELECT {', '.join(['unnest(?)'] * len(columns))}", columns)
+        elif values:
+            texts = [f"({', '.join(map(_literal, row))})" for row in values]
             self._connection.execute(f"INSERT INTO t VALUES {', '.join(texts)}")
 
     def run(self, statement: str) -> None:

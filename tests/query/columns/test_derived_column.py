@@ -198,7 +198,7 @@ TABLE = random_rows(1)
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(EXACT)
 def test_no_row_leaves_the_bounds_of_an_expression(asked: Expression) -> None:
     """Whatever a row holds, the exact value of an expression is in its bounds, and is the one that its steps tell."""
@@ -216,7 +216,7 @@ def test_no_row_leaves_the_bounds_of_an_expression(asked: Expression) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(ROUGH)
 def test_without_a_step_values_are_hardly_moved(asked: Expression) -> None:
     """Expressions of columns without a step stay in their bounds, and are off by less than a millionth of the scale.
@@ -362,7 +362,7 @@ def test_totals_are_those_of_plain_python(files: InParquet, contract: str) -> No
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(asked=st.lists(EXACT, min_size=1, max_size=4), seed=st.integers(0, 10**6))
 def test_no_unit_changes_more_than_the_sensitivity(files: InParquet, asked: list[Expression], seed: int) -> None:
     """Without one of the units, all totals of questions about random expressions change by at most the sensitivity."""

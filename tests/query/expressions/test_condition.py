@@ -90,7 +90,7 @@ def visits(files: InParquet) -> Dataset:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(conditions)
 def test_a_condition_keeps_the_rows_for_which_it_is_true(visits: Dataset, condition: Condition) -> None:
     """For any condition, the rows kept are those for which it is true by the logic of three values."""
@@ -99,7 +99,7 @@ def test_a_condition_keeps_the_rows_for_which_it_is_true(visits: Dataset, condit
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(conditions)
 def test_a_condition_reads_as_it_is_written(visits: Dataset, condition: Condition) -> None:
     """The text of a condition, read again, keeps the same rows."""
@@ -108,7 +108,7 @@ def test_a_condition_reads_as_it_is_written(visits: Dataset, condition: Conditio
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(conditions)
 def test_a_condition_its_opposite_and_neither_are_all_rows(visits: Dataset, condition: Condition) -> None:
     """A row is kept by a condition or by its opposite, never by both."""

@@ -73,7 +73,7 @@ def answered(place: InParquet, name: str, every: int) -> list[dict[str, Any]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "every"),
-    sparing([("everything", 3), *((name, 1) for name in ("everything", "raising NumPy", "raising warnings"))]),
+    sparing([("everything", 6), *((name, 1) for name in ("everything", "raising NumPy", "raising warnings"))]),
 )
 def test_the_corpus_is_answered_alike(place: InParquet, name: str, every: int) -> None:
     """From the same random numbers, every question of the corpus has the same answer whatever the caller has set."""
