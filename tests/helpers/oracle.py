@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -251,9 +252,11 @@ class _Oracle:
         if column.is_dates:
             day = value.date() if isinstance(value, datetime) else value
             assert isinstance(day, date)
-            return max(0, min(column.steps, day.toordinal() - int(column.low)))
-        if name in self.integers and column.step == 1 and column.low.denominator == 1:
-            return max(0, min(column.steps, value - int(column.low)))
+            low, steps = ends(column)
+            return max(0, min(steps, day.toordinal() - int(low)))
+        low, steps = ends(column)
+        if name in self.integers and column.step == 1 and low.denominator == 1:
+            return max(0, min(steps, value - int(low)))
         return None if math.isnan(value) else nearest(column, value)
 
     def made(self, column: Derived, row: Row) -> int | None:
@@ -293,8 +296,7 @@ class _Oracle:
             return None
         if isinstance(column, Keys):
             return column.keys[index]
-        found = column.low + index * column.step
-        return date.fromordinal(int(found)) if column.is_dates else found
+        return value_at(column, index)
 
     def truth(self, condition: Condition, row: Row) -> bool | None:
         """Return whether a condition is true, false, or neither."""
@@ -399,6 +401,20 @@ COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
+@lru_cache(maxsize=2**10)
+def ends(column: Numbers) -> tuple[Fraction, int]:
+    """Return the least value of a column, and how many steps above it the greatest is."""
+    return column.low, column.steps
+
+
+@lru_cache(maxsize=2**16)
+def value_at(column: Numbers, index: int) -> Any:
+    """Return the value so many steps above the least: a fraction or a day."""
+    found = column.low + index * column.step
+    return date.fromordinal(int(found)) if column.is_dates else found
+
+
+@lru_cache(maxsize=2**16)
 def nearest(column: Numbers, value: int | float | Decimal) -> int:
     """Return the step nearest to a value, half up.
 

@@ -15,7 +15,7 @@ from inbounds.query.question.question import Question
 from inbounds.query.tables.relation import JoinOnUnit, JoinPublic, UnitRows
 from inbounds.query.tables.table import Table
 from inbounds.query.tables.unit_measure import UnitMeasure
-from tests.helpers.oracle import _Oracle, grain
+from tests.helpers.oracle import _Oracle, grain, value_at
 
 Row = Mapping[str, Any]
 Private = Mapping[str, Sequence[Row]]
@@ -77,13 +77,8 @@ def _possible(table: Table, row: Row) -> dict[str, Any]:
         elif isinstance(column, Keys):
             found[name] = column.keys[index]
         else:
-            found[name] = _value(column, index)
+            found[name] = value_at(column, index)
     return found
-
-
-def _value(column: Numbers, index: int) -> Any:
-    value = column.low + index * column.step
-    return date.fromordinal(int(value)) if column.is_dates else value
 
 
 def _unit_rows(relation: UnitRows, rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -125,7 +120,7 @@ def _added(relation: UnitRows, name: str, measure: UnitMeasure, values: Sequence
         assert (total / grain(column)).denominator == 1
         return _clipped(relation.table.numbers(name), total)
     steps = math.floor((total / len(numbers) - column.low) / column.step + Fraction(1, 2))
-    return _value(column, steps)
+    return value_at(column, steps)
 
 
 def _clipped(column: Numbers, value: Fraction) -> Fraction:

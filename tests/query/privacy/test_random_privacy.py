@@ -6,7 +6,7 @@ INBOUNDS_TEST_CONTRACTS says how many random contracts there are, where more are
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -70,7 +70,7 @@ class Case:
         return max(part_of_sensitivity(self.plan, *self.place.neighbours(self.plan, one)) for one in self.pairs)
 
 
-def cases(folder: Path, seeds: range, asked: int = QUESTIONS) -> Iterator[Case]:
+def cases(folder: Path, seeds: Iterable[int], asked: int = QUESTIONS) -> Iterator[Case]:
     """Yield random questions to random contracts; those that are refused are left out."""
     for seed in seeds:
         with RandomPlace(folder / str(seed), seed, PAIRS) as place:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -23,12 +23,14 @@ from inbounds.query.question.measure import Count, Quantile
 from inbounds.query.question.question import Question
 from inbounds.query.tables.implied_codes import following, public_joins, public_names
 from inbounds.query.tables.table import Table
+from tests.helpers.sparing import sparing
 from tests.query.privacy.test_random_privacy import Case, cases
 
-SEEDS = range(12)
+SEEDS = (11, 3, 6, 7, 2, 1)
+"""Contracts with much that is public, impossible or ruled out."""
 
 
-def wrong(folder: Path, seeds: range) -> Iterator[tuple[str, bool]]:
+def wrong(folder: Path, seeds: Iterable[int]) -> Iterator[tuple[str, bool]]:
     """Yield what is said to be public of random questions, and whether a row contradicts it."""
     for case in cases(folder, seeds):
         question = case.query.questions[0]
@@ -87,10 +89,11 @@ def _has_rows(case: Case, question: Question) -> bool:
 
 
 @pytest.mark.slow
-def test_no_row_contradicts_what_is_public(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seeds", sparing([SEEDS, range(12)]))
+def test_no_row_contradicts_what_is_public(tmp_path: Path, seeds: Iterable[int]) -> None:
     """A public value is that of every row of its group, and of no group that a condition rules out; no row meets what
     is said to be impossible."""
-    found = list(wrong(tmp_path, SEEDS))
+    found = list(wrong(tmp_path, seeds))
     assert not any(is_wrong for _, is_wrong in found)
     for what in ("public", "impossible", "ruled out"):
         assert sum(one == what for one, _ in found) > 10, what
