@@ -101,15 +101,14 @@ def test_a_column_can_have_days_of_its_own_form(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "good"), [("%d.%m.%Y", "31.12.2026"), ("%Y%m%d", "20261231"), ("%b %d, %Y", "Dec 31, 2026")]
 )
-@pytest.mark.parametrize(
-    "odd", ["infinity", "-infinity", "epoch", "31.12.26", "31.12.026", "261231", "Dec 31, 26", "x"]
-)
-def test_what_is_no_day_in_its_format_is_missing(tmp_path: Path, form: str, good: str, odd: str) -> None:
+def test_what_is_no_day_in_its_format_is_missing(tmp_path: Path, form: str, good: str) -> None:
     """Words that databases know, and years of two digits where four are meant, are not read; check counts them."""
-    lines = "\n".join(["who,cost,day,clinic,ward", f'a,1,"{good}",x,1', f'b,1,"{odd}",x,1', f'c,1," {good}",x,1'])
-    with opened(tmp_path, f'date_format = "{form}"', lines.encode()) as dataset:
+    odd = ["infinity", "-infinity", "epoch", "31.12.26", "31.12.026", "261231", "Dec 31, 26", "x"]
+    days = [good, *odd, f" {good}"]
+    lines = ["who,cost,day,clinic,ward", *(f'{who},1,"{day}",x,1' for who, day in zip("abcdefghij", days, strict=True))]
+    with opened(tmp_path, f'date_format = "{form}"', "\n".join(lines).encode()) as dataset:
         (day,) = (one for one in Inspection.of(dataset).numbers if one.column == "day")
-        assert (day.missing, day.unread) == (1, 1)
+        assert (day.missing, day.unread) == (len(odd), len(odd))
 
 
 HOSTILE = [b"\xff\xfe\x00", b"\x81\x8d\x9d", b'"', b'"\x80;', b"9" * 400, b"1.000.000,5,5", b"99.99.9999", b"%d.%m.%Y",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,6 +12,7 @@ import pytest
 
 from inbounds.query import Dataset
 from inbounds.query.engines.frames import ends_in, readable
+from tests.helpers.engine_places import database
 from tests.helpers.sparing import sparing
 
 CONTRACT = """
@@ -66,7 +66,7 @@ def folder(tmp_path: Path) -> Path:
 
 def write(path: Path, select: str) -> None:
     """Write what a statement selects to a parquet file."""
-    with duckdb.connect() as connection:
+    with database().cursor() as connection:
         connection.execute(f"COPY ({select}) TO '{path}' (FORMAT parquet)")
 
 
@@ -78,15 +78,14 @@ def totals(folder: Path) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("column", "kind"), [(column, kind) for column, kinds in OTHER_TYPES.items() for kind in kinds]
-)
-def test_each_file_is_read_by_itself(folder: Path, column: str, kind: str) -> None:
+@pytest.mark.parametrize("column", OTHER_TYPES)
+def test_each_file_is_read_by_itself(folder: Path, column: str) -> None:
     """Another type of the same values in a second file changes neither the statement nor a total."""
     write(folder / "b.parquet", PLAIN)
     expected = totals(folder)
-    write(folder / "b.parquet", f"SELECT * REPLACE (CAST({column} AS {kind}) AS {column}) FROM ({PLAIN})")
-    assert totals(folder) == expected
+    for kind in OTHER_TYPES[column]:
+        write(folder / "b.parquet", f"SELECT * REPLACE (CAST({column} AS {kind}) AS {column}) FROM ({PLAIN})")
+        assert totals(folder) == expected, kind
 
 
 @pytest.mark.slow
