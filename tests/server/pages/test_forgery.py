@@ -51,6 +51,14 @@ def sent(who: Visit, served: Served, route: str, headers: dict[str, str] | None 
     return who.post(path, headers, **{**fields, **instead}).status_code
 
 
+@pytest.fixture(scope="module")
+def unchanged(hospital: Served) -> Served:
+    """A server for all tests that change nothing: its ledger has something in it, and ana has asked for more."""
+    assert hospital.person("ben").ask("first").status_code == 200
+    assert sent(visit(hospital, "ana"), hospital, "/ask/{name}/requests") == 303
+    return hospital
+
+
 def test_every_form_is_in_the_list(hospital: Served) -> None:
     """A form that is not attacked here does not exist."""
     assert {path for method, path in page_routes(hospital.app) if method == "POST"} == {*FORMS, "/sign-in"}
@@ -58,17 +66,16 @@ def test_every_form_is_in_the_list(hospital: Served) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("route", FORMS)
-def test_a_form_from_elsewhere_does_nothing(served: Served, route: str) -> None:
+def test_a_form_from_elsewhere_does_nothing(unchanged: Served, route: str) -> None:
     """Without the session's token, with another's, or from another site, a form is refused and changes nothing."""
-    people = {name: visit(served, name) for name in ("ana", "ben", "carla")}
-    assert sent(people["ana"], served, "/ask/{name}/requests") == 303
+    people = {name: visit(unchanged, name) for name in ("ana", "ben", "carla")}
     who = people[FORMS[route][0]]
-    before = state(served)
+    before = state(unchanged)
     for token in ("", "wrong", people["ben"].token, who.token[:-1], f"{who.token} "):
-        assert sent(who, served, route, token=token) == 403, token
+        assert sent(who, unchanged, route, token=token) == 403, token
     for site in ELSEWHERE:
-        assert sent(who, served, route, headers={"Sec-Fetch-Site": site}) == 403
-    assert state(served) == before
+        assert sent(who, unchanged, route, headers={"Sec-Fetch-Site": site}) == 403
+    assert state(unchanged) == before
 
 
 def test_the_same_forms_from_here_do_something(served: Served) -> None:
@@ -82,10 +89,10 @@ def test_the_same_forms_from_here_do_something(served: Served) -> None:
 
 
 @pytest.mark.parametrize("site", ELSEWHERE)
-def test_nobody_is_signed_in_from_elsewhere(served: Served, site: str) -> None:
+def test_nobody_is_signed_in_from_elsewhere(unchanged: Served, site: str) -> None:
     """Another site cannot sign somebody in with a key of its own choice."""
-    nobody = visit(served)
-    found = nobody.post("/sign-in", {"Sec-Fetch-Site": site}, key=served.keys["ana"])
+    nobody = visit(unchanged)
+    found = nobody.post("/sign-in", {"Sec-Fetch-Site": site}, key=unchanged.keys["ana"])
     assert found.status_code == 403
     assert "set-cookie" not in found.headers
 
@@ -94,10 +101,10 @@ def test_nobody_is_signed_in_from_elsewhere(served: Served, site: str) -> None:
 @pytest.mark.parametrize(
     ("origin", "status"), [("https://elsewhere.example", 403), ("null", 403), ("http://server", 303), (None, 303)]
 )
-def test_a_browser_of_before_says_where_a_form_is_from(served: Served, origin: str | None, status: int) -> None:
+def test_a_browser_of_before_says_where_a_form_is_from(unchanged: Served, origin: str | None, status: int) -> None:
     """Where a browser does not say which site sent a form, it says the origin: another one is refused."""
     headers = {"Host": "server"} | ({} if origin is None else {"Origin": origin})
-    assert visit(served).post("/sign-in", headers, key=served.keys["ana"]).status_code == status
+    assert visit(unchanged).post("/sign-in", headers, key=unchanged.keys["ana"]).status_code == status
 
 
 WANTED = {
@@ -112,42 +119,43 @@ WANTED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("route", WANTED)
-def test_a_form_whose_session_is_over_leads_back_to_its_page(served: Served, route: str) -> None:
+def test_a_form_whose_session_is_over_leads_back_to_its_page(unchanged: Served, route: str) -> None:
     """Whoever signs in again comes to the page that the form stood on, with the question that was written."""
-    nobody = visit(served)
+    nobody = visit(unchanged)
     _, path, fields = FORMS[route]
     found = nobody.post(path, **fields)
     assert found.headers["location"] == f"/sign-in?next={quote(WANTED[route], safe='')}"
-    signed = nobody.sign_in(served.keys[FORMS[route][0]], WANTED[route])
+    signed = nobody.sign_in(unchanged.keys[FORMS[route][0]], WANTED[route])
     assert signed.headers["location"] == WANTED[route]
     assert nobody.get(WANTED[route]).status_code == 200
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("amount", ["-5", "0", "1e400", "1e-30", "abc", "", "99999999999"])
-def test_a_request_is_for_an_amount_that_can_be_granted(served: Served, amount: str) -> None:
+def test_a_request_is_for_an_amount_that_can_be_granted(unchanged: Served, amount: str) -> None:
     """Anything else is refused in words about the amount, and the custodian never sees it."""
-    found = visit(served, "ana").post("/ask/visits/requests", amount=amount, reason="more")
+    before = unchanged.service.budget_requests.find_all()
+    found = visit(unchanged, "ana").post("/ask/visits/requests", amount=amount, reason="more")
     assert found.status_code == 400
     assert "The amount must" in found.text
-    assert served.service.budget_requests.find_all() == []
+    assert unchanged.service.budget_requests.find_all() == before
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("route", FORMS)
-def test_a_key_without_a_cookie_sends_no_form(served: Served, route: str) -> None:
+def test_a_key_without_a_cookie_sends_no_form(unchanged: Served, route: str) -> None:
     """Pages are for sessions: a key in a header, which a page never sends, opens none of them."""
     _, path, fields = FORMS[route]
-    found = served.person(FORMS[route][0]).post(path, data=fields, headers={"Accept": "text/html"})
+    found = unchanged.person(FORMS[route][0]).post(path, data=fields, headers={"Accept": "text/html"})
     assert found.status_code == 303
     assert found.headers["location"] == "/" if route == "/sign-out" else "/sign-in?next=" in found.headers["location"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("body", [b"\xff\xfe=1", b"&".join(b"a=1" for _ in range(200)), b"\x00", b"{}", b"%ff=%00"])
-def test_a_form_that_cannot_be_read_is_refused(served: Served, body: bytes) -> None:
+def test_a_form_that_cannot_be_read_is_refused(unchanged: Served, body: bytes) -> None:
     """Nonsense in place of a form is refused, without a fault of the server."""
-    ana = visit(served, "ana")
+    ana = visit(unchanged, "ana")
     found = ana.request("POST", "/ask/visits", content=body)
     assert found.status_code in (400, 403)
 
@@ -185,14 +193,13 @@ def test_a_form_that_cannot_be_read_is_refused(served: Served, body: bytes) -> N
         ("carla", f"/keep/requests/{'9' * 4400}", {"decision": "grant"}),
     ],
 )
-def test_what_a_form_may_not_say_is_refused(served: Served, person: str, path: str, fields: dict[str, str]) -> None:
+def test_what_a_form_may_not_say_is_refused(unchanged: Served, person: str, path: str, fields: dict[str, str]) -> None:
     """A value outside its range is a refusal, never a fault of the server, and changes nothing."""
-    people = {name: visit(served, name) for name in ("ana", "carla")}
-    assert sent(people["ana"], served, "/ask/{name}/requests") == 303
-    before = state(served)
+    people = {name: visit(unchanged, name) for name in ("ana", "carla")}
+    before = state(unchanged)
     found = people[person].post(path, **fields)
     assert 400 <= found.status_code < 500, found.text
-    assert state(served) == before
+    assert state(unchanged) == before
 
 
 @pytest.mark.slow

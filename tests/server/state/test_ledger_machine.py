@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections import Counter
@@ -72,6 +73,10 @@ class Killed(BaseException):
     """A process ends between a draw and what keeps it."""
 
 
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""Where there are files in memory: on a disk, to wait for what is written takes most of the time."""
+
+
 class LedgerMachine(RuleBasedStateMachine):
     """Two workers of a server, its file, its ledger, and everything that people and disks can do to them.
 
@@ -82,7 +87,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(prefix="inbounds-machine-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="inbounds-machine-", dir=MEMORY))
         self.place = self.folder / "budget.db"
         self.disk = Disk(self.folder / "server.db")
         self.heads = [LedgerHeads(self.disk, ["visits"]) for _ in range(2)]
