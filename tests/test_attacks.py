@@ -269,6 +269,7 @@ def shared(noises: list[list[float]]) -> int:
     return max(len(a & b) for i, a in enumerate(sets) for b in sets[:i])
 
 
+@pytest.mark.slow
 @forks
 @threads_forked
 def test_forked_processes_do_not_repeat_each_others_noise() -> None:

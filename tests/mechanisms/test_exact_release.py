@@ -22,6 +22,7 @@ def beyond_doubles(released: list[Fraction], step: Fraction) -> int:
     return sum(float(one) != Fraction(one) for one in released if one > 2**53 * step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [Fraction(39, 10), Fraction(41, 10)], ids=["near", "far"])
 def test_what_no_double_holds_is_released_for_near_answers_too(answer: Fraction) -> None:
     """Two neighbours on either side of 2**52 steps have the same releases: 8,000 miss them once in 10**10."""

@@ -35,6 +35,7 @@ def proved_again(claim: Claim) -> Certificate:
         return refused.certificate
 
 
+@pytest.mark.slow
 @given(scenes(), scales())
 def test_deciding_pairs_have_the_greatest_loss_of_all_pairs(scene: Scene, scale: Fraction) -> None:
     """The worst of the deciding pairs is exactly as bad as the worst of all pairs, at any scale."""

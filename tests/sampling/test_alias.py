@@ -67,6 +67,7 @@ def test_many_draws_are_single_draws(tables: list[list[int]], data: st.DataObjec
     assert many.tolist() == [table.draw(row, Script(word(at, BITS))) for row, at in zip(places, words, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["one by one", "array"])
 def test_draws_fit_the_table(form: str) -> None:
     """Draws fit the weights, and not those of a table with a hundredth of one outcome moved to the next."""

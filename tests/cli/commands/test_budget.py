@@ -60,6 +60,7 @@ def test_another_contract_is_refused_until_the_change_is_recorded(typed: Type, c
     assert "each patient comes once" in typed("budget", "statement", *CLINIC).out
 
 
+@pytest.mark.slow
 def test_who_creates_a_ledger_is_told(typed: Type, clinic: Path) -> None:
     """Once, on standard error, with its path; machines are told in what they read."""
     asked = ("query", *CLINIC, "--epsilon", "0.1", "--analyst", "ana", "SELECT COUNT(*) FROM visits")
@@ -143,6 +144,7 @@ def test_a_budget_with_a_delta_is_told_in_rho(typed: Type, clinic: Path) -> None
     assert "at a delta of 1e-6, got a total of 5 and 3 per analyst at a delta of 1e-5" in refused.err.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_a_delta_is_added_on_the_record(typed: Type, clinic: Path) -> None:
     """A contract with a new delta is refused, saying how, until the custodian adds it; then what was spent counts."""
     contract = clinic / "clinic.toml"

@@ -139,6 +139,7 @@ def _open_for_all(path: Any, flags: int, mode: int = 0o777, **more: Any) -> int:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_terminal")
 def test_the_ledger_is_not_opened(typed: Type, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither a ledger that is there nor one that is not is touched: nothing is charged, and nothing recorded."""
@@ -271,6 +272,7 @@ total = 1
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_terminal")
 def test_what_the_contract_says_is_shown_beside_the_table(
     typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -194,6 +194,7 @@ def test_a_table_with_totals_adds_up_on_80_columns(typed: Type, clinic: Path) ->
         assert within_80(typed("explain", *asked).out.split("\nstatement\n")[0])
 
 
+@pytest.mark.slow
 def test_what_is_owned_is_free(typed: Type, clinic: Path) -> None:
     """For an epsilon of 0 a sum of an owned table is told, and nothing spent; explain says so, and others get none."""
     table = ("SELECT clinic, COUNT(*) FROM visits GROUP BY clinic",)

@@ -22,6 +22,7 @@ def _facts(shape: tuple[int, ...], known: dict[Grouping, object], most: int | No
     return Facts(Layout.plain(shape), {g: (v, np.ones(v.shape, dtype=bool)) for g, v in arrays.items()}, most)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.booleans())
 @settings(max_examples=100, deadline=None)
 def test_what_is_true_of_a_table_is_not_refused(seed: int, signed: bool) -> None:

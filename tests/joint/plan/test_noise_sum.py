@@ -45,6 +45,7 @@ def test_the_reach_of_a_sum_is_the_least_that_covers(count: int, rate: float, co
     assert far == 0 or beyond(exact, far - 1) > 1 - confidence - 3 * SLACK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("count", COUNTS[1:])
 def test_chernoffs_bound_holds(count: int, rate: float) -> None:

@@ -47,6 +47,7 @@ def test_cells_of_a_two_way_table_go_mostly_to_the_nearest_number() -> None:
     assert abs(found[:30, :30].sum() - cells[:30, :30].sum()) < 60
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 @settings(max_examples=40, deadline=None)
 def test_from_three_chains_on_it_says_what_was_kept(seed: int) -> None:

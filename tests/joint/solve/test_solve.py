@@ -49,6 +49,7 @@ def test_every_table_is_whole_and_all_facts_are_true_of_it(seed: int, nonnegativ
         assert found.kept_groupings == groupings
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.booleans())
 @settings(max_examples=100, deadline=None)
 def test_without_time_a_quick_table_leaves_that_is_as_possible(seed: int, nonnegative: bool) -> None:

@@ -78,6 +78,7 @@ def test_a_full_disk_is_told_and_nothing_is_charged(tmp_path: Path) -> None:
         assert ledger.verify().ok
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no limit on the size of files")
 def test_a_file_that_may_not_grow_is_told(tmp_path: Path) -> None:
     """At the limit of the operating system too; asking again with the same id charges what was not charged, once."""

@@ -152,6 +152,7 @@ def test_a_log_from_before_the_file_was_used_elsewhere_is_refused(paths: tuple[P
         assert ledger.verify().ok
 
 
+@pytest.mark.slow
 def test_a_ledger_that_was_closed_can_be_moved_and_copied(paths: tuple[Path, Path]) -> None:
     """Nothing is beside it, and it opens anywhere; what a program left open is closed when it ends."""
     first, second = paths

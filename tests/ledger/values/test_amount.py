@@ -16,6 +16,7 @@ from inbounds.ledger.values.amount import LIMIT, UNIT, change, format_amount, fr
 amounts = st.integers(1, LIMIT)
 
 
+@pytest.mark.slow
 @given(amounts)
 def test_every_way_to_write_an_amount_counts_the_same(amount: int) -> None:
     """A fraction, a decimal and a text of the same number are the same units, and come back as that number."""

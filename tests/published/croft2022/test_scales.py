@@ -159,6 +159,7 @@ class TestNormalization:
         left, feasible, right = integrals(bounds, location, scale)
         assert (pdf.L, pdf.R, 1 / pdf.n) == (near(left), near(right), near(feasible))
 
+    @pytest.mark.slow
     @settings(max_examples=15)
     @given(scenes(), scales, st.data())
     def test_n_restores_the_sum_to_one(self, scene: Scene, scale: Fraction, data: st.DataObject) -> None:
@@ -418,6 +419,7 @@ class TestUniformScale:
         library = BoundedLaplace(bounds, sensitivity, epsilon, guarantee="distance", trusted=True)
         assert float(found) == pytest.approx(library.scale, rel=1e-8)
 
+    @pytest.mark.slow
     @settings(max_examples=15)
     @given(unions(), st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(4)]))
     def test_continuous_scale_is_the_mechanism_s(self, bounds: Bounds, epsilon: Fraction) -> None:

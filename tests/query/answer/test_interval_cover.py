@@ -105,6 +105,7 @@ def test_with_a_rider_the_interval_may_miss_the_truth(playground: Playground, sq
     assert not held(answer, CUT[sql])
 
 
+@pytest.mark.slow
 def test_each_measure_has_its_own_name(playground: Playground) -> None:
     """Of several measures only those have the rider that a row limit may cut; a quantile has no interval to name."""
     answer = playground.dataset.sql("SELECT COUNT(*), COUNT(DISTINCT who), MEDIAN(size) FROM visits").ask(
@@ -125,6 +126,7 @@ def test_rows_that_are_units_have_no_rider(tmp_path: Path) -> None:
     assert "noise only" not in str(answer)
 
 
+@pytest.mark.slow
 def test_what_is_owned_or_asked_again_is_called_the_same(playground: Playground) -> None:
     """An answer that follows from one that is owned, and one that is asked for again, keep the rider."""
     whole = "SELECT place, COUNT(*) FROM visits GROUP BY ROLLUP(place)"

@@ -133,6 +133,7 @@ def test_figures_are_those_of_plain_python(engine_place: Place, rows: list[dict[
     check_against_python(Inspection.of(dataset, values=True), rows)
 
 
+@pytest.mark.slow
 def test_a_wrong_figure_is_found(files: Any) -> None:
     """The comparison itself fails for a table with one row more."""
     rows = made_up(3)
@@ -151,6 +152,7 @@ def test_infinite_days_are_clipped_and_do_not_fail(engine_place: Place) -> None:
     assert days == [(0, 1, 1)] * 2
 
 
+@pytest.mark.slow
 def test_values_are_looked_at_only_if_they_are_asked_for(files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without `values`, no statement returns anything but numbers, in one row."""
     seen: list[list[tuple[Any, ...]]] = []
@@ -365,6 +367,7 @@ def test_what_is_made_of_a_column_that_does_not_fit_is_left_out(tmp_path: Path) 
     assert [one.of for one in found.known] == [""]
 
 
+@pytest.mark.slow
 def test_every_private_table_is_looked_at(tmp_path: Path) -> None:
     """Where a contract has several tables, each has its own figures, with its own unit and limit."""
     (tmp_path / "visits.csv").write_text("patient,age\n1,30\n1,200\n2,40\n", encoding="utf-8")

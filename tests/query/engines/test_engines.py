@@ -141,6 +141,7 @@ def test_the_form_of_a_csv_file_does_not_matter(tmp_path: Path, form: str) -> No
     assert csv_totals(tmp_path / name, change(content)) == plain_totals()
 
 
+@pytest.mark.slow
 def test_csv_is_what_it_says(tmp_path: Path) -> None:
     """Totals of a csv file are those of its lines, and what does not convert is missing."""
     more = [b'8,9,"say ""hi""",2,maybe,2026-02-05\n', b"130,-1,south,3,false,x\n"]

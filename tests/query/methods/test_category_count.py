@@ -75,6 +75,7 @@ def test_keys_of_units_within_the_limit_count_in_full() -> None:
         assert counted(playground, []) == [0]
 
 
+@pytest.mark.slow
 def test_a_number_of_keys_is_possible(tmp_path: Path) -> None:
     """Answers are whole numbers from 0 to the keys that a group can have, with intervals in the same bounds."""
     with Playground(contract(COLUMNS, limit=2), TYPES, tmp_path / "ledger.db") as playground:

@@ -84,6 +84,7 @@ def test_more_draws_for_the_same_epsilon_count_less() -> None:
     assert uneven.rho == Fraction(1, 8) + Fraction(4, 8)  # the shorter branch spends two thirds at once
 
 
+@pytest.mark.slow
 def test_what_is_asked_counts_what_its_mechanisms_have(tmp_path: Path) -> None:
     """A number that of its epsilon; a quantile that of a range; a table, and several measures, that of their parts."""
     epsilon = Fraction(1, 10)

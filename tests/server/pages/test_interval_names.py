@@ -116,6 +116,7 @@ def test_an_average_is_called_one(hospital: Served) -> None:
     assert "on average" in drawn
 
 
+@pytest.mark.slow
 def test_likelihoods_are_no_odds(hospital: Served) -> None:
     """Pages and pictures call a probability one; odds are something else."""
     who = visit(hospital, "ben")

@@ -102,6 +102,7 @@ def test_rows_are_in_one_order_and_hold_no_impossible_pair(towns: Playground) ->
     assert [row[:-1] for row in again.rows] == [row[:-1] for row in answer.rows]
 
 
+@pytest.mark.slow
 def test_a_mixed_sum_stays_within_what_all_units_can_have(tmp_path: Path) -> None:
     """Where the number of units is public, no sum of a column with both signs is beyond it, though the nearest table
     that adds up often is."""

@@ -111,6 +111,7 @@ def test_a_key_is_drawn_as_it_is(unwieldy: Served, measure: str) -> None:
     drawn(who, f"/ask/{quote(DATASET)}/noise.svg?sql={quote(sql)}&epsilon=1")
 
 
+@pytest.mark.slow
 def test_every_analyst_is_named(unwieldy: Served) -> None:
     """Whoever has a line in the picture of balances is named below it, also where the name begins with `_`."""
     sql = f'SELECT COUNT(*) FROM "{DATASET}"'
