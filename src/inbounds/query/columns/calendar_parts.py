@@ -59,11 +59,11 @@ def start_of(name: str, day: int) -> int:
 
 def starts_between(name: str, low: int, high: int) -> tuple[Fraction, ...] | None:
     """Return the first days of what the days from one to another lie in; None if they are many."""
-    found: list[Fraction] = []
+    starts: list[Fraction] = []
     day = start_of(name, high)
-    while len(found) <= MOST_STARTS:
-        found.append(Fraction(day))
+    while len(starts) <= MOST_STARTS:
+        starts.append(Fraction(day))
         if day <= low:
-            return tuple(reversed(found))
+            return tuple(reversed(starts))
         day = start_of(name, day - 1)
     return None

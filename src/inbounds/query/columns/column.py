@@ -117,17 +117,17 @@ class Numbers:
         """How many possible values there are."""
         return self.lattice.points
 
-    def literal(self, given: object) -> Fraction:
+    def literal(self, value: object) -> Fraction:
         """Read what a condition compares this column with: a number, or a day."""
-        return self.kind.literal(given, self.name)
+        return self.kind.literal(value, self.name)
 
-    def constant(self, given: object) -> Any:
+    def constant(self, value: object) -> Any:
         """Return a constant that can be compared with values, in the one way that it is written."""
-        return self.kind.constant(self.literal(given))
+        return self.kind.constant(self.literal(value))
 
-    def against(self, operator: Comparison, given: object) -> tuple[Comparison, int]:
+    def against(self, operator: Comparison, value: object) -> tuple[Comparison, int]:
         """Return a comparison with a constant as one of codes."""
-        return self.threshold(operator, self.literal(given))
+        return self.threshold(operator, self.literal(value))
 
     def nearest(self, text: str) -> int:
         """Return the code of a field of a public table, clipped as in any table; raises ValueError."""
@@ -197,23 +197,23 @@ class Keys:
         """The place of each key in the list, by its text."""
         return {key_text(key): place for place, key in enumerate(self.keys)}
 
-    def code(self, given: object) -> int:
+    def code(self, value: object) -> int:
         """Return the place of a key in the list."""
         for place, key in enumerate(self.keys):
-            if type(key) is type(given) and key == given:
+            if type(key) is type(value) and key == value:
                 return place
         known = ", ".join(map(repr, self.keys[:5])) + (", …" if len(self.keys) > 5 else "")
-        raise InvalidQuestion(f"{shown(given)} is not a category of {self.name}; its categories are {known}")
+        raise InvalidQuestion(f"{shown(value)} is not a category of {self.name}; its categories are {known}")
 
-    def constant(self, given: object) -> Any:
+    def constant(self, value: object) -> Any:
         """Return the key that something is."""
-        return self.keys[self.code(given)]
+        return self.keys[self.code(value)]
 
-    def against(self, operator: Comparison, given: object) -> tuple[Comparison, int]:
+    def against(self, operator: Comparison, value: object) -> tuple[Comparison, int]:
         """Return a comparison with a key as one of codes."""
         if operator not in ("=", "<>"):
             raise InvalidQuestion(f"{self.name} is categorical and has no order; use =, <> or IN")
-        return operator, self.code(given)
+        return operator, self.code(value)
 
     def exact(self, text: str) -> int | None:
         """Return the code of a key by its text in a public table, None if it is none."""
@@ -230,9 +230,9 @@ def key_text(key: Key) -> str:
     return str(key).lower() if isinstance(key, bool) else str(key)
 
 
-def is_key(given: object, key: Key) -> bool:
+def is_key(value: object, key: Key) -> bool:
     """Return whether something that was read is a key, or the text of one."""
-    return (type(given) is type(key) and given == key) or (isinstance(given, str) and given == key_text(key))
+    return (type(value) is type(key) and value == key) or (isinstance(value, str) and value == key_text(key))
 
 
 def refuse_column(column: Numbers) -> str | None:  # noqa: PLR0911  one for each rule
@@ -255,8 +255,8 @@ def refuse_column(column: Numbers) -> str | None:  # noqa: PLR0911  one for each
 
 def as_value(column: Numbers, value: Fraction) -> Number | date:
     """Return a value of a column as people write it: an int, a date, or a float."""
-    found = column.bounds.as_answer(value)
-    return float(found) if isinstance(found, Fraction) else found
+    answer = column.bounds.as_answer(value)
+    return float(answer) if isinstance(answer, Fraction) else answer
 
 
 def grain_of(column: Numbers) -> Fraction:

@@ -16,13 +16,13 @@ from inbounds.query.columns.calendar_parts import LAST, PART, parts_between, sta
 from inbounds.query.columns.column import LARGEST, MOST_STEPS, Column, Keys, Numbers
 from inbounds.query.columns.expression_bounds import (
     Reading,
-    chosen,
+    choose,
     constant,
     extreme,
     first_of,
     floor,
     linear,
-    rounded,
+    round_to,
     size,
     times,
 )
@@ -93,12 +93,13 @@ Derived = DerivedNumbers | DerivedKeys
 
 def derive(formula: Node, find: Find, name: str | None = None) -> Derived:
     """Return the column that an expression makes, under its own name or another; refuse what has no bounds."""
-    value, in_question = _Maker(find).value(formula), name is None
-    called = formula.name if name is None else name
+    value, in_question = _Deriver(find).value(formula), name is None
+    label = formula.name if name is None else name
     if isinstance(value, _Places):
-        return DerivedKeys(called, value.keys, formula=formula, whole=value.whole, in_question=in_question)
+        return DerivedKeys(label, value.keys, formula=formula, whole=value.whole, in_question=in_question)
+    # Bounds come from the reading, and a lattice from the bounds: it must begin where the reading does.
     _refuse_too_fine(formula, value)
-    column = DerivedNumbers(called, _bounds(value), formula, value, in_question)
+    column = DerivedNumbers(label, _bounds(value), formula, value, in_question)
     try:
         assert column.low == value.low
     except LatticeTooFine:
@@ -106,20 +107,20 @@ def derive(formula: Node, find: Find, name: str | None = None) -> Derived:
     return column
 
 
-def _refuse_too_fine(formula: Node, found: Reading) -> None:
-    if max(abs(found.low), abs(found.high)) > LARGEST or 0 < found.unit < 1 / LARGEST:
+def _refuse_too_fine(formula: Node, reading: Reading) -> None:
+    if max(abs(reading.low), abs(reading.high)) > LARGEST or 0 < reading.unit < 1 / LARGEST:
         raise InvalidQuestion(f"{formula} must be below 1e150, with a step above 1e-150; multiply it by a constant")
-    if found.steps > MOST_STEPS:
+    if reading.steps > MOST_STEPS:
         raise InvalidQuestion(
-            f"{formula} must span at most 2^35 steps, got {found.steps}; round it, as in ROUND(price * quantity, 1)"
+            f"{formula} must span at most 2^35 steps, got {reading.steps}; round it, as in ROUND(price * quantity, 1)"
         )
 
 
-def _bounds(found: Reading) -> Bounds:
-    step, low, high = found.unit or ONE, found.low, found.high
-    if found.possible is not None:
-        return found.kind.among(found.possible, step)
-    return found.kind.between(low, high, step if found.stepped or not found.unit else None)
+def _bounds(reading: Reading) -> Bounds:
+    step, low, high = reading.unit or ONE, reading.low, reading.high
+    if reading.possible is not None:
+        return reading.kind.among(reading.possible, step)
+    return reading.kind.between(low, high, step if reading.stepped or not reading.unit else None)
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ Value = Reading | _Places
 
 
 @dataclass(frozen=True)
-class _Maker:
+class _Deriver:
     find: Find
 
     def value(self, node: Node) -> Value:
@@ -154,27 +155,22 @@ class _Maker:
 
     def number(self, node: Node, what: object) -> Reading:
         """Return what an expression of numbers or days can be."""
-        found = self.value(node)
-        if isinstance(found, _Places):
-            raise InvalidQuestion(
-                f"{what} needs numbers, but {node} is categorical; compare it with = or IN, or group by it"
-            )
-        return found
+        return _as_number(self.value(node), node, what)
 
     def plain(self, node: Node, what: object) -> Reading:
         """Return what an expression of numbers can be."""
-        found = self.number(node, what)
-        if not found.kind.adds_up:
+        reading = self.number(node, what)
+        if not reading.kind.adds_up:
             raise InvalidQuestion(f"{what} needs numbers, but {node} is a date; take a part of it, such as MONTH(day)")
-        return found
+        return reading
 
     def day(self, node: Node, what: str) -> Reading:
         """Return what an expression of days can be."""
-        found = self.value(node)
-        if isinstance(found, _Places) or found.kind != DAY:
-            holds = "categorical" if isinstance(found, _Places) else "a number"
+        value = self.value(node)
+        if isinstance(value, _Places) or value.kind != DAY:
+            holds = "categorical" if isinstance(value, _Places) else "a number"
             raise InvalidQuestion(f"{what} takes a date, but {node} is {holds}; name a column whose bounds are dates")
-        return found
+        return value
 
     def _column(self, node: Node) -> Value:
         column = self.find(node)
@@ -198,13 +194,13 @@ class _Maker:
         if node.operator in ("*", "/"):
             left, right = self.plain(node.left, node), self.plain(node.right, node)
             return times(left, right) if node.operator == "*" else linear([(1 / right.plus, left)])
-        left, right = self._alike([node.left, node.right], node)
+        left, right = self._numbers([node.left, node.right], node)
         both_add_up = left.kind.adds_up and right.kind.adds_up
         if both_add_up or (node.operator == "-" and left.kind == right.kind):
             return linear([(ONE, left), (ONE if node.operator == "+" else LESS, right)])
-        return self._moved(node, left, right)
+        return self._move_day(node, left, right)
 
-    def _moved(self, node: Binary, left: Reading, right: Reading) -> Reading:
+    def _move_day(self, node: Binary, left: Reading, right: Reading) -> Reading:
         """Return a day and a number of days."""
         if right.kind == DAY and (left.kind == DAY or node.operator == "-"):
             raise InvalidQuestion(
@@ -213,96 +209,96 @@ class _Maker:
         days = right if left.kind == DAY else left
         if not days.stepped or days.low.denominator * days.unit.denominator != 1:
             raise InvalidQuestion(f"{node} moves a date by a fraction of a day; add whole numbers, as in FLOOR(x)")
-        found = linear([(ONE, left), (ONE if node.operator == "+" else LESS, right)], DAY)
-        if not 1 <= found.low <= found.high <= LAST:
+        day = linear([(ONE, left), (ONE if node.operator == "+" else LESS, right)], DAY)
+        if not 1 <= day.low <= day.high <= LAST:
             raise InvalidQuestion(f"{node} can leave the calendar; add fewer days")
-        return found
+        return day
 
-    def _alike(self, nodes: list[Node], what: Node) -> list[Reading]:
-        """Return several values, numbers or days."""
-        read = [self.value(node) for node in nodes]
-        for node, one in zip(nodes, read, strict=True):
-            if isinstance(one, _Places):
-                raise InvalidQuestion(
-                    f"{what} needs numbers, but {node} is categorical; compare it with = or IN, or group by it"
-                )
-        return [one for one in read if isinstance(one, Reading)]
+    def _numbers(self, nodes: list[Node], what: Node) -> list[Reading]:
+        """Return several values, numbers or days; all are derived before one is refused."""
+        values = [self.value(node) for node in nodes]
+        return [_as_number(value, node, what) for node, value in zip(nodes, values, strict=True)]
 
-    def _of_one_kind(self, nodes: list[Node], what: Node) -> list[Reading]:
-        found = self._alike(nodes, what)
-        if len({one.kind for one in found}) > 1:
+    def _same_kind(self, nodes: list[Node], what: Node) -> list[Reading]:
+        readings = self._numbers(nodes, what)
+        if len({reading.kind for reading in readings}) > 1:
             raise InvalidQuestion(f"{what} mixes dates and numbers; use one of the two")
-        return found
+        return readings
 
     def _call(self, node: Call) -> Value:  # noqa: PLR0911  one for each kind
         name, (this, *others) = node.function, node.arguments
         if name in PART:
-            return self._part(name, self.day(this, name))
+            return self._part_of_day(name, self.day(this, name))
         if name == "DATE_TRUNC":
             assert isinstance(this, Constant)
-            return self._start(this.value, self.day(others[0], name))
+            return self._start_of_period(this.value, self.day(others[0], name))
         if name in CASES:
-            return self._in_case(name, this)
+            return self._change_case(name, this)
         if name in ("LEAST", "GREATEST"):
-            return extreme(self._of_one_kind([this, *others], node), greatest=name == "GREATEST")
+            return extreme(self._same_kind([this, *others], node), greatest=name == "GREATEST")
         if name == "COALESCE":
-            return self._first(node)
+            return self._coalesce(node)
         if name == "ROUND":
             digits = others[0].value if others and isinstance(others[0], Constant) else 0
-            return rounded(self.plain(this, node), Fraction(10) ** -int(digits))
+            return round_to(self.plain(this, node), Fraction(10) ** -int(digits))
         return {"ABS": size, "FLOOR": floor}[name](self.plain(this, node))
 
-    def _part(self, name: str, day: Reading) -> Reading:
+    def _part_of_day(self, name: str, day: Reading) -> Reading:
         values = parts_between(name, int(day.low), int(day.high))
-        found = w.DayPart(values[0], values[-1], (day.counted(ONE, Fraction(0)),), name, False)
+        part = w.DayPart(values[0], values[-1], (day.count_units(ONE, Fraction(0)),), name, False)
         gaps = len(values) <= values[-1] - values[0]
-        return Reading(((found, ONE),), Fraction(0), possible=tuple(map(Fraction, values)) if gaps else None)
+        return Reading(((part, ONE),), Fraction(0), possible=tuple(map(Fraction, values)) if gaps else None)
 
-    def _start(self, name: str, day: Reading) -> Reading:
+    def _start_of_period(self, name: str, day: Reading) -> Reading:
         low, high = int(day.low), int(day.high)
-        found = w.DayPart(start_of(name, low), start_of(name, high), (day.counted(ONE, Fraction(0)),), name, True)
-        return Reading(((found, ONE),), Fraction(0), kind=DAY, possible=starts_between(name, low, high))
+        start = w.DayPart(start_of(name, low), start_of(name, high), (day.count_units(ONE, Fraction(0)),), name, True)
+        return Reading(((start, ONE),), Fraction(0), kind=DAY, possible=starts_between(name, low, high))
 
-    def _in_case(self, name: str, this: Node) -> _Places:
-        found = self.value(this)
-        if isinstance(found, Reading) or not isinstance(found.keys[0], str):
+    def _change_case(self, name: str, this: Node) -> _Places:
+        # Two keys may become one, so the new keys are fewer, and their codes others.
+        value = self.value(this)
+        if isinstance(value, Reading) or not isinstance(value.keys[0], str):
             raise InvalidQuestion(f"{name} takes text, but {this} is not text; name a column whose categories are text")
-        changed = [str(key).upper() if name == "UPPER" else str(key).lower() for key in found.keys]
-        keys = tuple(dict.fromkeys(changed))
-        return _Places(keys, self._coded(found.whole, [keys.index(key) for key in changed]))
+        spellings = [str(key).upper() if name == "UPPER" else str(key).lower() for key in value.keys]
+        keys = tuple(dict.fromkeys(spellings))
+        return _Places(keys, self._recode(value.whole, [keys.index(key) for key in spellings]))
 
     def _case(self, node: Case) -> Value:
         tests = [self.truth(test) for test in node.tests]
-        return self._one_of(
-            node, list(node.choices), lambda parts: chosen(tests, parts), lambda parts: w.chosen(tests, parts)
+        return self._choose(
+            node, list(node.choices), lambda parts: choose(tests, parts), lambda parts: w.choose(tests, parts)
         )
 
-    def _first(self, node: Call) -> Value:
-        return self._one_of(node, list(node.arguments), first_of, w.first_of)
+    def _coalesce(self, node: Call) -> Value:
+        return self._choose(node, list(node.arguments), first_of, w.first_of)
 
-    def _one_of(
+    def _choose(
         self,
         node: Node,
         nodes: list[Node],
         of_readings: Callable[[list[Reading]], Reading],
         of_places: Callable[[list[Whole]], Whole],
     ) -> Value:
-        """Return one of several values, numbers all, days all, or texts all."""
-        found = [self.value(one) for one in nodes]
-        texts = [one for one in found if isinstance(one, _Places)]
-        if len(texts) < len(found):
-            return of_readings(self._of_one_kind(nodes, node))
-        keys = tuple(dict.fromkeys(key for one in texts for key in one.keys))
+        """Return one of several values, numbers all, days all, or texts all.
+
+        Numbers get a lattice that holds those of all choices; texts get one list of keys, the first ones first.
+        """
+        values = [self.value(choice) for choice in nodes]
+        texts = [value for value in values if isinstance(value, _Places)]
+        if len(texts) < len(values):
+            return of_readings(self._same_kind(nodes, node))
+        keys = tuple(dict.fromkeys(key for text in texts for key in text.keys))
         if len({type(key) for key in keys}) > 1:
             raise InvalidQuestion(f"{node} mixes text, whole numbers and true/false; use one type")
-        return _Places(keys, of_places([self._placed(one, keys) for one in texts]))
+        return _Places(keys, of_places([self._place_among(text, keys) for text in texts]))
 
-    def _placed(self, found: _Places, keys: tuple[str | int | bool, ...]) -> Whole:
+    def _place_among(self, text: _Places, keys: tuple[str | int | bool, ...]) -> Whole:
         """Return the place of a text among more keys."""
-        return self._coded(found.whole, [keys.index(key) for key in found.keys])
+        return self._recode(text.whole, [keys.index(key) for key in text.keys])
 
-    def _coded(self, places: Whole, codes: list[int]) -> Whole:
+    def _recode(self, places: Whole, codes: list[int]) -> Whole:
         """Return other codes in place of 0, 1, 2 and so on."""
+        # A constant and a stored code are recoded in place; anything else needs a test for each place.
         if codes == list(range(len(codes))):
             return places
         if isinstance(places, w.Fixed):
@@ -311,7 +307,7 @@ class _Maker:
             before = places.codes or tuple(range(len(codes)))
             return w.Code(0, max(codes), (), places.column, tuple(codes[place] for place in before))
         tests = [w.Against(whole=places, numbers=(place,)) for place in range(len(codes))]
-        return w.chosen(list(tests), [w.fixed(place) for place in codes])
+        return w.choose(list(tests), [w.fixed(place) for place in codes])
 
     # Conditions of CASE.
 
@@ -330,10 +326,18 @@ class _Maker:
         raise InvalidQuestion(f"CASE takes conditions, got {condition}; compare a column with a constant")
 
 
+def _as_number(value: Value, node: Node, what: object) -> Reading:
+    if isinstance(value, _Places):
+        raise InvalidQuestion(
+            f"{what} needs numbers, but {node} is categorical; compare it with = or IN, or group by it"
+        )
+    return value
+
+
 def codes_of(test: Predicate, column: Column) -> tuple[Comparison, tuple[int, ...]]:
     """Return a test of a column as the same test of its code."""
-    compared = [column.against(test.operator, value) for value in test.constants]
-    return compared[0][0] if compared else test.operator, tuple(number for _, number in compared)
+    comparisons = [column.against(test.operator, value) for value in test.constants]
+    return comparisons[0][0] if comparisons else test.operator, tuple(number for _, number in comparisons)
 
 
 def whole_of(column: Column) -> Whole:
@@ -345,27 +349,27 @@ def stored_columns(column: Column) -> dict[str, Column]:
     """Return the stored columns that a column is made of, or itself, by their names."""
     if not isinstance(column, Derived):
         return {column.name: column}
-    found: dict[str, Column] = {}
+    stored: dict[str, Column] = {}
     waiting = [column.whole]
     while waiting:
-        this = waiting.pop()
-        waiting.extend(this.inside())
-        if isinstance(this, w.Code):
-            found[this.column.name] = this.column
-    return found
+        whole = waiting.pop()
+        waiting.extend(whole.inside())
+        if isinstance(whole, w.Code):
+            stored[whole.column.name] = whole.column
+    return stored
 
 
 def as_code(column: Column, name: str) -> Column:
     """Return a column under a name by which a table holds its codes: it is computed no more, and keeps its values."""
     if isinstance(column, DerivedKeys):
         return Keys(name, column.keys)
-    found = replace(column, name=name)
-    if not isinstance(found, DerivedNumbers):
-        return found
-    of = found.reading
-    code = w.Code(0, of.steps, (), found)
+    renamed = replace(column, name=name)
+    if not isinstance(renamed, DerivedNumbers):
+        return renamed
+    reading = renamed.reading
+    code = w.Code(0, reading.steps, (), renamed)
     return replace(
-        found, in_question=False, reading=Reading(((code, found.step),), of.low, of.stepped, of.kind, of.possible)
+        renamed, in_question=False, reading=replace(reading, terms=((code, renamed.step),), plus=reading.low)
     )
 
 

@@ -38,8 +38,8 @@ class Reading:
     @cached_property
     def unit(self) -> Fraction:
         """What all values differ by multiples of; 0 for a constant."""
-        found = gcd(*(factor for whole, factor in self.terms if whole.low < whole.high))
-        return found and (self.kind.unit or found)
+        unit = gcd(*(factor for whole, factor in self.terms if whole.low < whole.high))
+        return unit and (self.kind.unit or unit)
 
     @cached_property
     def low(self) -> Fraction:
@@ -56,7 +56,7 @@ class Reading:
         """How many units from the least to the greatest value."""
         return int((self.high - self.low) / self.unit) if self.unit else 0
 
-    def counted(self, unit: Fraction, origin: Fraction) -> Whole:
+    def count_units(self, unit: Fraction, origin: Fraction) -> Whole:
         """Return the value as a whole number of units above an origin."""
         moving = [(whole, int(factor / unit) if whole.low < whole.high else 0) for whole, factor in self.terms]
         still = sum((factor * whole.low for whole, factor in self.terms if whole.low == whole.high), self.plus)
@@ -65,7 +65,7 @@ class Reading:
     @property
     def whole(self) -> Whole:
         """Its place among its values: how many units above the least."""
-        return self.counted(self.unit or Fraction(1), self.low)
+        return self.count_units(self.unit or Fraction(1), self.low)
 
     @property
     def grain(self) -> Fraction:
@@ -92,120 +92,128 @@ def linear(parts: Sequence[tuple[Fraction, Reading]], kind: BoundedKind = NUMBER
             terms[whole] = terms.get(whole, Fraction(0)) + factor * of_whole
     plus = sum((factor * reading.plus for factor, reading in parts), Fraction(0))
     # What has the factor 0 stays: where it is missing, so is the sum.
-    return settled(Reading(tuple(terms.items()), plus, all(reading.stepped for _, reading in parts), kind))
+    return coarsen(Reading(tuple(terms.items()), plus, all(reading.stepped for _, reading in parts), kind))
 
 
 def times(left: Reading, right: Reading) -> Reading:
-    """Return a product, on the lattice that the products of two lattices lie on."""
+    """Return a product, on the lattice that the products of two lattices lie on.
+
+    A constant factor only scales.  Otherwise the product of the two counts of grains is computed, which can be finer
+    than the lattice of the products: with a = a0 + i u and b = b0 + j v, ab differs from a0 b0 by multiples of
+    gcd(u b0, a0 v, u v).
+    """
     if not left.unit or not right.unit:
         still, other = (left, right) if not left.unit else (right, left)
         return linear([(still.low, other), (Fraction(0), still)])
     grains = left.grain * right.grain
-    found = w.product(left.counted(left.grain, Fraction(0)), right.counted(right.grain, Fraction(0)))
+    product = w.product(left.count_units(left.grain, Fraction(0)), right.count_units(right.grain, Fraction(0)))
     if left == right:
-        found = replace(found, low=int(_nearest_to_zero(left) ** 2 / grains))
+        product = replace(product, low=int(_nearest_to_zero(left) ** 2 / grains))
     unit = gcd(left.unit * right.low, left.low * right.unit, left.unit * right.unit)
-    return settled(_on(found, grains, unit, left.low * right.low, left.stepped and right.stepped))
+    return coarsen(_on_lattice(product, grains, unit, left.low * right.low, left.stepped and right.stepped))
 
 
-def _on(found: Whole, scale: Fraction, unit: Fraction, some: Fraction, stepped: bool) -> Reading:
+def _on_lattice(whole: Whole, scale: Fraction, unit: Fraction, point: Fraction, stepped: bool) -> Reading:
     """Return a whole number times a scale, whose values lie on the lattice of a unit through some value."""
     every = int(unit / scale)
-    first = found.low + (int(some / scale) - found.low) % every  # the end of an interval need not be on the lattice
+    first = whole.low + (int(point / scale) - whole.low) % every  # the end of an interval need not be on the lattice
     if every == 1:
-        return Reading(((found, scale),), Fraction(0), stepped)
-    above = w.total([(found, 1)], -first)
+        return Reading(((whole, scale),), Fraction(0), stepped)
+    above = w.total([(whole, 1)], -first)
     return Reading(((w.quotient(replace(above, low=max(above.low, 0)), every), unit),), first * scale, stepped)
 
 
-def _nearest_to_zero(this: Reading) -> Fraction:
+def _nearest_to_zero(reading: Reading) -> Fraction:
     """Return how near to zero a value can come."""
-    if this.low >= 0 or this.high <= 0:
-        return min(abs(this.low), abs(this.high))
-    return min(this.low % this.unit, -this.low % this.unit)
+    if reading.low >= 0 or reading.high <= 0:
+        return min(abs(reading.low), abs(reading.high))
+    return min(reading.low % reading.unit, -reading.low % reading.unit)
 
 
-def floor(this: Reading) -> Reading:
+def floor(reading: Reading) -> Reading:
     """Return the greatest whole number that is not above."""
-    if this.low.denominator == this.unit.denominator == 1:
-        return this
-    common = math.lcm(this.low.denominator, this.unit.denominator)
-    low, unit = int(this.low * common), int(this.unit * common)
-    dividend = w.total([(this.whole, unit)], low % common)
+    if reading.low.denominator == reading.unit.denominator == 1:
+        return reading
+    common = math.lcm(reading.low.denominator, reading.unit.denominator)
+    low, unit = int(reading.low * common), int(reading.unit * common)
+    dividend = w.total([(reading.whole, unit)], low % common)
     return Reading(((w.quotient(dividend, common), Fraction(1)),), Fraction(low // common))
 
 
-def rounded(this: Reading, step: Fraction) -> Reading:
+def round_to(reading: Reading, step: Fraction) -> Reading:
     """Return the nearest multiple of a step, half a step away from zero."""
-    if (this.low / step).denominator == (this.unit / step).denominator == 1 and this.stepped:
-        return this
-    scaled = linear([(1 / step, this)])
+    if (reading.low / step).denominator == (reading.unit / step).denominator == 1 and reading.stepped:
+        return reading
+    # Halves go away from zero: what is above zero and what is below it are rounded apart, one of the two being 0.
+    scaled = linear([(1 / step, reading)])
     above = floor(linear([(Fraction(1), extreme([scaled, constant(Fraction(0))], greatest=True)), _HALF]))
     opposite = linear([(Fraction(-1), scaled)])
     below = floor(linear([(Fraction(1), extreme([opposite, constant(Fraction(0))], greatest=True)), _HALF]))
     return linear([(step, above), (-step, below)])
 
 
-def size(this: Reading) -> Reading:
+def size(reading: Reading) -> Reading:
     """Return the value without its sign."""
-    if this.low >= 0:
-        return this
-    if this.high <= 0:
-        return linear([(Fraction(-1), this)])
-    grain = this.grain
-    nearest = _nearest_to_zero(this)
-    found = replace(w.size(this.counted(grain, Fraction(0))), low=int(nearest / grain))
-    return settled(_on(found, grain, gcd(this.unit, 2 * this.low), nearest, this.stepped))
+    if reading.low >= 0:
+        return reading
+    if reading.high <= 0:
+        return linear([(Fraction(-1), reading)])
+    grain = reading.grain
+    nearest = _nearest_to_zero(reading)
+    whole = replace(w.size(reading.count_units(grain, Fraction(0))), low=int(nearest / grain))
+    return coarsen(_on_lattice(whole, grain, gcd(reading.unit, 2 * reading.low), nearest, reading.stepped))
 
 
 def extreme(parts: Sequence[Reading], *, greatest: bool) -> Reading:
     """Return the least or the greatest of some values."""
-    settles = max(part.low for part in parts) if greatest else min(part.high for part in parts)
+    decider = max(part.low for part in parts) if greatest else min(part.high for part in parts)
     if greatest:
-        left = [part for part in parts if part.high >= settles]
+        candidates = [part for part in parts if part.high >= decider]
     else:
-        left = [part for part in parts if part.low <= settles]
-    if len(left) == 1 and all(not part.terms or part is left[0] for part in parts):  # a constant that never decides
-        return left[0]
-    return _joined(parts, lambda wholes: w.extreme(wholes, greatest=greatest))
+        candidates = [part for part in parts if part.low <= decider]
+    if len(candidates) == 1 and all(not part.terms or part is candidates[0] for part in parts):
+        return candidates[0]  # the others are constants that never decide
+    return _join(parts, lambda wholes: w.extreme(wholes, greatest=greatest))
 
 
 def first_of(parts: Sequence[Reading]) -> Reading:
     """Return the first of some values that is not missing."""
-    return _joined(parts, w.first_of)
+    return _join(parts, w.first_of)
 
 
-def chosen(tests: list[w.Truth], parts: Sequence[Reading]) -> Reading:
+def choose(tests: list[w.Truth], parts: Sequence[Reading]) -> Reading:
     """Return the value of the first test that is true, or the one after the last test."""
-    found = _joined(parts, lambda wholes: w.chosen(tests, wholes))
+    reading = _join(parts, lambda wholes: w.choose(tests, wholes))
     if any(part.unit for part in parts):
-        return found
+        return reading
     values = tuple(sorted({part.low for part in parts}))
-    return Reading(found.terms, found.plus, True, found.kind, values)
+    return Reading(reading.terms, reading.plus, True, reading.kind, values)
 
 
-def _joined(parts: Sequence[Reading], join: Callable[[list[Whole]], Whole]) -> Reading:
+def _join(parts: Sequence[Reading], join: Callable[[list[Whole]], Whole]) -> Reading:
     """Return one of some values, on a lattice that holds all of them."""
     origin = min(part.low for part in parts)
     unit = gcd(*(part.unit for part in parts), *(part.low - origin for part in parts)) or Fraction(1)
-    found = join([part.counted(unit, origin) for part in parts])
+    whole = join([part.count_units(unit, origin) for part in parts])
     stepped = all(part.stepped for part in parts)
-    return settled(Reading(((found, unit),), origin, stepped, parts[0].kind))
+    return coarsen(Reading(((whole, unit),), origin, stepped, parts[0].kind))
 
 
-def settled(this: Reading) -> Reading:
+def coarsen(reading: Reading) -> Reading:
     """Return a reading of values without a step on few enough of them: each is moved by half a step at most."""
-    if this.stepped or this.steps <= MOST_STEPS:
-        return this
-    bits = (this.steps // MOST_STEPS).bit_length()
-    place = this.low / this.unit
+    # The new unit is the old one times a power of two.  Half of it is added before the quotient is taken, so that
+    # values go to the nearest multiple, not to the one below.
+    if reading.stepped or reading.steps <= MOST_STEPS:
+        return reading
+    bits = (reading.steps // MOST_STEPS).bit_length()
+    place = reading.low / reading.unit
     from_zero = int(place) if place.denominator == 1 else 0  # so that zero stays a value, and equal values stay equal
     shifted = from_zero + 2 ** (bits - 1)
     first = shifted >> bits
-    found = w.quotient(w.total([(this.whole, 1)], shifted - (first << bits)), 2**bits)
-    unit = this.unit * 2**bits
-    origin = first * unit if place.denominator == 1 else this.low
-    return Reading(((found, unit),), origin, False, this.kind)
+    whole = w.quotient(w.total([(reading.whole, 1)], shifted - (first << bits)), 2**bits)
+    unit = reading.unit * 2**bits
+    origin = first * unit if place.denominator == 1 else reading.low
+    return Reading(((whole, unit),), origin, False, reading.kind)
 
 
 _HALF = (Fraction(1), constant(HALF))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import prod
+from typing import ClassVar
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Column
@@ -44,15 +44,18 @@ class Whole:
         """Yield what a statement writes for it, as often as it is written."""
         yield from self.parts
 
+    is_sometimes: ClassVar[bool] = False
+    """Whether it can be there although something in it is missing."""
+
     @property
     def is_plain(self) -> bool:
         """Whether it is missing where any of its columns is, and only there."""
-        return all(isinstance(leaf, Code) for leaf in self.leaves())
+        return not any(leaf.is_sometimes for leaf in self.leaves())
 
     @property
     def is_null_if_missing(self) -> bool:
         """Whether what a statement computes for it is NULL where it is missing, and nothing simpler tells that."""
-        return isinstance(self, Sometimes) or (isinstance(self, Total) and all(map(_is_sometimes, self.parts)))
+        return self.is_sometimes
 
     def leaves(self) -> Iterator[Whole]:
         """Yield what must be there for it to be there: codes of columns, and what can be there without them."""
@@ -84,6 +87,11 @@ class Total(Whole):
 
     factors: tuple[int, ...]
     plus: int
+
+    @property
+    def is_null_if_missing(self) -> bool:
+        """Whether nothing simpler tells that it is missing: all that it adds up can be there without its columns."""
+        return all(part.is_sometimes for part in self.parts)
 
 
 @dataclass(frozen=True)
@@ -126,6 +134,8 @@ class DayPart(Whole):
 class Sometimes(Whole):
     """What can be there although something in it is missing."""
 
+    is_sometimes = True
+
     def inside(self) -> Iterator[Whole]:
         """Yield its parts twice: once to see whether it is there."""
         yield from self.parts * 2
@@ -149,10 +159,6 @@ class Chosen(Sometimes):
     def inside(self) -> Iterator[Whole]:
         """Yield its parts and what its tests are about, twice."""
         yield from (*self.parts, *(whole for test in self.tests for whole in test.about())) * 2
-
-
-def _is_sometimes(whole: Whole) -> bool:
-    return isinstance(whole, Sometimes)
 
 
 # What is true, false, or neither.
@@ -212,23 +218,23 @@ def code(column: Column) -> Whole:
 
 def total(terms: list[tuple[Whole, int]], plus: int) -> Whole:
     """Return a constant and multiples of others."""
-    kept = [(whole, factor) for whole, factor in terms if not isinstance(whole, Fixed)]
+    moving = [(whole, factor) for whole, factor in terms if not isinstance(whole, Fixed)]
     plus += sum(whole.low * factor for whole, factor in terms if isinstance(whole, Fixed))
-    if not kept:
+    if not moving:
         return fixed(plus)
-    if len(kept) == 1 and not plus and kept[0][1] == 1:
-        return kept[0][0]
-    low = plus + sum(min(whole.low * factor, whole.high * factor) for whole, factor in kept)
-    high = plus + sum(max(whole.low * factor, whole.high * factor) for whole, factor in kept)
+    if len(moving) == 1 and not plus and moving[0][1] == 1:
+        return moving[0][0]
+    low = plus + sum(min(whole.low * factor, whole.high * factor) for whole, factor in moving)
+    high = plus + sum(max(whole.low * factor, whole.high * factor) for whole, factor in moving)
     # What is added up on the way stays below this, in whatever order.
-    if sum(abs(factor) * max(abs(whole.low), abs(whole.high)) for whole, factor in kept) + abs(plus) >= LARGEST:
+    if sum(abs(factor) * max(abs(whole.low), abs(whole.high)) for whole, factor in moving) + abs(plus) >= LARGEST:
         raise InvalidQuestion(f"a derived column exceeds 62 bits on the way; {SIMPLER}")
-    return Total(low, high, tuple(whole for whole, _ in kept), tuple(factor for _, factor in kept), plus)
+    return Total(low, high, tuple(whole for whole, _ in moving), tuple(factor for _, factor in moving), plus)
 
 
 def product(left: Whole, right: Whole) -> Whole:
     """Return one times another; of a number with itself no square is negative."""
-    corners = [prod(ends) for ends in ((a, b) for a in (left.low, left.high) for b in (right.low, right.high))]
+    corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
     low, high = min(corners), max(corners)
     if left == right:
         low, high = 0 if left.low <= 0 <= left.high else min(left.low**2, left.high**2), max(corners)
@@ -258,7 +264,7 @@ def first_of(parts: list[Whole]) -> Whole:
     return FirstOf(min(part.low for part in parts), max(part.high for part in parts), tuple(parts))
 
 
-def chosen(tests: list[Truth], parts: list[Whole]) -> Whole:
+def choose(tests: list[Truth], parts: list[Whole]) -> Whole:
     """Return the number of the first test that is true, or the one after the last test."""
     low, high = min(part.low for part in parts), max(part.high for part in parts)
     return Chosen(low, high, tuple(parts), tuple(tests))

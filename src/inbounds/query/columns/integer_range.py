@@ -44,6 +44,7 @@ class Verdict(NamedTuple):
 
 
 YES, NO = np.array(True), np.array(False)
+ALWAYS = Verdict(YES, NO, NO)
 
 
 @dataclass(frozen=True)
@@ -65,32 +66,28 @@ class Ranges:
         return Range(np.clip(low, number.low, number.high), np.clip(high, number.low, number.high), here, gone)
 
     def _code(self, number: w.Code) -> Range:
-        found = self.codes[number.column.name]
+        codes = self.codes[number.column.name]
         if not number.codes:
-            return found
-        codes, is_one = np.asarray(number.codes, dtype=np.int64), found.low == found.high
-        low, high = (np.where(is_one, codes[found.low], end) for end in (codes.min(), codes.max()))
-        return Range(low, high, found.here, found.gone)
+            return codes
+        others, is_one = np.asarray(number.codes, dtype=np.int64), codes.low == codes.high
+        low, high = (np.where(is_one, others[codes.low], end) for end in (others.min(), others.max()))
+        return Range(low, high, codes.here, codes.gone)
 
     def _one_of(self, number: w.FirstOf | w.Chosen) -> Range:
         """Return the range of all that may be chosen: what comes later only where what comes before may not be."""
         low, high = np.array(number.high), np.array(number.low)
         here, gone, left = NO, NO, YES
-        tests = number.tests if isinstance(number, w.Chosen) else ()
         for place, part in enumerate(number.parts):
-            one = self.value(part)
+            value = self.value(part)
             if isinstance(number, w.FirstOf):
-                taken, left = left & one.here, left & one.gone
-            elif place < len(tests):
-                test = self.truth(tests[place])
-                taken, left = left & test.true, left & (test.false | test.neither)
-                gone = gone | (taken & one.gone)
+                reached, left = left & value.here, left & value.gone
             else:
-                taken, left = left, NO
-                gone = gone | (taken & one.gone)
-            low = np.where(taken & one.here, np.minimum(low, one.low), low)
-            high = np.where(taken & one.here, np.maximum(high, one.high), high)
-            here = here | (taken & one.here)
+                test = self.truth(number.tests[place]) if place < len(number.tests) else ALWAYS
+                reached, left = left & test.true, left & (test.false | test.neither)
+                gone = gone | (reached & value.gone)
+            low = np.where(reached & value.here, np.minimum(low, value.low), low)
+            high = np.where(reached & value.here, np.maximum(high, value.high), high)
+            here = here | (reached & value.here)
         return Range(low, high, here, gone | left)
 
     def truth(self, test: w.Truth) -> Verdict:

@@ -37,7 +37,7 @@ class BoundedKind(Kind, ABC):
     """What all values are multiples of, whatever their bounds say."""
 
     @abstractmethod
-    def literal(self, given: object, name: str) -> Fraction:
+    def literal(self, value: object, name: str) -> Fraction:
         """Read what a condition compares a column with."""
 
     @abstractmethod
@@ -66,21 +66,21 @@ class _Numbers(BoundedKind):
 
     adds_up = True
 
-    def literal(self, given: object, name: str) -> Fraction:
-        if isinstance(given, bool | str | date):
+    def literal(self, value: object, name: str) -> Fraction:
+        if isinstance(value, bool | str | date):
             raise InvalidQuestion(
-                f"{name} holds numbers, so it cannot be compared with {shown(given)}; write a number, without quotes"
+                f"{name} holds numbers, so it cannot be compared with {shown(value)}; write a number, without quotes"
             )
-        return as_written(given, f"what {name} is compared with", InvalidQuestion)
+        return as_written(value, f"what {name} is compared with", InvalidQuestion)
 
     def constant(self, value: Fraction) -> Fraction | date:
         return value
 
     def typed(self, text: str) -> Fraction:
-        found = typed_decimal(text)
-        if found is None or not found.is_finite() or abs(found.adjusted()) > 400:
+        number = typed_decimal(text)
+        if number is None or not number.is_finite() or abs(number.adjusted()) > 400:
             raise ValueError("not a number that can be kept")
-        return Fraction(found)
+        return Fraction(number)
 
     def grid(self, step: Fraction, offset: Fraction) -> Grid:
         return Grid.read(step, offset)
@@ -95,22 +95,22 @@ class _Days(BoundedKind):
     adds_up = False
     unit = Fraction(1)
 
-    def literal(self, given: object, name: str) -> Fraction:
-        found = given
-        if isinstance(found, str):
+    def literal(self, value: object, name: str) -> Fraction:
+        day = value
+        if isinstance(day, str):
             try:
-                found = date.fromisoformat(found)
+                day = date.fromisoformat(day)
             except ValueError:
-                if ISO_DAY.fullmatch(str(given)):
+                if ISO_DAY.fullmatch(str(value)):
                     raise InvalidQuestion(
-                        f"{shown(given)} is not a date of the calendar; write it like '2026-12-31'"
+                        f"{shown(value)} is not a date of the calendar; write it like '2026-12-31'"
                     ) from None
-                found = None
-        if type(found) is not date:
+                day = None
+        if type(day) is not date:
             raise InvalidQuestion(
-                f"{name} holds dates, so it cannot be compared with {shown(given)}; write a date like '2026-12-31'"
+                f"{name} holds dates, so it cannot be compared with {shown(value)}; write a date like '2026-12-31'"
             )
-        return Fraction(found.toordinal())
+        return Fraction(day.toordinal())
 
     def constant(self, value: Fraction) -> Fraction | date:
         return date.fromordinal(int(value))
