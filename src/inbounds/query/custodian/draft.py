@@ -55,8 +55,8 @@ class Draft:
     def name(self) -> str:
         """A name for the dataset: that of the table, or of the file."""
         schema = self.schema
-        given = schema.table.rpartition(".")[2] if schema.table else PurePath(schema.source).name.partition(".")[0]
-        return re.sub(r"\W+", "_", given).strip("_") or "data"
+        label = schema.table.rpartition(".")[2] if schema.table else PurePath(schema.source).name.partition(".")[0]
+        return re.sub(r"\W+", "_", label).strip("_") or "data"
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -68,9 +68,9 @@ class Draft:
         return "\n".join(line for part in parts for line in (*part, "")).rstrip("\n") + "\n"
 
     def _about(self) -> Iterator[str]:
-        read = "no row was read" if self.schema.shape is None else "rows were read only to see how they are written"
+        effort = "no row was read" if self.schema.shape is None else "rows were read only to see how they are written"
         yield from _comment(
-            f"A draft of a contract, based on the column names and types alone: {read}. It is refused, line by line, "
+            f"A draft of a contract, based on the column names and types alone: {effort}. It is refused, line by line, "
             f'until you have edited every line marked "{TO_DECIDE[2:]}". Base your decisions on public knowledge (the '
             "form, the law, opening hours), not on what the table holds: everything written here is public. Then "
             "`inbounds check` shows you, and nobody else, how the contract affects the table."
@@ -78,15 +78,15 @@ class Draft:
 
     def _dataset(self) -> Iterator[str]:
         yield "[dataset]"
-        yield f"name = {quoted(self.name)}  # its name in SQL"
+        yield f"name = {quote(self.name)}  # its name in SQL"
         if self.schema.has_password:
             yield from _comment(
                 "The password was left out because a contract is public. Keep it in PGPASSWORD or ~/.pgpass."
             )
-        yield f"source = {quoted(self.schema.source)}"
+        yield f"source = {quote(self.schema.source)}"
         for key, value in (("table", self.schema.table), ("delimiter", self.schema.delimiter)):
             if value is not None:
-                yield f"{key} = {quoted(value)}"
+                yield f"{key} = {quote(value)}"
         yield from self._form()
         yield from self._unit()
         yield from _comment(
@@ -103,14 +103,14 @@ class Draft:
         keys = {"decimal": shape.decimal, "thousands": shape.thousands, "date_format": shape.date_format}
         for key, value in (keys | {"encoding": shape.encoding}).items():
             if value is not None:
-                yield f"{key} = {quoted(value)}  # guessed from the first lines: please check"
+                yield f"{key} = {quote(value)}  # guessed from the first lines: please check"
         if shape.unclear:
-            named = ", ".join(map(quoted, shape.unclear))
-            yield from _comment(f"Unclear from the first lines (decimal, thousands or date_format): {named}.")
+            names = ", ".join(map(quote, shape.unclear))
+            yield from _comment(f"Unclear from the first lines (decimal, thousands or date_format): {names}.")
 
     def _unit(self) -> Iterator[str]:
-        named = ", ".join(quoted(name) for name in self.candidates)
-        by_name = f"Judging by the name, it may be {named}." if named else "No column name looks like an identifier."
+        names = ", ".join(quote(name) for name in self.candidates)
+        by_name = f"Judging by the name, it may be {names}." if names else "No column name looks like an identifier."
         yield from _comment(
             'Which column identifies the person each row belongs to? Write "row" if each row is a different person. '
             f"{by_name}"
@@ -133,27 +133,27 @@ class Draft:
             yield from self._column(name, kind)
 
     def _column(self, name: str, kind: Kind | None) -> Iterator[str]:
-        header = f"[columns.{name if BARE.fullmatch(name) else quoted(name)}]"
-        held = "" if kind is None else f"{kind.value}"
+        header = f"[columns.{name if BARE.fullmatch(name) else quote(name)}]"
+        type_name = "" if kind is None else f"{kind.value}"
         yield ""
         if name in self.candidates:
-            yield f"# {header}  # {held and f'{held}; '}left out: its name suggests the unit"
+            yield f"# {header}  # {type_name and f'{type_name}; '}left out: its name suggests the unit"
         elif kind is None:
             yield f"{header}  {TO_DECIDE}"
             yield '# bounds = "[?, ?]"'
             yield "# keys = []"
             shape = self.schema.shape
             if shape is not None and shape.date_format is None and name in shape.date_formats:
-                how = quoted(shape.date_formats[name])
+                how = quote(shape.date_formats[name])
                 yield f"date_format = {how}  # guessed from the first lines: please check"
         elif kind is Kind.BOOLEAN:
-            yield f"{header}  # {held}"
+            yield f"{header}  # {type_name}"
             yield "keys = [true, false]"
         elif kind is Kind.TEXT or kind in NUMBERS:
-            yield f"{header}  # {held}"
+            yield f"{header}  # {type_name}"
             yield f"{NUMBERS.get(kind, 'keys = []')}  {TO_DECIDE}"
         else:
-            yield f"# {header}  # unsupported type ({held}): cannot be queried"
+            yield f"# {header}  # unsupported type ({type_name}): cannot be queried"
 
     def _budget(self) -> Iterator[str]:
         yield "[budget]"
@@ -170,13 +170,16 @@ def looks_like_id(name: str) -> bool:
     return _LIKE_ID.fullmatch(_CAPITAL.sub("_", name).strip("_").lower()) is not None
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Write a text as TOML has it: on one line, and printable, whatever it holds."""
-    return "".join(one if one.isprintable() else _escaped(one) for one in json.dumps(text, ensure_ascii=False))
+    return "".join(
+        character if character.isprintable() else _escape(character)
+        for character in json.dumps(text, ensure_ascii=False)
+    )
 
 
-def _escaped(one: str) -> str:
-    return f"\\u{ord(one):04x}" if ord(one) < 0x10000 else f"\\U{ord(one):08x}"
+def _escape(character: str) -> str:
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
 
 
 def _comment(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class LimitFound:
+class LimitFigures:
     """What a row limit takes away."""
 
     limit: int
@@ -19,7 +19,7 @@ class LimitFound:
 
 
 @dataclass(frozen=True)
-class UnreadFound:
+class UnreadFigures:
     """How many values of a column are there, and are not what the contract says."""
 
     column: str
@@ -35,7 +35,7 @@ class UnreadFound:
 
 
 @dataclass(frozen=True)
-class UnitsFound:
+class UnitsFigures:
     """Whose rows they are, and what limits on their number do."""
 
     column: str
@@ -46,16 +46,16 @@ class UnitsFound:
     """How many rows have no unit; they never count."""
     most: int
     """How many rows the unit has that has most."""
-    limit: LimitFound
+    limit: LimitFigures
     """What the contract's limit does."""
-    others: tuple[LimitFound, ...]
+    others: tuple[LimitFigures, ...]
     """What other limits would do, up to the first that takes nothing away."""
     unread: int | None = None
     """How many rows without a unit have something in its place that tells nobody apart."""
 
 
 @dataclass(frozen=True)
-class NumbersFound:
+class NumbersFigures:
     """The values of a column of numbers or days."""
 
     column: str
@@ -71,7 +71,7 @@ class NumbersFound:
 
 
 @dataclass(frozen=True)
-class KeysFound:
+class KeysFigures:
     """The values of a column of keys."""
 
     column: str
@@ -89,7 +89,7 @@ class KeysFound:
 
 
 @dataclass(frozen=True)
-class NoKeysFound:
+class NoKeysFigures:
     """How many values of a column are no key, where that is most of them."""
 
     column: str
@@ -99,7 +99,7 @@ class NoKeysFound:
 
 
 @dataclass(frozen=True)
-class MadeFound:
+class DerivedFigures:
     """The values of a column that the contract makes of others."""
 
     column: str
@@ -113,7 +113,7 @@ class MadeFound:
 
 
 @dataclass(frozen=True)
-class KnownFound:
+class KnownFigures:
     """A number of rows that the contract says is public, and how many there are."""
 
     of: str
@@ -128,7 +128,7 @@ class KnownFound:
 
 
 @dataclass(frozen=True)
-class WithinFound:
+class WithinFigures:
     """Rows that are not where the map of a column within another says."""
 
     column: str

@@ -17,17 +17,17 @@ from inbounds.errors import EngineFailed, InvalidQuestion
 from inbounds.query.columns.column import Column, Keys, Numbers, key_text
 from inbounds.query.columns.derived_column import Derived, DerivedKeys, stored_columns
 from inbounds.query.custodian.figures import (
-    KeysFound,
-    KnownFound,
-    LimitFound,
-    MadeFound,
-    NoKeysFound,
-    NumbersFound,
-    UnitsFound,
-    UnreadFound,
-    WithinFound,
+    DerivedFigures,
+    KeysFigures,
+    KnownFigures,
+    LimitFigures,
+    NoKeysFigures,
+    NumbersFigures,
+    UnitsFigures,
+    UnreadFigures,
+    WithinFigures,
 )
-from inbounds.query.custodian.statements import Inspecting, has_gaps, of_fields
+from inbounds.query.custodian.statements import InspectionStatements, has_gaps, of_fields
 from inbounds.query.custodian.stopwatch import Stopwatch
 from inbounds.query.dataset import Dataset
 from inbounds.query.tables.column_types import checked_kinds, misfits
@@ -56,16 +56,16 @@ class Inspection:
     table: str
     """Which table of the dataset it is about."""
     rows: int
-    units: UnitsFound | None
+    units: UnitsFigures | None
     """None if each row is a unit of its own, or the unit does not fit."""
     public_units: int | None
     """How many units there are according to the contract, if it says so."""
-    numbers: tuple[NumbersFound, ...]
-    keys: tuple[KeysFound, ...]
-    made: tuple[MadeFound, ...]
+    numbers: tuple[NumbersFigures, ...]
+    keys: tuple[KeysFigures, ...]
+    made: tuple[DerivedFigures, ...]
     """The derived columns of columns that match."""
-    known: tuple[KnownFound, ...]
-    within: tuple[WithinFound, ...]
+    known: tuple[KnownFigures, ...]
+    within: tuple[WithinFigures, ...]
     misfits: Mapping[str, str]
     """The columns whose types do not match the contract, and why; no other figure covers them."""
     lines: int | None
@@ -82,59 +82,66 @@ class Inspection:
             raise InvalidQuestion("check inspects the tables of a contract, got a joined one; pass the dataset itself")
         tables = dataset.tables.others if dataset.table is dataset.tables.main else ()
         try:
-            others = tuple(_Looking(dataset.rows_of(name), values).inspection() for name in tables)
-            return replace(_Looking(dataset, values).inspection(), others=others)
+            others = tuple(_Inspector(dataset.rows_of(name), values).inspection() for name in tables)
+            return replace(_Inspector(dataset, values).inspection(), others=others)
         except EngineFailed as failure:
             kind = failure.kind
         raise EngineFailed(kind, charged=False)
 
     @property
-    def hardly_read(self) -> tuple[UnreadFound, ...]:
+    def hardly_read(self) -> tuple[UnreadFigures, ...]:
         """The columns, the unit and the lines too many of which are there and are not read, of this table."""
-        columns: tuple[NumbersFound | KeysFound, ...] = (*self.numbers, *self.keys)
-        found = [
-            UnreadFound(one.column, one.unread, self.rows - one.missing + one.unread)
-            for one in columns
-            if one.unread is not None
+        columns: tuple[NumbersFigures | KeysFigures, ...] = (*self.numbers, *self.keys)
+        unread = [
+            UnreadFigures(column.column, column.unread, self.rows - column.missing + column.unread)
+            for column in columns
+            if column.unread is not None
         ]
         if self.units is not None and self.units.unread is not None:
-            found.insert(0, UnreadFound(self.units.column, self.units.unread, self.units.rows + self.units.unread))
+            unread.insert(0, UnreadFigures(self.units.column, self.units.unread, self.units.rows + self.units.unread))
         if self.lines is not None:
-            found.insert(0, UnreadFound("", self.lines, self.rows + self.lines))
-        return tuple(one for one in found if one.share > TOO_MANY)
+            unread.insert(0, UnreadFigures("", self.lines, self.rows + self.lines))
+        return tuple(figures for figures in unread if figures.share > TOO_MANY)
 
     @property
-    def hardly_keys(self) -> tuple[NoKeysFound, ...]:
+    def hardly_keys(self) -> tuple[NoKeysFigures, ...]:
         """The columns more than half of whose values are no key, of this table: on purpose, or another encoding."""
-        found = (NoKeysFound(one.column, one.rows, self.rows - one.missing) for one in self.keys)
-        return tuple(one for one in found if one.others > one.values * MOST)
+        no_keys = (NoKeysFigures(column.column, column.rows, self.rows - column.missing) for column in self.keys)
+        return tuple(figures for figures in no_keys if figures.others > figures.values * MOST)
 
     @property
     def is_readable(self) -> bool:
         """Whether of every column of every table at least half of the values are read."""
         tables = (self, *self.others)
-        return all(one.share <= MOST for table in tables for one in table.hardly_read)
+        return all(column.share <= MOST for table in tables for column in table.hardly_read)
 
     def data(self) -> dict[str, Any]:
         """Return the figures as JSON has them."""
-        others = [one.data() for one in self.others]
+        others = [inspection.data() for inspection in self.others]
         hardly = {
-            "hardly_read": [asdict(one) for one in self.hardly_read],
-            "hardly_keys": [asdict(one) for one in self.hardly_keys],
+            "hardly_read": [asdict(figures) for figures in self.hardly_read],
+            "hardly_keys": [asdict(figures) for figures in self.hardly_keys],
         }
         return {**asdict(self), "misfits": dict(self.misfits), **hardly, "others": others}
 
 
-class _Looking:
+class _Inspector:
+    """Inspects one table: sees which columns hold what the contract says, then counts, many columns in a statement.
+
+    A column that does not fit is known by its type alone: no statement may touch it, for it could fail on a row.
+    """
+
     def __init__(self, dataset: Dataset, values: bool) -> None:
         self.dataset, self.table, self.values = dataset, dataset.table, values
         self.engine = dataset.engine_of(self.table.name)
-        found = self.engine.kinds()
-        self.misfits = misfits(self.table, found)
-        self.fitting = {name: one for name, one in self.table.stored.items() if name not in self.misfits}
+        kinds = self.engine.kinds()
+        self.misfits = misfits(self.table, kinds)
+        self.fitting = {name: column for name, column in self.table.stored.items() if name not in self.misfits}
         self.has_unit = not self.table.rows_are_units and self.table.unit not in self.misfits
         described = replace(self.table, unit=self.table.unit if self.has_unit else ROW, columns=self.fitting)
-        self.inspecting = Inspecting(self.engine.relation(), checked_kinds(described, found), self.engine.dialect)
+        self.statements = InspectionStatements(
+            self.engine.relation(), checked_kinds(described, kinds), self.engine.dialect
+        )
 
     def inspection(self) -> Inspection:
         rows, numbers = self._numbers()
@@ -145,9 +152,11 @@ class _Looking:
             rows=rows,
             units=self._units(rows, filled) if self.has_unit else None,
             public_units=self.table.units,
-            numbers=tuple(self._of_numbers(one, rows, filled, *found) for one, found in numbers),
-            keys=tuple(self._of_keys(one, rows, filled) for one in self.fitting.values() if isinstance(one, Keys)),
-            made=tuple(self._made()),
+            numbers=tuple(self._of_numbers(column, rows, filled, *figures) for column, figures in numbers),
+            keys=tuple(
+                self._of_keys(column, rows, filled) for column in self.fitting.values() if isinstance(column, Keys)
+            ),
+            made=tuple(self._derived()),
             known=tuple(self._known(rows)),
             within=tuple(self._within()),
             misfits=self.misfits,
@@ -160,90 +169,91 @@ class _Looking:
 
     def _figures(self, statement: exp.Select) -> list[int]:
         """Return the one row of a statement; a sum over no rows is 0."""
-        ((*found,),) = self._run(statement)
-        return [int(figure or 0) for figure in found]
+        ((*row,),) = self._run(statement)
+        return [int(figure or 0) for figure in row]
 
     def _numbers(self) -> tuple[int, list[tuple[Numbers, list[int]]]]:
         """Return how many rows there are, and the figures of each column."""
-        columns = [one for one in self.fitting.values() if isinstance(one, Numbers)]
-        rows, found = 0, []
+        columns = [column for column in self.fitting.values() if isinstance(column, Numbers)]
+        rows, numbers = 0, []
         for start in range(0, max(1, len(columns)), AT_ONCE):
-            some = columns[start : start + AT_ONCE]
-            rows, *figures = self._figures(self.inspecting.of_numbers(some))
-            for one in some:
-                count = 4 if has_gaps(one) else 3
-                found.append((one, figures[:count]))
+            batch = columns[start : start + AT_ONCE]
+            rows, *figures = self._figures(self.statements.of_numbers(batch))
+            for column in batch:
+                count = 4 if has_gaps(column) else 3
+                numbers.append((column, figures[:count]))
                 del figures[:count]
-        return rows, found
+        return rows, numbers
 
     def _of_numbers(
-        self, one: Numbers, rows: int, filled: Mapping[str, int], missing: int, below: int, above: int, *in_gaps: int
-    ) -> NumbersFound:
-        unread = filled[one.name] - (rows - missing) if filled else None
-        gaps = in_gaps[0] if in_gaps else 0 if len(one.lattice) == 1 else None
-        return NumbersFound(one.name, one.bounds.brief(), missing, below, above, gaps, unread)
+        self, column: Numbers, rows: int, filled: Mapping[str, int], missing: int, below: int, above: int, *in_gaps: int
+    ) -> NumbersFigures:
+        unread = filled[column.name] - (rows - missing) if filled else None
+        gaps = in_gaps[0] if in_gaps else 0 if len(column.lattice) == 1 else None
+        return NumbersFigures(column.name, column.bounds.brief(), missing, below, above, gaps, unread)
 
-    def _of_keys(self, one: Keys, rows: int, filled: Mapping[str, int]) -> KeysFound:
-        missing, other_rows, others, used = self._figures(self.inspecting.of_keys(one))
-        unread = filled[one.name] - (rows - missing) if filled else None
+    def _of_keys(self, column: Keys, rows: int, filled: Mapping[str, int]) -> KeysFigures:
+        missing, other_rows, others, used = self._figures(self.statements.of_keys(column))
+        unread = filled[column.name] - (rows - missing) if filled else None
         values = None
         if self.values:
-            values = tuple((value, int(n)) for value, n in self._run(self.inspecting.other_values(one, MOST_VALUES)))
-        return KeysFound(one.name, len(one.keys), missing, other_rows, others, len(one.keys) - used, values, unread)
+            values = tuple((value, int(n)) for value, n in self._run(self.statements.other_values(column, MOST_VALUES)))
+        return KeysFigures(column.name, column.size, missing, other_rows, others, column.size - used, values, unread)
 
     def _fits(self, column: Column) -> bool:
         """Return whether everything fits that a column is made of, or it itself."""
         return set(stored_columns(column)) <= set(self.fitting)
 
-    def _made(self) -> Iterator[MadeFound]:
-        columns = [one for one in self.table.columns.values() if isinstance(one, Derived) and self._fits(one)]
+    def _derived(self) -> Iterator[DerivedFigures]:
+        columns = [column for column in filter(self._fits, self.table.columns.values()) if isinstance(column, Derived)]
         for start in range(0, len(columns), AT_ONCE):
-            some = columns[start : start + AT_ONCE]
-            figures = iter(self._figures(self.inspecting.of_made(some)))
-            for one in some:
-                missing, text = next(figures), str(one.formula)
-                if isinstance(one, DerivedKeys):
-                    yield MadeFound(one.name, text, missing, len(one.keys), len(one.keys) - next(figures))
+            batch = columns[start : start + AT_ONCE]
+            figures = iter(self._figures(self.statements.of_derived(batch)))
+            for column in batch:
+                missing, text = next(figures), str(column.formula)
+                if isinstance(column, DerivedKeys):
+                    yield DerivedFigures(column.name, text, missing, len(column.keys), len(column.keys) - next(figures))
                 else:
-                    yield MadeFound(one.name, text, missing)
+                    yield DerivedFigures(column.name, text, missing)
 
-    def _known(self, rows: int) -> Iterator[KnownFound]:
+    def _known(self, rows: int) -> Iterator[KnownFigures]:
         """Yield each public number of rows whose columns fit, and how many rows there are."""
         known, columns = self.table.known, self.table.columns
         if known.total is not None:
-            yield KnownFound("", known.total, rows)
-        facts = [({name: code}, said) for name, by in known.by.items() for code, said in by.items()]
+            yield KnownFigures("", known.total, rows)
+        facts = [({name: code}, public) for name, by in known.by.items() for code, public in by.items()]
         facts += [(dict(zero), 0) for zero in known.zeros]
-        facts = [one for one in facts if all(self._fits(columns[name]) for name in one[0])]
+        facts = [fact for fact in facts if all(self._fits(columns[name]) for name in fact[0])]
         for start in range(0, len(facts), AT_ONCE):
-            some = facts[start : start + AT_ONCE]
-            found = self._figures(self.inspecting.of_facts(columns, [of for of, _ in some]))
-            for (of, said), counted in zip(some, found, strict=True):
-                yield KnownFound(self._told(of), said, counted)
+            batch = facts[start : start + AT_ONCE]
+            figures = self._figures(self.statements.of_facts(columns, [codes for codes, _ in batch]))
+            for (codes, public), rows_there in zip(batch, figures, strict=True):
+                yield KnownFigures(self._describe_keys(codes), public, rows_there)
 
-    def _told(self, of: Mapping[str, int]) -> str:
-        columns = [self.table.columns[name] for name in of]
-        return ", ".join(f"{one.name} = {key_text(one.keys[of[one.name]])}" for one in columns if isinstance(one, Keys))
-
-    def _within(self) -> Iterator[WithinFound]:
+    def _describe_keys(self, codes: Mapping[str, int]) -> str:
         columns = self.table.columns
-        for one in columns.values():
-            if isinstance(one, Keys) and one.within is not None and self._fits(one) and self._fits(columns[one.within]):
-                elsewhere, nowhere = self._figures(self.inspecting.of_within(columns, one))
-                yield WithinFound(one.name, one.within, elsewhere, nowhere)
+        keys = {name: column.keys for name in codes if isinstance(column := columns[name], Keys)}
+        return ", ".join(f"{name} = {key_text(keys[name][code])}" for name, code in codes.items())
 
-    def _units(self, rows: int, filled: Mapping[str, int]) -> UnitsFound:
+    def _within(self) -> Iterator[WithinFigures]:
+        columns = self.table.columns
+        for column in filter(self._fits, columns.values()):
+            if isinstance(column, Keys) and column.within is not None and self._fits(columns[column.within]):
+                elsewhere, nowhere = self._figures(self.statements.of_within(columns, column))
+                yield WithinFigures(column.name, column.within, elsewhere, nowhere)
+
+    def _units(self, rows: int, filled: Mapping[str, int]) -> UnitsFigures:
         limits = sorted({*LIMITS, self.table.limit})
-        units, owned, most, *figures = self._figures(self.inspecting.of_units(self.table.unit, limits))
-        found = [
-            LimitFound(limit, owned - left, above)
-            for limit, above, left in zip(limits, figures[0::2], figures[1::2], strict=True)
+        units, owned, most, *counts = self._figures(self.statements.of_units(self.table.unit, limits))
+        tried = [
+            LimitFigures(limit, owned - left, above)
+            for limit, above, left in zip(limits, counts[0::2], counts[1::2], strict=True)
         ]
-        (own,) = (one for one in found if one.limit == self.table.limit)
-        enough = next((one.limit for one in found if one.units == 0), limits[-1])
-        others = tuple(one for one in found if one.limit <= max(enough, own.limit))
+        (own,) = (figures for figures in tried if figures.limit == self.table.limit)
+        enough = next((figures.limit for figures in tried if figures.units == 0), limits[-1])
+        others = tuple(figures for figures in tried if figures.limit <= max(enough, own.limit))
         unread = filled[self.table.unit] - owned if filled else None
-        return UnitsFound(self.table.unit, units, owned, rows - owned, most, own, others, unread)
+        return UnitsFigures(self.table.unit, units, owned, rows - owned, most, own, others, unread)
 
     def _fields(self) -> tuple[int | None, dict[str, int]]:
         """Return how many lines of csv files are no row, and how many rows have something in each column."""

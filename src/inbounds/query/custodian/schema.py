@@ -60,13 +60,13 @@ class Schema:
         if look and kind != CSV:
             raise InvalidParameter("look is for csv files only, because other tables have types; leave look out")
         if kind == POSTGRES:
-            return _of_server(source, _needed(table, "a table in PostgreSQL"))
+            return _of_server(source, _need_table(table, "a table in PostgreSQL"))
         if kind is None or kind == SPARK:
             raise _unknown(source)
-        where = _seen_from(folder, source)
+        where = _relative_to(folder, source)
         if kind == DUCKDB_FILE:
-            named = _needed(table, "a DuckDB file")
-            return cls(where, _kinds(kind.engine.DuckDB.of_file(_path(source), named)), named)
+            name = _need_table(table, "a DuckDB file")
+            return cls(where, _kinds(kind.engine.DuckDB.of_file(_path(source), name)), name)
         if table is not None:
             raise InvalidParameter(
                 "a table name is for databases only, and this file holds a single table; leave it out"
@@ -82,13 +82,13 @@ def _of_server(source: str, table: str) -> Schema:
     return Schema(public, columns, table, has_password=public != source)
 
 
-def _of_csv(source: str, where: str, given: str | None, *, look: bool) -> Schema:
+def _of_csv(source: str, where: str, stated: str | None, *, look: bool) -> Schema:
     csv = engine_module("csv_lines")
     files = sorted(glob(_path(source), recursive=True))
     if not files:
         raise InvalidContract(f"no file at {without_secrets(source)}; check the path")
     encoding = csv.encoding_of(files[0]) if look else UTF_8
-    delimiter = _delimiter(csv.first_line(files[0], encoding)) if given is None else given
+    delimiter = _delimiter(csv.first_line(files[0], encoding)) if stated is None else stated
     if len(delimiter) != 1:
         raise InvalidParameter(f"a delimiter must be one character, got {shown(delimiter)}; write it like ';'")
     names = csv.same_header(files, delimiter, encoding)
@@ -104,13 +104,13 @@ def _of_csv(source: str, where: str, given: str | None, *, look: bool) -> Schema
 
 def _delimiter(line: str) -> str:
     """Return what is between the names of a header, if that is clear."""
-    found = find_delimiters(line)
-    if len(found) > 1:
+    candidates = find_delimiters(line)
+    if len(candidates) > 1:
         raise InvalidParameter(
             "the delimiter is unclear: the header contains more than one of comma, semicolon, tab and bar; "
             "give the delimiter"
         )
-    return found[0] if found else ","
+    return candidates[0] if candidates else ","
 
 
 def without_password(address: str) -> str:
@@ -120,7 +120,7 @@ def without_password(address: str) -> str:
         user, _, rest = rest.partition("@")
         rest = f"{user.partition(':')[0]}@{rest}"
     place, _, query = rest.partition("?")
-    options = "&".join(one for one in query.split("&") if "pass" not in one.partition("=")[0].lower())
+    options = "&".join(option for option in query.split("&") if "pass" not in option.partition("=")[0].lower())
     return f"{scheme}://{place}" + (f"?{options}" if options else "")
 
 
@@ -131,7 +131,7 @@ def _kinds(engine: Any) -> dict[str, Kind]:
         engine.close()
 
 
-def _needed(table: str | None, what: str) -> str:
+def _need_table(table: str | None, what: str) -> str:
     if table is None or not table.strip():
         raise InvalidParameter(f"{what} needs the name of a table; give it as table")
     return table
@@ -148,9 +148,9 @@ def _path(source: str) -> str:
     return source if "://" in source else str(Path(source).expanduser())
 
 
-def _seen_from(folder: Path | None, source: str) -> str:
+def _relative_to(folder: Path | None, source: str) -> str:
     """Return a source as a contract in a folder names it."""
-    given = Path(source)
-    if folder is None or "://" in source or source.startswith("~") or given.is_absolute():
+    path = Path(source)
+    if folder is None or "://" in source or source.startswith("~") or path.is_absolute():
         return source
-    return os.path.relpath(Path.cwd() / given, folder.resolve())
+    return os.path.relpath(Path.cwd() / path, folder.resolve())

@@ -36,7 +36,7 @@ MOST_SPANS = 5000
 
 
 @dataclass(frozen=True)
-class Inspecting:
+class InspectionStatements:
     """Writes statements about a relation in the dialect of an engine."""
 
     relation: Expression
@@ -45,19 +45,19 @@ class Inspecting:
 
     def of_numbers(self, columns: Sequence[Numbers]) -> exp.Select:
         """Return one row: how many rows; for each column how many are missing, below, above, and in gaps."""
-        codes = Codes({one.name: one for one in columns}, dict(self.kinds), self.dialect)
-        read: list[Expression] = [named(whole(1), "one")]
+        codes = Codes({numbers.name: numbers for numbers in columns}, dict(self.kinds), self.dialect)
+        selected: list[Expression] = [named(whole(1), "one")]
         counts: list[Expression] = [exp.Count(this=exp.Star())]
         for i, numbers in enumerate(columns):
-            read.append(named(self._place(codes, numbers), f"p{i}"))
+            selected.append(named(self._place(codes, numbers), f"p{i}"))
             place = exp.column(f"p{i}")
             counts += [_count(compare(place, "=", whole(at))) for at in (MISSING, BELOW, ABOVE)]
             if has_gaps(numbers):
-                read.append(named(case([(codes.is_known(numbers), codes.steps(numbers))]), f"s{i}"))
+                selected.append(named(case([(codes.is_known(numbers), codes.steps(numbers))]), f"s{i}"))
                 in_gap = _in_gap(exp.column(f"s{i}"), _spans(numbers))
                 counts.append(_count(exp.and_(compare(place, "=", whole(WITHIN)), exp.paren(in_gap))))
-        inner = exp.select(*read).from_(self.relation.copy()).subquery("r")
-        return exp.select(*_numbered(counts)).from_(inner)
+        inner = exp.select(*selected).from_(self.relation.copy()).subquery("r")
+        return exp.select(*_number(counts)).from_(inner)
 
     def of_keys(self, keys: Keys) -> exp.Select:
         """Return one row: how many rows are missing or hold another value, how many others, and how many keys occur."""
@@ -70,70 +70,70 @@ class Inspecting:
             _count(other),
             exp.Count(this=exp.Distinct(expressions=[code])),
         ]
-        return exp.select(*_numbered(counts)).from_(self._by_key(keys))
+        return exp.select(*_number(counts)).from_(self._by_key(keys))
 
     def other_values(self, keys: Keys, most: int) -> exp.Select:
         """Return the most frequent values that are no key, and how many rows each has."""
         other = exp.and_(present(exp.column("x")), exp.Is(this=exp.column("k"), expression=exp.Null()))
-        found = exp.select("x", "n").from_(self._by_key(keys)).where(other)
-        return found.order_by(exp.Ordered(this=exp.column("n"), desc=True), "x").limit(most)
+        select = exp.select("x", "n").from_(self._by_key(keys)).where(other)
+        return select.order_by(exp.Ordered(this=exp.column("n"), desc=True), "x").limit(most)
 
     def _by_key(self, keys: Keys) -> exp.Subquery:
         """Return each value with how many rows have it, and which key it is: comparing each value once is quicker."""
-        found = exp.select(named(column(keys.name), "x"), named(exp.Count(this=exp.Star()), "n"))
-        values = grouped(found.from_(self.relation.copy()), 1).subquery("v")
+        select = exp.select(named(column(keys.name), "x"), named(exp.Count(this=exp.Star()), "n"))
+        values = grouped(select.from_(self.relation.copy()), 1).subquery("v")
         codes = Codes({keys.name: keys}, dict(self.kinds), self.dialect)
-        coded = named(codes.key(keys, exp.column("x")), "k")
-        return exp.select("x", "n", coded).from_(values).subquery("c")
+        code = named(codes.key(keys, exp.column("x")), "k")
+        return exp.select("x", "n", code).from_(values).subquery("c")
 
-    def of_made(self, columns: Sequence[Derived]) -> exp.Select:
+    def of_derived(self, columns: Sequence[Derived]) -> exp.Select:
         """Return one row: for each column made of columns how many rows have none; of keys also how many occur."""
-        codes = Codes({one.name: one for one in columns}, dict(self.kinds), self.dialect)
-        read = [named(codes.code(one.name), f"m{i}") for i, one in enumerate(columns)]
+        codes = Codes({derived.name: derived for derived in columns}, dict(self.kinds), self.dialect)
+        selected = [named(codes.code(derived.name), f"m{i}") for i, derived in enumerate(columns)]
         counts: list[Expression] = []
-        for i, one in enumerate(columns):
+        for i, derived in enumerate(columns):
             code = exp.column(f"m{i}")
             counts.append(_count(exp.Is(this=code, expression=exp.Null())))
-            if isinstance(one, Keys):
+            if isinstance(derived, Keys):
                 counts.append(exp.Count(this=exp.Distinct(expressions=[code.copy()])))
-        return exp.select(*_numbered(counts)).from_(exp.select(*read).from_(self.relation.copy()).subquery("r"))
+        return exp.select(*_number(counts)).from_(exp.select(*selected).from_(self.relation.copy()).subquery("r"))
 
     def of_facts(self, columns: Mapping[str, Column], facts: Sequence[Mapping[str, int]]) -> exp.Select:
         """Return one row: for each combination of keys, given by their codes, how many rows have it."""
         codes = Codes(dict(columns), dict(self.kinds), self.dialect)
         tests = [exp.and_(*(codes.has_key(name, code) for name, code in fact.items())) for fact in facts]
-        return exp.select(*_numbered(map(_count, tests))).from_(self.relation.copy())
+        return exp.select(*_number(map(_count, tests))).from_(self.relation.copy())
 
     def of_within(self, columns: Mapping[str, Column], keys: Keys) -> exp.Select:
         """Return one row: how many rows with a key have another key in the column that theirs lie in, or none there."""
         assert keys.within is not None
         codes = Codes(dict(columns), dict(self.kinds), self.dialect)
-        said, there = exp.column("s"), exp.column("p")
-        read = [
+        expected, actual = exp.column("s"), exp.column("p")
+        selected = [
             named(codes.key(keys, column(keys.name), keys.parents), "s"),
             named(codes.code(keys.within), "p"),
         ]
-        nowhere = exp.and_(present(said), exp.Is(this=there, expression=exp.Null()))
-        counts = [_count(compare(said.copy(), "<>", there.copy())), _count(nowhere)]
-        return exp.select(*_numbered(counts)).from_(exp.select(*read).from_(self.relation.copy()).subquery("r"))
+        nowhere = exp.and_(present(expected), exp.Is(this=actual, expression=exp.Null()))
+        counts = [_count(compare(expected.copy(), "<>", actual.copy())), _count(nowhere)]
+        return exp.select(*_number(counts)).from_(exp.select(*selected).from_(self.relation.copy()).subquery("r"))
 
     def of_units(self, unit: str, limits: Iterable[int]) -> exp.Select:
         """Return one row: units, their rows, the most of one; for each limit the units above it and the rows left."""
         rows = exp.column("n")
-        found = exp.select(named(column(unit), "u"), named(exp.Count(this=exp.Star()), "n"))
-        of_each = grouped(found.from_(self.relation.copy()).where(present(column(unit))), 1).subquery("w")
+        select = exp.select(named(column(unit), "u"), named(exp.Count(this=exp.Star()), "n"))
+        of_each = grouped(select.from_(self.relation.copy()).where(present(column(unit))), 1).subquery("w")
         counts: list[Expression] = [exp.Count(this=exp.Star()), self.dialect.total(rows), exp.Max(this=rows.copy())]
         for limit in limits:
             above = compare(rows, ">", whole(limit))
             counts += [_count(above), self.dialect.total(case([(above, whole(limit))], rows))]
-        return exp.select(*_numbered(counts)).from_(of_each)
+        return exp.select(*_number(counts)).from_(of_each)
 
     def _place(self, codes: Codes, numbers: Numbers) -> Expression:
-        value, low, high = self._compared(numbers)
+        value, low, high = self._comparable(numbers)
         tests = [(compare(value, "<", low), whole(BELOW)), (compare(value, ">", high), whole(ABOVE))]
         return case([(codes.is_known(numbers), case(tests, whole(WITHIN)))], whole(MISSING))
 
-    def _compared(self, numbers: Numbers) -> tuple[Expression, Expression, Expression]:
+    def _comparable(self, numbers: Numbers) -> tuple[Expression, Expression, Expression]:
         """Return a value and both ends of its column, as they can be compared."""
         kind, this = self.kinds[numbers.name], column(numbers.name)
         low, high = numbers.ends
@@ -150,7 +150,7 @@ def of_fields(fields: Fields, names: Iterable[str]) -> exp.Select:
     is_row = exp.column("w")
     counts: list[Expression] = [exp.Count(this=exp.Star()), _count(is_row)]
     counts += [_count(exp.and_(is_row, present(exp.column(fields.names[name])))) for name in names]
-    return exp.select(*_numbered(counts)).from_(fields.relation.copy())
+    return exp.select(*_number(counts)).from_(fields.relation.copy())
 
 
 def has_gaps(numbers: Numbers) -> bool:
@@ -176,5 +176,5 @@ def _count(test: Expression) -> Expression:
     return exp.Count(this=case([(test, whole(1))]))
 
 
-def _numbered(counts: Iterable[Expression]) -> list[Expression]:
-    return [named(one, f"t{i}") for i, one in enumerate(counts)]
+def _number(counts: Iterable[Expression]) -> list[Expression]:
+    return [named(count, f"t{i}") for i, count in enumerate(counts)]

@@ -10,7 +10,7 @@ from inbounds.display.table import Column, TextTable
 from inbounds.display.text import WIDTH
 
 if TYPE_CHECKING:
-    from inbounds.query.custodian.figures import KeysFound, MadeFound, UnitsFound, WithinFound
+    from inbounds.query.custodian.figures import DerivedFigures, KeysFigures, UnitsFigures, WithinFigures
     from inbounds.query.custodian.inspection import Inspection
 
 LARGE = "F O R   T H E   C U S T O D I A N ' S   E Y E S   O N L Y"
@@ -31,9 +31,9 @@ ADVICE = (
 )
 
 
-def inspection_text(found: Inspection, contract: str) -> str:
+def inspection_text(inspection: Inspection, contract: str) -> str:
     """Return everything that was found, for a terminal."""
-    parts = [part for one in (found, *found.others) for part in _parts(one, contract)]
+    parts = [part for table in (inspection, *inspection.others) for part in _parts(table, contract)]
     return "\n\n".join([_banner(), *parts, str(FactSheet([("advice", ADVICE)]))])
 
 
@@ -43,67 +43,64 @@ def _banner() -> str:
     return "\n".join([edge, *inside, edge])
 
 
-def _parts(found: Inspection, contract: str) -> Iterator[str]:
-    yield str(FactSheet(list(_facts(found, contract))))
-    if found.hardly_read:
-        yield str(_hardly_read(found))
-    if found.hardly_keys:
-        yield str(_hardly_keys(found))
-    if found.misfits:
-        yield str(FactSheet([(name, why) for name, why in found.misfits.items()], title="TYPES THAT DO NOT MATCH"))
-    if found.units is not None:
-        yield str(_limits(found.units))
-    if found.numbers:
-        yield str(_numbers(found))
-    if found.keys:
-        yield str(_keys(found))
-    for one in found.keys:
-        if one.values:
-            yield str(_values(one))
-    if found.made:
-        yield str(_made(found.made))
-    if found.within:
-        yield str(_within(found.within))
-    if any(not one.agrees for one in found.known):
-        yield str(_known(found))
+def _parts(inspection: Inspection, contract: str) -> Iterator[str]:
+    yield str(FactSheet(list(_facts(inspection, contract))))
+    if inspection.hardly_read:
+        yield str(_hardly_read(inspection))
+    if inspection.hardly_keys:
+        yield str(_hardly_keys(inspection))
+    if inspection.misfits:
+        yield str(FactSheet([(name, why) for name, why in inspection.misfits.items()], title="TYPES THAT DO NOT MATCH"))
+    if inspection.units is not None:
+        yield str(_limits(inspection.units))
+    if inspection.numbers:
+        yield str(_numbers(inspection))
+    if inspection.keys:
+        yield str(_keys(inspection))
+    for keys in inspection.keys:
+        if keys.values:
+            yield str(_values(keys))
+    if inspection.made:
+        yield str(_derived(inspection.made))
+    if inspection.within:
+        yield str(_within(inspection.within))
+    if any(not fact.agrees for fact in inspection.known):
+        yield str(_known(inspection))
 
 
-def _hardly_read(found: Inspection) -> TextTable:
-    columns = [Column("!", left=True), Column("column", left=True), Column("values"), Column("not parsed")]
-    columns.append(Column("share"))
-    cells = [
-        ["!!!", one.column or "(whole lines)", f"{one.values:,}", f"{one.unread:,}", _share(one.unread, one.values)]
-        for one in found.hardly_read
-    ]
+def _hardly_read(inspection: Inspection) -> TextTable:
+    rows = [(unread.column or "(whole lines)", unread.values, unread.unread) for unread in inspection.hardly_read]
     typed = "Their type is not the contract's: change the contract, or convert the table."
     how = "State how they are written: decimal, thousands, date_format, encoding, delimiter."
-    notes = ["Answers leave them out but cost just as much.", typed if found.lines is None else how]
-    return TextTable(columns, cells, title="W A R N I N G :   V A L U E S   N O T   P A R S E D", notes=notes)
+    notes = ["Answers leave them out but cost just as much.", typed if inspection.lines is None else how]
+    return _warning("W A R N I N G :   V A L U E S   N O T   P A R S E D", "not parsed", rows, notes)
 
 
-def _hardly_keys(found: Inspection) -> TextTable:
-    columns = [Column("!", left=True), Column("column", left=True), Column("values"), Column("not listed")]
-    columns.append(Column("share"))
-    cells = [
-        ["!!!", one.column, f"{one.values:,}", f"{one.others:,}", _share(one.others, one.values)]
-        for one in found.hardly_keys
-    ]
+def _hardly_keys(inspection: Inspection) -> TextTable:
+    rows = [(no_keys.column, no_keys.values, no_keys.others) for no_keys in inspection.hardly_keys]
     notes = [
         "Their rows are in no group. If that is not intended, check the spelling of the",
         "categories and the encoding. --values shows the values found.",
     ]
-    return TextTable(columns, cells, title="W A R N I N G :   V A L U E S   N O T   I N   T H E   L I S T", notes=notes)
+    return _warning("W A R N I N G :   V A L U E S   N O T   I N   T H E   L I S T", "not listed", rows, notes)
 
 
-def _made(made: tuple[MadeFound, ...]) -> TextTable:
+def _warning(title: str, what: str, rows: list[tuple[str, int, int]], notes: list[str]) -> TextTable:
+    """Return a table of columns, how many values each has, and how many of these are wrong."""
+    columns = [Column("!", left=True), Column("column", left=True), Column("values"), Column(what), Column("share")]
+    cells = [["!!!", name, f"{values:,}", f"{wrong:,}", _share(wrong, values)] for name, values, wrong in rows]
+    return TextTable(columns, cells, title=title, notes=notes)
+
+
+def _derived(derived: tuple[DerivedFigures, ...]) -> TextTable:
     columns = [Column("column", left=True), Column("rows missing"), Column("categories"), Column("unused")]
-    cells = [[one.column, *(_figure(figure) for figure in (one.missing, one.keys, one.unused))] for one in made]
+    cells = [[column.column, *map(_figure, (column.missing, column.keys, column.unused))] for column in derived]
     return TextTable(columns, cells, title="DERIVED COLUMNS")
 
 
-def _within(found: tuple[WithinFound, ...]) -> TextTable:
+def _within(within: tuple[WithinFigures, ...]) -> TextTable:
     columns = [Column("column", left=True), Column("within", left=True), Column("elsewhere"), Column("nowhere")]
-    cells = [[one.column, one.within, f"{one.elsewhere:,}", f"{one.nowhere:,}"] for one in found]
+    cells = [[figures.column, figures.within, f"{figures.elsewhere:,}", f"{figures.nowhere:,}"] for figures in within]
     notes = [
         "Elsewhere: the row's outer category is not the one in the map. Nowhere: it has none.",
         "Tables that add up count them where the map says; other answers leave them out.",
@@ -111,46 +108,46 @@ def _within(found: tuple[WithinFound, ...]) -> TextTable:
     return TextTable(columns, cells, title="CATEGORIES WITHIN CATEGORIES: number of rows", notes=notes)
 
 
-def _known(found: Inspection) -> TextTable:
-    wrong = [one for one in found.known if not one.agrees]
+def _known(inspection: Inspection) -> TextTable:
+    wrong = [fact for fact in inspection.known if not fact.agrees]
     columns = [Column("public row count", left=True), Column("in the contract"), Column("in the table")]
-    cells = [[one.of or "all", f"{one.said:,}", f"{one.rows:,}"] for one in wrong[:MOST_WRONG]]
+    cells = [[fact.of or "all", f"{fact.said:,}", f"{fact.rows:,}"] for fact in wrong[:MOST_WRONG]]
     left = len(wrong) - len(cells)
     notes = [f"and {left:,} more"] if left else []
     return TextTable(columns, cells, title="PUBLIC ROW COUNTS THAT ARE WRONG", notes=notes)
 
 
-def _facts(found: Inspection, contract: str) -> Iterator[tuple[str, str]]:
-    if found.table == found.dataset:
-        yield "contract", f"{contract}, dataset {found.dataset}"
+def _facts(inspection: Inspection, contract: str) -> Iterator[tuple[str, str]]:
+    if inspection.table == inspection.dataset:
+        yield "contract", f"{contract}, dataset {inspection.dataset}"
     else:
-        yield "table", f"{found.table}, of dataset {found.dataset}"
-    yield "rows", f"{found.rows:,}"
-    if found.lines is not None:
-        yield "malformed lines", _of(found.lines, found.lines + found.rows)
-    yield from _unit_facts(found)
-    if found.known:
-        agree = sum(one.agrees for one in found.known)
-        yield "public row counts", f"{agree:,} of {len(found.known):,} are correct"
-    yield "query time", _time(found.seconds)
+        yield "table", f"{inspection.table}, of dataset {inspection.dataset}"
+    yield "rows", f"{inspection.rows:,}"
+    if inspection.lines is not None:
+        yield "malformed lines", _of(inspection.lines, inspection.lines + inspection.rows)
+    yield from _unit_facts(inspection)
+    if inspection.known:
+        agree = sum(fact.agrees for fact in inspection.known)
+        yield "public row counts", f"{agree:,} of {len(inspection.known):,} are correct"
+    yield "query time", _time(inspection.seconds)
 
 
-def _unit_facts(found: Inspection) -> Iterator[tuple[str, str]]:
-    units = found.units
+def _unit_facts(inspection: Inspection) -> Iterator[tuple[str, str]]:
+    units = inspection.units
     if units is None:
         return
     yield "units", f"{units.units:,} distinct values of {units.column}"
-    if found.public_units is not None and found.public_units != units.units:
-        yield "units in the contract", f"{found.public_units:,}, which is wrong"
+    if inspection.public_units is not None and inspection.public_units != units.units:
+        yield "units in the contract", f"{inspection.public_units:,}, which is wrong"
     never = "; never counted" if units.rows_without else ""
-    yield "rows without a unit", _of(units.rows_without, found.rows) + never
+    yield "rows without a unit", _of(units.rows_without, inspection.rows) + never
     yield "most rows per unit", f"{units.most:,}"
     own = units.limit
     over = f"{_of(own.rows, units.rows, 'rows')} of {_of(own.units, units.units, 'units')} exceed it"
     yield "row limit", f"{own.limit:,}: {over if own.rows else 'no unit exceeds it'}"
 
 
-def _limits(units: UnitsFound) -> TextTable:
+def _limits(units: UnitsFigures) -> TextTable:
     columns = [
         Column("limit", left=True),
         Column("rows over"),
@@ -162,35 +159,35 @@ def _limits(units: UnitsFound) -> TextTable:
     rows = units.rows
     cells = [
         (
-            f"{one.limit:,}" + (" (now)" if one.limit == units.limit.limit else ""),
-            f"{one.rows:,}",
-            _share(one.rows, rows),
-            f"{one.units:,}",
-            _share(one.units, units.units),
-            f"x {_times(one.limit / units.limit.limit)}",
+            f"{figures.limit:,}" + (" (now)" if figures.limit == units.limit.limit else ""),
+            f"{figures.rows:,}",
+            _share(figures.rows, rows),
+            f"{figures.units:,}",
+            _share(figures.units, units.units),
+            f"x {_times(figures.limit / units.limit.limit)}",
         )
-        for one in units.others
+        for figures in units.others
     ]
     return TextTable(columns, cells, title="OTHER ROW LIMITS, for a query over all rows")
 
 
-def _numbers(found: Inspection) -> TextTable:
-    has_unread = found.lines is not None or any(one.unread for one in found.numbers)
+def _numbers(inspection: Inspection) -> TextTable:
+    has_unread = inspection.lines is not None or any(figures.unread for figures in inspection.numbers)
     columns = [Column("column", left=True), Column("bounds", left=True), Column("missing"), Column("below")]
     columns += [Column("above"), Column("in gaps")]
     cells = [
-        [one.column, one.bounds, *map(_count, (one.missing, one.below, one.above, one.in_gaps))]
-        for one in found.numbers
+        [figures.column, figures.bounds, *map(_count, (figures.missing, figures.below, figures.above, figures.in_gaps))]
+        for figures in inspection.numbers
     ]
     if has_unread:
         columns.append(Column("unparsed"))
-        cells = [[*row, _count(one.unread)] for row, one in zip(cells, found.numbers, strict=True)]
+        cells = [[*row, _count(figures.unread)] for row, figures in zip(cells, inspection.numbers, strict=True)]
     notes = ["Below and above: clamped to the nearest bound. In gaps: kept as they are."]
     notes += ["Unparsed: not readable as a number or date; treated as missing."] if has_unread else []
     return TextTable(columns, cells, title="NUMBERS AND DATES: number of rows", notes=notes)
 
 
-def _keys(found: Inspection) -> TextTable:
+def _keys(inspection: Inspection) -> TextTable:
     columns = [
         Column("column", left=True),
         Column("categories"),
@@ -200,22 +197,23 @@ def _keys(found: Inspection) -> TextTable:
         Column("values not listed"),
     ]
     cells = [
-        [one.column, *map(_count, (one.keys, one.unused, one.missing, one.rows, one.others))] for one in found.keys
+        [figures.column, *map(_count, (figures.keys, figures.unused, figures.missing, figures.rows, figures.others))]
+        for figures in inspection.keys
     ]
-    hidden = any(one.others and one.values is None for one in found.keys)
+    hidden = any(figures.others and figures.values is None for figures in inspection.keys)
     notes = ["--values shows the values not in the category list."] if hidden else []
     return TextTable(columns, cells, title="CATEGORIES", notes=notes)
 
 
-def _values(one: KeysFound) -> TextTable:
-    assert one.values is not None
-    cells = [[str(value), f"{rows:,}"] for value, rows in one.values]
-    left = one.others - len(cells)
+def _values(keys: KeysFigures) -> TextTable:
+    assert keys.values is not None
+    cells = [[str(value), f"{rows:,}"] for value, rows in keys.values]
+    left = keys.others - len(cells)
     notes = [f"and {left:,} less frequent ones"] if left > 0 else []
     return TextTable(
         [Column("value", left=True), Column("rows")],
         cells,
-        title=f"VALUES OF {one.column} NOT IN THE CATEGORY LIST",
+        title=f"VALUES OF {keys.column} NOT IN THE CATEGORY LIST",
         notes=notes,
     )
 
@@ -238,14 +236,14 @@ def _times(factor: float) -> str:
     return f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
 
 
-def _of(part: int, all_of_them: int, what: str = "") -> str:
-    named = f"{part:,} {what}".rstrip()
-    return f"{named} ({_share(part, all_of_them)})" if part else named
+def _of(part: int, whole: int, what: str = "") -> str:
+    amount = f"{part:,} {what}".rstrip()
+    return f"{amount} ({_share(part, whole)})" if part else amount
 
 
-def _share(part: int, all_of_them: int) -> str:
+def _share(part: int, whole: int) -> str:
     """Return a part in per cent; what is not nothing does not look like it."""
     if not part:
         return "0 %"
-    share = 100 * part / all_of_them
+    share = 100 * part / whole
     return "< 0.1 %" if share < 0.1 else "> 99.9 %" if 99.9 < share < 100 else f"{share:.1f} %"
