@@ -21,7 +21,7 @@ from inbounds.query.engines import by_contract
 from inbounds.query.engines.duckdb import DuckDB
 from inbounds.query.methods.plan import Plan
 from inbounds.query.statement.row_weights import RowWeights
-from inbounds.query.tables.source import _wanted
+from inbounds.query.tables.source import _columns_to_read
 from tests.helpers.engine_places import totals_of
 from tests.helpers.random_contracts import Row
 from tests.helpers.random_places import RandomPlace
@@ -72,7 +72,7 @@ def differences(folder: Path, seeds: range, asked_each: int = QUESTIONS) -> tupl
             if len(place.scene.private) > 1:  # only the table of [dataset] can be a frame
                 continue
             main, questions = place.dataset.table, Questions(place.dice, place.scene)
-            wanted = _wanted(main)
+            wanted = _columns_to_read(main)
             sides = {
                 f"{side}{i}": pair[j][main.name]
                 for i, pair in enumerate(place.pairs)

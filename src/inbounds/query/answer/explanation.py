@@ -185,7 +185,7 @@ def _laid_out(statement: str, dialect: str) -> str:
 
 def _made(question: Question) -> tuple[str, ...]:
     relation = question.table.relation
-    return () if relation is None else tuple(relation.told())
+    return () if relation is None else tuple(relation.describe())
 
 
 def _from_columns(questions: Sequence[Question]) -> dict[str, str]:

@@ -25,44 +25,44 @@ UNITS = (Kind.TEXT, Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL, Kind.UUID)
 REMEDY = "change the contract, or convert the table"
 
 
-def checked_kinds(table: Table, found: Mapping[str, Kind]) -> dict[str, Kind]:
+def checked_kinds(table: Table, held: Mapping[str, Kind]) -> dict[str, Kind]:
     """Return what each column of the contract holds in the database; refuse a table that does not fit the contract.
 
     A column that says it holds nothing but missing values, as Arrow and polars have them, fits wherever it is.
     """
-    kinds = {name: _checked(name, column, found) for name, column in table.stored.items()}
-    return kinds if table.rows_are_units else kinds | {table.unit: _unit(table.unit, found)}
+    kinds = {name: _check_column(name, column, held) for name, column in table.stored.items()}
+    return kinds if table.rows_are_units else kinds | {table.unit: _check_unit(table.unit, held)}
 
 
-def misfits(table: Table, found: Mapping[str, Kind]) -> dict[str, str]:
+def misfits(table: Table, held: Mapping[str, Kind]) -> dict[str, str]:
     """Return what is wrong with each column that does not hold what the contract says, the unit among them."""
-    told: dict[str, str] = {}
+    problems: dict[str, str] = {}
     for name, column in table.stored.items():
         try:
-            _checked(name, column, found)
+            _check_column(name, column, held)
         except InvalidQuestion as problem:
-            told[name] = str(problem)
+            problems[name] = str(problem)
     try:
-        checked_kinds(replace(table, columns={}), found)
+        checked_kinds(replace(table, columns={}), held)
     except InvalidQuestion as problem:
-        told[table.unit] = str(problem)
-    return told
+        problems[table.unit] = str(problem)
+    return problems
 
 
-def _checked(name: str, column: Column, found: Mapping[str, Kind]) -> Kind:
-    kind, fitting = found.get(name), FITTING[column.kind]
+def _check_column(name: str, column: Column, held: Mapping[str, Kind]) -> Kind:
+    kind, fitting = held.get(name), FITTING[column.kind]
     if kind is None:
         raise InvalidQuestion(f"the contract describes a column {name!r}, but the table has none; {REMEDY}")
     if kind is Kind.NOTHING:
         return fitting[0]
     if kind not in fitting:
-        wanted = "numbers" if fitting is NUMBERS else " or ".join(sorted(one.value for one in fitting))
-        raise InvalidQuestion(f"column {name!r} must hold {wanted}, but the table has {kind.value}; {REMEDY}")
+        expected = "numbers" if fitting is NUMBERS else " or ".join(sorted(possible.value for possible in fitting))
+        raise InvalidQuestion(f"column {name!r} must hold {expected}, but the table has {kind.value}; {REMEDY}")
     return kind
 
 
-def _unit(name: str, found: Mapping[str, Kind]) -> Kind:
-    kind = found.get(name)
+def _check_unit(name: str, held: Mapping[str, Kind]) -> Kind:
+    kind = held.get(name)
     if kind is None:
         raise InvalidQuestion(f"the contract names {name!r} as the unit, but the table has no such column; {REMEDY}")
     if kind is Kind.NOTHING:

@@ -57,8 +57,8 @@ class Tables:
         """Say why no table of this name can be asked."""
         if isinstance(name, str) and name in self.public:
             return f"{name} is public, so there is nothing to protect; join it to a private table"
-        known = ", ".join(repr(one) for one in (*self.private, *self.public))
-        return f"there is no table {shown(name)}; the contract has {known}"
+        names = ", ".join(repr(table) for table in (*self.private, *self.public))
+        return f"there is no table {shown(name)}; the contract has {names}"
 
 
 def _check_name(contract: Contract, name: str, main: Table) -> None:
@@ -85,10 +85,10 @@ def _private(contract: Contract, part: Contract, name: str, main: Table) -> Tabl
             "all private tables have the same units; name the column that tells whose rows they are", "dataset", "unit"
         )
     columns = columns_of(part)
-    for name_of_unit in (unit, main.unit):
-        if name_of_unit in columns:
+    for unit_name in (unit, main.unit):
+        if unit_name in columns:
             raise part.refuse(
-                f"the unit {name_of_unit!r} cannot be queried as a column; leave it out", "columns", name_of_unit
+                f"the unit {unit_name!r} cannot be queried as a column; leave it out", "columns", unit_name
             )
     limit = limit_of(part, unit) if part.has("dataset", "max_rows_per_unit") else main.limit
     return Table(name, unit, limit, columns, is_main=False)

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 def following(table: Table, codes: Mapping[str, Range]) -> dict[str, Range]:
     """Return the codes of some stored columns, row by row, and those that public tables join to them."""
-    found = dict(codes)
+    known = dict(codes)
     for key, join in public_joins(table):
-        if key.name in found:
+        if key.name in known:
             rows = join.public.codes_for(key)
             for place, name in enumerate(public_names(table, join)):
-                found[name] = _looked_up(found[key.name], {code: row[place] for code, row in rows.items()})
-    return found
+                known[name] = _look_up(known[key.name], {code: row[place] for code, row in rows.items()})
+    return known
 
 
 def public_joins(table: Table) -> Iterator[tuple[Column, JoinPublic]]:
@@ -47,11 +47,11 @@ def public_names(table: Table, join: JoinPublic) -> tuple[str, ...]:
 
 def names_following(table: Table, names: Iterable[str]) -> set[str]:
     """Return the names of some stored columns, and of those that public tables join to them."""
-    found = set(names)
+    known = set(names)
     for key, join in public_joins(table):
-        if key.name in found:
-            found.update(public_names(table, join))
-    return found
+        if key.name in known:
+            known.update(public_names(table, join))
+    return known
 
 
 def is_stored(column: Column) -> bool:
@@ -66,6 +66,6 @@ def each_one(codes: Sequence[int | None]) -> Range:
     return Range(low, low, here, ~here)
 
 
-def _looked_up(keys: Range, known: Mapping[int, int | None]) -> Range:
-    there = zip(keys.low.tolist(), keys.here.tolist(), strict=True)
-    return each_one([known.get(code) if here else None for code, here in there])
+def _look_up(keys: Range, known: Mapping[int, int | None]) -> Range:
+    keys_of_rows = zip(keys.low.tolist(), keys.here.tolist(), strict=True)
+    return each_one([known.get(code) if here else None for code, here in keys_of_rows])

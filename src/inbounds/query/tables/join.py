@@ -10,10 +10,10 @@ from inbounds.query.tables.table import Table
 
 def private_table(tables: Tables, name: object) -> Table:
     """Return a private table of a contract, by its name."""
-    found = tables.private.get(str(name))
-    if found is None:
+    table = tables.private.get(str(name))
+    if table is None:
         raise InvalidQuestion(tables.why_not(name))
-    return found
+    return table
 
 
 def joined_table(tables: Tables, table: Table, other: str | Table, on: str | None, *, keep: bool) -> Table:
@@ -26,16 +26,16 @@ def joined_table(tables: Tables, table: Table, other: str | Table, on: str | Non
         if on is None:
             raise InvalidQuestion(f"{other} is joined by its key; name the column that holds it")
         return Joined(name, first, (*joins, _public(tables, table, other, on, keep))).table
-    found = other if isinstance(other, Table) else private_table(tables, other)
-    if on not in (None, found.owner):
-        raise InvalidQuestion(f"private tables are joined on the unit {found.owner}; leave on out")
-    return Joined(name, first, (*joins, JoinOnUnit(found.name, found, keep))).table
+    joined = other if isinstance(other, Table) else private_table(tables, other)
+    if on not in (None, joined.owner):
+        raise InvalidQuestion(f"private tables are joined on the unit {joined.owner}; leave on out")
+    return Joined(name, first, (*joins, JoinOnUnit(joined.name, joined, keep))).table
 
 
 def _public(tables: Tables, table: Table, name: str, on: str, keep: bool) -> JoinPublic:
     relation = table.relation
     if not isinstance(relation, Joined):
         return JoinPublic(name, tables.public[name], table.name, on, keep)
-    places = {said: (one, own) for one, names in relation.names.items() for own, said in names.items()}
+    places = {label: (owner, own) for owner, names in relation.names.items() for own, label in names.items()}
     to, column = places.get(on, (relation.name, on))
     return JoinPublic(name, tables.public[name], to, column, keep)

@@ -52,12 +52,13 @@ class PublicTable:
                 "dataset",
                 "public",
             )
-        for made in (one for one in columns.values() if isinstance(one, Derived)):
+        derived = next((column for column in columns.values() if isinstance(column, Derived)), None)
+        if derived is not None:
             raise contract.refuse(
-                f"column {made.name!r} of a public table must stand in its file; write it there, or compute it in "
+                f"column {derived.name!r} of a public table must stand in its file; write it there, or compute it in "
                 "the question",
                 "columns",
-                made.name,
+                derived.name,
                 "from",
             )
         key = contract.text_of("dataset", "key")
@@ -78,21 +79,21 @@ class PublicTable:
 
     def codes_for(self, column: Column) -> dict[int, Codes]:
         """Return the rows by the code of their key in a column of a private table."""
-        found: dict[int, Codes] = {}
+        rows: dict[int, Codes] = {}
         for text, codes in self.rows.items():
             code = column.exact(text)
-            if code in found:
+            if code in rows:
                 raise InvalidQuestion(
                     f"two keys of {self.name} are the same value of {column.name}; join it to a column of keys"
                 )
             if code is not None:
-                found[code] = codes
-        if not found:
+                rows[code] = codes
+        if not rows:
             raise InvalidQuestion(
                 f"no key of {self.name} is a possible value of {column.name}; join it by {self.key} to a column that "
                 "holds such keys"
             )
-        return found
+        return rows
 
 
 def _lines(contract: Contract) -> tuple[list[str], list[list[str]]]:
@@ -121,10 +122,10 @@ def _rows(
     contract: Contract, header: list[str], lines: list[list[str]], key: str, columns: Mapping[str, Column]
 ) -> dict[str, Codes]:
     places = [header.index(name) for name in columns]
-    found: dict[str, Codes] = {}
+    rows: dict[str, Codes] = {}
     for number, line in enumerate(lines, 2):
         text = line[header.index(key)]
-        if not text or text in found:
+        if not text or text in rows:
             raise contract.refuse(
                 f"key {key!r} must be unique in the public table, and row {number} has {shown(text)} "
                 f"{'again' if text else 'instead'}; correct the file, or name another key",
@@ -132,7 +133,7 @@ def _rows(
                 "key",
             )
         try:
-            found[text] = tuple(
+            rows[text] = tuple(
                 column.nearest(line[place]) if line[place] else None
                 for column, place in zip(columns.values(), places, strict=True)
             )
@@ -140,4 +141,4 @@ def _rows(
             raise contract.refuse(
                 f"row {number} of the public table does not hold what its columns say; correct it", "dataset", "source"
             ) from None
-    return found
+    return rows

@@ -52,19 +52,29 @@ class UnitRows:
     @cached_property
     def table(self) -> Table:
         """What can be asked of the rows."""
-        columns: dict[str, Column] = {name: one.numbers for name, one in self.columns.items()}
+        columns: dict[str, Column] = {name: column.numbers for name, column in self.columns.items()}
         units = self.of.units if self.condition is None and self.of.relation is None else None
         return Table(self.name, ROW, 1, columns, units, relation=self)
 
-    def told(self) -> list[str]:
+    def describe(self) -> list[str]:
         """Say what the columns are."""
-        return [one.told for one in self.columns.values()]
+        return [column.description for column in self.columns.values()]
+
+    @property
+    def parts(self) -> list[Table]:
+        """The private tables that it is made of."""
+        return [self.of]
+
+    @property
+    def is_clipped_by_limit(self) -> bool:
+        """Whether it has numbers that are clipped to what the contract's limit of rows can give."""
+        return any(column.is_clipped_by_limit for column in self.columns.values())
 
     def __str__(self) -> str:
         unit = quoted(self.unit or "")
-        made = "".join(f", {measure} AS {quoted(name)}" for name, measure in self.measures.items())
+        measures = "".join(f", {measure} AS {quoted(name)}" for name, measure in self.measures.items())
         where = "" if self.condition is None else f" WHERE {self.condition}"
-        return f"(SELECT {unit}{made} FROM {self.of.text}{where} GROUP BY {unit}) AS {quoted(self.name)}"
+        return f"(SELECT {unit}{measures} FROM {self.of.text}{where} GROUP BY {unit}) AS {quoted(self.name)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +87,18 @@ class JoinOnUnit:
     keep: bool = False
     """Whether rows without a match stay, with everything of this table missing."""
 
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """The columns that it adds."""
+        return self.table.columns
+
     def text(self, unit: str) -> str:
-        """Return it in SQL."""
+        """Return it in SQL, after tables of a unit."""
         own = self.table.owner
         on = (
             f"USING ({quoted(unit)})" if own == unit else f"ON {quoted(unit)} = {quoted(self.name)}.{quoted(own or '')}"
         )
-        return f"{'LEFT ' * self.keep}JOIN {_called(self.table, self.name)} {on}"
+        return f"{'LEFT ' * self.keep}JOIN {_write_table(self.table, self.name)} {on}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +114,16 @@ class JoinPublic:
     keep: bool = False
     """Whether rows without a match stay, with everything of this table missing."""
 
-    def text(self) -> str:
-        """Return it in SQL."""
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """The columns that it adds."""
+        return self.public.columns
+
+    def text(self, unit: str) -> str:
+        """Return it in SQL, which no unit enters."""
         key = f"{quoted(self.name)}.{quoted(self.public.key)}"
         to = f"{quoted(self.to)}.{quoted(self.on)}"
-        return f"{'LEFT ' * self.keep}JOIN {_as(self.public.name, self.name)} ON {to} = {key}"
+        return f"{'LEFT ' * self.keep}JOIN {_write_alias(self.public.name, self.name)} ON {to} = {key}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +135,15 @@ class Joined:
     first: Table
     joins: tuple[JoinOnUnit | JoinPublic, ...]
     """At least one."""
+    is_clipped_by_limit = False
 
     def __post_init__(self) -> None:
-        called = [self.name, *(join.name for join in self.joins)]
-        if len(set(called)) < len(called):
-            raise InvalidQuestion(f"{called[-1]} is used twice; give it another name with AS")
+        # A relation is built join by join, so what is wrong is wrong with the last one.
+        names = [self.name, *(join.name for join in self.joins)]
+        if len(set(names)) < len(names):
+            raise InvalidQuestion(f"{names[-1]} is used twice; give it another name with AS")
         if self.unit in self.columns or len(self.columns) < sum(len(columns) for _, columns in self._parts()):
-            raise InvalidQuestion(f"a column of {called[-1]} has the name of another one; give that table another name")
+            raise InvalidQuestion(f"a column of {names[-1]} has the name of another one; give that table another name")
         join = self.joins[-1]
         if isinstance(join, JoinOnUnit) and (self.unit is None or join.table.owner is None):
             raise InvalidQuestion(
@@ -133,13 +155,13 @@ class Joined:
 
     def key_of(self, join: JoinPublic) -> Column:
         """Return the column that a public table is joined to."""
-        before = [(called, columns) for called, columns in self._parts() if called != join.name]
-        found = dict(before).get(join.to, {}).get(join.on)
-        if found is None:
+        before = [(name, columns) for name, columns in self._parts() if name != join.name]
+        key = dict(before).get(join.to, {}).get(join.on)
+        if key is None:
             raise InvalidQuestion(
                 f"{join.to} has no column {join.on} to join {join.name} to; name one that the contract describes"
             )
-        return found
+        return key
 
     @property
     def unit(self) -> str | None:
@@ -150,49 +172,52 @@ class Joined:
     def names(self) -> dict[str, dict[str, str]]:
         """For each table as it is called: what the joined table calls its columns, by both names if need be."""
         parts = dict(self._parts())
-        every = [name for columns in parts.values() for name in columns]
+        all_names = [name for columns in parts.values() for name in columns]
         return {
-            called: {name: name if every.count(name) == 1 else f"{called}.{name}" for name in columns}
-            for called, columns in parts.items()
+            table: {name: name if all_names.count(name) == 1 else f"{table}.{name}" for name in columns}
+            for table, columns in parts.items()
         }
 
     @cached_property
     def columns(self) -> dict[str, Column]:
         """The columns of all tables."""
         return {
-            self.names[called][name]: _renamed(column, self.names[called])
-            for called, columns in self._parts()
+            self.names[table][name]: _rename(column, self.names[table])
+            for table, columns in self._parts()
             for name, column in columns.items()
         }
 
     def _parts(self) -> Iterator[tuple[str, Mapping[str, Column]]]:
         yield self.name, self.first.columns
         for join in self.joins:
-            yield join.name, join.table.columns if isinstance(join, JoinOnUnit) else join.public.columns
+            yield join.name, join.columns
 
     @cached_property
     def table(self) -> Table:
         """What can be asked of the rows: one for each unit if no table has more, and else with the greatest limit."""
-        private = [self.first, *(join.table for join in self.joins if isinstance(join, JoinOnUnit))]
-        one_each = all(table.rows_are_units for table in private)
+        one_each = all(table.rows_are_units for table in self.parts)
         unit = ROW if one_each or self.unit is None else self.unit
-        return Table(self.name, unit, max(table.limit for table in private), self.columns, relation=self)
+        return Table(self.name, unit, max(table.limit for table in self.parts), self.columns, relation=self)
 
-    def told(self) -> list[str]:
+    @property
+    def parts(self) -> list[Table]:
+        """The private tables that it is made of."""
+        return [self.first, *(join.table for join in self.joins if isinstance(join, JoinOnUnit))]
+
+    def describe(self) -> list[str]:
         """Say whose rows they are, and what was made of rows."""
-        tables = [self.first, *(join.table for join in self.joins if isinstance(join, JoinOnUnit))]
-        made = [line for table in tables if table.relation is not None for line in table.relation.told()]
+        lines = [line for table in self.parts if table.relation is not None for line in table.relation.describe()]
         public = [
             f"{self.names[join.name][name]} follows from {join.to}.{join.on}, by the public table {join.public.name}"
             for join in self.joins
             if isinstance(join, JoinPublic)
             for name in join.public.columns
         ]
-        return [*made, *public]
+        return [*lines, *public]
 
     def __str__(self) -> str:
-        joins = (one.text(self.unit or "") if isinstance(one, JoinOnUnit) else one.text() for one in self.joins)
-        return " ".join([_called(self.first, self.name), *joins])
+        joins = (join.text(self.unit or "") for join in self.joins)
+        return " ".join([_write_table(self.first, self.name), *joins])
 
 
 Relation = UnitRows | Joined
@@ -200,36 +225,26 @@ Relation = UnitRows | Joined
 
 def base_tables(table: Table) -> set[str]:
     """Return the names of the contract's private tables that a table is made of."""
-    relation = table.relation
-    if relation is None:
+    if table.relation is None:
         return {table.name}
-    if isinstance(relation, UnitRows):
-        return base_tables(relation.of)
-    others = (base_tables(join.table) for join in relation.joins if isinstance(join, JoinOnUnit))
-    return base_tables(relation.first).union(*others)
+    return {name for part in table.relation.parts for name in base_tables(part)}
 
 
 def is_clipped_by_limit(table: Table) -> bool:
     """Return whether a table has numbers of units that are clipped to what the contract's limit of rows can give."""
     relation = table.relation
-    if relation is None:
-        return False
-    if isinstance(relation, UnitRows):
-        clipped = any(column.is_clipped_by_limit for column in relation.columns.values())
-        return clipped or is_clipped_by_limit(relation.of)
-    others = [join.table for join in relation.joins if isinstance(join, JoinOnUnit)]
-    return any(is_clipped_by_limit(one) for one in (relation.first, *others))
+    return relation is not None and (relation.is_clipped_by_limit or any(map(is_clipped_by_limit, relation.parts)))
 
 
-def _renamed(column: Column, names: Mapping[str, str]) -> Column:
+def _rename(column: Column, names: Mapping[str, str]) -> Column:
     if isinstance(column, Keys) and column.within is not None:
         return replace(column, name=names[column.name], within=names[column.within])
     return as_code(column, names[column.name])
 
 
-def _called(table: Table, name: str) -> str:
-    return table.text if table.relation is not None else _as(table.name, name)
+def _write_table(table: Table, name: str) -> str:
+    return table.text if table.relation is not None else _write_alias(table.name, name)
 
 
-def _as(table: str, name: str) -> str:
+def _write_alias(table: str, name: str) -> str:
     return quoted(table) if table == name else f"{quoted(table)} AS {quoted(name)}"

@@ -35,16 +35,16 @@ _RULE = (
 def open_source(contract: Contract, table: Table, *, frame: Any = None, spark: Any = None) -> Engine:
     """Return the engine for a contract's source; drivers are imported only when they are needed."""
     if frame is not None:
-        return engine_module("duckdb").DuckDB.of_frame(frame, _wanted(table))
+        return engine_module("duckdb").DuckDB.of_frame(frame, _columns_to_read(table))
     try:
-        return _opened(contract, table, spark)
+        return _open(contract, table, spark)
     except InvalidContract as problem:
         if str(problem).startswith(contract.name):
             raise
         raise contract.refuse(str(problem), "dataset", "source") from None
 
 
-def _opened(contract: Contract, table: Table, spark: Any) -> Engine:
+def _open(contract: Contract, table: Table, spark: Any) -> Engine:
     source = contract.text_of("dataset", "source")
     kind = source_kind(source)
     if kind is None:
@@ -64,19 +64,19 @@ def _opened(contract: Contract, table: Table, spark: Any) -> Engine:
         SPARK: lambda: kind.engine.Spark(spark, contract.text_of("dataset", "table")),
         POSTGRES: lambda: kind.engine.Postgres(source, contract.text_of("dataset", "table")),
         DUCKDB_FILE: lambda: kind.engine.DuckDB.of_file(path(), contract.text_of("dataset", "table")),
-        CSV: lambda: kind.engine.DuckDB.of_csv(path(), _wanted(table), CsvForm.of(contract, source.lower())),
-        PARQUET: lambda: kind.engine.DuckDB.of_parquet(path(), _wanted(table)),
+        CSV: lambda: kind.engine.DuckDB.of_csv(path(), _columns_to_read(table), CsvForm.of(contract, source.lower())),
+        PARQUET: lambda: kind.engine.DuckDB.of_parquet(path(), _columns_to_read(table)),
     }
     return openers[kind]()
 
 
 def _path(folder: Path, source: str) -> str:
     """Return a pattern of files; the folder of the contract is no pattern."""
-    given = Path(source).expanduser()
-    return str(given) if given.is_absolute() else str(Path(escape(str(folder))) / given)
+    path = Path(source).expanduser()
+    return str(path) if path.is_absolute() else str(Path(escape(str(folder))) / path)
 
 
-def _wanted(table: Table) -> dict[str, Column | None]:
+def _columns_to_read(table: Table) -> dict[str, Column | None]:
     """Return the columns to read, and None for what tells units apart."""
     unit = {} if table.rows_are_units else {table.unit: None}
     return {**table.stored, **unit}

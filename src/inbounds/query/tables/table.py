@@ -12,6 +12,7 @@ from inbounds.exact.rational import shown
 from inbounds.ledger.values.names import check_name
 from inbounds.query.columns.column import Column, Keys, Numbers, as_value, refuse_column
 from inbounds.query.columns.derived_column import Derived, derive
+from inbounds.query.columns.kind import TRUTH_KEY
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.count_facts import refuse_contradictions
 from inbounds.query.contract.csv_format import FORM_KEYS, refuse_forms
@@ -92,11 +93,12 @@ class Table:
     @property
     def stored(self) -> dict[str, Column]:
         """The columns that the database has: those that are not made of others."""
-        return {name: one for name, one in self.columns.items() if not isinstance(one, Derived)}
+        return {name: column for name, column in self.columns.items() if not isinstance(column, Derived)}
 
-    def column(self, given: object) -> Column:
+    def column(self, asked: object) -> Column:
         """Return a column that the contract describes, or one made of columns: an expression, or its text in SQL."""
-        node = limit_size(given.node) if isinstance(given, Expression) else given
+        # An expression in Python, a node, a name, or a text: a text that is no name may be an expression.
+        node = limit_size(asked.node) if isinstance(asked, Expression) else asked
         name = node.name if isinstance(node, ColumnRef) else node
         if isinstance(name, str) and self._is_text(name):
             name = read_expression(name).node
@@ -106,7 +108,7 @@ class Table:
             unit = quoted(name)
             raise InvalidQuestion(f"{unit} is the unit; it can only be counted, with COUNT(DISTINCT {unit})")
         if not isinstance(name, str) or name not in self.columns:
-            alike = [one for one in self.columns if self.relation is not None and one.endswith(f".{name}")]
+            alike = [column for column in self.columns if self.relation is not None and column.endswith(f".{name}")]
             if alike:
                 raise InvalidQuestion(f"{name} may be {' or '.join(alike)}; write one of them")
             known = ", ".join(list(self.columns)[:10]) or "none but the unit"
@@ -133,7 +135,7 @@ class Table:
     def _is_text(self, name: str) -> bool:
         """Return whether something is no name of a column, and may be the text of an expression."""
         known = name in self.columns or name in (self.unit, self.owner)
-        expressive = any(one in name for one in EXPRESSIVE) or name.lstrip().upper().startswith("CASE ")
+        expressive = any(sign in name for sign in EXPRESSIVE) or name.lstrip().upper().startswith("CASE ")
         return not known and not name.isidentifier() and expressive
 
     def numbers(self, name: object) -> Numbers:
@@ -160,7 +162,7 @@ class Table:
 def _remedy(column: Keys) -> str:
     """Say what can be asked of a categorical column instead."""
     name = quoted(column.name)
-    if set(column.keys) <= {True, False} and all(isinstance(one, bool) for one in column.keys):
+    if column.kind == TRUTH_KEY:
         return f"is true or false, and this needs a column with bounds; ask for PROPORTION({name})"
     return f"is categorical, and this needs a column with bounds; ask for COUNT(*) and GROUP BY {name}"
 
@@ -184,8 +186,8 @@ def columns_of(contract: Contract) -> dict[str, Column]:
 
 def limit_of(contract: Contract, unit: str) -> int:
     """Read how many rows of a unit count in full."""
-    given = contract.has("dataset", "max_rows_per_unit")
-    if given and contract.value("dataset", "max_rows_per_unit") == "auto":
+    is_given = contract.has("dataset", "max_rows_per_unit")
+    if is_given and contract.value("dataset", "max_rows_per_unit") == "auto":
         raise contract.refuse(
             "max_rows_per_unit is chosen by the custodian, not from the data; write a number that would suit any table "
             "of this kind, such as 4: `inbounds check` then shows what it cuts, and what other limits would",
@@ -193,7 +195,7 @@ def limit_of(contract: Contract, unit: str) -> int:
             "max_rows_per_unit",
         )
     if unit == ROW:
-        if given and contract.whole_of("dataset", "max_rows_per_unit") != 1:
+        if is_given and contract.whole_of("dataset", "max_rows_per_unit") != 1:
             raise contract.refuse(
                 'max_rows_per_unit must be 1 if unit = "row"; leave it out, or name the column that tells whose rows '
                 "they are",
@@ -213,19 +215,19 @@ def limit_of(contract: Contract, unit: str) -> int:
 
 def _columns(contract: Contract) -> dict[str, Column]:
     """Return the columns of a contract; those made of others once these are known."""
-    found: dict[str, Column | None] = {}
+    columns: dict[str, Column | None] = {}  # None while a column is being read: then its `from` comes back to it
 
     def find(name: str) -> Column:
         """Return a column that a `from` names, which may be made of others."""
         if not contract.has("columns", name):
             known = ", ".join(list(contract.table("columns"))[:10])
             raise InvalidQuestion(f"the contract has no column {shown(name)}; it has {known}")
-        if name in found and found[name] is None:
+        if name in columns and columns[name] is None:
             raise InvalidQuestion(f"{name} is derived from itself; derive it from other columns")
-        if found.get(name) is None:
-            found[name] = None
-            found[name] = _column(contract, name, find)
-        column = found[name]
+        if columns.get(name) is None:
+            columns[name] = None
+            columns[name] = _column(contract, name, find)
+        column = columns[name]
         assert column is not None
         return column
 
@@ -276,32 +278,32 @@ def _column(contract: Contract, name: str, find: FindByName) -> Column:
     return numbers
 
 
-def _keys(contract: Contract, name: str, given: Any) -> tuple[Any, ...]:
+def _keys(contract: Contract, name: str, keys: Any) -> tuple[Any, ...]:
     path = ("columns", name, "keys")
-    given = _keys_in_file(contract, name, given, *path) if isinstance(given, str) else given
-    if not isinstance(given, list) or not 1 <= len(given) <= MOST_KEYS:
-        got = f"{len(given)} of them" if isinstance(given, list) else shown(given)
+    keys = _keys_in_file(contract, name, keys, *path) if isinstance(keys, str) else keys
+    if not isinstance(keys, list) or not 1 <= len(keys) <= MOST_KEYS:
+        got = f"{len(keys)} of them" if isinstance(keys, list) else shown(keys)
         raise contract.refuse(
             f"keys must be a list of 1 to {MOST_KEYS} texts, whole numbers or truth values, got {got}; "
             "list them in [ ]",
             *path,
         )
-    kinds = {type(key) for key in given}
+    kinds = {type(key) for key in keys}
     if len(kinds) > 1 or kinds & {str, int, bool} != kinds:
         raise contract.refuse(
-            f"keys must be all texts, all whole numbers, or true and false, got {shown(given)}; write them alike", *path
+            f"keys must be all texts, all whole numbers, or true and false, got {shown(keys)}; write them alike", *path
         )
-    if len(set(given)) < len(given):
-        raise contract.refuse(f"keys must differ from each other, got {shown(given)}; list each once", *path)
-    if any(isinstance(key, int) and abs(key) >= 2**63 for key in given):
+    if len(set(keys)) < len(keys):
+        raise contract.refuse(f"keys must differ from each other, got {shown(keys)}; list each once", *path)
+    if any(isinstance(key, int) and abs(key) >= 2**63 for key in keys):
         raise contract.refuse(
-            f"keys must be below 2^63, got {shown(given)}; leave out what the table cannot hold", *path
+            f"keys must be below 2^63, got {shown(keys)}; leave out what the table cannot hold", *path
         )
-    if any(isinstance(key, str) and "\0" in key for key in given):
+    if any(isinstance(key, str) and "\0" in key for key in keys):
         raise contract.refuse(
-            f"keys must not hold a NUL character, got {shown(given)}; leave out what the table cannot hold", *path
+            f"keys must not hold a NUL character, got {shown(keys)}; leave out what the table cannot hold", *path
         )
-    return tuple(given)
+    return tuple(keys)
 
 
 def _keys_in_file(contract: Contract, name: str, path: str, *where: str) -> list[str]:
@@ -319,12 +321,12 @@ def _bounds(contract: Contract, name: str, table: Mapping[str, Any]) -> Bounds:
     path = ("columns", name)
     text = contract.text_of(*path, "bounds")
     try:
-        found = Bounds.parse(text)
+        bounds = Bounds.parse(text)
         if "weekdays" not in table and "closed" not in table:
-            return found
-        if not found.is_dates or len(found) != 1 or not found.bounded:
+            return bounds
+        if not bounds.is_dates or len(bounds) != 1 or not bounds.bounded:
             raise contract.refuse(
-                f"weekdays and closed need bounds that are dates, got {found.brief()}; leave them out, or write "
+                f"weekdays and closed need bounds that are dates, got {bounds.brief()}; leave them out, or write "
                 "bounds like '[2026-01-01, 2026-12-31]'",
                 *path,
             )
@@ -337,7 +339,7 @@ def _bounds(contract: Contract, name: str, table: Mapping[str, Any]) -> Bounds:
                 "closed",
             )
         closed = [tuple(day) if isinstance(day, list) else day for day in closed]
-        return Bounds.dates(found.low, found.high, weekdays=table.get("weekdays"), closed=closed)  # type: ignore[arg-type]
+        return Bounds.dates(bounds.low, bounds.high, weekdays=table.get("weekdays"), closed=closed)  # type: ignore[arg-type]
     except InvalidContract:
         raise
     except InboundsError as problem:

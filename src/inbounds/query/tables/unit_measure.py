@@ -47,10 +47,10 @@ class UnitMeasure:
 
     def __str__(self) -> str:
         name = "*" if self.column is None else str(self.column)
-        found = f"COUNT(DISTINCT {name})" if self.function == "COUNT DISTINCT" else f"{self.function}({name})"
+        text = f"COUNT(DISTINCT {name})" if self.function == "COUNT DISTINCT" else f"{self.function}({name})"
         if self.most is not None:
-            found = f"LEAST({found}, {write_end(self.most)})"
-        return found if self.least is None else f"GREATEST({found}, {write_end(self.least)})"
+            text = f"LEAST({text}, {write_end(self.most)})"
+        return text if self.least is None else f"GREATEST({text}, {write_end(self.least)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,36 +68,36 @@ class UnitColumn:
         if measure.function == "COUNT":
             if measure.column is not None:
                 self.of.column(measure.column)
-            return self._checked(self._between(Fraction(0), Fraction(self.of.limit), Fraction(1)))
+            return self._column(self._between(Fraction(0), Fraction(self.of.limit), Fraction(1)))
         if measure.function == "COUNT DISTINCT":
             return Numbers(self.name, Bounds(0, len(self._keys.keys), step=1))
         if measure.function == "SUM":
-            return self._checked(self._sum())
+            return self._column(self._sum())
         source = self.source
-        found = as_code(source, self.name) if isinstance(source, DerivedNumbers) else Numbers(self.name, source.bounds)
-        assert isinstance(found, Numbers)
-        return found
+        column = as_code(source, self.name) if self._is_derived else Numbers(self.name, source.bounds)
+        assert isinstance(column, Numbers)
+        return column
 
     @property
     def source(self) -> Numbers:
         """The column that it is made of."""
-        found = self.of.column(self.measure.column)
-        if isinstance(found, Keys):
+        column = self.of.column(self.measure.column)
+        if isinstance(column, Keys):
             raise InvalidQuestion(
-                f"{found.name} is categorical and has no {self.measure.function}; count its categories with "
-                f"COUNT(DISTINCT {quoted(found.name)}), or choose one in WHERE"
+                f"{column.name} is categorical and has no {self.measure.function}; count its categories with "
+                f"COUNT(DISTINCT {quoted(column.name)}), or choose one in WHERE"
             )
-        return found
+        return column
 
     @property
     def _keys(self) -> Keys:
-        found = self.of.column(self.measure.column)
-        if not isinstance(found, Keys):
+        column = self.of.column(self.measure.column)
+        if not isinstance(column, Keys):
             raise InvalidQuestion(
-                f"{found.name} holds numbers or dates, and only categories are counted distinct; count its rows with "
-                f"COUNT({quoted(found.name)})"
+                f"{column.name} holds numbers or dates, and only categories are counted distinct; count its rows with "
+                f"COUNT({quoted(column.name)})"
             )
-        return found
+        return column
 
     @property
     def grain(self) -> Fraction:
@@ -105,14 +105,14 @@ class UnitColumn:
         return grain_of(self.source)
 
     @property
-    def _is_made(self) -> bool:
+    def _is_derived(self) -> bool:
         """Whether it is made of a column that is made of columns."""
         return self.measure.column is not None and isinstance(self.of.column(self.measure.column), DerivedNumbers)
 
     @property
     def _coarser(self) -> str:
         """Say how the values that are added up get a coarser step."""
-        if self._is_made:
+        if self._is_derived:
             return f"round what is added up, as in {self.measure.function}(ROUND({self.measure.column}, 1))"
         return "give its bounds a coarser step"
 
@@ -129,12 +129,13 @@ class UnitColumn:
             raise InvalidQuestion(f"values of {source.name} are too fine to be added up; {self._coarser}")
         rows = self.of.limit  # of one row as well: a unit with a single row is not raised to the sum of many
         low, high = min(source.low, source.low * rows), max(source.high, source.high * rows)
-        own = source.bounds.step is None and not isinstance(
-            source, DerivedNumbers
-        )  # a made one has any step, not a binary one
-        return self._between(low, high, None if own else self.grain)
+        # A column without a step has a binary one, unless it is derived: then sums have steps of their own.
+        has_binary_step = source.bounds.step is None and not self._is_derived
+        return self._between(low, high, None if has_binary_step else self.grain)
 
     def _between(self, low: Fraction, high: Fraction, step: Fraction | None) -> Bounds:
+        # The ends that the question gives go before those that the limit gives.  Without a step, ends go outwards to
+        # the grain, and a step finer than that would tell nothing more.
         least, most = self.measure.least, self.measure.most
         low, high = low if least is None else least, high if most is None else most
         if step is None:
@@ -145,7 +146,7 @@ class UnitColumn:
         if step is not None and (low / step).denominator * (high / step).denominator != 1:
             raise InvalidQuestion(
                 f"{self.measure} is counted in steps of {write_end(step)}; take ends that are multiples of that"
-                + (f", or {self._coarser}" if self._is_made else "")
+                + (f", or {self._coarser}" if self._is_derived else "")
             )
         if low >= high:
             raise InvalidQuestion(
@@ -153,15 +154,15 @@ class UnitColumn:
             )
         return Bounds(low, high, step=step)
 
-    def _checked(self, bounds: Bounds) -> Numbers:
-        found = Numbers(self.name, bounds)
+    def _column(self, bounds: Bounds) -> Numbers:
+        numbers = Numbers(self.name, bounds)
         try:
-            problem = refuse_column(found)
+            problem = refuse_column(numbers)
         except LatticeTooFine as too_fine:
             problem = str(too_fine)
         if problem is not None:
             raise InvalidQuestion(f"{self.measure} has too wide a range ({problem}); take LEAST({self.measure}, …)")
-        return found
+        return numbers
 
     @property
     def is_clipped_by_limit(self) -> bool:
@@ -170,7 +171,7 @@ class UnitColumn:
         return measure.has_ends and (measure.most is None or (measure.least is None and measure.function == "SUM"))
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Say what the column is, and where it can be."""
         why = ""
         measure = self.measure
