@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
@@ -45,6 +45,9 @@ class Numbers:
     bounds: Bounds
     has_order = True
     """Whether a value can be above another."""
+    within: ClassVar[str | None] = None
+    """The column whose keys its values lie in: none, for they are no keys."""
+    parents: ClassVar[tuple[int, ...]] = ()
 
     @property
     def node(self) -> Node:
@@ -205,6 +208,13 @@ class Keys:
         known = ", ".join(map(repr, self.keys[:5])) + (", …" if len(self.keys) > 5 else "")
         raise InvalidQuestion(f"{shown(value)} is not a category of {self.name}; its categories are {known}")
 
+    def find(self, value: object) -> int | None:
+        """Return the place of a key, given as it is or as its text; None if there is none."""
+        for place, key in enumerate(self.keys):
+            if (type(value) is type(key) and value == key) or (isinstance(value, str) and value == key_text(key)):
+                return place
+        return None
+
     def constant(self, value: object) -> Any:
         """Return the key that something is."""
         return self.keys[self.code(value)]
@@ -228,11 +238,6 @@ Column = Numbers | Keys
 def key_text(key: Key) -> str:
     """Return a key as the left side of a line in TOML has it, and as a csv file has it."""
     return str(key).lower() if isinstance(key, bool) else str(key)
-
-
-def is_key(value: object, key: Key) -> bool:
-    """Return whether something that was read is a key, or the text of one."""
-    return (type(value) is type(key) and value == key) or (isinstance(value, str) and value == key_text(key))
 
 
 def refuse_column(column: Numbers) -> str | None:  # noqa: PLR0911  one for each rule

@@ -46,8 +46,8 @@ class Budget:
     @property
     def caps(self) -> Caps:
         """The same, as a ledger counts it."""
-        each = None if self.per_analyst is None else fraction(self.per_analyst)
-        return Caps.of(fraction(self.total), each, self.delta, self.delta_reserved)
+        per_analyst = None if self.per_analyst is None else fraction(self.per_analyst)
+        return Caps.of(fraction(self.total), per_analyst, self.delta, self.delta_reserved)
 
 
 def _amount(contract: Contract, key: str) -> int:

@@ -78,9 +78,9 @@ class Contract:
         return 1
 
     def _lines(self) -> dict[tuple[str, ...], int]:
-        found: dict[tuple[str, ...], int] = {}
+        lines: dict[tuple[str, ...], int] = {}
         table: tuple[str, ...] = ()
-        in_text = False
+        in_text = False  # between """ and """: there a line that looks like a key is none
         for number, line in enumerate(self.text.split("\n"), 1):
             was_in_text, in_text = in_text, in_text ^ bool((line.count('"""') + line.count("'''")) % 2)
             if was_in_text:
@@ -88,10 +88,10 @@ class Contract:
             if header := HEADER.match(line):
                 table = _dotted(header[1])
                 for length in range(1, len(table) + 1):  # [a.b] begins [a] too, if nothing did before
-                    found.setdefault(table[:length], number)
+                    lines.setdefault(table[:length], number)
             elif key := KEY.match(line):
-                found.setdefault(table + _dotted(key[1]), number)
-        return found
+                lines.setdefault(table + _dotted(key[1]), number)
+        return lines
 
     def refuse(self, message: str, *path: str) -> InvalidContract:
         """Return an error that points at a key."""
@@ -99,15 +99,15 @@ class Contract:
 
     def table(self, *path: str) -> Mapping[str, Any]:
         """Return a table that must be there."""
-        found: Any = self.content
+        value: Any = self.content
         for depth, part in enumerate(path):
-            if not isinstance(found, Mapping) or part not in found:
+            if not isinstance(value, Mapping) or part not in value:
                 raise self.refuse(f"{self._header(path)} is missing; add it", *path[:depth])
-            found = found[part]
-        if not isinstance(found, Mapping):
+            value = value[part]
+        if not isinstance(value, Mapping):
             name = self._header(path)
-            raise self.refuse(f"{name[1:-1]} must be a table, got {shown(found)}; write {name}", *path)
-        return found
+            raise self.refuse(f"{name[1:-1]} must be a table, got {shown(value)}; write {name}", *path)
+        return value
 
     def _header(self, path: Sequence[str]) -> str:
         return f"[{'.'.join(self._whole(path))}]"
@@ -147,11 +147,11 @@ class Contract:
 
     def has(self, *path: str) -> bool:
         """Return whether a key is there."""
-        found: Any = self.content
+        value: Any = self.content
         for part in path:
-            if not isinstance(found, Mapping) or part not in found:
+            if not isinstance(value, Mapping) or part not in value:
                 return False
-            found = found[part]
+            value = value[part]
         return True
 
 

@@ -11,7 +11,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.joint.plan.facts import GREATEST, Facts
 from inbounds.joint.table.axis import Axis, Level
 from inbounds.joint.table.layout import MOST_CELLS, Grouping, Layout
-from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.column import Column
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.hierarchy import ancestors
 from inbounds.query.contract.public_counts import Known
@@ -19,13 +19,13 @@ from inbounds.query.contract.public_counts import Known
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Found = dict[Grouping, tuple[NDArray[np.int64], NDArray[np.bool_]]]
+    Cells = dict[Grouping, tuple[NDArray[np.int64], NDArray[np.bool_]]]
 
 
 def axis_of(columns: Mapping[str, Column], column: Column, size: int, names: Iterable[str]) -> Axis:
     """Return the axis of a column, with those of some others that it lies within."""
-    wanted = set(names)
-    levels = [Level(name, codes) for name, codes in ancestors(columns, column) if name in wanted]
+    above = set(names)
+    levels = [Level(name, codes) for name, codes in ancestors(columns, column) if name in above]
     return Axis(column.name, size, tuple(levels))
 
 
@@ -36,30 +36,31 @@ def facts_of(
 
     With `possible`: the cells that a condition leaves; all others are empty.
     """
-    found: Found = {}
+    cells: Cells = {}
+    # Facts about columns that the layout does not have are left out: they say nothing about its cells.
     names = {axis.name_of(level) for axis in layout.axes for level in range(len(axis.levels) + 1)}
     for zero in known.zeros:
         if set(zero) <= names and not _never_meets(layout, zero):
-            _tell(layout, found, zero, 0)
+            _add_fact(layout, cells, zero, 0)
     if of_all_rows:
         if known.total is not None:
-            _tell(layout, found, {}, known.total)
+            _add_fact(layout, cells, {}, known.total)
         for name, numbers in known.by.items():
             for code, value in numbers.items() if name in names else ():
-                _tell(layout, found, {name: code}, value)
+                _add_fact(layout, cells, {name: code}, value)
     if possible is not None:
-        values, is_known = found.get(layout.finest, (np.zeros(layout.shape, dtype=np.int64), False))
-        found[layout.finest] = values, is_known | ~possible
-    return Facts(layout, found, None if most is None or most >= GREATEST else most)
+        values, is_known = cells.get(layout.finest, (np.zeros(layout.shape, dtype=np.int64), False))
+        cells[layout.finest] = values, is_known | ~possible
+    return Facts(layout, cells, None if most is None or most >= GREATEST else most)
 
 
-def _tell(layout: Layout, found: Found, codes: Mapping[str, int], value: int) -> None:
+def _add_fact(layout: Layout, cells: Cells, codes: Mapping[str, int], value: int) -> None:
     grouping = layout.grouping(codes)
     place = tuple(codes[str(name)] for name in layout.names(grouping))
-    if grouping not in found:
+    if grouping not in cells:
         sizes = layout.sizes(grouping)
-        found[grouping] = np.zeros(sizes, dtype=np.int64), np.zeros(sizes, dtype=np.bool_)
-    values, is_known = found[grouping]
+        cells[grouping] = np.zeros(sizes, dtype=np.int64), np.zeros(sizes, dtype=np.bool_)
+    values, is_known = cells[grouping]
     if is_known[place] and values[place] != value:
         raise InvalidParameter(
             f"{', '.join(codes)} is said to have no rows, and some, for the same keys; leave out one of the two"
@@ -101,42 +102,38 @@ def refuse_contradictions(contract: Contract, columns: Mapping[str, Column], kno
 
 def _refuse_sums(contract: Contract, columns: Mapping[str, Column], known: Known, units: int | None) -> None:
     """Refuse numbers by key that add up to more than all rows, or to something else if they are those of all keys."""
-    whole = known.total if known.total is not None else units
+    all_rows = known.total if known.total is not None else units
     for name, numbers in known.by.items():
-        column = columns[name]
-        assert isinstance(column, Keys)
-        found, is_all = sum(numbers.values()), len(numbers) == len(column.keys)
-        if whole is not None and (found > whole or (is_all and found != whole)):
+        total, is_all = sum(numbers.values()), len(numbers) == columns[name].size
+        if all_rows is not None and (total > all_rows or (is_all and total != all_rows)):
             raise contract.refuse(
-                f"the known rows of {name!r} add up to {found}, and all rows are {whole}; correct one of the two, or "
-                "leave it out",
+                f"the known rows of {name!r} add up to {total}, and all rows are {all_rows}; correct one of the two, "
+                "or leave it out",
                 "known",
                 "by",
                 name,
             )
-        if is_all:
-            whole = found
+        if is_all:  # the next column must then add up to the same
+            all_rows = total
 
 
 def _layout(columns: Mapping[str, Column], names: Iterable[str], levels: Iterable[str]) -> Layout:
     """Return a layout that tells some columns apart."""
-    given = tuple(names)
-    above = {name for one in given for name, _ in ancestors(columns, columns[one])}
-    axes = []
-    for name in given:
-        column = columns[name]
-        if name not in above:
-            assert isinstance(column, Keys)
-            axes.append(axis_of(columns, column, len(column.keys), {*levels, *given}))
+    grouped = tuple(names)
+    above = {outer for name in grouped for outer, _ in ancestors(columns, columns[name])}
+    levels_of_axes = {*levels, *grouped}
+    axes = [
+        axis_of(columns, columns[name], columns[name].size, levels_of_axes) for name in grouped if name not in above
+    ]
     return Layout(without_doubles(axes))
 
 
 def without_doubles(axes: Iterable[Axis]) -> tuple[Axis, ...]:
     """Return axes of which no two have a level in common: it stays with the first of them."""
-    found: list[Axis] = []
-    taken: set[str] = set()
+    distinct: list[Axis] = []
+    seen: set[str] = set()
     for axis in axes:
-        levels = tuple(level for level in axis.levels if str(level.name) not in taken)
-        taken |= {str(level.name) for level in levels}
-        found.append(Axis(axis.name, axis.size, levels))
-    return tuple(found)
+        levels = tuple(level for level in axis.levels if str(level.name) not in seen)
+        seen |= {str(level.name) for level in levels}
+        distinct.append(Axis(axis.name, axis.size, levels))
+    return tuple(distinct)

@@ -62,12 +62,12 @@ class CsvForm:
     @classmethod
     def of(cls, contract: Contract, source: str = "") -> CsvForm:
         """Read how the fields of a table are written; refuse what cannot be."""
-        given = {key: _text(contract, key) for key in FORM_KEYS if contract.has("dataset", key)}
-        if problem := _problem(given):
+        form = {key: _text(contract, key) for key in FORM_KEYS if contract.has("dataset", key)}
+        if problem := _problem(form):
             key, why = problem
             raise contract.refuse(why, "dataset", key)
         usual = "\t" if ".tsv" in source.lower() else ","
-        return cls(**{"delimiter": usual} | given, date_formats=_of_columns(contract))
+        return cls(**{"delimiter": usual} | form, date_formats=_column_formats(contract))
 
     def day_format(self, name: str) -> str | None:
         """Return how the days of a column are written; None for days like 2026-12-31."""
@@ -83,8 +83,8 @@ def refuse_forms(contract: Contract, columns: Mapping[str, Column]) -> None:
     """Refuse what a contract says of the form of a file that is no csv file, and of columns that hold no days."""
     form = CsvForm.of(contract)
     for name in form.date_formats:
-        one = columns[name]
-        if isinstance(one, Derived) or one.kind != DAY:
+        column = columns[name]
+        if isinstance(column, Derived) or column.kind != DAY:
             raise contract.refuse(
                 f"date_format needs bounds that are dates, but column {name!r} has none; leave it out",
                 "columns", name, "date_format",
@@ -92,21 +92,21 @@ def refuse_forms(contract: Contract, columns: Mapping[str, Column]) -> None:
     source = contract.content.get("dataset", {}).get("source", "")
     if not isinstance(source, str) or not source or source.lower().endswith(CSV_ENDINGS):
         return
-    told = [key for key in FORM_KEYS[1:] if contract.has("dataset", key)]
-    path = ("dataset", *told[:1]) if told else ("columns", *list(form.date_formats)[:1], "date_format")
-    if told or form.date_formats:
+    keys = [key for key in FORM_KEYS[1:] if contract.has("dataset", key)]
+    path = ("dataset", *keys[:1]) if keys else ("columns", *list(form.date_formats)[:1], "date_format")
+    if keys or form.date_formats:
         raise contract.refuse(f"{path[-1]} is for csv files, but the source is not one; leave it out", *path)
 
 
-def _of_columns(contract: Contract) -> dict[str, str]:
-    found = {}
-    for name, given in contract.table("columns").items() if contract.has("columns") else ():
-        if isinstance(given, Mapping) and "date_format" in given:
+def _column_formats(contract: Contract) -> dict[str, str]:
+    formats = {}
+    for name, table in contract.table("columns").items() if contract.has("columns") else ():
+        if isinstance(table, Mapping) and "date_format" in table:
             text = contract.text_of("columns", name, "date_format")
             if problem := _problem({"date_format": text}):
                 raise contract.refuse(problem[1], "columns", name, "date_format")
-            found[name] = text
-    return found
+            formats[name] = text
+    return formats
 
 
 def _text(contract: Contract, key: str) -> str:
@@ -116,15 +116,15 @@ def _text(contract: Contract, key: str) -> str:
     return contract.text_of("dataset", key)
 
 
-def _problem(given: Mapping[str, str]) -> tuple[str, str] | None:
+def _problem(form: Mapping[str, str]) -> tuple[str, str] | None:
     """Return which key cannot be so and why, None if all can."""
     tests = (_delimiter, _decimal, _thousands, _date_format, _encoding)
     for key, test in zip(FORM_KEYS, tests, strict=True):
-        if key in given and (why := test(given[key])):
+        if key in form and (why := test(form[key])):
             return key, why
-    if given.get("decimal", ".") == given.get("thousands"):
+    if form.get("decimal", ".") == form.get("thousands"):
         return "thousands", (
-            f"decimal and thousands must differ, got {shown(given['thousands'])} for both; "
+            f"decimal and thousands must differ, got {shown(form['thousands'])} for both; "
             "with thousands = '.' write decimal = ','"
         )
     return None
@@ -149,9 +149,9 @@ def _thousands(text: str) -> str | None:
 
 def _date_format(text: str) -> str | None:
     """Return why a format does not tell a day, None if it does: each part of it is there once."""
-    found = _DIRECTIVE.findall(text)
-    once = all(sum(one in part for one in found) == 1 for part in _OF_A_DAY)
-    known = all(one in _OTHERS or any(one in part for part in _OF_A_DAY) for one in found)
+    directives = _DIRECTIVE.findall(text)
+    once = all(sum(directive in part for directive in directives) == 1 for part in _OF_A_DAY)
+    known = all(directive in _OTHERS or any(directive in part for part in _OF_A_DAY) for directive in directives)
     if once and known and text.isprintable() and all(_reads_back(text, day) for day in _EXAMPLES):
         return None
     return (

@@ -10,36 +10,36 @@ The map may also be the path of a public csv file with a header that names the t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from inbounds.exact.rational import shown
-from inbounds.query.columns.column import Column, Keys, is_key, key_text
+from inbounds.query.columns.column import Column, Keys, key_text
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.public_csv import read_public
 
 
 def with_parents(contract: Contract, columns: Mapping[str, Column]) -> dict[str, Column]:
     """Return the columns of a contract with the keys that theirs lie in."""
-    found = {name: _placed(contract, columns, column) for name, column in columns.items()}
-    for name in found:
-        _refuse_circle(contract, found, name)
-    return found
+    placed = {name: _place(contract, columns, column) for name, column in columns.items()}
+    for name in placed:
+        _refuse_circle(contract, placed, name)
+    return placed
 
 
 def ancestors(columns: Mapping[str, Column], column: Column) -> list[tuple[str, tuple[int, ...]]]:
     """Return what the keys of a column lie in, from near to far: a column's name, and its key for each key of this."""
-    found: list[tuple[str, tuple[int, ...]]] = []
-    codes = tuple(range(len(column.keys))) if isinstance(column, Keys) else ()
-    while isinstance(column, Keys) and column.within is not None:
-        codes = tuple(column.parents[code] for code in codes)
-        found.append((column.within, codes))
+    levels: list[tuple[str, tuple[int, ...]]] = []
+    codes: Sequence[int] = range(column.size)
+    while column.within is not None:
+        codes = of_parents = tuple(column.parents[code] for code in codes)
+        levels.append((column.within, of_parents))
         column = columns[column.within]
-    return found
+    return levels
 
 
-def _placed(contract: Contract, columns: Mapping[str, Column], column: Column) -> Column:
+def _place(contract: Contract, columns: Mapping[str, Column], column: Column) -> Column:
     path = ("columns", column.name)
     table = contract.table(*path)
     if "within" not in table and "map" not in table:
@@ -53,7 +53,8 @@ def _placed(contract: Contract, columns: Mapping[str, Column], column: Column) -
             *path,
             "within",
         )
-    parents = tuple(_parent(contract, column, parent, key, said) for key, said in _said(contract, column, parent))
+    pairs = _read_map(contract, column, parent)
+    parents = tuple(_parent_code(contract, column, parent, key, outer) for key, outer in pairs)
     if len(set(parents)) < len(parent.keys):
         lonely = next(key for code, key in enumerate(parent.keys) if code not in parents)
         raise contract.refuse(
@@ -64,26 +65,26 @@ def _placed(contract: Contract, columns: Mapping[str, Column], column: Column) -
     return replace(column, within=parent.name, parents=parents)
 
 
-def _said(contract: Contract, column: Keys, parent: Keys) -> list[tuple[Any, Any]]:
+def _read_map(contract: Contract, column: Keys, parent: Keys) -> list[tuple[Any, Any]]:
     """Return each key of a column with what the map says that it lies in."""
     path = ("columns", column.name, "map")
-    given = contract.value(*path)
-    said = _read_file(contract, column, parent, given) if isinstance(given, str) else given
-    if not isinstance(said, Mapping):
+    value = contract.value(*path)
+    outer_of = _read_file(contract, column, parent, value) if isinstance(value, str) else value
+    if not isinstance(outer_of, Mapping):
         raise contract.refuse(
-            f"map must be a table of keys, or the path of a csv file, got {shown(given)}; write it like "
+            f"map must be a table of keys, or the path of a csv file, got {shown(value)}; write it like "
             '{ "harbour" = "city" }',
             *path,
         )
     known = {key_text(key) for key in column.keys}
-    if set(said) != known:
-        odd = min([*(known - set(said)), *(set(said) - known)], key=lambda key: (key not in known, key))
+    if set(outer_of) != known:
+        odd = min([*(known - set(outer_of)), *(set(outer_of) - known)], key=lambda key: (key not in known, key))
         raise contract.refuse(
             f"map must name each key of {column.name!r} once and nothing else, and {shown(odd)} is "
             f"{'missing' if odd in known else 'not one of them'}; correct it",
             *path,
         )
-    return [(key, said[key_text(key)]) for key in column.keys]
+    return [(key, outer_of[key_text(key)]) for key in column.keys]
 
 
 def _read_file(contract: Contract, column: Keys, parent: Keys, path: str) -> dict[str, str]:
@@ -102,23 +103,23 @@ def _read_file(contract: Contract, column: Keys, parent: Keys, path: str) -> dic
     return dict(pairs)
 
 
-def _parent(contract: Contract, column: Keys, parent: Keys, key: Any, said: Any) -> int:
-    for code, known in enumerate(parent.keys):
-        if is_key(said, known):
-            return code
-    raise contract.refuse(
-        f"map says that {shown(key)} is within {shown(said)}, which is not a key of {parent.name!r}; add that key, or "
-        "correct the map",
-        "columns",
-        column.name,
-        "map",
-    )
+def _parent_code(contract: Contract, column: Keys, parent: Keys, key: Any, outer: Any) -> int:
+    code = parent.find(outer)
+    if code is None:
+        raise contract.refuse(
+            f"map says that {shown(key)} is within {shown(outer)}, which is not a key of {parent.name!r}; add that "
+            "key, or correct the map",
+            "columns",
+            column.name,
+            "map",
+        )
+    return code
 
 
 def _refuse_circle(contract: Contract, columns: Mapping[str, Column], name: str) -> None:
     seen = [name]
     column = columns[name]
-    while isinstance(column, Keys) and column.within is not None:
+    while column.within is not None:
         if column.within in seen:
             raise contract.refuse(
                 f"within must not go in a circle, got {' within '.join([*seen, column.within])}; leave one out",

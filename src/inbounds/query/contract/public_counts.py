@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inbounds.exact.rational import shown
-from inbounds.query.columns.column import Column, Keys, is_key
+from inbounds.query.columns.column import Column, Keys
 from inbounds.query.contract.contract import Contract
 
 LARGEST = 2**50
@@ -57,16 +57,16 @@ def _by(contract: Contract, columns: Mapping[str, Column], name: str) -> dict[in
 def _zeros(contract: Contract, columns: Mapping[str, Column]) -> tuple[dict[str, int], ...]:
     if not contract.has("known", "zeros"):
         return ()
-    path, given = ("known", "zeros"), contract.value("known", "zeros")
-    if not isinstance(given, list) or not all(isinstance(one, Mapping) and one for one in given):
+    path, zeros = ("known", "zeros"), contract.value("known", "zeros")
+    if not isinstance(zeros, list) or not all(isinstance(zero, Mapping) and zero for zero in zeros):
         raise contract.refuse(
-            f"zeros must be a list of combinations of keys, got {shown(given)}; write it like "
+            f"zeros must be a list of combinations of keys, got {shown(zeros)}; write it like "
             '[{ clinic = "west", finding = "rare" }]',
             *path,
         )
     return tuple(
-        {name: _code(contract, _keys(contract, columns, name, *path), key, *path) for name, key in one.items()}
-        for one in given
+        {name: _code(contract, _keys(contract, columns, name, *path), key, *path) for name, key in zero.items()}
+        for zero in zeros
     )
 
 
@@ -78,10 +78,12 @@ def _keys(contract: Contract, columns: Mapping[str, Column], name: str, *path: s
 
 
 def _code(contract: Contract, column: Keys, key: Any, *path: str) -> int:
-    for code, known in enumerate(column.keys):
-        if is_key(key, known):
-            return code
-    raise contract.refuse(f"{shown(key)} is not a key of {column.name!r}; add it there, or leave it out here", *path)
+    code = column.find(key)
+    if code is None:
+        raise contract.refuse(
+            f"{shown(key)} is not a key of {column.name!r}; add it there, or leave it out here", *path
+        )
+    return code
 
 
 def _number(contract: Contract, *path: str) -> int:
