@@ -100,6 +100,7 @@ def read_value(scope: Scope, node: exp.Expr) -> Node:
 
 def read_part(scope: Scope, node: exp.Expr) -> Node:  # noqa: PLR0911  one for each kind
     """Read a part of an expression."""
+    # What the scope knows as a whole goes first, then what needs no scope, and what is none of these must be a call.
     _count_part(scope)
     if (whole := scope.whole(node)) is not None:
         return whole
@@ -112,9 +113,9 @@ def read_part(scope: Scope, node: exp.Expr) -> Node:  # noqa: PLR0911  one for e
     if is_constant(node) or isinstance(node, exp.Neg):
         return scope.constant(node)
     if type(node) in scope.operators:
-        return _chain(scope, node)
+        return _read_chain(scope, node)
     if isinstance(node, exp.Case):
-        return _case(scope, node)
+        return _read_case(scope, node)
     if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
         return scope.name(node)
     return scope.call(node)
@@ -133,8 +134,9 @@ def is_constant(node: exp.Expr | None) -> bool:
     return isinstance(node, exp.Literal | exp.Boolean | exp.Cast | exp.Null)
 
 
-def _chain(scope: Scope, node: exp.Expr) -> Node:
+def _read_chain(scope: Scope, node: exp.Expr) -> Node:
     """Read a chain of operators; what stands on the left is not recursed into."""
+    # Down the left side first, then back up: a long sum is a deep tree, and recursion would end at its depth.
     chain, left, whole = [], node, None
     while whole is None and type(left) in scope.operators:
         _count_part(scope)
@@ -148,10 +150,11 @@ def _chain(scope: Scope, node: exp.Expr) -> Node:
     return value
 
 
-def _case(scope: Scope, node: exp.Case) -> Node:
+def _read_case(scope: Scope, node: exp.Case) -> Node:
     if node.this is not None:
         scope.text.refuse(node.this, f"CASE takes conditions; write it like {scope.like}")
     scope.text.take(node, "ifs", "default")
+    # An ELSE is one value more than there are conditions; ELSE NULL is the same as none.
     tests, nodes, default = [], [], node.args.get("default")
     for branch in node.args["ifs"]:
         scope.text.take(branch, "this", "true")
@@ -177,42 +180,42 @@ def read_condition_node(scope: Scope, node: exp.Expr) -> Condition:
     return reader(scope, node)
 
 
-def _paren(scope: Scope, node: exp.Expr) -> Condition:
+def _read_paren(scope: Scope, node: exp.Expr) -> Condition:
     scope.text.take(node, "this")
     return read_condition_node(scope, node.this)
 
 
-def _not(scope: Scope, node: exp.Expr) -> Condition:
+def _read_not(scope: Scope, node: exp.Expr) -> Condition:
     scope.text.take(node, "this")
     return Not(read_condition_node(scope, node.this))
 
 
-def _connected(scope: Scope, node: exp.Expr) -> Condition:
+def _read_connective(scope: Scope, node: exp.Expr) -> Condition:
     """Read a chain of AND or OR; it is flattened, not recursed into."""
     connective: type[And] | type[Or] = And if isinstance(node, exp.And) else Or
-    waiting, conditions = [node], []
-    while waiting:
-        part = waiting.pop()
+    pending, conditions = [node], []
+    while pending:
+        part = pending.pop()
         if type(part) is type(node):
             scope.text.take(part, "this", "expression")
-            waiting += [part.expression, part.this]
+            pending += [part.expression, part.this]
         else:
             conditions.append(read_condition_node(scope, part))
     return joined(connective, *conditions)
 
 
-def _comparison(scope: Scope, node: exp.Expr) -> Condition:
+def _read_comparison(scope: Scope, node: exp.Expr) -> Condition:
     scope.text.take(node, "this", "expression")
     return scope.compare(node.this, COMPARISONS[type(node)], node.expression)
 
 
-def _between(scope: Scope, node: exp.Expr) -> Condition:
+def _read_between(scope: Scope, node: exp.Expr) -> Condition:
     scope.text.take(node, "this", "low", "high")
     low, high = node.args["low"], node.args["high"]
     return And((scope.compare(node.this, ">=", low), scope.compare(node.this, "<=", high)))
 
 
-def _in(scope: Scope, node: exp.Expr) -> Condition:
+def _read_in(scope: Scope, node: exp.Expr) -> Condition:
     assert isinstance(node, exp.In)
     if not node.expressions:
         scope.text.refuse(node, f"IN takes a list of constants, got {kind(node)}; write it like age IN (17, 18)")
@@ -222,30 +225,22 @@ def _in(scope: Scope, node: exp.Expr) -> Condition:
     return scope.is_in(node)
 
 
-def _is(scope: Scope, node: exp.Expr) -> Condition:
+def _read_is(scope: Scope, node: exp.Expr) -> Condition:
     assert isinstance(node, exp.Is)
     scope.text.take(node, "this", "expression")
     return scope.is_null(node)
 
 
-def _like(scope: Scope, node: exp.Expr) -> Condition:
-    return scope.is_like(node)
-
-
-def _name(scope: Scope, node: exp.Expr) -> Condition:
-    return scope.is_true(node)
-
-
 _CONDITIONS: dict[type[exp.Expr], Callable[[Scope, exp.Expr], Condition]] = {
-    exp.Paren: _paren,
-    exp.And: _connected,
-    exp.Or: _connected,
-    exp.Not: _not,
-    exp.Between: _between,
-    exp.In: _in,
-    exp.Is: _is,
-    exp.Like: _like,
-    exp.ILike: _like,
-    exp.Column: _name,
-    **dict.fromkeys(COMPARISONS, _comparison),
+    exp.Paren: _read_paren,
+    exp.And: _read_connective,
+    exp.Or: _read_connective,
+    exp.Not: _read_not,
+    exp.Between: _read_between,
+    exp.In: _read_in,
+    exp.Is: _read_is,
+    exp.Like: lambda scope, node: scope.is_like(node),
+    exp.ILike: lambda scope, node: scope.is_like(node),
+    exp.Column: lambda scope, node: scope.is_true(node),
+    **dict.fromkeys(COMPARISONS, _read_comparison),
 }

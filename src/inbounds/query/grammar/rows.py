@@ -43,7 +43,7 @@ from inbounds.query.grammar.values import read_column, read_constant
 if TYPE_CHECKING:
     from inbounds.query.tables.table import Table
 
-Built = TypeVar("Built", bound=Node)
+T = TypeVar("T", bound=Node)
 
 SYNONYMS = {"CEILING": "CEIL", "DAYOFMONTH": "DAY", "WEEKOFYEAR": "WEEK", "DATETRUNC": "DATE_TRUNC"}
 
@@ -88,14 +88,14 @@ class RowScope(Scope):
             self.text.refuse(node, f"{kind(node)} is not supported; write x - FLOOR(x / 10) * 10 for x % 10")
         if not isinstance(node, exp.Anonymous):
             return self.name(node)
-        function = _function(node.name)
+        function = _canonical_function(node.name)
         if function not in KNOWN and (problem := refuse_function(function)) is not None:
             self.text.refuse(node, problem)
         self.text.take(node, "this", "expressions")
         values = [read_part(self, argument) for argument in node.expressions]
         if function == "DATE_PART" and len(values) == 2 and isinstance(values[0], Constant):
             part = str(values[0].value)
-            return self._build(node, lambda: call(_function(part), values[1]))
+            return self._build(node, lambda: call(_canonical_function(part), values[1]))
         if function == "CEIL" and len(values) == 1:
             return self._build(node, lambda: negate(call("FLOOR", negate(values[0]))))
         return self._build(node, lambda: call(function, *values))
@@ -106,9 +106,9 @@ class RowScope(Scope):
         for word in ("EXTRACT", str(node.this.name)):
             self.text.take_word(word)
         day = read_part(self, node.expression)
-        return self._build(node, lambda: call(_function(str(node.this.name)), day))
+        return self._build(node, lambda: call(_canonical_function(str(node.this.name)), day))
 
-    def _build(self, node: exp.Expr | None, build: Callable[[], Built]) -> Built:
+    def _build(self, node: exp.Expr | None, build: Callable[[], T]) -> T:
         """Return what is built, or refuse it with a mark."""
         try:
             return build()
@@ -139,10 +139,10 @@ class RowScope(Scope):
         if not any(constants):
             self.text.fit(left.parent, lambda table: checked(table, condition))
             return
-        of, with_ = (right, left) if constants[0] else (left, right)
-        column = self.text.fit(of, lambda table: table.column(condition.this))
+        column_node, constant_node = (right, left) if constants[0] else (left, right)
+        column = self.text.fit(column_node, lambda table: table.column(condition.this))
         unordered = column is not None and not column.has_order and condition.operator not in ("=", "<>")
-        self.text.fit(left.parent if unordered else with_, lambda table: checked(table, condition))
+        self.text.fit(left.parent if unordered else constant_node, lambda table: checked(table, condition))
 
     def _side(self, node: exp.Expr) -> Node:
         if isinstance(node, exp.Column) or is_derived(node):
@@ -185,11 +185,11 @@ class RowScope(Scope):
 
     def _truth(self, node: exp.Expr) -> Node:
         """Return a column of truth values."""
-        this = read_node(self.text, node)
-        column = self.text.fit(node, lambda table: table.column(this))
+        column_ref = read_node(self.text, node)
+        column = self.text.fit(node, lambda table: table.column(column_ref))
         if column is not None and column.kind != TRUTH_KEY:
             self.text.refuse(node, f"{kind(node)} is not true or false; compare it, as in {kind(node)} = …")
-        return this
+        return column_ref
 
     def refuse_condition(self, node: exp.Expr) -> NoReturn:
         """Refuse what is no condition on a row."""
@@ -198,24 +198,24 @@ class RowScope(Scope):
         )
 
 
-def read_condition(given: str, table: Table | None = None) -> Condition:
+def read_condition(sql: str, table: Table | None = None) -> Condition:
     """Read what could stand after WHERE, about the columns of a table."""
-    text = SqlText(given, "a condition")
+    text = SqlText(sql, "a condition")
     if table is not None:
         text.ask(table, "")
-    return text.read(lambda: _parse(given), lambda tree: condition(text, tree), "age >= 65")
+    return text.read(lambda: _parse(sql), lambda tree: condition(text, tree), "age >= 65")
 
 
-def read_expression(given: str) -> Expression:
+def read_expression(sql: str) -> Expression:
     """Read a column made of columns, such as `FLOOR(age / 10) * 10`."""
-    text = SqlText(given, "an expression")
+    text = SqlText(sql, "an expression")
     return text.read(
-        lambda: _parse(given), lambda tree: Expression(read_value(RowScope(text), tree)), "FLOOR(age / 10) * 10"
+        lambda: _parse(sql), lambda tree: Expression(read_value(RowScope(text), tree)), "FLOOR(age / 10) * 10"
     )
 
 
-def _parse(given: str) -> Any:
-    return sqlglot.parse_one(given, into=exp.Condition, dialect=PlainCalls)
+def _parse(sql: str) -> Any:
+    return sqlglot.parse_one(sql, into=exp.Condition, dialect=PlainCalls)
 
 
 def condition(text: SqlText, node: exp.Expr) -> Condition:
@@ -232,23 +232,23 @@ def is_derived(node: exp.Expr) -> bool:
 
 def read_node(text: SqlText, node: exp.Expr | None) -> Node:
     """Return a column, or one made of columns; refuse one that the table does not have."""
-    this = read_node_or_unit(text, node)
-    text.fit(node, lambda table: table.column(this))
-    return this
+    column = read_node_or_unit(text, node)
+    text.fit(node, lambda table: table.column(column))
+    return column
 
 
 def read_node_or_unit(text: SqlText, node: exp.Expr | None) -> Node:
     """Return a column, one made of columns, or the unit."""
     if node is None or not is_derived(node):
         return ColumnRef(read_column(text, node))
-    this = read_value(RowScope(text), node)
-    if isinstance(this, Constant):
+    column = read_value(RowScope(text), node)
+    if isinstance(column, Constant):
         text.refuse(node, f"a column is needed here, got {kind(node)}; name one from the contract")
     try:
-        return limit_size(this)
+        return limit_size(column)
     except InvalidQuestion as problem:
         text.refuse(node, str(problem))
 
 
-def _function(name: str) -> str:
+def _canonical_function(name: str) -> str:
     return SYNONYMS.get(name.upper(), name.upper())

@@ -49,7 +49,7 @@ OPENING: dict[type[exp.Expr], tuple[str, ...]] = {
 }
 """Words with which a part of a text begins, and for which sqlglot keeps no place."""
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 
 class PlainCalls(DuckDB):
@@ -65,16 +65,16 @@ class PlainCalls(DuckDB):
 class SqlText:
     """One text, and which of its nodes have been read."""
 
-    def __init__(self, given: object, what: str, unit: str = "", columns: Mapping[str, Column] | None = None) -> None:
-        if not isinstance(given, str):
-            raise InvalidQuestion(f"{what} must be text, got {shown(given)}; write it in quotes")
-        if not given.strip():
-            raise InvalidQuestion(f"{what} must not be empty, got {shown(given)}; write what you ask for")
-        if len(given) > LONGEST:
+    def __init__(self, sql: object, what: str, unit: str = "", columns: Mapping[str, Column] | None = None) -> None:
+        if not isinstance(sql, str):
+            raise InvalidQuestion(f"{what} must be text, got {shown(sql)}; write it in quotes")
+        if not sql.strip():
+            raise InvalidQuestion(f"{what} must not be empty, got {shown(sql)}; write what you ask for")
+        if len(sql) > LONGEST:
             raise InvalidQuestion(
-                f"{what} must be at most {LONGEST} characters long, got {len(given)}; ask something simpler"
+                f"{what} must be at most {LONGEST} characters long, got {len(sql)}; ask something simpler"
             )
-        self.sql = given
+        self.sql = sql
         self.unit = unit
         """The column that tells whose rows they are."""
         self.table = ""
@@ -95,32 +95,32 @@ class SqlText:
         """How many conditions have been read."""
         self.parts = 0
         """How many parts of an expression have been read."""
-        self._taken: set[int] = set()
+        self._read_nodes: set[int] = set()
         self._words: list[str] = []
 
-    def read(self, parse: Callable[[], Any], read: Callable[[Any], Found], like: str) -> Found:
+    def read(self, parse: Callable[[], Any], read: Callable[[Any], T], like: str) -> T:
         """Return what `read` makes of the tree that `parse` finds; `like` is what a message shows as an example."""
         try:
-            tree = self._parsed(parse, like)
-            found = read(tree)
+            tree = self._parse(parse, like)
+            result = read(tree)
         except RecursionError:
             raise InvalidQuestion("the text is nested too deeply; ask something simpler") from None
         self._refuse_unread(tree)
-        return found
+        return result
 
-    def _parsed(self, parse: Callable[[], Any], like: str) -> Any:
+    def _parse(self, parse: Callable[[], Any], like: str) -> Any:
         try:
             with _quiet():
-                found, self._tokens = parse(), sqlglot.tokenize(self.sql, dialect=PlainCalls)
+                tree, self._tokens = parse(), sqlglot.tokenize(self.sql, dialect=PlainCalls)
         except SqlglotError as problem:
             raise InvalidQuestion(f"not SQL: {_complaint(problem)}; write it like {like}") from None
         for token in self._tokens:  # sqlglot would read 1_0 as 10, and keeps nothing of how it was written
-            written = self.sql[token.start : token.end + 1]
-            if token.token_type == Token.NUMBER and not is_decimal(written):
+            number = self.sql[token.start : token.end + 1]
+            if token.token_type == Token.NUMBER and not is_decimal(number):
                 raise InvalidQuestion(
-                    f"a number must be in the digits 0 to 9, got {shown(written)}; write it like 1000 or 2.5"
+                    f"a number must be in the digits 0 to 9, got {shown(number)}; write it like 1000 or 2.5"
                 )
-        return found
+        return tree
 
     def take(self, node: exp.Expr, *names: str) -> None:
         """Note that a node is being read, with the arguments named; refuse it if it has any other."""
@@ -129,7 +129,7 @@ class SqlText:
                 other = value[0] if isinstance(value, list) else value
                 at = other if isinstance(other, exp.Expr) else node
                 self.refuse(at, f"{kind(node)} has a part that is not understood; leave it out")
-        self._taken.add(id(node))
+        self._read_nodes.add(id(node))
 
     def take_word(self, word: str) -> None:
         """Note that a word is being read for which sqlglot keeps no place."""
@@ -138,21 +138,21 @@ class SqlText:
     def arguments(self, call: exp.Expr, most: int, like: str) -> list[exp.Expr]:
         """Return the arguments of a function, which has at least one and at most so many."""
         self.take(call, "this", "expressions")
-        found = list(call.expressions)
-        if not 1 <= len(found) <= most:
-            at = found[most] if found else call
-            self.refuse(at, f"{call.name.upper()} cannot take {len(found)} arguments; write it like {like}")
-        return found
+        arguments = list(call.expressions)
+        if not 1 <= len(arguments) <= most:
+            at = arguments[most] if arguments else call
+            self.refuse(at, f"{call.name.upper()} cannot take {len(arguments)} arguments; write it like {like}")
+        return arguments
 
     def canonical(self, name: exp.Expr, names: Iterable[str]) -> str:
         """Return a name as it is written among others: in any case, unless it is in quotes."""
-        written, known = str(name.name), list(dict.fromkeys(names))
-        if name.args.get("quoted") or written in known:
-            return written
-        found = [one for one in known if one.lower() == written.lower()]
-        if len(found) > 1:
-            self.refuse(name, f"{written} may be {' or '.join(found)}; spell it as the contract does")
-        return found[0] if found else written
+        spelling, known = str(name.name), list(dict.fromkeys(names))
+        if name.args.get("quoted") or spelling in known:
+            return spelling
+        matches = [candidate for candidate in known if candidate.lower() == spelling.lower()]
+        if len(matches) > 1:
+            self.refuse(name, f"{spelling} may be {' or '.join(matches)}; spell it as the contract does")
+        return matches[0] if matches else spelling
 
     def given_name(self, name: exp.Expr) -> str:
         """Return a name that is given to something; sqlglot would take a text for one."""
@@ -181,18 +181,18 @@ class SqlText:
     @contextmanager
     def inside(self) -> Iterator[None]:
         """Read a SELECT inside another one: it has tables of its own."""
-        kept = self.table, self.names, self.unmatched, self.unit, self.columns, self.asked
+        outer = self.table, self.names, self.unmatched, self.unit, self.columns, self.asked
         self.names, self.unmatched = {}, set()
         try:
             yield
         finally:
-            self.table, self.names, self.unmatched, self.unit, self.columns, self.asked = kept
+            self.table, self.names, self.unmatched, self.unit, self.columns, self.asked = outer
 
-    def ask(self, table: Table, called: str) -> None:
+    def ask(self, table: Table, name: str) -> None:
         """Read from here on what is asked of a table, and by which name."""
-        self.asked, self.table, self.columns = table, called, table.columns
+        self.asked, self.table, self.columns = table, name, table.columns
 
-    def fit(self, node: exp.Expr | None, check: Callable[[Table], Found]) -> Found | None:
+    def fit(self, node: exp.Expr | None, check: Callable[[Table], T]) -> T | None:
         """Return what a check of the table that is asked returns; what it refuses is pointed at."""
         if self.asked is None:
             return None
@@ -205,29 +205,32 @@ class SqlText:
 
     def refuse(self, node: Any, why: str) -> NoReturn:
         """Refuse a part of the text, and point at it."""
-        raise InvalidQuestion(why + self._marked(node))
+        raise InvalidQuestion(why + self._mark(node))
 
     def _refuse_unread(self, tree: exp.Expr) -> None:
         """Refuse a text of which a node, or a token that sqlglot dropped, has not been read."""
+        # Nodes first; then tokens, for sqlglot drops some words without a trace.  A token is read if a node begins at
+        # it, if a reader took the word, or if the grammar has no name for it.
         nodes = list(tree.walk())
         for node in nodes:
-            if id(node) not in self._taken:
+            if id(node) not in self._read_nodes:
                 self.refuse(node, f"{kind(node)} is not understood here; leave it out")
-        read = {node.meta["start"] for node in nodes if "start" in node.meta}
+        places = {node.meta["start"] for node in nodes if "start" in node.meta}
         words = list(self._words)
         for token in self._tokens:
-            if token.token_type in WRITTEN and token.start not in read and token.text.upper() in words:
-                words.remove(token.text.upper())
-            elif token.token_type in WRITTEN and token.start not in read and token.text.upper() not in UNNAMED:
-                written = cut(self.sql[token.start : token.end + 1])
-                raise InvalidQuestion(
-                    f"{written} is not understood here; leave it out" + self._line(token.start, token.end)
-                )
+            if token.token_type not in WRITTEN or token.start in places:
+                continue
+            word = token.text.upper()
+            if word in words:
+                words.remove(word)
+            elif word not in UNNAMED:
+                text, line = cut(self.sql[token.start : token.end + 1]), self._line(token.start, token.end)
+                raise InvalidQuestion(f"{text} is not understood here; leave it out{line}")
 
-    def _marked(self, node: object) -> str:
+    def _mark(self, node: object) -> str:
         if not isinstance(node, exp.Expr):
             return ""
-        places = [one.meta for one in node.walk() if "start" in one.meta]
+        places = [part.meta for part in node.walk() if "start" in part.meta]
         if not places:
             return self._line_of_word(kind(node))
         start, end = min(place["start"] for place in places), max(place["end"] for place in places)
@@ -236,9 +239,10 @@ class SqlText:
     def _whole(self, node: exp.Expr, start: int, end: int) -> tuple[int, int]:
         """Return where a part of the text begins and ends with its brackets and opening words, which have no place."""
         tokens = self._tokens
-        first = next((i for i, one in enumerate(tokens) if one.start >= start), 0)
-        last = next((i for i, one in reversed(list(enumerate(tokens))) if one.end <= end), len(tokens) - 1)
-        opening = next((words for of, words in OPENING.items() if isinstance(node, of)), ())
+        first = next((i for i, token in enumerate(tokens) if token.start >= start), 0)
+        last = next((i for i, token in reversed(list(enumerate(tokens))) if token.end <= end), len(tokens) - 1)
+        # From the tokens that the nodes cover, go left over opening words, then outwards until brackets are even.
+        opening = next((words for node_type, words in OPENING.items() if isinstance(node, node_type)), ())
         while first > 0 and tokens[first - 1].text.upper() in opening:
             first -= 1
         if isinstance(node, exp.Cast) and first > 1 and tokens[first - 2].text.upper() in CASTS:
@@ -253,8 +257,8 @@ class SqlText:
 
     def _line_of_word(self, word: str) -> str:
         """Return the line that holds a word, with a mark under it, if it is there once."""
-        found = [one for one in self._tokens if one.text.upper() == word.upper()]
-        return self._line(found[0].start, found[0].end) if len(found) == 1 else ""
+        tokens = [token for token in self._tokens if token.text.upper() == word.upper()]
+        return self._line(tokens[0].start, tokens[0].end) if len(tokens) == 1 else ""
 
     def _line(self, start: int, end: int) -> str:
         """Return the line of the text that holds a part of it, with a mark under it, to be put below a message."""
@@ -298,7 +302,8 @@ def _complaint(problem: SqlglotError) -> str:
     details = getattr(problem, "errors", None)
     if details:
         first = details[0]
-        said = str(first.get("description"))
-        what = said if said.startswith(("Expecting", "Expected")) else "it cannot be read"  # other words help nobody
+        description = str(first.get("description"))
+        is_clear = description.startswith(("Expecting", "Expected"))  # other words of sqlglot help nobody
+        what = description if is_clear else "it cannot be read"
         return f"{what}, at line {first.get('line')}, column {first.get('col')}"
     return "it cannot be read"

@@ -21,33 +21,34 @@ def read_column(text: SqlText, node: exp.Expr | None) -> str:
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
         text.refuse(node, no_value(node) or f"a column is needed here, got {kind(node)}; name one from the contract")
     table, tables = node.args.get("table"), (text.table, *text.names)
-    called = "" if table is None else text.canonical(table, tables)
-    if node.args.get("db") or (table is not None and called not in tables):
+    owner = "" if table is None else text.canonical(table, tables)
+    if node.args.get("db") or (table is not None and owner not in tables):
         text.refuse(node, f"{kind(node)} names another table; leave out the part before the dot")
     text.take(node, "this", "table")
     for name in (node.this, table):
         if name is not None:
             text.take(name, "this", "quoted")
-    names = text.names.get(called, {})
-    own = text.canonical(node.this, names)
-    if names and own not in names:
-        text.refuse(node, f"{called} has no column {own}; it has {', '.join(names)}")
-    if called in text.unmatched and names[own] == text.unit:
+    # In a join a column is looked up under the name of its table; else it is one of the table that is asked.
+    names = text.names.get(owner, {})
+    column = text.canonical(node.this, names)
+    if names and column not in names:
+        text.refuse(node, f"{owner} has no column {column}; it has {', '.join(names)}")
+    if owner in text.unmatched and names[column] == text.unit:
         text.refuse(
             node,
             f"{kind(node)} is missing in rows without a match, so it cannot be their unit; count "
-            f"{text.table}.{text.unit}, or use another column of {called}",
+            f"{text.table}.{text.unit}, or use another column of {owner}",
         )
-    if own in names:
-        return names[own]
+    if column in names:
+        return names[column]
     known = (*text.columns, *([text.unit] if text.unit else []))
-    found = text.canonical(node.this, known)
-    is_unknown = found not in known and not any(one.endswith(f".{found}") for one in known)
+    own_name = text.canonical(node.this, known)
+    is_unknown = own_name not in known and not any(other.endswith(f".{own_name}") for other in known)
     if text.asked is not None and table is None and node.this.args.get("quoted") and is_unknown:
-        there = ", ".join(list(text.columns)[:10]) or "none but the unit"
+        columns = ", ".join(list(text.columns)[:10]) or "none but the unit"
         as_text = exp.Literal.string(node.name).sql()
-        text.refuse(node, f"there is no column {kind(node)}; for text write {as_text}, for a column one of {there}")
-    return found
+        text.refuse(node, f"there is no column {kind(node)}; for text write {as_text}, for a column one of {columns}")
+    return own_name
 
 
 def no_value(node: exp.Expr | None) -> str | None:
@@ -101,10 +102,10 @@ def _number(text: SqlText, node: exp.Literal) -> int | Fraction:
     """Return a number exactly, unless it is written to fill the memory."""
     text.take(node, "this")
     try:
-        written = Decimal(node.this) if len(node.this) <= LONGEST_NUMBER else None
+        number = Decimal(node.this) if len(node.this) <= LONGEST_NUMBER else None
     except InvalidOperation:  # an exponent beyond all
-        written = None
-    if written is None or abs(written.adjusted()) > LONGEST_NUMBER:
+        number = None
+    if number is None or abs(number.adjusted()) > LONGEST_NUMBER:
         text.refuse(node, f"a number may have at most {LONGEST_NUMBER} digits; round it")
-    found = Fraction(written)
-    return found.numerator if found.denominator == 1 else found
+    value = Fraction(number)
+    return value.numerator if value.denominator == 1 else value
