@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
@@ -147,6 +147,10 @@ class Numbers:
     def _place(self, text: str) -> Fraction:
         return (self.kind.typed(text) - self.low) / self.step
 
+    def text_keys(self) -> NoReturn:
+        """Refuse a pattern."""
+        raise InvalidQuestion(f"{self.name} holds no text, so LIKE does not apply; compare it with a constant")
+
     def threshold(self, operator: Comparison, value: Fraction) -> tuple[Comparison, int]:
         """Return the same comparison, of steps above the least value with an integer.
 
@@ -230,6 +234,10 @@ class Keys:
         return self.places.get(text.lower() if self.kind == TRUTH_KEY else text)
 
     nearest = exact
+
+    def text_keys(self) -> tuple[Key, ...]:
+        """Return the keys that a pattern is compared with."""
+        return self.keys
 
 
 Column = Numbers | Keys

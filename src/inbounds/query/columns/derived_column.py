@@ -38,6 +38,8 @@ Find = Callable[[Node], Column]
 
 ONE, LESS = Fraction(1), Fraction(-1)
 
+CONNECTED: dict[type[Condition], type[w.Truth]] = {And: w.Every, Or: w.Either, Not: w.Opposite}
+
 
 @dataclass(frozen=True)
 class DerivedNumbers(Numbers):
@@ -315,10 +317,9 @@ class _Deriver:
         """Return a condition as a test of whole numbers."""
         match condition:
             case And() | Or() | Not():
-                joins = w.Every if isinstance(condition, And) else w.Either if isinstance(condition, Or) else w.Opposite
-                return joins(tuple(self.truth(part) for part in condition.conditions()))
+                return CONNECTED[type(condition)](tuple(map(self.truth, condition.conditions())))
             case Like():
-                return self.truth(condition.among(keys_of(self.find(condition.this))))
+                return self.truth(condition.fit(self.find(condition.this)))
             case Predicate():
                 column = self.find(condition.this)
                 operator, numbers = codes_of(condition, column)
@@ -383,10 +384,3 @@ def find_column(columns: Mapping[str, Column], node: Node) -> Column | None:
         return find(node)
     except (InvalidQuestion, KeyError):
         return None
-
-
-def keys_of(column: Column) -> tuple[str | int | bool, ...]:
-    """Return the keys of a column that LIKE looks at."""
-    if not isinstance(column, Keys):
-        raise InvalidQuestion(f"{column.name} holds no text, so LIKE does not apply; compare it with a constant")
-    return column.keys

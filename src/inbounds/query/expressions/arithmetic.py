@@ -99,9 +99,11 @@ class Case(Node):
 
 def cases_in(node: Node) -> Iterator[Case]:
     """Yield each CASE in an expression; not those that are inside a condition."""
-    waiting = [node]
-    while waiting:
-        this = waiting.pop()
-        if isinstance(this, Case):
-            yield this
-        waiting.extend(this.choices if isinstance(this, Case) else this.parts())
+    pending = [node]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Case):
+            yield part
+            pending.extend(part.choices)
+        else:
+            pending.extend(part.parts())

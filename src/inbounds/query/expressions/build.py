@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator as operators
 import re
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -22,34 +24,38 @@ ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 MIRRORED: dict[Comparison, Comparison] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
+COMPUTED: dict[Operator, Callable[[Any, Any], Any]] = {
+    "+": operators.add, "-": operators.sub, "*": operators.mul, "/": operators.truediv,
+}  # fmt: skip
 
-def constant(given: object) -> Constant:
+
+def constant(value: object) -> Constant:
     """Return a constant to compute with: a number exactly, a text that is a day as that day."""
-    if isinstance(given, str) and ISO_DAY.fullmatch(given):
+    if isinstance(value, str) and ISO_DAY.fullmatch(value):
         try:
-            return Constant(date.fromisoformat(given))
+            return Constant(date.fromisoformat(value))
         except ValueError:
-            raise InvalidQuestion(f"{given} is not a date of the calendar; write it like '2026-12-31'") from None
-    if isinstance(given, bool | str) or type(given) is date:
-        return Constant(given)
-    if isinstance(given, int | float | Decimal | Fraction):
-        return Constant(_number(given))
-    raise InvalidQuestion(f"columns can be computed with columns and constants, got {shown(given)}; give one of these")
+            raise InvalidQuestion(f"{value} is not a date of the calendar; write it like '2026-12-31'") from None
+    if isinstance(value, bool | str) or type(value) is date:
+        return Constant(value)
+    if isinstance(value, int | float | Decimal | Fraction):
+        return Constant(_number(value))
+    raise InvalidQuestion(f"columns can be computed with columns and constants, got {shown(value)}; give one of these")
 
 
 def combine(operator: Operator, left: Node, right: Node) -> Node:
     """Return two expressions joined by + - * or /; constants are computed at once."""
+    a, b = left.number, right.number
     if operator == "/":
-        if not isinstance(right, Constant) or not right.is_number:
+        if b is None:
             raise InvalidQuestion(
                 f"{left} / {right} divides by a value that may be zero; divide by a constant, or ask for the two sums"
             )
-        if right.value == 0:
+        if b == 0:
             raise InvalidQuestion(f"{left} / 0 divides by zero; divide by another constant")
-    if not (isinstance(left, Constant) and left.is_number and isinstance(right, Constant) and right.is_number):
+    if a is None or b is None:
         return Binary(operator, left, right)
-    a, b = left.value, right.value
-    return Constant(_number({"+": a + b, "-": a - b, "*": a * b}[operator] if operator != "/" else a / b))
+    return Constant(_number(COMPUTED[operator](a, b)))
 
 
 def floor_divide(left: Node, right: Node) -> Node:
@@ -83,12 +89,11 @@ def indicator(node: Node) -> Condition | None:
     if not isinstance(node, Case) or len(node.branches) != 1:
         return None
     ((test, value),) = node.branches
-    ends = [end.value if isinstance(end, Constant) else None for end in (value, node.otherwise)]
-    return test if ends == [1, 0] and not any(isinstance(end, bool) for end in ends) else None
+    return test if node.otherwise is not None and (value.number, node.otherwise.number) == (1, 0) else None
 
 
-def _number(given: Any) -> Fraction:
-    number = as_written(given, "a constant", InvalidQuestion)
+def _number(value: Any) -> Fraction:
+    number = as_written(value, "a constant", InvalidQuestion)
     if max(abs(number.numerator), number.denominator) > 10**400:
         raise InvalidQuestion("a constant may have at most 400 digits; round it")
     return number

@@ -39,28 +39,28 @@ class Expression:
         return str(self.node)
 
     def __add__(self, other: object) -> Expression:
-        return self._with("+", other)
+        return self._combine("+", other)
 
     def __radd__(self, other: object) -> Expression:
-        return _operand(other)._with("+", self)
+        return _operand(other)._combine("+", self)
 
     def __sub__(self, other: object) -> Expression:
-        return self._with("-", other)
+        return self._combine("-", other)
 
     def __rsub__(self, other: object) -> Expression:
-        return _operand(other)._with("-", self)
+        return _operand(other)._combine("-", self)
 
     def __mul__(self, other: object) -> Expression:
-        return self._with("*", other)
+        return self._combine("*", other)
 
     def __rmul__(self, other: object) -> Expression:
-        return _operand(other)._with("*", self)
+        return _operand(other)._combine("*", self)
 
     def __truediv__(self, other: object) -> Expression:
-        return self._with("/", other)
+        return self._combine("/", other)
 
     def __rtruediv__(self, other: object) -> Expression:
-        return _operand(other)._with("/", self)
+        return _operand(other)._combine("/", self)
 
     def __floordiv__(self, other: object) -> Expression:
         return Expression(build.floor_divide(self.node, _operand(other).node))
@@ -83,22 +83,22 @@ class Expression:
     # Comparisons.
 
     def __eq__(self, value: object) -> Condition:  # type: ignore[override]
-        return self._compared("=", value)
+        return self._compare("=", value)
 
     def __ne__(self, value: object) -> Condition:  # type: ignore[override]
-        return self._compared("<>", value)
+        return self._compare("<>", value)
 
     def __lt__(self, value: object) -> Condition:
-        return self._compared("<", value)
+        return self._compare("<", value)
 
     def __le__(self, value: object) -> Condition:
-        return self._compared("<=", value)
+        return self._compare("<=", value)
 
     def __gt__(self, value: object) -> Condition:
-        return self._compared(">", value)
+        return self._compare(">", value)
 
     def __ge__(self, value: object) -> Condition:
-        return self._compared(">=", value)
+        return self._compare(">=", value)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -110,7 +110,7 @@ class Expression:
 
     def between(self, low: object, high: object) -> Condition:
         """Return the condition that it is from `low` to `high`, both included."""
-        return And((self._compared(">=", low), self._compared("<=", high)))
+        return And((self._compare(">=", low), self._compare("<=", high)))
 
     def is_missing(self) -> Condition:
         """Return the condition that it is NULL or NaN, or not in the category list."""
@@ -155,13 +155,13 @@ class Expression:
         """The expression as a column that a condition is about."""
         return build.limit_size(self.node)
 
-    def _with(self, operator: Operator, other: object) -> Expression:
+    def _combine(self, operator: Operator, other: object) -> Expression:
         return Expression(build.combine(operator, self.node, _operand(other).node))
 
     def _call(self, function: str, *others: object) -> Expression:
         return Expression(call(function, self.node, *(_operand(other).node for other in others)))
 
-    def _compared(self, operator: Comparison, value: object) -> Condition:
+    def _compare(self, operator: Comparison, value: object) -> Condition:
         # A constant stays as it was given: the column that it is compared with knows how to read it.
         other = value.node if isinstance(value, Expression) else Constant(value)
         condition = build.compare(self.node, operator, other)
@@ -191,6 +191,6 @@ def case(*branches: tuple[Condition, object], otherwise: object = None) -> Expre
     return Expression(Case(values, None if otherwise is None else _operand(otherwise).node))
 
 
-def _operand(given: object) -> Expression:
+def _operand(value: object) -> Expression:
     """Return an expression, or a constant as one."""
-    return given if isinstance(given, Expression) else Expression(build.constant(given))
+    return value if isinstance(value, Expression) else Expression(build.constant(value))

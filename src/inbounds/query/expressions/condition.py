@@ -11,13 +11,17 @@ and only rows for which a condition is true are kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.expressions.node import Constant, Node, literal
+
+if TYPE_CHECKING:
+    from inbounds.query.columns.column import Column
 
 Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
 
@@ -47,12 +51,16 @@ class Condition(Node):
         """Return the conditions that this one joins, if it does."""
         return ()
 
+    def rebuild(self, change: Callable[[Condition], Condition]) -> Condition:
+        """Return it with each of the conditions that it joins changed."""
+        return self
+
     def predicates(self) -> Iterator[Predicate]:
         """Yield the comparisons and the like that it joins."""
         for condition in self.conditions():
             yield from condition.predicates()
 
-    def counted(self) -> tuple[Node, ...]:
+    def counted_parts(self) -> tuple[Node, ...]:
         """Return the conditions that it joins: what is compared does not count."""
         return self.conditions()
 
@@ -76,7 +84,7 @@ class _OfValue(Condition):
     this: Node
 
 
-class Predicate(_OfValue):
+class Predicate(_OfValue, ABC):
     """A value compared with a constant, or with several, or with none: whether it is missing."""
 
     operator: Comparison = "="
@@ -85,6 +93,10 @@ class Predicate(_OfValue):
     def constants(self) -> tuple[Any, ...]:
         """What it is compared with."""
         return ()
+
+    @abstractmethod
+    def fit(self, column: Column) -> Condition:
+        """Return it about a column, with its constants as that column writes them; refuse one that it cannot hold."""
 
     def parts(self) -> tuple[Node, ...]:
         """Return what is compared."""
@@ -117,6 +129,12 @@ class Compare(Predicate):
         """The constant."""
         return (self.value,)
 
+    def fit(self, column: Column) -> Condition:
+        """Return it about a column; refuse an order that keys do not have."""
+        if not column.has_order and self.operator not in ("=", "<>"):
+            raise InvalidQuestion(f"{column.name} is categorical and has no order; use =, <> or IN")
+        return Compare(column.node, self.operator, Constant(column.constant(self.value)))
+
     def parts(self) -> tuple[Node, ...]:
         """Return both."""
         return self.this, self.other
@@ -137,6 +155,14 @@ class In(Predicate):
         """The constants."""
         return tuple(option.value for option in self.options)
 
+    def fit(self, column: Column) -> Condition:
+        """Return it about a column; refuse a list that is empty or too long."""
+        if not 1 <= len(self.options) <= MOST_NODES:
+            raise InvalidQuestion(
+                f"IN must list from 1 to {MOST_NODES} constants, got {len(self.options)}; list others"
+            )
+        return is_in(column.node, tuple(map(column.constant, self.constants)))
+
     def __str__(self) -> str:
         return f"{self.this} IN ({', '.join(map(literal, self.constants))})"
 
@@ -147,6 +173,10 @@ class Like(Predicate):
 
     pattern: str
     any_case: bool = False
+
+    def fit(self, column: Column) -> Condition:
+        """Return the condition that a column has one of those of its keys that fit."""
+        return self.among(column.text_keys())
 
     def among(self, keys: tuple[Any, ...]) -> Condition:
         """Return the condition that a column has one of those of its keys that fit."""
@@ -168,6 +198,10 @@ class Like(Predicate):
 class Missing(Predicate):
     """A value that is missing: NULL, NaN, or no key."""
 
+    def fit(self, column: Column) -> Condition:
+        """Return it about a column."""
+        return Missing(column.node)
+
     def __str__(self) -> str:
         return f"{self.this} IS NULL"
 
@@ -183,6 +217,10 @@ class And(Condition):
         return self.all
 
     conditions = conjuncts = parts
+
+    def rebuild(self, change: Callable[[Condition], Condition]) -> Condition:
+        """Return all of the conditions, changed."""
+        return joined(And, *map(change, self.all))
 
     def required(self) -> set[str]:
         """Return the columns of all comparisons."""
@@ -204,6 +242,10 @@ class Or(Condition):
 
     conditions = parts
 
+    def rebuild(self, change: Callable[[Condition], Condition]) -> Condition:
+        """Return any of the conditions, changed."""
+        return joined(Or, *map(change, self.any))
+
     def __str__(self) -> str:
         return " OR ".join(f"({part})" for part in self.any)
 
@@ -222,18 +264,19 @@ class Not(Condition):
 
     conditions = parts
 
+    def rebuild(self, change: Callable[[Condition], Condition]) -> Condition:
+        """Return the opposite of the condition, changed."""
+        return replace(self, this=change(self.this))
+
     def __str__(self) -> str:
         return f"NOT ({self.this})"
 
 
 def joined(kind: type[And] | type[Or], *conditions: Condition) -> Condition:
     """Return all or any of some conditions; those that are of the same kind are taken apart."""
-    parts = [part for condition in conditions for part in _apart(kind, condition)]
-    return kind(tuple(parts)) if len(parts) > 1 else parts[0]
-
-
-def _apart(kind: type[And] | type[Or], condition: Condition) -> tuple[Condition, ...]:
-    return condition.conditions() if type(condition) is kind else (condition,)
+    apart = (condition.conditions() if type(condition) is kind else (condition,) for condition in conditions)
+    parts = tuple(part for parts in apart for part in parts)
+    return kind(parts) if len(parts) > 1 else parts[0]
 
 
 def is_in(this: Node, values: tuple[Any, ...]) -> In:
@@ -246,9 +289,9 @@ def _wildcard(character: str) -> str:
     return {"%": ".*", "_": "."}.get(character, re.escape(character))
 
 
-def _condition(given: object) -> Condition:
-    if not isinstance(given, Condition):
+def _condition(value: object) -> Condition:
+    if not isinstance(value, Condition):
         raise InvalidQuestion(
-            f"a condition can be joined with a condition only, got {shown(given)}; put each comparison in ( )"
+            f"a condition can be joined with a condition only, got {shown(value)}; put each comparison in ( )"
         )
-    return given
+    return value

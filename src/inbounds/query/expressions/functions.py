@@ -63,8 +63,8 @@ def call(name: str, *arguments: Node) -> Node:
 
 
 def _round(this: Node, digits: Node) -> Node:
-    number = digits.value if isinstance(digits, Constant) else None
-    if not isinstance(number, Fraction) or number.denominator != 1 or abs(number) > MOST_DIGITS:
+    number = digits.number
+    if number not in range(-MOST_DIGITS, MOST_DIGITS + 1):
         raise InvalidQuestion(
             f"ROUND takes a whole number of digits up to {MOST_DIGITS}, got {digits}; write it like ROUND(x, 2)"
         )

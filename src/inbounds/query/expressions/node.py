@@ -28,27 +28,32 @@ class Node:
         """What it is called in an answer: the name of a column, or its text in SQL."""
         return str(self)
 
+    @property
+    def number(self) -> int | Fraction | None:
+        """The number that it is, if it is a constant one."""
+        return None
+
     def parts(self) -> tuple[Node, ...]:
         """Return the expressions that it is made of."""
         return ()
 
     def walk(self) -> Iterator[Node]:
         """Yield this expression and all that it is made of, as one reads them."""
-        waiting: list[Node] = [self]
-        while waiting:
-            yield (node := waiting.pop())
-            waiting.extend(reversed(node.parts()))
+        pending: list[Node] = [self]
+        while pending:
+            yield (node := pending.pop())
+            pending.extend(reversed(node.parts()))
 
-    def counted(self) -> tuple[Node, ...]:
+    def counted_parts(self) -> tuple[Node, ...]:
         """Return those of its parts that count, each as one, towards the size of an expression."""
         return self.parts()
 
     def has_more_parts_than(self, most: int) -> bool:
         """Return whether it is made of more than so many parts, a comparison being one; no more of them are counted."""
-        waiting: list[Node] = [self]
-        while waiting and most >= 0:
+        pending: list[Node] = [self]
+        while pending and most >= 0:
             most -= 1
-            waiting.extend(waiting.pop().counted())
+            pending.extend(pending.pop().counted_parts())
         return most < 0
 
     @property
@@ -97,9 +102,9 @@ class Constant(Node):
     value: Any
 
     @property
-    def is_number(self) -> bool:
-        """Whether it is a number."""
-        return isinstance(self.value, int | Fraction) and not isinstance(self.value, bool)
+    def number(self) -> int | Fraction | None:
+        """The number."""
+        return self.value if isinstance(self.value, int | Fraction) and not isinstance(self.value, bool) else None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constant) and (type(self.value), self.value) == (type(other.value), other.value)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.derived_column import Find, codes_of, keys_of, whole_of
+from inbounds.query.columns.derived_column import Find, codes_of, whole_of
 from inbounds.query.columns.integer_range import Range, Ranges, Verdict, against, either, every, opposite
 from inbounds.query.contract.hierarchy import ancestors
 from inbounds.query.expressions.condition import And, Condition, Like, Not, Or, Predicate
@@ -139,7 +139,7 @@ class Possible:
         if isinstance(condition, Not):
             return opposite(self._verdict(ranges, condition.this, seen))
         if isinstance(condition, Like):
-            return self._verdict(ranges, condition.among(keys_of(self.find(condition.this))), seen)
+            return self._verdict(ranges, condition.fit(self.find(condition.this)), seen)
         assert isinstance(condition, Predicate)
         name, column = condition.this.name, self.find(condition.this)
         if name not in seen:

@@ -103,7 +103,7 @@ def interval(node: Node, row: ReleasedRow) -> Ends | None:
         case Leaf():
             return node.interval(row)
         case Constant():
-            return (node.value, node.value) if node.is_number else None
+            return None if node.number is None else (node.number, node.number)
         case Negative():
             ends = interval(node.this, row)
             return None if ends is None else (-ends[1], -ends[0])
