@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from inbounds.query import Dataset
-from inbounds.query.engines.frames import ends_in, readable
+from inbounds.query.engines.frames import ends_in, to_readable
 from tests.helpers.engine_places import database
 from tests.helpers.sparing import sparing
 
@@ -114,13 +114,13 @@ ZONES = ("Europe/Berlin", "UTC", "Pacific/Kiritimati", "America/Anchorage")
 def test_no_moment_makes_a_frame_fail(unit: str, zone: str) -> None:
     """Moments that the clock of a zone cannot show go to the first or the last that every clock can; others stay."""
     moments = pd.Series(FAR.view(f"M8[{unit}]")).dt.tz_localize("UTC").dt.tz_convert(zone)
-    read = readable(pd.DataFrame({"d": moments}), {"d": None})["d"]
+    read = to_readable(pd.DataFrame({"d": moments}), {"d": None})["d"]
     near = pd.Series(np.clip(FAR[:4], *ends_in(unit)).view(f"M8[{unit}]")).dt.tz_localize("UTC").dt.tz_convert(zone)
     assert list(read)[:4] == list(near.dt.tz_localize(None))
     assert read.isna().tolist() == [False, False, False, False, True]
     if unit != "s":
         column = pl.Series("d", FAR[:4].tolist()).cast(pl.Datetime(unit, zone))  # type: ignore[arg-type]
-        shown = readable(pl.DataFrame([column]), {"d": None})["d"]
+        shown = to_readable(pl.DataFrame([column]), {"d": None})["d"]
         assert shown.dtype == pl.Datetime(unit)  # type: ignore[arg-type]
         expected = np.asarray(near.dt.tz_localize(None)).view("i8")
         hour = np.timedelta64(1, "h").astype(f"m8[{unit}]").astype("i8")  # of the summers to come, they know otherwise

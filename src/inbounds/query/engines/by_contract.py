@@ -10,9 +10,12 @@ A number beyond 2**53 is no key, in whatever type it comes, for as a float it ma
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from sqlglot import exp
 
-from inbounds.query.columns.column import Column, Keys, Numbers
+from inbounds.query.columns import kind
+from inbounds.query.columns.column import Column, Numbers
 from inbounds.query.engines.engine import Kind
 
 PREFIX = "INBOUNDS_"
@@ -122,32 +125,32 @@ MACROS = (
 """Each is made of those before it."""
 
 
+KINDS = {kind.TEXT_KEY: Kind.TEXT, kind.WHOLE_KEY: Kind.INTEGER, kind.TRUTH_KEY: Kind.BOOLEAN, kind.DAY: Kind.DATE}
+READERS = {kind.TEXT_KEY: "TEXT_KEY", kind.WHOLE_KEY: "WHOLE_KEY", kind.TRUTH_KEY: "TRUTH", kind.DAY: "DAY"}
+"""What columns hold once they are read, and the macros that read them; of numbers their step decides."""
+
+
 def kind_of(column: Column) -> Kind:
     """Return what a column holds once it is read: that follows from the contract."""
-    if isinstance(column, Keys):
-        return {str: Kind.TEXT, int: Kind.INTEGER, bool: Kind.BOOLEAN}[type(column.keys[0])]
-    if column.is_dates:
-        return Kind.DATE
-    return Kind.INTEGER if _is_whole(column) else Kind.FLOAT
+    return KINDS.get(column.kind) or (Kind.INTEGER if _is_whole(column) else Kind.FLOAT)
 
 
 def read(column: Column | None, this: exp.Expr) -> exp.Expr:
     """Return a column as the contract says; one that it does not describe, such as the unit, as text."""
     if column is None:
-        return called("TEXT", this)
-    if isinstance(column, Keys):
-        return called({str: "TEXT_KEY", int: "WHOLE_KEY", bool: "TRUTH"}[type(column.keys[0])], this)
-    if column.is_dates:
-        return called("DAY", this)
-    if not _is_whole(column):
-        return called("NUMBER", this)
-    return called("WHOLE", this, exp.convert(int(column.low)), exp.convert(int(column.high)))
+        return call_macro("TEXT", this)
+    if _is_whole(column):
+        return call_macro("WHOLE", this, exp.convert(int(column.low)), exp.convert(int(column.high)))
+    return call_macro(READERS.get(column.kind, "NUMBER"), this)
 
 
-def called(macro: str, *arguments: exp.Expr) -> exp.Expr:
+def call_macro(macro: str, *arguments: exp.Expr) -> exp.Expr:
     """Return a call of one of our macros."""
-    return exp.Anonymous(this=PREFIX + macro, expressions=[one.copy() for one in arguments])
+    return exp.Anonymous(this=PREFIX + macro, expressions=[argument.copy() for argument in arguments])
 
 
-def _is_whole(numbers: Numbers) -> bool:
-    return numbers.step == 1 and numbers.low.denominator == 1
+def _is_whole(column: Column) -> TypeGuard[Numbers]:
+    """Return whether a column holds whole numbers that can be added up, unlike days."""
+    return (
+        isinstance(column, Numbers) and column.kind is kind.NUMBER and column.step == 1 and column.low.denominator == 1
+    )

@@ -6,11 +6,9 @@ breaks all the same: whoever has such fields converts the file first.
 
 from __future__ import annotations
 
-import gzip
 import re
 import zlib
 from collections.abc import Mapping
-from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 
@@ -18,12 +16,13 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidContract
 from inbounds.files.csv_text import field_pattern, split_line, unquote
-from inbounds.query.columns.column import Column, Keys
+from inbounds.query.columns.column import Column
+from inbounds.query.columns.kind import DAY, NUMBER, TEXT_KEY, WHOLE_KEY
 from inbounds.query.contract.csv_format import UTF_8, CsvForm, is_utf_8
 from inbounds.query.engines.by_contract import read
-from inbounds.query.engines.csv_shape import FALLBACK, LINES, CsvShape, decoded
+from inbounds.query.engines.csv_shape import FALLBACK, LINES, CsvShape, decode
 from inbounds.query.engines.engine import Fields
-from inbounds.query.engines.utf8_copy import Utf8Copy
+from inbounds.query.engines.utf8_copy import Utf8Copy, open_bytes
 
 NEVER = "\x1e\x1f\x1e\x1f"
 """What separates columns of lines, of which there is one."""
@@ -50,10 +49,10 @@ class CsvLines:
 
     def unread(self) -> Fields:
         """Return every line, whether it is a row or not, with its fields as texts."""
-        called = {name: f"c{place}" for place, name in enumerate(self.names, 1)}
-        texts = [exp.alias_(_text_at(place), alias) for place, alias in enumerate(called.values(), 1)]
-        found = exp.select(exp.alias_(self._whole(), "w"), *texts).from_(self._split())
-        return Fields(found.subquery("t"), called, lost=sum(map(_not_utf_8, self._files)))
+        aliases = {name: f"c{place}" for place, name in enumerate(self.names, 1)}
+        texts = [exp.alias_(_text_at(place), alias) for place, alias in enumerate(aliases.values(), 1)]
+        lines = exp.select(exp.alias_(self._whole(), "w"), *texts).from_(self._split())
+        return Fields(lines.subquery("t"), aliases, lost=sum(map(_count_not_utf_8, self._files)))
 
     def close(self) -> None:
         """Remove what was copied."""
@@ -63,11 +62,11 @@ class CsvLines:
     def _read(self, name: str, place: int, column: Column | None) -> exp.Expr:
         """Return a field as the contract says, NULL if it is not."""
         text, form = _text_at(place), self._form
-        if column is None or (isinstance(column, Keys) and type(column.keys[0]) is not int):
-            return text if column is None or isinstance(column.keys[0], str) else read(column, text)
-        if not isinstance(column, Keys) and column.is_dates and (how := form.day_format(name)) is not None:
+        if column is None or column.kind is TEXT_KEY:
+            return text
+        if column.kind is DAY and (how := form.day_format(name)) is not None:
             return _day(text, how)
-        is_number = isinstance(column, Keys) or not column.is_dates
+        is_number = column.kind in (NUMBER, WHOLE_KEY)
         return read(column, _plain_number(text, form) if is_number and not form.has_plain_numbers else text)
 
     def _split(self) -> exp.Subquery:
@@ -86,8 +85,10 @@ class CsvLines:
             "null_padding": exp.true(),
             "strict_mode": exp.false(),
         }
-        given = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
-        lines = exp.Table(this=exp.Anonymous(this="read_csv", expressions=[exp.Literal.string(self._pattern), *given]))
+        arguments = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
+        lines = exp.Table(
+            this=exp.Anonymous(this="read_csv", expressions=[exp.Literal.string(self._pattern), *arguments])
+        )
         return exp.select(exp.alias_(_fields(self._form.delimiter), "f")).from_(lines).subquery("s")
 
     def _whole(self) -> exp.Expr:
@@ -97,12 +98,14 @@ class CsvLines:
 
 def _fields(delimiter: str) -> exp.Expr:
     """Return the list of a line's fields, NULL if its quotes are not in order."""
+    # Most lines have no quotes, and to split at the delimiter is quicker than to match.  Of others every field is
+    # extracted together with the delimiter behind it, so one is put at the end of the line first.
     line, field, between = exp.column("line"), field_pattern(delimiter), re.escape(delimiter)
     in_order = _call("REGEXP_FULL_MATCH", line, _text(f"(?:{field})(?:{between}(?:{field}))*"))
     ended = exp.DPipe(this=line.copy(), expression=_text(delimiter))
-    taken = _call("REGEXP_EXTRACT_ALL", ended, _text(f"({field}){between}"), exp.Literal.number(1))
+    extracted = _call("REGEXP_EXTRACT_ALL", ended, _text(f"({field}){between}"), exp.Literal.number(1))
     plain = _call("STRING_SPLIT", line, _text(delimiter))
-    quoted = exp.Case(ifs=[exp.If(this=in_order, true=taken)])
+    quoted = exp.Case(ifs=[exp.If(this=in_order, true=extracted)])
     return exp.Case(ifs=[exp.If(this=_call("CONTAINS", line, _text('"')), true=quoted)], default=plain)
 
 
@@ -114,9 +117,9 @@ def _day(field: exp.Expr, how: str) -> exp.Expr:
     shape = "".join(
         DIRECTIVES.get(part[1], ".+") if len(part) == 2 else re.escape(part) for part in re.findall("%.|[^%]+", how)
     )
-    read = exp.TryCast(this=_call("TRY_STRPTIME", field, _text(how)), to=exp.DataType.build("DATE"))
+    day = exp.TryCast(this=_call("TRY_STRPTIME", field, _text(how)), to=exp.DataType.build("DATE"))
     fits = _call("REGEXP_FULL_MATCH", _call("TRIM", field), _text(shape.replace("\\ ", "\\s+")))
-    return exp.Case(ifs=[exp.If(this=fits, true=read)])
+    return exp.Case(ifs=[exp.If(this=fits, true=day)])
 
 
 def _plain_number(field: exp.Expr, form: CsvForm) -> exp.Expr:
@@ -135,7 +138,8 @@ def _plain_number(field: exp.Expr, form: CsvForm) -> exp.Expr:
 def _text_at(place: int) -> exp.Expr:
     """Return a field without the quotes around it, with those inside it single, and NULL if it is empty."""
     field = _call("LIST_EXTRACT", exp.column("f"), exp.Literal.number(place))
-    inside = _call("SUBSTRING", field, exp.Literal.number(2), exp.Sub(this=_call("LENGTH", field), expression=_two()))
+    two = exp.Literal.number(2)
+    inside = _call("SUBSTRING", field, two, exp.Sub(this=_call("LENGTH", field), expression=two.copy()))
     single = _call("REPLACE", inside, _text('""'), _text('"'))
     bare = exp.Case(ifs=[exp.If(this=_call("STARTS_WITH", field, _text('"')), true=single)], default=field.copy())
     return _call("NULLIF", bare, _text(""))
@@ -143,7 +147,7 @@ def _text_at(place: int) -> exp.Expr:
 
 def same_header(files: list[str], delimiter: str, encoding: str = UTF_8) -> list[str]:
     """Return the names of the columns, which every file must have in the same order."""
-    headers = [_header(path, delimiter, encoding) for path in sorted(files)]
+    headers = [_read_header(path, delimiter, encoding) for path in sorted(files)]
     if any(header != headers[0] for header in headers):
         raise InvalidContract(
             "the csv files have different headers; give them the same header, or ask about them one by one"
@@ -151,7 +155,7 @@ def same_header(files: list[str], delimiter: str, encoding: str = UTF_8) -> list
     return headers[0]
 
 
-def _header(path: str, delimiter: str, encoding: str) -> list[str]:
+def _read_header(path: str, delimiter: str, encoding: str) -> list[str]:
     """Return the names of the columns of a file."""
     names = [unquote(field) for field in split_line(first_line(path, encoding), delimiter) or [""]]
     if all(name and name.isprintable() for name in names) and len({name.lower() for name in names}) == len(names):
@@ -165,50 +169,45 @@ def _header(path: str, delimiter: str, encoding: str) -> list[str]:
 def first_line(path: str, encoding: str = UTF_8) -> str:
     """Return the first line of a file, empty if it cannot be read; no other line is looked at."""
     try:
-        with opened(path) as file:
+        with open_bytes(path) as file:
             line = re.split(rb"[\r\n]", file.readline(), maxsplit=1)[0]
             return line.decode("utf-8-sig" if is_utf_8(encoding) else encoding)
     except (OSError, EOFError, zlib.error, UnicodeError):
         return ""
 
 
-def opened(path: str) -> gzip.GzipFile | BufferedReader:
-    """Open a file that may be compressed."""
-    return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
-
-
 def encoding_of(path: str) -> str:
     """Return what the first lines of a file seem to be encoded in."""
-    return UTF_8 if decoded(_first(path), "utf-8-sig")[1] else FALLBACK
+    return UTF_8 if decode(_read_first_lines(path), "utf-8-sig")[1] else FALLBACK
 
 
 def shape_of(path: str, names: list[str], delimiter: str) -> CsvShape:
     """Return how the fields in the first lines of a file seem to be written."""
-    lines, is_utf_8 = decoded(_first(path), "utf-8-sig")
+    lines, is_utf_8 = decode(_read_first_lines(path), "utf-8-sig")
     split = (split_line(line.rstrip("\r\n"), delimiter) or [] for line in lines[1:])
     rows = [list(map(unquote, fields)) for fields in split if len(fields) == len(names)]
     return CsvShape.of(names, rows, is_utf_8=is_utf_8)
 
 
-def _first(path: str) -> list[bytes]:
+def _read_first_lines(path: str) -> list[bytes]:
     """Return the first lines of a file, none if it cannot be read."""
     try:
-        with opened(path) as file:
+        with open_bytes(path) as file:
             return list(islice(file, LINES))
     except (OSError, EOFError, zlib.error):
         return []
 
 
-def _not_utf_8(path: str) -> int:
+def _count_not_utf_8(path: str) -> int:
     """Return how many lines of a file are not UTF-8, and so passed over."""
-    found = 0
-    with opened(path) as file:
+    count = 0
+    with open_bytes(path) as file:
         for line in file:
             try:
                 line.decode()
             except UnicodeDecodeError:
-                found += 1
-    return found
+                count += 1
+    return count
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
@@ -217,7 +216,3 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 def _text(value: str) -> exp.Expr:
     return exp.Literal.string(value)
-
-
-def _two() -> exp.Expr:
-    return exp.Literal.number(2)

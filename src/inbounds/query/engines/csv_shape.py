@@ -43,9 +43,9 @@ class CsvShape:
     def of(cls, names: Sequence[str], rows: Iterable[Sequence[str]], *, is_utf_8: bool) -> CsvShape:
         """Look at the fields of some lines, each with as many as there are names."""
         columns = dict(zip(names, zip(*rows, strict=True), strict=False))
-        days = {name: found for name, fields in columns.items() if (found := _days(fields)) is not None}
-        usual = any(_USUAL_DAY.fullmatch(one.strip()) for fields in columns.values() for one in fields)
-        numbers = [one.strip() for name, fields in columns.items() if name not in days for one in fields]
+        days = {name: how for name, fields in columns.items() if (how := _days(fields)) is not None}
+        usual = any(_USUAL_DAY.fullmatch(text.strip()) for fields in columns.values() for text in fields)
+        numbers = [text.strip() for name, fields in columns.items() if name not in days for text in fields]
         decimal, thousands = _numbers(numbers)
         doubtful = [] if decimal or thousands else [name for name, fields in columns.items() if _is_doubtful(fields)]
         return cls(
@@ -67,12 +67,12 @@ class CsvShape:
 def _numbers(fields: Iterable[str]) -> tuple[str | None, str | None]:
     """Return the decimal sign and what is between thousands, as far as the fields agree about them."""
     decimals, groups = set(), set()
-    for one in fields:
-        if (found := _GROUPED.fullmatch(one)) and (found[2] or one.count(found[1]) > 1 or found[1] not in ".,"):
-            groups.add(found[1])
-            decimals |= {found[2]} if found[2] else set()
-        elif (found := _FRACTION.fullmatch(one)) and not _GROUPED.fullmatch(one):
-            decimals.add(found[1])
+    for text in fields:
+        if (match := _GROUPED.fullmatch(text)) and (match[2] or text.count(match[1]) > 1 or match[1] not in ".,"):
+            groups.add(match[1])
+            decimals |= {match[2]} if match[2] else set()
+        elif (match := _FRACTION.fullmatch(text)) and not _GROUPED.fullmatch(text):
+            decimals.add(match[1])
     if len(decimals) > 1 or len(groups) > 1 or decimals & groups:
         return None, None
     return (decimals.pop() if decimals else None), (groups.pop() if groups else None)
@@ -80,25 +80,24 @@ def _numbers(fields: Iterable[str]) -> tuple[str | None, str | None]:
 
 def _is_doubtful(fields: Sequence[str]) -> bool:
     """Return whether a column has numbers like 1,050, and nothing tells what the comma is."""
-    return any(_GROUPED.fullmatch(one.strip()) and "," in one for one in fields)
+    return any(_GROUPED.fullmatch(text.strip()) and "," in text for text in fields)
 
 
 def _days(fields: Sequence[str]) -> str | None:
     """Return the format of a column of days, empty if day and month cannot be told apart; None if it has no days."""
-    filled = [one.strip() for one in fields if one.strip()]
-    found = [match for one in filled if (match := _DAY.fullmatch(one))]
-    if not found or len(found) < len(filled) / 2:
+    filled = [text.strip() for text in fields if text.strip()]
+    matches = [match for text in filled if (match := _DAY.fullmatch(text))]
+    if not matches or len(matches) < len(filled) / 2:
         return None
-    between, year = found[0][2], "%Y" if len(found[0][4]) == 4 else "%y"
-    if any(int(match[1]) > 12 for match in found) or between == ".":
+    between, year = matches[0][2], "%Y" if len(matches[0][4]) == 4 else "%y"
+    if any(int(match[1]) > 12 for match in matches) or between == ".":
         return f"%d{between}%m{between}{year}"
-    return f"%m{between}%d{between}{year}" if any(int(match[3]) > 12 for match in found) else ""
+    return f"%m{between}%d{between}{year}" if any(int(match[3]) > 12 for match in matches) else ""
 
 
-def decoded(lines: Iterable[bytes], encoding: str = UTF_8) -> tuple[list[str], bool]:
+def decode(lines: Sequence[bytes], encoding: str = UTF_8) -> tuple[list[str], bool]:
     """Return lines as texts, and whether they are in the encoding; if not, as they mostly are."""
-    given = list(lines)
     try:
-        return [line.decode(encoding) for line in given], True
+        return [line.decode(encoding) for line in lines], True
     except UnicodeDecodeError:
-        return [line.decode(FALLBACK, "backslashreplace") for line in given], False
+        return [line.decode(FALLBACK, "backslashreplace") for line in lines], False

@@ -13,10 +13,10 @@ from sqlglot import exp
 from inbounds.errors import OVERTIME, EngineFailed, InvalidContract
 from inbounds.ledger.values.address import without_secrets
 from inbounds.query.contract.csv_format import CsvForm
-from inbounds.query.engines.by_contract import MACROS, PREFIX, called, kind_of, read
+from inbounds.query.engines.by_contract import MACROS, PREFIX, call_macro, kind_of, read
 from inbounds.query.engines.csv_lines import CsvLines
 from inbounds.query.engines.engine import Dialect, Engine, Fields, Kind
-from inbounds.query.engines.frames import Wanted, readable
+from inbounds.query.engines.frames import Wanted, to_readable
 from inbounds.query.engines.timeout import interrupting
 
 try:
@@ -106,25 +106,25 @@ class DuckDB(Engine):
         With one, each file is read by itself: DuckDB would give a column of several the type that all of them can be
         turned into, and that one file of texts makes of the number 1.0 in another the text 1.0, and a second unit.
         """
-        paths, connection = _refuse_nothing(pattern), _connect()
+        paths, connection = _find_files(pattern), _connect()
         if wanted is None:
             return cls(connection, _parquet(pattern))
         if "://" not in pattern:
             paths = [escape(path) for path in sorted(paths)]
         elif has_magic(pattern):
-            paths = _listed(connection, pattern)
+            paths = _list_files(connection, pattern)
         return cls(connection, _parquet(pattern), wanted=wanted, files=tuple(map(_parquet, paths)))
 
     @classmethod
     def of_csv(cls, pattern: str, wanted: Wanted, form: CsvForm) -> DuckDB:
         """Open the csv files that a pattern names; nothing is guessed from their rows."""
-        lines = CsvLines(pattern, _refuse_nothing(pattern), form)
+        lines = CsvLines(pattern, _find_files(pattern), form)
         return cls(_connect(), lines.relation(wanted), wanted=wanted, lines=lines)
 
     @classmethod
     def of_file(cls, path: str, table: str) -> DuckDB:
         """Open a table of a DuckDB file, for reading only."""
-        _refuse_nothing(path)
+        _find_files(path)
         try:
             connection = duckdb.connect(path, read_only=True)
         except duckdb.Error as problem:
@@ -139,7 +139,7 @@ class DuckDB(Engine):
         connection = _connect()
         connection.execute("SET GLOBAL pandas_analyze_sample = 0")  # types are not to be guessed from rows
         try:
-            engine = cls(connection, exp.to_table("frame"), frame=readable(frame, wanted), wanted=wanted)
+            engine = cls(connection, exp.to_table("frame"), frame=to_readable(frame, wanted), wanted=wanted)
             engine._cursor()
         except (duckdb.Error, TypeError, ImportError) as problem:
             got = f"{type(frame).__name__} ({type(problem).__name__})"
@@ -148,20 +148,20 @@ class DuckDB(Engine):
 
     def kinds(self) -> dict[str, Kind]:
         """Return what each column holds: of files and frames that are read as the contract says, what that says."""
-        stored = self._described()
+        stored = self._stored_kinds()
         if self._wanted is None:
             return stored
-        read_as = {name: Kind.TEXT if one is None else kind_of(one) for name, one in self._wanted.items()}
+        read_as = {name: Kind.TEXT if column is None else kind_of(column) for name, column in self._wanted.items()}
         return {name: kind for name, kind in read_as.items() if name in stored}
 
-    def _described(self) -> dict[str, Kind]:
+    def _stored_kinds(self) -> dict[str, Kind]:
         """Return what the columns are called, and what they hold before they are read as the contract says."""
         if self._lines is not None:
             return dict.fromkeys(self._lines.names, Kind.TEXT)
-        found: dict[str, Kind] = {}
+        kinds: dict[str, Kind] = {}
         for columns in self._columns:
-            found = columns | found
-        return found
+            kinds = columns | kinds
+        return kinds
 
     @cached_property
     def _columns(self) -> list[dict[str, Kind]]:
@@ -174,28 +174,29 @@ class DuckDB(Engine):
             ) from None
 
     def _columns_of(self, file: exp.Expr) -> dict[str, Kind]:
-        described = exp.select("*").from_(file).sql(dialect="duckdb")
-        rows = self._cursor().execute(f"DESCRIBE {described}").fetchall()
+        statement = exp.select("*").from_(file).sql(dialect="duckdb")
+        rows = self._cursor().execute(f"DESCRIBE {statement}").fetchall()
         return {name: _kind(kind) for name, kind, *_ in rows}
 
     def relation(self) -> exp.Expr:
         if self._wanted is None or self._lines is not None:
             return self._relation.copy()
         wanted = self._wanted
-        return self._of_each(lambda name, stored: exp.alias_(read(wanted[name], stored), name, quoted=True))
+        return self._select_each(lambda name, stored: exp.alias_(read(wanted[name], stored), name, quoted=True))
 
-    def _of_each(self, select: Callable[[str, exp.Expr], exp.Expr], *first: exp.Expr) -> exp.Expr:
+    def _select_each(self, select: Callable[[str, exp.Expr], exp.Expr], *first: exp.Expr) -> exp.Expr:
         """Return the rows of each file one after the other, with what is selected of each column, given its value.
 
         In a file that lacks a column, that is missing.
         """
         names = list(self.kinds())
-        each = []
+        selects = []
         for file, columns in zip(self._files, self._columns, strict=True):
             values = [_column(name) if name in columns else exp.null() for name in names]
             selected = [select(name, value) for name, value in zip(names, values, strict=True)]
-            each.append(exp.select(*first, *selected).from_(file.copy(), copy=False))
-        return exp.union(*each, distinct=False, copy=False).subquery("t") if len(each) > 1 else each[0].subquery("t")
+            selects.append(exp.select(*first, *selected).from_(file.copy(), copy=False))
+        rows = exp.union(*selects, distinct=False, copy=False) if len(selects) > 1 else selects[0]
+        return rows.subquery("t")
 
     def bytes_of(self, value: exp.Expr) -> exp.Expr:
         """Return a text that is compared by its bytes, as it is unless it may have a collation."""
@@ -211,10 +212,10 @@ class DuckDB(Engine):
 
         def there(name: str, value: exp.Expr) -> exp.Expr:
             return exp.alias_(
-                exp.Case(ifs=[exp.If(this=called("THERE", value), true=exp.Literal.number(1))]), names[name]
+                exp.Case(ifs=[exp.If(this=call_macro("THERE", value), true=exp.Literal.number(1))]), names[name]
             )
 
-        return Fields(self._of_each(there, exp.alias_(exp.true(), "w")), names)
+        return Fields(self._select_each(there, exp.alias_(exp.true(), "w")), names)
 
     def reads(self, other: Engine) -> bool:
         """Return whether a statement here can read the other table: a file of rows, or a table of the same database."""
@@ -225,7 +226,7 @@ class DuckDB(Engine):
         try:
             cursor = self._cursor()
             if self._path is not None and PREFIX in statement:  # files beside a database that cannot be written to
-                _describe(cursor, temporary=True)
+                _create_macros(cursor, temporary=True)
             with interrupting(cursor.interrupt, self.statement_seconds) as stopped:
                 try:
                     return cursor.execute(statement).fetchall()
@@ -247,17 +248,17 @@ class DuckDB(Engine):
             self._lines.close()
 
 
-def _listed(connection: duckdb.DuckDBPyConnection, pattern: str) -> list[str]:
+def _list_files(connection: duckdb.DuckDBPyConnection, pattern: str) -> list[str]:
     """Return the files that a pattern names elsewhere than on this machine."""
     try:
-        found = [path for (path,) in connection.execute("SELECT file FROM glob(?) ORDER BY 1", [pattern]).fetchall()]
+        files = [path for (path,) in connection.execute("SELECT file FROM glob(?) ORDER BY 1", [pattern]).fetchall()]
     except duckdb.Error as problem:
-        found, why = [], f" ({type(problem).__name__})"
+        files, why = [], f" ({type(problem).__name__})"
     else:
         why = ""
-    if not found:
+    if not files:
         raise InvalidContract(f"no file at {without_secrets(pattern)}{why}; name the files, or check the address")
-    return found
+    return files
 
 
 def _parquet(pattern: str) -> exp.Expr:
@@ -266,19 +267,18 @@ def _parquet(pattern: str) -> exp.Expr:
         "union_by_name": exp.true(),  # and by their common type
         "hive_partitioning": exp.false(),  # a folder named age=5 says nothing about the rows
     }
-    given = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
-    found = exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(pattern), *given])
-    return exp.Table(this=found)
+    arguments = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
+    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(pattern), *arguments]))
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
     """Connect to a database in memory; what does not fit there goes where other temporary files are."""
     connection = duckdb.connect(":memory:", config={"temp_directory": tempfile.gettempdir()})
-    _describe(connection)
+    _create_macros(connection)
     return connection
 
 
-def _describe(connection: duckdb.DuckDBPyConnection, *, temporary: bool = False) -> None:
+def _create_macros(connection: duckdb.DuckDBPyConnection, *, temporary: bool = False) -> None:
     """Make the macros that read columns as the contract says."""
     kind = "TEMP MACRO" if temporary else "MACRO"
     connection.execute("; ".join(f"CREATE {kind} {macro}" for macro in MACROS))
@@ -288,13 +288,14 @@ def _column(name: str) -> exp.Expr:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 
-def _refuse_nothing(pattern: str) -> list[str]:
+def _find_files(pattern: str) -> list[str]:
+    """Return the files that a pattern names on this machine, an address as it is; refuse a pattern that names none."""
     if "://" in pattern:
         return [pattern]
-    found = glob(pattern, recursive=True)
-    if not found:
+    files = glob(pattern, recursive=True)
+    if not files:
         raise InvalidContract(f"no file at {without_secrets(pattern)}; a source is relative to the contract's folder")
-    return found
+    return files
 
 
 def _kind(name: str) -> Kind:

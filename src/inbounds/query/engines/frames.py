@@ -33,16 +33,16 @@ POLARS_NUMBERS = frozenset(("Int128", "UInt128", "Float16", "Object"))
 """What it does not read, and may hold what fits."""
 
 
-def readable(frame: Any, wanted: Wanted) -> Any:
+def to_readable(frame: Any, wanted: Wanted) -> Any:
     """Return a frame that DuckDB reads by the types of its columns alone, as often as it is asked to."""
     if hasattr(frame, "select_dtypes"):
-        return _pandas(frame, wanted)
+        return _read_pandas(frame, wanted)
     if type(frame).__module__.partition(".")[0] == "polars":
-        return _polars(frame.collect() if hasattr(frame, "collect") else frame, wanted)
+        return _read_polars(frame.collect() if hasattr(frame, "collect") else frame, wanted)
     if hasattr(frame, "read_all"):  # a stream of Arrow batches, which could be read only once
         frame = frame.read_all()
     if type(frame).__module__.partition(".")[0] == "pyarrow":
-        return _arrow(frame, wanted)
+        return _read_arrow(frame, wanted)
     return frame
 
 
@@ -56,7 +56,7 @@ def ends_in(unit: str) -> tuple[int, int]:
     return max(first, DAY_NS - 2**63), min(last, 2**63 - DAY_NS)
 
 
-def _present(names: Iterable[Any], wanted: Wanted) -> list[str]:
+def _pick_names(names: Iterable[Any], wanted: Wanted) -> list[str]:
     """Return which of the columns are there; refuse a frame that has one of them twice."""
     there = list(names)
     if twice := next((name for name in wanted if there.count(name) > 1), None):
@@ -67,9 +67,11 @@ def _present(names: Iterable[Any], wanted: Wanted) -> list[str]:
 # pandas
 
 
-def _pandas(frame: Any, wanted: Wanted) -> Any:
-    names = _present(frame.columns, wanted)
-    changed = {name: _pandas_column(frame[name], wanted[name]) for name in names if not _is_plain(frame[name].dtype)}
+def _read_pandas(frame: Any, wanted: Wanted) -> Any:
+    names = _pick_names(frame.columns, wanted)
+    changed = {
+        name: _read_pandas_column(frame[name], wanted[name]) for name in names if not _is_plain(frame[name].dtype)
+    }
     if len(set(frame.columns)) < len(frame.columns) or not all(map(_is_plain, frame.dtypes)):
         frame = frame[names]
     return frame.assign(**changed) if changed else frame
@@ -87,32 +89,33 @@ def _is_plain(kind: Any) -> bool:
     return number.kind in "iubM" or (number.kind == "f" and number.itemsize <= 8)
 
 
-def _pandas_column(column: Any, of: Column | None) -> Any:  # noqa: PLR0911  one for each kind
+def _read_pandas_column(column: Any, of: Column | None) -> Any:  # noqa: PLR0911  one for each kind
     """Return a column that DuckDB does not read by its type as one that it does."""
     kind = column.dtype
     if hasattr(kind, "categories") and hasattr(column, "cat"):
         texts = [object_text(name, of) for name in column.cat.categories]
-        return _objects(column, (None if code < 0 else texts[code] for code in column.cat.codes))
+        return _to_objects(column, (None if code < 0 else texts[code] for code in column.cat.codes))
     if getattr(getattr(kind, "pyarrow_dtype", None), "tz", None) is not None:
-        local = _arrow_column(column.array.__arrow_array__(), of)
+        local = _read_arrow_column(column.array.__arrow_array__(), of)
         return type(column)(type(column.array)(local), index=column.index, name=column.name)
     if getattr(kind, "tz", None) is not None:
-        return _local(column)
+        return _to_local(column)
     if hasattr(kind, "subtype") and hasattr(column, "sparse"):
         dense = column.sparse.to_dense()
-        return dense if _is_plain(dense.dtype) else _pandas_column(dense, of)
+        return dense if _is_plain(dense.dtype) else _read_pandas_column(dense, of)
     if isinstance(kind, np.dtype) and not kind.isnative:  # as files of other machines have it
         native = column.astype(kind.newbyteorder("="))
-        return native if _is_plain(native.dtype) else _pandas_column(native, of)
+        return native if _is_plain(native.dtype) else _read_pandas_column(native, of)
     if isinstance(kind, np.dtype) and kind.kind == "f":
         return column.astype("float64")
     if str(kind) == "object" or hasattr(kind, "storage") or _is_written(getattr(kind, "pyarrow_dtype", None)):
-        return _objects(column, (object_text(value, of) for value in column.astype(object)))
-    return _objects(column, (None for _ in range(len(column))))
+        return _to_objects(column, (object_text(value, of) for value in column.astype(object)))
+    return _to_objects(column, (None for _ in range(len(column))))
 
 
-def _local(column: Any) -> Any:
+def _to_local(column: Any) -> Any:
     """Return times with a zone as what their own clock shows."""
+    # To UTC, clipped to moments that every clock can show, and back: pandas fails on one that a clock cannot show.
     moments, kind = np.asarray(column.dt.tz_convert("UTC").dt.tz_localize(None)), column.dtype
     near = np.clip(moments.view("i8"), *ends_in(kind.unit)).view(moments.dtype)
     known = np.where(np.isnat(moments), moments, near)
@@ -120,7 +123,7 @@ def _local(column: Any) -> Any:
     return there.dt.tz_localize(None)
 
 
-def _objects(like: Any, texts: Iterable[str | None]) -> Any:
+def _to_objects(like: Any, texts: Iterable[str | None]) -> Any:
     """Return a column of texts; objects, of which pandas guesses nothing."""
     return type(like)(list(texts), index=like.index, dtype=object, name=like.name)
 
@@ -128,15 +131,15 @@ def _objects(like: Any, texts: Iterable[str | None]) -> Any:
 # polars
 
 
-def _polars(frame: Any, wanted: Wanted) -> Any:
+def _read_polars(frame: Any, wanted: Wanted) -> Any:
     import polars  # noqa: PLC0415  whoever has such a frame has it
 
-    names = _present(frame.columns, wanted)
-    columns = [_polars_column(polars, frame.get_column(name), wanted[name]) for name in names]
+    names = _pick_names(frame.columns, wanted)
+    columns = [_read_polars_column(polars, frame.get_column(name), wanted[name]) for name in names]
     return polars.DataFrame(columns or {"nothing": []})
 
 
-def _polars_column(polars: Any, column: Any, of: Column | None) -> Any:
+def _read_polars_column(polars: Any, column: Any, of: Column | None) -> Any:
     kind = str(column.dtype.base_type())
     if (zone := getattr(column.dtype, "time_zone", None)) is not None:
         unit = column.dtype.time_unit
@@ -151,19 +154,19 @@ def _polars_column(polars: Any, column: Any, of: Column | None) -> Any:
 # Arrow
 
 
-def _arrow(frame: Any, wanted: Wanted) -> Any:
+def _read_arrow(frame: Any, wanted: Wanted) -> Any:
     import pyarrow  # noqa: PLC0415
 
-    names = _present(frame.schema.names, wanted)
+    names = _pick_names(frame.schema.names, wanted)
     kinds = frame.schema.types
     if all(map(_is_plain_arrow, kinds)) and len(set(frame.schema.names)) == len(kinds):
         return frame
     table = frame.to_table(columns=names) if hasattr(frame, "to_table") else frame.select(names)
-    columns = {name: _arrow_column(table.column(name), wanted[name]) for name in names}
+    columns = {name: _read_arrow_column(table.column(name), wanted[name]) for name in names}
     return pyarrow.table(columns or {"nothing": []})
 
 
-def _arrow_column(column: Any, of: Column | None) -> Any:
+def _read_arrow_column(column: Any, of: Column | None) -> Any:
     import pyarrow  # noqa: PLC0415
     from pyarrow import compute  # noqa: PLC0415
 

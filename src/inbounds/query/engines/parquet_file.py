@@ -16,16 +16,16 @@ INT64 = range(-(2**63), 2**63)
 
 def parquet_bytes(columns: Mapping[str, Sequence[Any]]) -> bytes:
     """Return columns of equal length as a parquet file; one whose name differs in capitals only gets a number."""
-    picked = ", ".join(f"unnest(CAST(? AS {_type(values)}[])) AS {_quoted(name)}" for name, values in columns.items())
-    given = [_cells(values) for values in columns.values()]
+    picked = ", ".join(f"unnest(CAST(? AS {_type(values)}[])) AS {_quote(name)}" for name, values in columns.items())
+    arrays = [_cells(values) for values in columns.values()]
     with tempfile.TemporaryDirectory(prefix="inbounds-parquet-") as folder, duckdb.connect() as connection:
         file = Path(folder, "answer.parquet")
         connection.execute("SET threads = 1")
-        connection.execute(f"COPY (SELECT {picked}) TO ? (FORMAT parquet)", [*given, str(file)])
+        connection.execute(f"COPY (SELECT {picked}) TO ? (FORMAT parquet)", [*arrays, str(file)])
         return file.read_bytes()
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return exp.to_identifier(name, quoted=True).sql("duckdb")
 
 

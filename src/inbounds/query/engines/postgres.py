@@ -114,8 +114,8 @@ class Postgres(Engine):
 
 def _options(seconds: float | None) -> str:
     """Return what a connection is opened with: it reads only, and each statement has its time."""
-    found = "-c default_transaction_read_only=on"
-    return found if seconds is None else f"{found} -c statement_timeout={max(1, int(seconds * 1000))}"
+    options = "-c default_transaction_read_only=on"
+    return options if seconds is None else f"{options} -c statement_timeout={max(1, int(seconds * 1000))}"
 
 
 def _reason(problem: psycopg.Error) -> str:

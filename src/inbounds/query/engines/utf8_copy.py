@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from glob import escape
+from io import BufferedReader
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -38,13 +39,17 @@ class Utf8Copy:
         self._folder.cleanup()
 
 
+def open_bytes(path: str) -> gzip.GzipFile | BufferedReader:
+    """Open a file that may be compressed."""
+    return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
+
+
 def _copy(source: str, target: str, encoding: str) -> None:
-    opened = gzip.open if source.endswith(".gz") else open
     try:
-        with opened(source, "rb") as given, open(target, "wb") as made:
-            for lines in given:
+        with open_bytes(source) as original, open(target, "wb") as copy:
+            for lines in original:
                 for line in lines.splitlines(keepends=True):
-                    made.write(_as_utf_8(line, encoding))
+                    copy.write(_as_utf_8(line, encoding))
     except (OSError, EOFError, zlib.error, UnicodeError) as problem:
         raise InvalidContract(
             f"cannot read {Path(source).name} ({type(problem).__name__}); check that it is whole, and yours to read"
@@ -53,6 +58,6 @@ def _copy(source: str, target: str, encoding: str) -> None:
 
 def _as_utf_8(line: bytes, encoding: str) -> bytes:
     """Return a line with the line break that it has, and no other, whatever becomes of what is before it."""
-    held = line.rstrip(b"\r\n")
-    text = held.decode(encoding, "backslashreplace").replace("\n", r"\n").replace("\r", r"\r")
-    return text.encode("utf-8", "backslashreplace") + line[len(held) :]
+    content = line.rstrip(b"\r\n")
+    text = content.decode(encoding, "backslashreplace").replace("\n", r"\n").replace("\r", r"\r")
+    return text.encode("utf-8", "backslashreplace") + line[len(content) :]
