@@ -50,6 +50,11 @@ class Numbers:
     parents: ClassVar[tuple[int, ...]] = ()
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is missing where something that it is made of is."""
+        return True
+
+    @property
     def node(self) -> Node:
         """The expression that stands for it in a question."""
         return ColumnRef(self.name)
@@ -183,6 +188,7 @@ class Keys:
     parents: tuple[int, ...] = ()
     """The code of the key there, for each key."""
     has_order = False
+    is_plain = True
 
     @property
     def node(self) -> Node:

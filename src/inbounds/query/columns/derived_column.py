@@ -76,6 +76,11 @@ class DerivedNumbers(Numbers):
         """How many steps a value is above the least."""
         return self.reading.whole
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is missing where something that it is made of is."""
+        return self.whole.is_plain
+
 
 @dataclass(frozen=True)
 class DerivedKeys(Keys):

@@ -77,7 +77,7 @@ class Dialect:
         """Return how many days one date is after another."""
         return exp.Sub(this=later.copy(), expression=earlier.copy())
 
-    def divided(self, value: exp.Expr, by: exp.Expr) -> exp.Expr:
+    def divide(self, value: exp.Expr, by: exp.Expr) -> exp.Expr:
         """Return how often an integer goes into another, neither of them negative."""
         return exp.IntDiv(this=value.copy(), expression=by.copy())
 

@@ -61,7 +61,7 @@ class PostgresDialect(Dialect):
     def bytes_of(self, value: exp.Expr) -> exp.Expr:
         return exp.Collate(this=exp.cast(value.copy(), "TEXT"), expression=exp.to_identifier("C", quoted=True))
 
-    def divided(self, value: exp.Expr, by: exp.Expr) -> exp.Expr:
+    def divide(self, value: exp.Expr, by: exp.Expr) -> exp.Expr:
         """Return how often an integer goes into another: the operator, for the function divides decimals."""
         return exp.Div(this=value.copy(), expression=by.copy(), typed=True)
 

@@ -34,7 +34,7 @@ from inbounds.query.question.measure import (
 )
 from inbounds.query.question.question import Question
 from inbounds.query.question.shared_measures import Moments, Quantiles, Totals
-from inbounds.query.statement.builder import statement
+from inbounds.query.statement.builder import build_statement
 from inbounds.query.statement.relations import Reading
 
 METHODS: dict[type[Measure], Callable[[Planner, Any], Planned]] = {
@@ -80,7 +80,7 @@ def _planned(planner: Planner) -> Plan:
     answering, request = METHODS[type(measure)](planner, measure)
     dialect = planner.reading.dialect
     relation = planner.reading.relation(planner.question.table, request.needed, request.must_be_there.values())
-    rendered = dialect.render(statement(request, relation, dialect))
+    rendered = dialect.render(build_statement(request, relation, dialect))
     return Plan(planner.question, planner.epsilon, answering, request, rendered)
 
 

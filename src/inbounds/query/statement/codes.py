@@ -16,9 +16,9 @@ from inbounds.query.statement.expressions import (
     INFINITY,
     Expression,
     bigint,
-    called,
     case,
-    clipped,
+    clip,
+    code_name,
     column,
     compare,
     day,
@@ -39,18 +39,18 @@ class Codes:
 
     def code(self, name: str) -> Expression:
         """Return a column as an integer, NULL if it is missing."""
-        found = self.columns[name]
-        if self._is_code(found):
-            return self.stored(found)
-        if isinstance(found, Derived):
-            return self.wholes.code(found.whole)
-        if isinstance(found, Keys):
-            return self.key(found, self.stored(found))
-        return case([(self.is_known(found), self.steps(found))])
+        field = self.columns[name]
+        if self._is_code(field):
+            return self.stored(field)
+        if isinstance(field, Derived):
+            return self.wholes.code(field.whole)
+        if isinstance(field, Keys):
+            return self.key(field, self.stored(field))
+        return case([(self.is_known(field), self.steps(field))])
 
     def stored(self, of: Column) -> Expression:
         """Return a column as it is: what a table holds, or the integer that a statement has made of it."""
-        return column(called(of.name) if self._is_code(of) else of.name)
+        return column(code_name(of.name) if self._is_code(of) else of.name)
 
     def _is_code(self, of: Column) -> bool:
         """Return whether a column is an integer already, as all columns of tables made of tables are."""
@@ -71,33 +71,29 @@ class Codes:
         if isinstance(numbers, DerivedNumbers):
             known = self.wholes.known(numbers.whole)
             return exp.and_(*known) if known else exp.true()
-        kind, this = self.kinds[numbers.name], column(numbers.name)
+        kind, value = self.kinds[numbers.name], column(numbers.name)
         if kind is Kind.FLOAT:
-            return compare(this, "<=", INFINITY)
+            return compare(value, "<=", INFINITY)
         if kind is Kind.TIMESTAMP:
-            return present(self.dialect.as_timestamp(this))
-        return present(self.dialect.as_double(this, kind) if kind is Kind.WIDE_DECIMAL else this)
+            return present(self.dialect.as_timestamp(value))
+        return present(self.dialect.as_double(value, kind) if kind is Kind.WIDE_DECIMAL else value)
 
-    def key(self, keys: Keys, this: Expression, codes: tuple[int, ...] = ()) -> Expression:
+    def key(self, keys: Keys, value: Expression, codes: tuple[int, ...] = ()) -> Expression:
         """Return the place of a key in the list, or another number for each, NULL for what is no key."""
-        if self._is_code(keys):
-            return case([(compare(this, "=", whole(i)), whole(one)) for i, one in enumerate(codes)]) if codes else this
-        numbers = codes or range(len(keys.keys))
-        tests = zip(keys.keys, numbers, strict=True)
-        return case([(compare(this, "=", self._constant(key)), whole(number)) for key, number in tests])
+        is_code = self._is_code(keys)
+        if is_code and not codes:
+            return value
+        constants = [whole(i) if is_code else key_constant(key, self.dialect) for i, key in enumerate(keys.keys)]
+        tests = zip(constants, codes or range(len(constants)), strict=True)
+        return case([(compare(value, "=", constant), whole(code)) for constant, code in tests])
 
     def has_key(self, name: str, code: int) -> Expression:
         """Return whether a column of keys holds the one with this code."""
-        found = self.columns[name]
-        assert isinstance(found, Keys)
-        if self._is_code(found) or isinstance(found, DerivedKeys):
+        keys = self.columns[name]
+        assert isinstance(keys, Keys)
+        if self._is_code(keys) or isinstance(keys, DerivedKeys):
             return compare(self.code(name), "=", whole(code))
-        return compare(column(name), "=", self._constant(found.keys[code]))
-
-    def _constant(self, key: Key) -> Expression:
-        if isinstance(key, bool):
-            return exp.Boolean(this=key)
-        return self.dialect.text(key) if isinstance(key, str) else whole(key)
+        return compare(column(name), "=", key_constant(keys.keys[code], self.dialect))
 
     def steps(self, numbers: Numbers) -> Expression:
         """Return a value that is not missing in steps above the least, clipped, as an integer.
@@ -113,9 +109,9 @@ class Codes:
             return self._days(numbers)
         if self._is_whole(numbers):
             low, high = int(numbers.low), int(numbers.high)
-            found = clipped(column(numbers.name), whole(low), whole(high))
-            return exp.Sub(this=bigint(found), expression=whole(low)) if low else found
-        return bigint(self._rounded(numbers))
+            value = clip(column(numbers.name), whole(low), whole(high))
+            return exp.Sub(this=bigint(value), expression=whole(low)) if low else value
+        return bigint(self._round(numbers))
 
     def steps_as_double(self, numbers: Numbers) -> Expression:
         """Return the same integer as a double."""
@@ -126,18 +122,18 @@ class Codes:
             or self._is_whole(numbers)
         ):
             return exp.cast(self.steps(numbers), "DOUBLE")
-        return self._rounded(numbers)
+        return self._round(numbers)
 
     def _is_whole(self, numbers: Numbers) -> bool:
         return self.kinds[numbers.name] is Kind.INTEGER and numbers.step == 1 and numbers.low.denominator == 1
 
-    def _rounded(self, numbers: Numbers) -> Expression:
+    def _round(self, numbers: Numbers) -> Expression:
         """Return the nearest step, half up, of a value clipped to the bounds, as a double.
 
         Half a step is added before anything is scaled: then nothing is so small that PostgreSQL refuses the product.
         """
         value = self.dialect.as_double(column(numbers.name), self.kinds[numbers.name])
-        within = clipped(value, double(numbers.low), double(numbers.high))
+        within = clip(value, double(numbers.low), double(numbers.high))
         shifted = exp.paren(exp.Add(this=within, expression=double(numbers.step / 2 - numbers.low)))
         scale = 1 / numbers.step
         if scale.denominator == 1:
@@ -153,10 +149,10 @@ class Codes:
         if self._is_code(numbers):
             number = exp.Add(this=self.stored(numbers), expression=whole(int(numbers.low)))
             return self.dialect.day_at(number)
-        this, low, high = column(numbers.name), day(numbers.low), day(numbers.high)
+        value, low, high = column(numbers.name), day(numbers.low), day(numbers.high)
         if self.kinds[numbers.name] is not Kind.TIMESTAMP:
-            return clipped(this, low, high)
-        time = self.dialect.as_timestamp(this)
+            return clip(value, low, high)
+        time = self.dialect.as_timestamp(value)
         on = exp.cast(time.copy(), "DATE")
         return case([(compare(time, "<", low), low), (compare(time, "<", high), on)], high)
 
@@ -168,7 +164,7 @@ class Codes:
         """
         assert isinstance(group, Bins)
         if not group.is_equal:
-            return _halved(steps, group.starts, 0)
+            return _search_bin(steps, group.starts, 0)
         values = group.column.steps + 1
         scaled = exp.Mul(this=steps, expression=double(group.size))
         dividend = exp.paren(exp.Add(this=scaled, expression=double(group.size - 1)))
@@ -176,10 +172,17 @@ class Codes:
         return self.dialect.small(exp.Floor(this=quotient), group.size)
 
 
-def _halved(steps: Expression, starts: tuple[int, ...], first: int) -> Expression:
+def key_constant(key: Key, dialect: Dialect) -> Expression:
+    """Return a key as a constant."""
+    if isinstance(key, bool):
+        return exp.Boolean(this=key)
+    return dialect.text(key) if isinstance(key, str) else whole(key)
+
+
+def _search_bin(steps: Expression, starts: tuple[int, ...], first: int) -> Expression:
     """Return the number of the bin that a value is in, found by halving."""
     if len(starts) == 1:
         return whole(first)
     half = len(starts) // 2
-    below, above = _halved(steps, starts[:half], first), _halved(steps, starts[half:], first + half)
+    below, above = _search_bin(steps, starts[:half], first), _search_bin(steps, starts[half:], first + half)
     return exp.Case(ifs=[exp.If(this=compare(steps, "<", whole(starts[half])), true=below)], default=above)

@@ -8,22 +8,30 @@ from sqlglot import exp
 
 from inbounds.query.columns.column import Column
 from inbounds.query.columns.derived_column import codes_of
-from inbounds.query.expressions.condition import And, Compare, Condition, In, Missing, Not, Or
+from inbounds.query.expressions.condition import And, Compare, Condition, In, Missing, Not, Or, Predicate
 from inbounds.query.statement.expressions import Expression, compare, whole
 
+JOINS: dict[type[Condition], Callable[..., Expression]] = {
+    And: exp.and_,
+    Or: exp.or_,
+    Not: lambda part: exp.Not(this=part),
+}
 
-def true(condition: Condition, columns: Mapping[str, Column], this: Callable[[str], Expression]) -> Expression:
-    """Return a condition in SQL, each column as the integer that `this` gives."""
-    if isinstance(condition, And | Or):
-        joined = [exp.paren(true(part, columns, this)) for part in condition.conditions()]
-        return exp.and_(*joined) if isinstance(condition, And) else exp.or_(*joined)
-    if isinstance(condition, Not):
-        return exp.Not(this=exp.paren(true(condition.this, columns, this)))
-    assert isinstance(condition, Missing | In | Compare)
+
+def build_condition(
+    condition: Condition, columns: Mapping[str, Column], code: Callable[[str], Expression]
+) -> Expression:
+    """Return a condition in SQL, each column as the integer that `code` gives."""
+    if not isinstance(condition, Predicate):
+        parts = [exp.paren(build_condition(part, columns, code)) for part in condition.conditions()]
+        return JOINS[type(condition)](*parts)
     name = condition.this.name
     operator, numbers = codes_of(condition, columns[name])
-    if isinstance(condition, Missing):
-        return exp.Is(this=this(name), expression=exp.Null())
-    if isinstance(condition, In):
-        return exp.In(this=this(name), expressions=[whole(number) for number in numbers])
-    return compare(this(name), operator, whole(numbers[0]))
+    match condition:
+        case Missing():
+            return exp.Is(this=code(name), expression=exp.Null())
+        case In():
+            return exp.In(this=code(name), expressions=[whole(number) for number in numbers])
+        case Compare():
+            return compare(code(name), operator, whole(numbers[0]))
+    raise AssertionError(condition)

@@ -20,7 +20,7 @@ COMPARISONS: dict[str, type[exp.Binary]] = {
 }  # fmt: skip
 
 
-def called(name: str) -> str:
+def code_name(name: str) -> str:
     """Return what an inner SELECT calls a column of integers, so that no engine takes it for another.
 
     Names that somebody chose may differ by nothing but capitals, or by what comes after 63 bytes, from each other or
@@ -45,7 +45,7 @@ def present(value: Expression) -> Expression:
     return exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
 
 
-def clipped(value: Expression, low: Expression, high: Expression) -> Expression:
+def clip(value: Expression, low: Expression, high: Expression) -> Expression:
     """Return a number brought to the nearest of two ends."""
     at_least = exp.Anonymous(this="GREATEST", expressions=[value.copy(), low])
     return exp.Anonymous(this="LEAST", expressions=[at_least, high])
@@ -62,17 +62,17 @@ def compare(left: Expression, operator: str, right: Expression) -> Expression:
     return COMPARISONS[operator](this=left.copy(), expression=right.copy())
 
 
-def divided(left: Expression, right: Expression) -> Expression:
+def divide(left: Expression, right: Expression) -> Expression:
     """Return how often an integer goes into another."""
     return exp.IntDiv(this=left.copy(), expression=right.copy())
 
 
-def times(value: Expression, factor: int) -> Expression:
+def multiply(value: Expression, factor: int) -> Expression:
     """Return a multiple of an integer."""
     return value if factor == 1 else exp.Mul(this=value, expression=whole(factor))
 
 
-def at_most(value: Expression, most: int) -> Expression:
+def cap(value: Expression, most: int) -> Expression:
     """Return an integer, or the most that it may be."""
     return bigint(exp.Anonymous(this="LEAST", expressions=[value, whole(most)]))
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.columns.column import Column, Key, Keys, Numbers
-from inbounds.query.columns.derived_column import DerivedKeys, DerivedNumbers, stored_columns
+from inbounds.query.columns.column import Column, Keys, Numbers
+from inbounds.query.columns.derived_column import DerivedKeys, stored_columns
+from inbounds.query.columns.kind import TEXT_KEY, TRUTH_KEY
 from inbounds.query.engines.engine import Dialect, Engine, Kind
 from inbounds.query.expressions.node import ColumnRef, Node
-from inbounds.query.statement.codes import Codes
-from inbounds.query.statement.conditions import true
-from inbounds.query.statement.expressions import Expression, bigint, called, column, grouped, named, present, whole
+from inbounds.query.statement.codes import Codes, key_constant
+from inbounds.query.statement.conditions import build_condition
+from inbounds.query.statement.expressions import Expression, bigint, code_name, column, grouped, named, present, whole
 from inbounds.query.statement.unit_rows import aggregate
 from inbounds.query.tables.column_types import checked_kinds
 from inbounds.query.tables.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
@@ -50,8 +51,8 @@ class Reading:
         """Return what the unit of a table is; refuse a join by units that cannot be compared."""
         relation = table.relation
         if relation is None:
-            found = self.kinds(table)
-            return None if table.rows_are_units else found[table.unit]
+            kinds = self.kinds(table)
+            return None if table.rows_are_units else kinds[table.unit]
         if isinstance(relation, UnitRows):
             return self.unit_kind(relation.of)
         kind = self.unit_kind(relation.first)
@@ -72,10 +73,10 @@ class Reading:
         """
         if table.relation is None:
             return self.engines[table.name].relation()
-        there = {name for column in known if _is_plain(column) for name in stored_columns(column)}
-        return self._coded(table, _read_of(table, needed), known=there).subquery("d", copy=False)
+        stored = {name for column in known if column.is_plain for name in stored_columns(column)}
+        return self._select_codes(table, _stored_nodes(table, needed), known=stored).subquery("d", copy=False)
 
-    def _coded(
+    def _select_codes(
         self, table: Table, needed: set[Node], keys: Iterable[str] = (), known: Iterable[str] = ()
     ) -> exp.Select:
         """Return the rows of a table: the unit, the columns that are needed as integers, and some keys as they are.
@@ -83,87 +84,88 @@ class Reading:
         Those that lack one of the `known` columns may be left out.
         """
         if table.relation is not None and not all(isinstance(node, ColumnRef) for node in needed):
-            return self._computed(table, needed)
+            return self._select_computed(table, needed)
         if isinstance(table.relation, UnitRows):
-            return self._unit_rows(table.relation, needed)
+            return self._select_unit_rows(table.relation, needed)
         if isinstance(table.relation, Joined):
-            return self._joined(table.relation, needed, set(known))
+            return self._select_joined(table.relation, needed, set(known))
         codes = self._codes(table, needed)
-        there = {
-            name: one for name in sorted(known) if isinstance(one := table.column(name), Numbers) and _is_plain(one)
-        }
-        found = [
-            named_as(bigint(codes.steps(there[name]) if name in there else codes.code(name)), called(name))
+        fields = {name: table.column(name) for name in sorted(known)}
+        numbers = {name: field for name, field in fields.items() if isinstance(field, Numbers) and field.is_plain}
+        selected = [
+            named_as(bigint(codes.steps(numbers[name]) if name in numbers else codes.code(name)), code_name(name))
             for name in _names(needed)
         ]
-        found += [named_as(column(name), KEY + name) for name in sorted(keys)]
+        selected += [named_as(column(name), KEY + name) for name in sorted(keys)]
         unit = [column(table.unit)] if table.owner is not None else []
-        read = exp.select(*unit, *(found if found or unit else [named(whole(1), "one")]))
+        read = exp.select(*unit, *(selected if selected or unit else [named(whole(1), "one")]))
         read = read.from_(self.engines[table.name].relation(), copy=False)
-        present_ones = [present(one) for one in unit] + [codes.is_known(one) for one in there.values()]
-        return read.where(*present_ones, copy=False)
+        return read.where(*map(present, unit), *map(codes.is_known, numbers.values()), copy=False)
 
-    def _computed(self, table: Table, needed: set[Node]) -> exp.Select:
+    def _select_computed(self, table: Table, needed: set[Node]) -> exp.Select:
         """Return the rows of a table made of tables, with what is computed of its columns."""
-        rows, codes = self._coded(table, _read_of(table, needed)), self._codes(table, needed)
-        found = [named_as(bigint(codes.code(name)), called(name)) for name in _names(needed)]
+        rows, codes = self._select_codes(table, _stored_nodes(table, needed)), self._codes(table, needed)
+        computed = [named_as(bigint(codes.code(name)), code_name(name)) for name in _names(needed)]
         unit = [column(table.owner)] if table.owner is not None else []
-        return exp.select(*unit, *found).from_(rows.subquery("e", copy=False), copy=False)
+        return exp.select(*unit, *computed).from_(rows.subquery("e", copy=False), copy=False)
 
     def _codes(self, table: Table, needed: set[Node]) -> Codes:
         return Codes({node.name: table.column(node) for node in needed}, self.kinds(table), self.dialect)
 
-    def _unit_rows(self, relation: UnitRows, needed: set[Node]) -> exp.Select:
-        made = [one for name, one in relation.columns.items() if ColumnRef(name) in needed]
-        of = {one.measure.column for one in made if one.measure.column is not None}
+    def _select_unit_rows(self, relation: UnitRows, needed: set[Node]) -> exp.Select:
+        columns = [column for name, column in relation.columns.items() if ColumnRef(name) in needed]
+        nodes = {column.measure.column for column in columns if column.measure.column is not None}
         condition = relation.condition
-        rows = self._coded(relation.of, of | set(condition.columns() if condition is not None else ()))
-        columns = [named_as(aggregate(one, self.dialect), called(one.name)) for one in made]
-        found = exp.select(column(relation.unit or ""), *columns).from_(rows.subquery("b", copy=False), copy=False)
+        rows = self._select_codes(relation.of, nodes | set(condition.columns() if condition is not None else ()))
+        selected = [named_as(aggregate(column, self.dialect), code_name(column.name)) for column in columns]
+        select = exp.select(column(relation.unit or ""), *selected).from_(rows.subquery("b", copy=False), copy=False)
         if condition is not None:
             about = {node.name: relation.of.column(node) for node in condition.columns()}
-            found = found.where(exp.paren(true(condition, about, lambda name: column(called(name)))), copy=False)
-        return grouped(found, 1)
+            test = build_condition(condition, about, lambda name: column(code_name(name)))
+            select = select.where(exp.paren(test), copy=False)
+        return grouped(select, 1)
 
-    def _joined(self, relation: Joined, needed: set[Node], known: set[str]) -> exp.Select:
+    def _select_joined(self, relation: Joined, needed: set[Node], known: set[str]) -> exp.Select:
+        # What each table has to give: of its own columns those that are needed, and what public tables are joined by,
+        # as codes, or where a table holds the keys themselves, as they are.
         names, wanted = relation.names, set(_names(needed))
-        own = {table: {name for name, said in of.items() if said in wanted} for table, of in names.items()}
-        there = {table: {name for name, said in of.items() if said in known} for table, of in names.items()}
+        own = {table: {name for name, alias in of.items() if alias in wanted} for table, of in names.items()}
+        present_names = {table: {name for name, alias in of.items() if alias in known} for table, of in names.items()}
         public = [join for join in relation.joins if isinstance(join, JoinPublic)]
         plain = {(join.to, join.on) for join in public if _has_plain_keys(relation, join)}
         coded = {(join.to, join.on) for join in public} - plain
-        asked = {table: own[table] | {on for to, on in coded if to == table} for table in names}
+        coded_names = {table: own[table] | {on for to, on in coded if to == table} for table in names}
         keys = {table: {on for to, on in plain if to == table} for table in names}
+
+        def read(table: Table, name: str) -> exp.Select:
+            return self._select_codes(table, set(map(ColumnRef, coded_names[name])), keys[name], present_names[name])
+
+        # Each table has a place of its own: the first `j0`, and those that are joined to it `j1`, `j2` and so on.
         places = {table: f"j{i}" for i, table in enumerate(names)}
         selected = [
-            named_as(_of(places[table], called(name)), called(names[table][name]))
+            named_as(_column_of(places[table], code_name(name)), code_name(names[table][name]))
             for table in names
             for name in sorted(own[table])
         ]
-        unit = [named_as(_of("j0", relation.unit), relation.unit)] if relation.unit is not None else []
-        found = exp.select(*unit, *(selected if selected or unit else [named(whole(1), "one")]))
-        first = self._coded(
-            relation.first, set(map(ColumnRef, asked[relation.name])), keys[relation.name], there[relation.name]
-        )
-        found = found.from_(first.subquery("j0", copy=False), copy=False)
+        unit = [named_as(_column_of("j0", relation.unit), relation.unit)] if relation.unit is not None else []
+        select = exp.select(*unit, *(selected if selected or unit else [named(whole(1), "one")]))
+        select = select.from_(read(relation.first, relation.name).subquery("j0", copy=False), copy=False)
         for join in relation.joins:
             place = places[join.name]
             if isinstance(join, JoinOnUnit):
-                columns: set[Node] = set(map(ColumnRef, asked[join.name]))
-                coded_rows = self._coded(join.table, columns, keys[join.name], there[join.name])
-                other: Expression = coded_rows.subquery(place, copy=False)
-                same = self._same(relation, join, place)
+                other: Expression = read(join.table, join.name).subquery(place, copy=False)
+                same = self._match_units(relation, join, place)
             else:
-                other = self._constants(relation, join, sorted(asked[join.name]), place)
-                same = self._same_key(relation, join, places)
-            found = found.join(other, on=same, join_type="left" if join.keep else "inner", copy=False)
-        return found
+                other = self._list_public_rows(relation, join, sorted(coded_names[join.name]), place)
+                same = self._match_keys(relation, join, places)
+            select = select.join(other, on=same, join_type="left" if join.keep else "inner", copy=False)
+        return select
 
-    def _same(self, relation: Joined, join: JoinOnUnit, place: str) -> Expression:
+    def _match_units(self, relation: Joined, join: JoinOnUnit, place: str) -> Expression:
         """Return whether two rows are of the same unit; texts are compared by their bytes."""
         assert relation.unit is not None
         assert join.table.owner is not None
-        sides: list[Expression] = [_of("j0", relation.unit), _of(place, join.table.owner)]
+        sides: list[Expression] = [_column_of("j0", relation.unit), _column_of(place, join.table.owner)]
         kinds = {self.unit_kind(relation.first), self.unit_kind(join.table)}
         if len(kinds) > 1:  # a number and its digits are one unit
             sides = [exp.cast(side, "TEXT") for side in sides]
@@ -171,34 +173,31 @@ class Reading:
             sides = [self.dialect.bytes_of(side) for side in sides]
         return exp.EQ(this=sides[0], expression=sides[1])
 
-    def _same_key(self, relation: Joined, join: JoinPublic, places: Mapping[str, str]) -> Expression:
+    def _match_keys(self, relation: Joined, join: JoinPublic, places: Mapping[str, str]) -> Expression:
         """Return whether a row of a public table has the key of a row; texts are compared by their bytes."""
         plain = _has_plain_keys(relation, join)
         sides: list[Expression] = [
-            _of(places[join.to], KEY + join.on if plain else called(join.on)),
-            _of(places[join.name], KEY),
+            _column_of(places[join.to], KEY + join.on if plain else code_name(join.on)),
+            _column_of(places[join.name], KEY),
         ]
-        if plain and isinstance(_keys(relation, join).keys[0], str):
-            engine = self.engines[_private(relation)[join.to].name]
+        if plain and relation.key_of(join).kind is TEXT_KEY:
+            engine = self.engines[_private_tables(relation)[join.to].name]
             sides = [engine.bytes_of(side) for side in sides]
         return exp.EQ(this=sides[0], expression=sides[1])
 
-    def _constants(self, relation: Joined, join: JoinPublic, needed: list[str], place: str) -> Expression:
+    def _list_public_rows(self, relation: Joined, join: JoinPublic, needed: list[str], place: str) -> Expression:
         """Return the rows of a public table that can match, as constants: the key, and the codes of what is needed."""
         at = [list(join.public.columns).index(name) for name in needed]
         plain = _has_plain_keys(relation, join)
         tuples = []
         for code, codes in join.public.codes_for(relation.key_of(join)).items():
-            key = self._key(_keys(relation, join).keys[code]) if plain else whole(code)
-            tuples.append(exp.Tuple(expressions=[key, *(_or_missing(codes[i]) for i in at)]))
-        names = [exp.to_identifier(name, quoted=True) for name in (KEY, *map(called, needed))]
+            key = key_constant(_keys(relation, join).keys[code], self.dialect) if plain else whole(code)
+            tuples.append(exp.Tuple(expressions=[key, *(_code_constant(codes[i]) for i in at)]))
+        names = [exp.to_identifier(name, quoted=True) for name in (KEY, *map(code_name, needed))]
         return exp.Values(expressions=tuples, alias=exp.TableAlias(this=exp.to_identifier(place), columns=names))
 
-    def _key(self, key: Key) -> Expression:
-        return self.dialect.text(key) if isinstance(key, str) else whole(key)
 
-
-def _read_of(table: Table, nodes: Iterable[Node]) -> set[Node]:
+def _stored_nodes(table: Table, nodes: Iterable[Node]) -> set[Node]:
     """Return the columns of a table that some columns are made of."""
     return {ColumnRef(name) for node in nodes for name in stored_columns(table.column(node))}
 
@@ -217,33 +216,28 @@ def _has_plain_keys(relation: Joined, join: JoinPublic) -> bool:
 
     The place of a key in the list would take as many comparisons as there are keys.
     """
-    tables = _private(relation)
+    tables = _private_tables(relation)
     is_base = join.to in tables and tables[join.to].relation is None
-    found = relation.key_of(join)
-    if not isinstance(found, Keys) or isinstance(found, DerivedKeys):
+    keys = relation.key_of(join)
+    if not isinstance(keys, Keys) or isinstance(keys, DerivedKeys):
         return False
-    return is_base and not isinstance(found.keys[0], bool)
+    return is_base and keys.kind is not TRUTH_KEY
 
 
-def _is_plain(found: Column) -> bool:
-    """Return whether a column is missing where what it is made of is."""
-    return not isinstance(found, DerivedNumbers) or found.whole.is_plain
-
-
-def _private(relation: Joined) -> dict[str, Table]:
+def _private_tables(relation: Joined) -> dict[str, Table]:
     """Return the private tables that are joined, by what they are called."""
-    found = {relation.name: relation.first}
-    found.update((one.name, one.table) for one in relation.joins if isinstance(one, JoinOnUnit))
-    return found
+    tables = {relation.name: relation.first}
+    tables.update((join.name, join.table) for join in relation.joins if isinstance(join, JoinOnUnit))
+    return tables
 
 
 def _keys(relation: Joined, join: JoinPublic) -> Keys:
-    found = relation.key_of(join)
-    assert isinstance(found, Keys)
-    return found
+    keys = relation.key_of(join)
+    assert isinstance(keys, Keys)
+    return keys
 
 
-def _or_missing(code: int | None) -> Expression:
+def _code_constant(code: int | None) -> Expression:
     return exp.cast(exp.Null(), "BIGINT") if code is None else whole(code)
 
 
@@ -252,5 +246,5 @@ def named_as(expression: Expression, name: str) -> Expression:
     return exp.Alias(this=expression, alias=exp.to_identifier(name, quoted=True))
 
 
-def _of(table: str, name: str) -> exp.Column:
+def _column_of(table: str, name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(table))

@@ -86,19 +86,19 @@ class Request:
     @property
     def must_be_there(self) -> dict[str, Numbers]:
         """The numbers without which a row does not count, by their names."""
-        found = [group.column for group in self.groups] + [one.column for one in self.parts]
+        columns = [group.column for group in self.groups] + [part.column for part in self.parts]
         if isinstance(self.value, Numbers) and not self.skips_missing:
-            found.append(self.value)
+            columns.append(self.value)
         if self.condition is not None:
             required = (self.columns[name] for name in sorted(self.condition.required()))
-            found += [one for one in required if not isinstance(one, DerivedNumbers) or one.whole.is_plain]
-        return {one.name: one for one in found if isinstance(one, Numbers)}
+            columns += [column for column in required if column.is_plain]
+        return {column.name: column for column in columns if isinstance(column, Numbers)}
 
     @property
     def skips_missing(self) -> bool:
         """Whether adding up passes over values that are missing: to look for them before would compute them twice."""
-        is_plain = not isinstance(self.value, DerivedNumbers) or not self.value.whole.is_null_if_missing
-        return not is_plain and self.unit is None and not self.bucket
+        is_null_if_missing = isinstance(self.value, DerivedNumbers) and self.value.whole.is_null_if_missing
+        return is_null_if_missing and self.unit is None and not self.bucket
 
     @property
     def sums(self) -> bool:
@@ -108,7 +108,7 @@ class Request:
     @property
     def products(self) -> list[tuple[int, ...]]:
         """Which part of each is multiplied for each sum of products, in order."""
-        return list(product(*(range(one.count) for one in self.parts))) if self.parts else []
+        return list(product(*(range(part.count) for part in self.parts))) if self.parts else []
 
     @property
     def width(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from inbounds.query.statement.expressions import Expression, case, compare, divided, times, whole
+from inbounds.query.statement.expressions import Expression, case, compare, divide, multiply, whole
 from inbounds.query.statement.request import Total
 from inbounds.query.statement.row_weights import RowWeights
 
@@ -12,7 +12,7 @@ EVERY = exp.column("m")
 """How many rows a unit has in all."""
 
 
-def weighed(total: Total, weights: RowWeights) -> Expression:
+def weigh(total: Total, weights: RowWeights) -> Expression:
     """Return what a unit's `n` rows in a group, with the sum `s`, count for in a total, rounded towards zero."""
     value = _linear(total)
     if total.rows >= 0:  # then so is the value
@@ -23,19 +23,22 @@ def weighed(total: Total, weights: RowWeights) -> Expression:
 
 def share(value: Expression, weights: RowWeights) -> Expression:
     """Return `floor(value * limit * one / max(m, limit))` for a value that is not negative, without overflow."""
-    this, every, most = exp.paren(value), EVERY, whole(weights.limit * weights.one)
-    in_full = exp.Mul(this=this, expression=whole(weights.one)) if weights.bits else this
-    quotient = exp.Mul(this=exp.paren(divided(this, every)), expression=most)
-    rest = exp.Mul(this=exp.paren(exp.Mod(this=this.copy(), expression=every.copy())), expression=most.copy())
-    found = exp.Add(this=quotient, expression=exp.paren(divided(exp.paren(rest), every)))
-    return case([(compare(every, "<=", whole(weights.limit)), in_full)], found)
+    # The product of value and most could overflow.  So what a division by m leaves is multiplied apart: the quotient is
+    # at most what a row adds, and the remainder is below m.
+    inner, every, most = exp.paren(value), EVERY, whole(weights.limit * weights.one)
+    in_full = exp.Mul(this=inner, expression=whole(weights.one)) if weights.bits else inner
+    quotient = exp.Mul(this=exp.paren(divide(inner, every)), expression=most)
+    rest = exp.Mul(this=exp.paren(exp.Mod(this=inner.copy(), expression=every.copy())), expression=most.copy())
+    reduced = exp.Add(this=quotient, expression=exp.paren(divide(exp.paren(rest), every)))
+    return case([(compare(every, "<=", whole(weights.limit)), in_full)], reduced)
 
 
 def _linear(total: Total) -> Expression:
-    found = [times(exp.column(name), abs(factor)) for factor, name in ((total.rows, "n"), (total.steps, "s")) if factor]
-    if len(found) == 1:
-        return found[0]
-    first, second = found
+    factors = ((total.rows, "n"), (total.steps, "s"))
+    terms = [multiply(exp.column(name), abs(factor)) for factor, name in factors if factor]
+    if len(terms) == 1:
+        return terms[0]
+    first, second = terms
     if total.rows < 0:
         return exp.Sub(this=second, expression=first)
     return (exp.Sub if total.steps < 0 else exp.Add)(this=first, expression=second)

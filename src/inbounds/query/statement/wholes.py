@@ -15,7 +15,7 @@ from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.column import Keys, Numbers
 from inbounds.query.columns.kind import DAY
 from inbounds.query.engines.engine import Dialect
-from inbounds.query.statement.expressions import Expression, bigint, case, compare, present, times, whole
+from inbounds.query.statement.expressions import Expression, bigint, case, compare, multiply, present, whole
 
 
 @dataclass(frozen=True)
@@ -60,18 +60,18 @@ class Wholes:
             case w.Product():
                 return exp.Mul(this=self._inner(parts[0]), expression=self._inner(parts[1]))
             case w.Quotient():
-                return self.dialect.divided(self._inner(parts[0]), whole(number.by))
+                return self.dialect.divide(self._inner(parts[0]), whole(number.by))
             case w.Size():
                 return exp.Abs(this=self.value(parts[0]))
             case w.Extreme():
                 function = "GREATEST" if number.greatest else "LEAST"
                 return exp.Anonymous(this=function, expressions=[self.value(part) for part in parts])
             case w.DayPart():
-                return self._part(number)
+                return self._day_part(number)
             case w.FirstOf():
                 return exp.Coalesce(this=self.code(parts[0]), expressions=[self.code(part) for part in parts[1:]])
             case w.Chosen():
-                return self._chosen(number)
+                return self._choose(number)
         raise AssertionError(number)
 
     def _inner(self, number: w.Whole) -> Expression:
@@ -80,8 +80,8 @@ class Wholes:
     def _code(self, number: w.Code) -> Expression:
         if isinstance(number.column, Keys):
             return self.key(number.column, number.codes)
-        found = self.steps(number.column)
-        return found if isinstance(found, exp.TryCast) else bigint(found)
+        steps = self.steps(number.column)
+        return steps if isinstance(steps, exp.TryCast) else bigint(steps)
 
     def _total(self, number: w.Total) -> Expression:
         """Return a sum, what is added before what is subtracted: to multiply by -1 takes longer."""
@@ -91,57 +91,57 @@ class Wholes:
             later, earlier = ends
             terms, plus = [], plus - int(later.low - earlier.low)
             added = [bigint(self.dialect.days(self.day(later), self.day(earlier)))]
-        added += [times(self._inner(part), factor) for part, factor in terms if factor >= 0]
-        subtracted = [times(self._inner(part), -factor) for part, factor in terms if factor < 0]
+        added += [multiply(self._inner(part), factor) for part, factor in terms if factor >= 0]
+        subtracted = [multiply(self._inner(part), -factor) for part, factor in terms if factor < 0]
         if not added or plus > 0:
             added.append(whole(plus))
         elif plus < 0:
             subtracted.append(whole(-plus))
-        found = added[0]
+        total = added[0]
         for term in added[1:]:
-            found = exp.Add(this=found, expression=term)
+            total = exp.Add(this=total, expression=term)
         for term in subtracted:
-            found = exp.Sub(this=found, expression=term)
-        return found
+            total = exp.Sub(this=total, expression=term)
+        return total
 
     def _stored_days(self, number: w.Total) -> tuple[Numbers, Numbers] | None:
         """Return the later and the earlier of two stored days, if a number is what lies between them."""
         codes = {factor: part for part, factor in zip(number.parts, number.factors, strict=True)}
         columns = [part.column for part in (codes.get(1), codes.get(-1)) if isinstance(part, w.Code)]
-        found = [one for one in columns if isinstance(one, Numbers) and one.kind == DAY]
-        if len(number.parts) != 2 or len(found) != 2 or any(isinstance(self.steps(one), exp.Column) for one in found):
+        days = [day for day in columns if isinstance(day, Numbers) and day.kind == DAY]
+        if len(number.parts) != 2 or len(days) != 2 or any(isinstance(self.steps(day), exp.Column) for day in days):
             return None
-        return found[0], found[1]
+        return days[0], days[1]
 
-    def _chosen(self, number: w.Chosen) -> Expression:
+    def _choose(self, number: w.Chosen) -> Expression:
         tests = len(number.tests)
         branches = [(self.truth(test), self.code(part)) for test, part in zip(number.tests, number.parts, strict=False)]
         return case(branches, self.code(number.parts[tests]) if len(number.parts) > tests else None)
 
     # Days.
 
-    def _part(self, number: w.DayPart) -> Expression:
-        this = number.parts[0]
+    def _day_part(self, number: w.DayPart) -> Expression:
+        day = number.parts[0]
         if number.name == "WEEKDAY":
-            return self.dialect.weekday(self._date(this))
+            return self.dialect.weekday(self._date(day))
         if number.name == "week":
-            weeks = self.dialect.divided(exp.paren(self._since_monday(this)), whole(7))
+            weeks = self.dialect.divide(exp.paren(self._since_monday(day)), whole(7))
             return exp.Add(this=exp.Mul(this=exp.paren(weeks), expression=whole(7)), expression=whole(1))
         if not number.is_start:
-            return self._extracted(number.name, this)
+            return self._extract(number.name, day)
         if number.name == "quarter":
-            thrice = exp.Mul(this=whole(3), expression=self._extracted("QUARTER", this))
+            thrice = exp.Mul(this=whole(3), expression=self._extract("QUARTER", day))
             month = exp.Sub(this=thrice, expression=whole(2))
-            first = self.dialect.first_of_month(self._extracted("YEAR", this), month)
+            first = self.dialect.first_of_month(self._extract("YEAR", day), month)
             return bigint(self.dialect.day_number(first))
-        within = self._extracted({"month": "DAY", "year": "DOY"}[number.name], this)
-        return exp.Add(this=exp.Sub(this=self._inner(this), expression=within), expression=whole(1))
+        within = self._extract({"month": "DAY", "year": "DOY"}[number.name], day)
+        return exp.Add(this=exp.Sub(this=self._inner(day), expression=within), expression=whole(1))
 
     def _since_monday(self, day: w.Whole) -> Expression:
         """Return the number of days since the first Monday of the calendar, which was its first day."""
         return exp.Sub(this=self._inner(day), expression=whole(1))
 
-    def _extracted(self, name: str, day: w.Whole) -> Expression:
+    def _extract(self, name: str, day: w.Whole) -> Expression:
         return self.dialect.part_of_day(name, self._date(day))
 
     def _date(self, day: w.Whole) -> Expression:
@@ -157,19 +157,19 @@ class Wholes:
     def truth(self, test: w.Truth) -> Expression:
         """Return a test."""
         if isinstance(test, w.Against):
-            return self._against(test)
+            return self._compare(test)
         parts = [exp.paren(self.truth(part)) for part in test.parts]
         if isinstance(test, w.Opposite):
             return exp.Not(this=parts[0])
         return exp.and_(*parts) if isinstance(test, w.Every) else exp.or_(*parts)
 
-    def _against(self, test: w.Against) -> Expression:
-        this, numbers = exp.paren(self.code(test.whole)), [whole(number) for number in test.numbers]
+    def _compare(self, test: w.Against) -> Expression:
+        code, numbers = exp.paren(self.code(test.whole)), [whole(number) for number in test.numbers]
         if not numbers:
-            return exp.Is(this=this, expression=exp.Null())
+            return exp.Is(this=code, expression=exp.Null())
         if len(numbers) > 1:
-            return exp.In(this=this, expressions=numbers)
-        return compare(this, test.operator, numbers[0])
+            return exp.In(this=code, expressions=numbers)
+        return compare(code, test.operator, numbers[0])
 
 
 def _is_key(number: w.Whole) -> bool:
