@@ -23,7 +23,7 @@ import pytest
 from inbounds.errors import EngineFailed
 from inbounds.query import Dataset, Query
 from inbounds.query.methods.plan import Plan
-from inbounds.query.question.measure import Quantile
+from inbounds.query.question.quantile import Quantile
 from tests.helpers.programs import ROOT
 
 Row = Mapping[str, Any]

@@ -35,10 +35,10 @@ from inbounds.query.question.measure import (
     Mean,
     Measure,
     Proportion,
-    Quantile,
     Sum,
     Variance,
 )
+from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.question import Question
 from inbounds.query.question.shared_measures import Moments
 

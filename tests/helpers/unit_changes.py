@@ -18,7 +18,8 @@ from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.quantiles.law import rank_misses
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank, QuantilesInOrder
-from inbounds.query.question.measure import Cdf, Count, Quantile, Sum
+from inbounds.query.question.measure import Cdf, Count, Sum
+from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.shared_measures import Quantiles
 
 Totals = list[list[int]]

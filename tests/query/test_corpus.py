@@ -14,7 +14,8 @@ import pytest
 
 from inbounds.errors import EngineFailed
 from inbounds.query import Dataset, Query
-from inbounds.query.question.measure import Cdf, Mean, Quantile
+from inbounds.query.question.measure import Cdf, Mean
+from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.question import Question
 from inbounds.query.question.shared_measures import Quantiles, Totals
 from tests.helpers import oracle

@@ -19,7 +19,6 @@ from inbounds.query.grammar.rows import read_condition
 from inbounds.query.query import Query
 from inbounds.query.question.group import by_bins, by_key
 from inbounds.query.question.measure import (
-    MOST_LEVELS,
     Cdf,
     Correlation,
     Count,
@@ -27,15 +26,13 @@ from inbounds.query.question.measure import (
     CountUnits,
     Covariance,
     Deviation,
-    Extreme,
     Mean,
     Measure,
     Proportion,
-    Quantile,
     Sum,
     Variance,
-    refuse_level,
 )
+from inbounds.query.question.quantile import MOST_LEVELS, Extreme, Quantile, refuse_level
 from inbounds.query.question.question import Question
 from inbounds.query.sql.select import Selected
 from inbounds.query.tables.table import Table

@@ -22,7 +22,7 @@ from inbounds.query.methods.moments.ratio import Ratio
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.quantiles.law import rank_misses
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank
-from inbounds.query.question.measure import Quantile
+from inbounds.query.question.quantile import Quantile
 from tests.helpers.audit_losses import Losses, joint, spreads
 from tests.helpers.audit_tables import Playground, contract, measures
 from tests.helpers.sparing import sparing

@@ -19,7 +19,8 @@ from inbounds.query.expressions.node import ColumnRef, Constant
 from inbounds.query.methods.quantiles.law import Buckets
 from inbounds.query.question.group import Group
 from inbounds.query.question.impossible_condition import can_be_met
-from inbounds.query.question.measure import Count, Quantile
+from inbounds.query.question.measure import Count
+from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.question import Question
 from inbounds.query.tables.implied_codes import following, public_joins, public_names
 from inbounds.query.tables.table import Table

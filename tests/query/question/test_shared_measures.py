@@ -15,7 +15,8 @@ from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.query import Dataset
 from inbounds.query.expressions.node import ColumnRef
 from inbounds.query.methods.moments.ratio import Ratio, TotalsOfColumn
-from inbounds.query.question.measure import Count, Mean, Quantile, Sum
+from inbounds.query.question.measure import Count, Mean, Sum
+from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.shared_measures import Quantiles, Shared, Totals
 from tests.helpers.audit_tables import Playground, contract
 

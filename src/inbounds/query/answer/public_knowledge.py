@@ -23,8 +23,9 @@ from inbounds.query.columns.derived_column import stored_columns, whole_of
 from inbounds.query.columns.integer_range import Range, Ranges
 from inbounds.query.expressions.condition import And, Compare, Condition, Missing, Not, Or, joined
 from inbounds.query.question.impossible_condition import can_be_met
-from inbounds.query.question.measure import Count, Deviation, Mean, Measure, Proportion, Quantile, Variance
+from inbounds.query.question.measure import Count, Deviation, Mean, Measure, Proportion, Variance
 from inbounds.query.question.only_codes import only_codes
+from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.question import Codes, Question
 from inbounds.query.tables.implied_codes import each_one, following, is_stored, names_following
 

@@ -24,14 +24,13 @@ from inbounds.query.question.measure import (
     CountUnits,
     Covariance,
     Deviation,
-    Extreme,
     Mean,
     Measure,
     Proportion,
-    Quantile,
     Sum,
     Variance,
 )
+from inbounds.query.question.quantile import Extreme, Quantile
 from inbounds.query.question.question import Question
 from inbounds.query.question.shared_measures import Moments, Quantiles, Totals
 from inbounds.query.statement.builder import build_statement

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Literal
 
-from inbounds.exact.rational import cut
 from inbounds.query.columns.column import as_value
 from inbounds.query.columns.condition_check import checked
 from inbounds.query.expressions.condition import Condition
-from inbounds.query.expressions.node import Node, literal, quoted
+from inbounds.query.expressions.node import Node, quoted
 from inbounds.query.question.group import Group, by_key
 from inbounds.query.tables.table import Table
 
@@ -19,15 +17,6 @@ Shared = Literal["totals", "moments", "quantiles"]
 
 WEIGHED_MOMENTS = "So units with many rows count for less in these statistics."
 """What the row limit does to variances and the like."""
-
-FINEST = 10**6
-"""A quantile's level has at most this denominator."""
-
-MOST_LEVELS = 99
-"""A question may ask for so many quantiles of a column."""
-
-EXTREMES = {"MIN": Fraction(1, 100), "MAX": Fraction(99, 100)}
-"""The levels of the quantiles that stand in for the least and the greatest value, each of which is one row's."""
 
 
 class Measure:
@@ -328,55 +317,6 @@ class Proportion(Measure):
 
 
 @dataclass(frozen=True)
-class Quantile(OfColumn):
-    """The value that a given level of the rows are below."""
-
-    level: Fraction
-    has_noise = False
-    is_value = True
-    shared = "quantiles"
-
-    @property
-    def title(self) -> str:
-        return "median" if self.level == Fraction(1, 2) else "quantile"
-
-    def __str__(self) -> str:
-        if self.level == Fraction(1, 2):
-            return f"MEDIAN({self.column})"
-        return f"PERCENTILE_DISC({literal(self.level)}) WITHIN GROUP (ORDER BY {self.column})"
-
-
-@dataclass(frozen=True)
-class Extreme(Quantile):
-    """A quantile near an end, which is what MIN and MAX are answered with, and called."""
-
-    asked: str = "MIN"
-
-    @classmethod
-    def of(cls, asked: str, column: Node) -> Extreme:
-        """Return what stands in for MIN or MAX of a column."""
-        return cls(column, EXTREMES[asked], asked)
-
-    @property
-    def answer_name(self) -> str:
-        """What the column of its answers is called: by its level."""
-        return f"quantile_{as_decimal_text(self.level)}_{self.column.name}"
-
-    @property
-    def public_name(self) -> str:
-        """What the column of its answers is called where they are public: nothing stands in for those."""
-        return f"{self.asked.lower()}_{self.column.name}"
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Say that this is no value of one row."""
-        return (instead_of(self.asked, self.column),)
-
-    def __str__(self) -> str:
-        return f"{self.asked}({self.column})"
-
-
-@dataclass(frozen=True)
 class Cdf(Measure):
     """Which part of the rows is at or below each value of a column, bin by bin."""
 
@@ -389,27 +329,3 @@ class Cdf(Measure):
 
     def __str__(self) -> str:
         return "CDF"
-
-
-def instead_of(asked: str, column: Node) -> str:
-    """Say what MIN or MAX is answered with."""
-    level = as_decimal_text(EXTREMES[asked])
-    return (
-        f"{asked}({column}) would reveal one row, so the answer is the quantile at {level}: about one row in a "
-        f"hundred lies {'below' if asked == 'MIN' else 'above'} it."
-    )
-
-
-def as_decimal_text(level: Fraction) -> str:
-    """Return a level as people write it."""
-    return f"{float(level):g}"
-
-
-def refuse_level(level: Fraction) -> str | None:
-    """Return why something cannot be the level of a quantile, or None if it can."""
-    if 0 < level < 1 and level.denominator <= FINEST:
-        return None
-    return (
-        f"the level of a quantile must be above 0 and below 1, in millionths at most, got {cut(str(level))}; "
-        "write it like 0.9"
-    )

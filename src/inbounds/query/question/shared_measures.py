@@ -8,20 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from inbounds.query.expressions.node import Node, literal
-from inbounds.query.question.measure import (
-    EXTREMES,
-    WEIGHED_MOMENTS,
-    Count,
-    Extreme,
-    Mean,
-    Measure,
-    Moment,
-    OfColumn,
-    Quantile,
-    Sum,
-    as_decimal_text,
-    instead_of,
-)
+from inbounds.query.question.measure import WEIGHED_MOMENTS, Count, Mean, Measure, Moment, OfColumn, Sum
+from inbounds.query.question.quantile import EXTREMES, Extreme, Quantile, as_decimal_text, instead_of
 
 
 class _OfSeveral(Measure):
@@ -95,7 +83,7 @@ class Quantiles(OfColumn):
     @classmethod
     def joining(cls, measures: Sequence[Any]) -> Quantiles:
         """Return what answers quantiles of one column."""
-        extremes = sorted({one.asked for one in measures if isinstance(one, Extreme)}, reverse=True)
+        extremes = sorted({one.function for one in measures if isinstance(one, Extreme)}, reverse=True)
         return cls(measures[0].column, tuple(sorted({one.level for one in measures})), tuple(extremes))
 
     @property

@@ -22,7 +22,6 @@ from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.grammar.values import is_number, read_constant
 from inbounds.query.question.group import by_bins, is_countable
 from inbounds.query.question.measure import (
-    MOST_LEVELS,
     Cdf,
     Correlation,
     Count,
@@ -30,15 +29,13 @@ from inbounds.query.question.measure import (
     CountUnits,
     Covariance,
     Deviation,
-    Extreme,
     Mean,
     Measure,
     Proportion,
-    Quantile,
     Sum,
     Variance,
-    refuse_level,
 )
+from inbounds.query.question.quantile import MOST_LEVELS, Extreme, Quantile, refuse_level
 from inbounds.query.tables.table import Table
 
 INDICATOR = "PROPORTION(age > 60), or AVG(CASE WHEN age > 60 THEN 1 ELSE 0 END)"

@@ -18,7 +18,7 @@ from inbounds.query.expressions.node import ColumnRef, Node
 from inbounds.query.grammar.rows import is_derived, read_node
 from inbounds.query.grammar.text import PlainCalls, SqlText, kind
 from inbounds.query.grammar.values import read_column
-from inbounds.query.question.measure import Quantile, as_decimal_text
+from inbounds.query.question.quantile import Quantile, as_decimal_text
 from inbounds.query.question.shared_measures import Shared
 from inbounds.query.sql.collected import Collected
 from inbounds.query.sql.measures import MEASURES, has_measure, refuse_no_measure

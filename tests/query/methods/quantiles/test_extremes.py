@@ -10,7 +10,7 @@ import pytest
 
 from inbounds.query import Dataset
 from inbounds.query.expressions.node import ColumnRef
-from inbounds.query.question.measure import Extreme, Quantile
+from inbounds.query.question.quantile import Extreme, Quantile
 from inbounds.query.question.shared_measures import Quantiles, Shared
 from tests.helpers.audit_tables import Playground, contract
 

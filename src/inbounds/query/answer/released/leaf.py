@@ -14,7 +14,8 @@ from typing import Any, Literal
 from inbounds.query.columns.column import Column
 from inbounds.query.columns.derived_column import find_column
 from inbounds.query.expressions.node import Node
-from inbounds.query.question.measure import Measure, Quantile, as_decimal_text
+from inbounds.query.question.measure import Measure
+from inbounds.query.question.quantile import Quantile, as_decimal_text
 
 Kind = Literal["number", "day", "text", "truth", "bin", "nothing"]
 """What an expression is: a bin can be put in order, and nothing else; `NULL` is nothing, and goes with everything."""

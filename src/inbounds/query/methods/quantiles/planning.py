@@ -9,7 +9,7 @@ from inbounds.query.methods.planner import WHOLE_ROWS, Planned, Planner
 from inbounds.query.methods.quantiles.law import Buckets
 from inbounds.query.methods.quantiles.ordered import OrderedQuantiles
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank, QuantilesInOrder
-from inbounds.query.question.measure import Quantile
+from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.shared_measures import Quantiles
 from inbounds.query.statement.request import Request
 
