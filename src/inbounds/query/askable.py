@@ -169,7 +169,7 @@ class Questions(ABC):
 
     def _selected(self, read: Selected) -> Query:
         """Ask what was read from SQL."""
-        measures = tuple(one.fitted(self.table) for one in read.measures)
+        measures = tuple(one.fit(self.table) for one in read.measures)
         query = self._asked(*measures) if read.histogram is None else self._binned(measures[0], read)
         if read.condition is not None:
             query = query.where(read.condition)

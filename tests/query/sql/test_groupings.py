@@ -52,7 +52,7 @@ def test_the_sets_are_those_of_sql(visits: Dataset, clause: str) -> None:
     """Which columns are told apart in which sets is what a database makes of the same clause."""
     question = visits.sql(f"SELECT COUNT(*) FROM visits GROUP BY {clause}").question
     names = [group.column.name for group in question.groups]
-    found = {tuple(sorted(names[place] for place in told)) for told in question.told_apart}
+    found = {tuple(sorted(names[place] for place in told)) for told in question.groupings}
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE visits AS SELECT 1 AS a, 1 AS b, 1 AS c")
         columns = ", ".join(name for name in "abc" if name in names)

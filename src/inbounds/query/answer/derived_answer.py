@@ -108,7 +108,7 @@ def _summed(
         sets.setdefault(told, []).append(place)
     conditions = {one.this.name for one in extra if isinstance(one, Compare | In)}
     by_key: dict[tuple[Any, ...], list[int]] = {}
-    for asked in question.told_apart:
+    for asked in question.groupings:
         needed = conditions | {names[place] for place in asked}
         reachable = [told for told in sets if needed <= _reached(question, told)]
         if not reachable:

@@ -34,10 +34,10 @@ def possible_finest(table: Table, groups: tuple[Group, ...], condition: Conditio
     if not groups:
         return None
     bottom = finest(table.columns, groups)
-    found = left_by_public(table, condition, bottom)
+    possible = left_by_public(table, condition, bottom)
     if condition is not None:
-        found &= Possible(table.columns, table.column, condition, bottom).combinations()
-    return None if found.all() else found
+        possible &= Possible(table.columns, table.column, condition, bottom).combinations()
+    return None if possible.all() else possible
 
 
 def possible_cells(
@@ -48,32 +48,34 @@ def possible_cells(
     With `possible`: of the finest groups only those combinations.
     """
     bottom = finest(table.columns, groups)
-    found: list[tuple[int, ...]] = (
+    lowest: list[tuple[int, ...]] = (
         cells(bottom) if possible is None else list(map(tuple, np.argwhere(possible).tolist()))
     )
     if len(bottom) == len(groups):
-        return found
+        return lowest
     above = [ancestors(table.columns, group.column) for group in bottom]
-    return sorted(cell for one in found if (cell := _completed(groups, bottom, above, one)) is not None)
+    completed = (_complete(groups, bottom, above, cell) for cell in lowest)
+    return sorted(cell for cell in completed if cell is not None)
 
 
-def _completed(
+def _complete(
     groups: tuple[Group, ...],
     bottom: tuple[Group, ...],
     above: Sequence[Sequence[tuple[str, tuple[int, ...]]]],
     cell: tuple[int, ...],
 ) -> tuple[int, ...] | None:
     """Return the codes of all groups for those of the finest; None if two of these lie in different keys of a third."""
-    found = {group.column.name: code for group, code in zip(bottom, cell, strict=True)}
+    # Each of the finest groups tells the code of every column above it; two that tell different ones never meet.
+    row = {group.column.name: code for group, code in zip(bottom, cell, strict=True)}
     for levels, code in zip(above, cell, strict=True):
         for name, codes in levels:
-            if found.setdefault(name, codes[code]) != codes[code]:
+            if row.setdefault(name, codes[code]) != codes[code]:
                 return None
-    return tuple(found[group.column.name] for group in groups)
+    return tuple(row[group.column.name] for group in groups)
 
 
-def projected(found: list[tuple[int, ...]], told: tuple[int, ...]) -> list[tuple[int, ...]]:
+def project(cells: list[tuple[int, ...]], places: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return the combinations of some of the groups, by place, that cells of all of them have."""
-    if found and told == tuple(range(len(found[0]))):
-        return found
-    return sorted({tuple(cell[place] for place in told) for cell in found})
+    if cells and places == tuple(range(len(cells[0]))):
+        return cells
+    return sorted({tuple(cell[place] for place in places) for cell in cells})

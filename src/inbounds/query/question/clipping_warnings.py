@@ -25,10 +25,9 @@ def warnings_of(questions: Sequence[Question]) -> tuple[str, ...]:
 
 def clippings_of(questions: Sequence[Question]) -> tuple[str, ...]:
     """Return a warning for each comparison with a constant beyond the bounds of its column, each once."""
-    stated = (one for question in questions for one in stated_conditions(question))
-    return tuple(
-        dict.fromkeys(_warning(test, column) for one in stated for test, column, _ in beyond(one.table, one.condition))
-    )
+    conditions = (stated for question in questions for stated in stated_conditions(question))
+    comparisons = (comparison for stated in conditions for comparison in beyond(stated.table, stated.condition))
+    return tuple(dict.fromkeys(_warn(test, column) for test, column, _ in comparisons))
 
 
 def beyond(table: Table, condition: Condition) -> Iterator[tuple[Condition, Numbers, Fraction]]:
@@ -45,7 +44,7 @@ def beyond(table: Table, condition: Condition) -> Iterator[tuple[Condition, Numb
             yield from ((test, column, value) for value in values if not low <= value <= high)
 
 
-def _warning(test: Condition, column: Numbers) -> str:
+def _warn(test: Condition, column: Numbers) -> str:
     if isinstance(column, DerivedNumbers):
         return (
             f"{column.name} always lies within {column.bounds.brief()}, because the values behind it are clamped, so "

@@ -51,7 +51,8 @@ class Stretches:
     @cached_property
     def stored(self) -> dict[str, Column]:
         """All of them."""
-        return {name: one for each in (*self.of_groups, *self.of_tests.values()) for name, one in each.items()}
+        tables = (*self.of_groups, *self.of_tests.values())
+        return {name: column for columns in tables for name, column in columns.items()}
 
     @cached_property
     def starts(self) -> dict[str, NDArray[np.int64]]:
@@ -64,13 +65,13 @@ class Stretches:
             if test.this.name in begins:
                 _, numbers = codes_of(test, self.find(test.this))
                 begins[test.this.name].update(start for number in numbers for start in (number, number + 1))
-        return {name: self._starts(name, found) for name, found in begins.items()}
+        return {name: self._starts(name, codes) for name, codes in begins.items()}
 
     def _starts(self, name: str, begins: Iterable[int]) -> NDArray[np.int64]:
-        count, found = self.stored[name].size, np.array(sorted(begins), dtype=np.int64)
+        count, starts = self.stored[name].size, np.array(sorted(begins), dtype=np.int64)
         if isinstance(self.stored[name], Keys) or name in self._inside:
-            found = np.union1d(found, np.arange(0, count, -(-count // MOST_OF_A_COLUMN)))
-        return found[(found >= 0) & (found < count)]
+            starts = np.union1d(starts, np.arange(0, count, -(-count // MOST_OF_A_COLUMN)))
+        return starts[(starts >= 0) & (starts < count)]
 
     @cached_property
     def _inside(self) -> set[str]:
@@ -79,7 +80,7 @@ class Stretches:
             *zip((group.column.name for group in self.groups), self.of_groups, strict=True),
             *self.of_tests.items(),
         ]
-        return {one for name, of in named for one in of if name not in of}
+        return {inner for name, columns in named for inner in columns if name not in columns}
 
     def count(self, names: Iterable[str]) -> int:
         """Return how many combinations of stretches some columns have, and of missing values."""
@@ -91,15 +92,15 @@ class Stretches:
         Columns that may be missing, which those of `present` may not, have one more place for that.
         """
         starts = {name: self.starts[name] for name in names}
-        while prod(len(one) + 1 for one in starts.values()) > MOST_STRETCHES:
+        while prod(len(lows) + 1 for lows in starts.values()) > MOST_STRETCHES:  # two of them become one
             longest = max(starts, key=lambda name: len(starts[name]))
             starts[longest] = starts[longest][::2]
-        found: dict[str, Range] = {}
+        ranges: dict[str, Range] = {}
         for axis, (name, lows) in enumerate(starts.items()):
             ends = np.append(lows[1:] - 1, self.stored[name].size - 1)
             more = 0 if name in present else 1
             here = np.arange(len(lows) + more) < len(lows)
             shape = [-1 if place == axis else 1 for place in range(len(starts))]
-            low, high = (np.append(one, [0] * more).astype(np.int64).reshape(shape) for one in (lows, ends))
-            found[name] = Range(low, high, here.reshape(shape), ~here.reshape(shape))
-        return found, tuple(one.low.size for one in found.values())
+            low, high = (np.append(codes, [0] * more).astype(np.int64).reshape(shape) for codes in (lows, ends))
+            ranges[name] = Range(low, high, here.reshape(shape), ~here.reshape(shape))
+        return ranges, tuple(column.low.size for column in ranges.values())

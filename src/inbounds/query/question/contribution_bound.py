@@ -31,30 +31,30 @@ def row_limit(questions: Sequence[Question]) -> str | None:
     """Say that a row limit is in force, and what it does; None where each row is a unit of its own."""
     if questions[0].table.rows_are_units:
         return None
-    uncut = [question for question in questions if _takes_nothing(question)]
+    uncut = [question for question in questions if _cuts_nothing(question)]
     limited = [question for question in questions if question not in uncut]
-    told = [_nothing_cut(question) for question in uncut]
+    sentences = list(map(_say_nothing_cut, uncut))
     if limited:
-        cuts = dict.fromkeys(_cut_groups(one) if one.measure.counts_units else _cut_rows(one) for one in limited)
-        told += [IN_FORCE + " ".join(cuts), *dict.fromkeys(one.measure.under_limit for one in limited)]
-        noisy = any(one.measure.has_noise for one in limited)
-        told += [f"{NOT_IN_NOISE} ({WHERE_EXPLAINED})." if noisy else f"See {WHERE_EXPLAINED}."]
-    return " ".join(told)
+        cuts = dict.fromkeys(map(_say_cut, limited))
+        sentences += [IN_FORCE + " ".join(cuts), *dict.fromkeys(question.measure.under_limit for question in limited)]
+        noisy = any(question.measure.has_noise for question in limited)
+        sentences += [f"{NOT_IN_NOISE} ({WHERE_EXPLAINED})." if noisy else f"See {WHERE_EXPLAINED}."]
+    return " ".join(sentences)
 
 
 def counts_everything(question: Question) -> bool:
     """Return whether every unit counts in full, in every group that it has rows in."""
-    return question.table.rows_are_units or (question.sets is None and _takes_nothing(question))
+    return question.table.rows_are_units or (question.sets is None and _cuts_nothing(question))
 
 
-def _takes_nothing(question: Question) -> bool:
+def _cuts_nothing(question: Question) -> bool:
     measure, table = question.measure, question.table
     if question.sets is not None and measure.has_totals:
         return measure.counts_units
     return measure.counts_units and question.cells * measure.parts(table) <= table.limit
 
 
-def _nothing_cut(question: Question) -> str:
+def _say_nothing_cut(question: Question) -> str:
     if question.sets is not None:
         return f"Each {question.table.unit} counts once in total, split over the groups where it has rows."
     if isinstance(question.measure, CountKeys):
@@ -63,13 +63,10 @@ def _nothing_cut(question: Question) -> str:
     return f"{NOTHING_CUT}each {question.table.unit} counts once, {where}."
 
 
-def _cut_groups(question: Question) -> str:
-    unit, limit = question.table.unit, question.table.limit
-    of = f"categories of {question.measure.column.name}" if isinstance(question.measure, CountKeys) else "groups"
-    return f"each {unit} counts for at most {limit} {of} in total; those in more are down-weighted."
-
-
-def _cut_rows(question: Question) -> str:
-    unit, limit = question.table.unit, question.table.limit
+def _say_cut(question: Question) -> str:
+    unit, limit, measure = question.table.unit, question.table.limit, question.measure
+    if measure.counts_units:
+        of = f"categories of {measure.column.name}" if isinstance(measure, CountKeys) else "groups"
+        return f"each {unit} counts for at most {limit} {of} in total; those in more are down-weighted."
     rows = "1 row" if limit == 1 else f"{limit} rows"
     return f"each {unit} contributes at most {rows}; those with more are down-weighted."

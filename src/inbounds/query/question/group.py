@@ -50,6 +50,11 @@ class Group:
         return self.labels
 
     @property
+    def widths(self) -> list[int]:
+        """How many codes each group has."""
+        return [1] * self.size
+
+    @property
     def has_bins(self) -> bool:
         """Whether these are the bins of a histogram, for which no column has a name."""
         return False
@@ -108,6 +113,11 @@ class Bins(Group):
         spans = [(low - first, high - first) for low, high in self.column.lattice.spans]
         last = (max(min(step, high) for low, high in spans if low <= step) for step in self._last_steps)  # not in a gap
         return [self._value(step) for step in last]
+
+    @property
+    def widths(self) -> list[int]:
+        """How many codes each bin has."""
+        return np.diff([*self.starts, self.column.size]).tolist()
 
     def number(self, codes: Any) -> Any:
         """Return in which of the bins codes are."""

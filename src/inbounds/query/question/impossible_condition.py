@@ -27,13 +27,13 @@ def why_impossible(question: Question) -> str | None:
     for table, condition in _conditions(question):
         if not can_be_met(table, condition):
             return (
-                f"no row can meet {_typed(condition)}, whatever the table holds{_why(table, condition)}; "
-                f"{_instead(table, condition)}"
+                f"no row can meet {_write_as_asked(condition)}, whatever the table holds{_say_why(table, condition)}; "
+                f"{_say_instead(table, condition)}"
             )
     return None
 
 
-def _typed(condition: Condition) -> str:
+def _write_as_asked(condition: Condition) -> str:
     """Write a condition with the patterns that were asked for."""
     text = str(condition)
     for part in condition.walk():
@@ -50,7 +50,7 @@ def can_be_met(table: Table, condition: Condition) -> bool:
 
 def _conditions(question: Question) -> Iterator[tuple[Table, Condition]]:
     """Yield the conditions that rows have to meet for there to be something to answer, those of measures too."""
-    yield from ((one.table, one.condition) for one in stated_conditions(question) if one.needed)
+    yield from ((stated.table, stated.condition) for stated in stated_conditions(question) if stated.needed)
     for condition in question.measure.conditions:
         yield question.table, condition if question.condition is None else joined(And, question.condition, condition)
     for measured in question.measure.nodes:
@@ -67,7 +67,7 @@ def _is_constant(table: Table, this: Node) -> bool:
     return not isinstance(this, ColumnRef) and all(_is_constant(table, part) for part in this.parts())
 
 
-def _clipped(table: Table, condition: Condition) -> Iterator[tuple[Numbers, Fraction]]:
+def _find_clipped(table: Table, condition: Condition) -> Iterator[tuple[Numbers, Fraction]]:
     """Yield what is compared with a constant beyond its bounds, or asked to be above or below their very end."""
     yield from ((column, value) for _, column, value in beyond(table, condition))
     for test in condition.predicates():
@@ -78,30 +78,32 @@ def _clipped(table: Table, condition: Condition) -> Iterator[tuple[Numbers, Frac
                 yield column, end
 
 
-def _why(table: Table, condition: Condition) -> str:
-    told = dict.fromkeys(
+def _say_why(table: Table, condition: Condition) -> str:
+    reasons = dict.fromkeys(
         f"values of {column.name} are clipped to {column.bounds.brief()} before they are compared"
-        for column, _ in _clipped(table, condition)
+        for column, _ in _find_clipped(table, condition)
     )
-    return f": {', and '.join(told)}" if told else ""
+    return f": {', and '.join(reasons)}" if reasons else ""
 
 
-def _instead(table: Table, condition: Condition) -> str:
+def _say_instead(table: Table, condition: Condition) -> str:
     """Say what can be asked: within the bounds, or of wider ones where the question itself gives them."""
-    for column, value in _clipped(table, condition):
+    for column, value in _find_clipped(table, condition):
         relation = table.relation
-        made = relation.columns.get(column.name) if isinstance(relation, UnitRows) else None
-        if made is not None and made.measure.has_ends and value >= column.ends[1] and value > 0:
-            later = replace(made.measure, most=ceil(2 * value / column.step) * column.step)
-            if _is_possible(replace(made, measure=later)):
-                return f"compare {column.name} with what it can be, or clip it later, as in {later} AS {made.name}"
+        unit_column = relation.columns.get(column.name) if isinstance(relation, UnitRows) else None
+        if unit_column is not None and unit_column.measure.has_ends and value >= column.ends[1] and value > 0:
+            later = replace(unit_column.measure, most=ceil(2 * value / column.step) * column.step)
+            if _is_possible(replace(unit_column, measure=later)):
+                return (
+                    f"compare {column.name} with what it can be, or clip it later, as in {later} AS {unit_column.name}"
+                )
         return f"compare {column.name} with what it can be"
     return "ask with another condition"
 
 
-def _is_possible(made: UnitColumn) -> bool:
+def _is_possible(unit_column: UnitColumn) -> bool:
     """Return whether a column can be made of rows."""
     try:
-        return isinstance(made.numbers, Numbers)
+        return isinstance(unit_column.numbers, Numbers)
     except InvalidQuestion:
         return False

@@ -88,7 +88,7 @@ class Measure:
         """What becomes of it where units with too many rows are weighed down."""
         return f"So units with many rows count for less than in a {self.title} over all rows."
 
-    def fitted(self, table: Table) -> Measure:
+    def fit(self, table: Table) -> Measure:
         """Return what is asked of a table; columns and conditions that do not fit it are refused."""
         for column in self.nodes:
             table.numbers(column)
@@ -102,11 +102,11 @@ class Measure:
         """Return the ends of its answers that noise pushes them to."""
         return ()
 
-    def binned(self, group: Group) -> str | None:
+    def call_by_bins(self, group: Group) -> str | None:
         """Return the call in SQL that asks for it by these bins, if there is one."""
         return None
 
-    def place(self, asked: Measure) -> int:
+    def place(self, measure: Measure) -> int:
         """Return which of its answers is that to a measure that shares it."""
         return 0
 
@@ -134,7 +134,7 @@ class Count(Measure):
     has_totals = adds_up = True
     under_limit = "So the count is too low by an unknown amount."
 
-    def binned(self, group: Group) -> str | None:
+    def call_by_bins(self, group: Group) -> str | None:
         """Return a histogram, which counts."""
         return str(group) if group.has_bins else None
 
@@ -151,7 +151,7 @@ class CountUnits(Measure):
     counts_units = has_totals = True
     under_limit = "So these counts may be too low."
 
-    def fitted(self, table: Table) -> Measure:
+    def fit(self, table: Table) -> Measure:
         """Return what is asked of a table: its rows, where it is made of one for each unit."""
         return Count() if table.relation is not None and table.rows_are_units else self
 
@@ -167,7 +167,7 @@ class CountKeys(OfColumn):
     counts_units = True
     under_limit = "So a category that only such units have may count as a fraction."
 
-    def fitted(self, table: Table) -> Measure:
+    def fit(self, table: Table) -> Measure:
         """Return what is asked of a table; a column without keys is refused."""
         by_key(table.column(self.column))
         return self
@@ -189,7 +189,7 @@ class Sum(OfColumn):
     shared = "totals"
     under_limit = "So the sum is off by an unknown amount."
 
-    def fitted(self, table: Table) -> Measure:
+    def fit(self, table: Table) -> Measure:
         """Return what is asked of a table; a column that cannot be added up is refused."""
         table.addends(self.column)
         return self
@@ -304,7 +304,7 @@ class Proportion(Measure):
     def conditions(self) -> tuple[Condition, ...]:
         return (self.condition,)
 
-    def fitted(self, table: Table) -> Measure:
+    def fit(self, table: Table) -> Measure:
         """Return what is asked of a table, with its constants written in one way."""
         return Proportion(checked(table, self.condition))
 
@@ -324,7 +324,8 @@ class Cdf(Measure):
     has_noise = False
     names_groups_by_top = True
 
-    def binned(self, group: Group) -> str | None:
+    def call_by_bins(self, group: Group) -> str | None:
+        """Return the call."""
         return group.call("CDF")
 
     def __str__(self) -> str:

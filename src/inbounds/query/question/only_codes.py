@@ -20,39 +20,35 @@ from inbounds.query.tables.implied_codes import each_one, following, names_follo
 
 def only_codes(question: Question, column: Column) -> list[int | None] | None:
     """Return the code of a column in every group, None where rows have none; None if some group may have several."""
-    group = KeyGroup(column) if isinstance(column, Keys) else Bins(column, _starts(question, column))
-    sizes = _sizes(group)
-    if 1 not in sizes or question.cells * group.size > MOST_CELLS:
+    # The column is one more group of the question.  A cell of the question has one code where it goes with one of them
+    # only, and that is one code wide.
+    group: Group = KeyGroup(column) if isinstance(column, Keys) else Bins(column, _starts(question, column))
+    widths = group.widths
+    if 1 not in widths or question.cells * group.size > MOST_CELLS:
         return None
-    found: dict[Codes, int] = {}
+    codes: dict[Codes, int] = {}
     for *row, place in question.cells_of((*question.groups, group)):
-        if tuple(row) in found or sizes[place] > 1:
+        if tuple(row) in codes or widths[place] > 1:
             return None
-        found[tuple(row)] = place if isinstance(column, Keys) else group.starts[place]
-    return [found.get(row) for row in question.rows]
-
-
-def _sizes(group: Group) -> list[int]:
-    """Return how many codes each group has."""
-    if isinstance(group.column, Keys):
-        return [1] * group.size
-    return np.diff([*group.starts, group.column.steps + 1]).tolist()
+        codes[tuple(row)] = group.starts[place] if group.starts else place
+    return [codes.get(row) for row in question.rows]
 
 
 def _starts(question: Question, column: Numbers) -> tuple[int, ...]:
     """Return where the pieces of a column begin: at each code that is told apart, and behind it."""
-    told = {start for code in (*_compared(question, column), *_joined(question, column)) for start in (code, code + 1)}
-    return tuple(sorted({0} | {start for start in told if 0 <= start <= column.steps}))
+    codes = (*_codes_in_condition(question, column), *_codes_in_public_tables(question, column))
+    starts = {start for code in codes for start in (code, code + 1)}
+    return tuple(sorted({0} | {start for start in starts if 0 <= start <= column.steps}))
 
 
-def _compared(question: Question, column: Numbers) -> Iterator[int]:
+def _codes_in_condition(question: Question, column: Numbers) -> Iterator[int]:
     """Yield the codes that the condition compares with."""
     for test in question.condition.predicates() if question.condition is not None else ():
         if test.this == column.node:
             yield from codes_of(test, column)[1]
 
 
-def _joined(question: Question, column: Numbers) -> Iterator[int]:
+def _codes_in_public_tables(question: Question, column: Numbers) -> Iterator[int]:
     """Yield the codes that public tables say."""
     for key, join in public_joins(question.table):
         if set(stored_columns(column)) <= names_following(question.table, {key.name}):

@@ -7,7 +7,7 @@ group that a row can be in is never ruled out, whatever the table holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.int64]
 
+JOINS: dict[type[Condition], Callable[[list[Verdict]], Verdict]] = {
+    And: every,
+    Or: either,
+    Not: lambda parts: opposite(parts[0]),
+}
+
 MOST_CORNERS = 2**24
 """Stretches that are in several groups are marked by the corners of what they may be in, so many at most."""
 
@@ -41,7 +47,7 @@ class Part:
     groups: frozenset[int]
     names: frozenset[str]
 
-    def joined(self, other: Part) -> Part:
+    def merge(self, other: Part) -> Part:
         """Return both together."""
         return Part(self.conditions + other.conditions, self.groups | other.groups, self.names | other.names)
 
@@ -58,15 +64,15 @@ class Possible:
 
     def combinations(self) -> Flags:
         """Return for every combination of groups whether a row in it can meet the condition."""
-        found = np.ones([group.size for group in self.groups], dtype=np.bool_)
+        possible = np.ones([group.size for group in self.groups], dtype=np.bool_)
         for part in self._parts():
             shape = [group.size if place in part.groups else 1 for place, group in enumerate(self.groups)]
-            found &= self._met(part).reshape(shape)
-        return found
+            possible &= self._mark_possible(part).reshape(shape)
+        return possible
 
     def truth(self, codes: Mapping[str, Range]) -> Verdict:
         """Return what the condition can come to, if the stored columns that it looks at have these codes."""
-        return self._verdict(Ranges(codes), self.condition, {})
+        return self._judge(Ranges(codes), self.condition, {})
 
     @cached_property
     def _stretches(self) -> Stretches:
@@ -79,31 +85,31 @@ class Possible:
         """For each stored column of keys: itself and what it lies in, with the code there for each of its own."""
         return {
             name: {
-                name: np.arange(len(one.keys)),
-                **{at: np.array(codes) for at, codes in ancestors(self.columns, one)},
+                name: np.arange(len(column.keys)),
+                **{at: np.array(codes) for at, codes in ancestors(self.columns, column)},
             }
             # as the table has it: what the contract makes of a column knows that without what it lies in
             for name in self._stretches.stored
-            if isinstance(one := self.columns.get(name), Keys)
+            if isinstance(column := self.columns.get(name), Keys)
         }
 
-    def _shared(self, one: str, other: str) -> set[str]:
+    def _shared(self, first: str, second: str) -> set[str]:
         """Return the columns that the keys of two stored columns both tell: one of themselves, or above both."""
-        return {one} if one == other else self._above.get(one, {}).keys() & self._above.get(other, {}).keys()
+        return {first} if first == second else self._above.get(first, {}).keys() & self._above.get(second, {}).keys()
 
     def _parts(self) -> list[Part]:
         """Return the parts that must all be true, those about the same columns together unless that is too much."""
-        found: list[Part] = []
+        parts: list[Part] = []
         for condition in self.condition.conjuncts():
             new = self._part(condition)
-            for other in list(found):
-                both = new.joined(other)
+            for other in list(parts):
+                both = new.merge(other)
                 tied = any(self._shared(a, b) for a, b in product(new.names, other.names))
                 if tied and self._stretches.count(both.names) <= MOST_STRETCHES:
-                    found.remove(other)
+                    parts.remove(other)
                     new = both
-            found.append(new)
-        return found
+            parts.append(new)
+        return parts
 
     def _part(self, condition: Condition) -> Part:
         looked_at = self._stretches.of_groups
@@ -114,65 +120,66 @@ class Possible:
 
     # What can be true, and where.
 
-    def _met(self, part: Part) -> Flags:
+    def _mark_possible(self, part: Part) -> Flags:
         """Return which combinations of the groups of a part can meet its conditions."""
         groups = [self.groups[place] for place in sorted(part.groups)]
         names = sorted(part.names)
+        # An axis for each stored column: where along them the conditions can be true, ...
         codes, shape = self._stretches.ranges(names, {group.column.name for group in groups})
         ranges, seen = Ranges(codes), dict[str, Range]()
-        met = every([self._verdict(ranges, condition, seen) for condition in part.conditions]).true
-        for one, other in combinations(names, 2):
-            met = met & self._agree(one, codes[one], other, codes[other])
-        boxes = [placed(group, ranges.value(whole_of(group.column))) for group in groups]
-        for box in boxes:
-            met = met & box.here
-        at = np.nonzero(np.broadcast_to(met, shape).ravel())[0]
-        lows = [np.broadcast_to(box.low, shape).ravel()[at] for box in boxes]
-        highs = [np.broadcast_to(box.high, shape).ravel()[at] for box in boxes]
-        return marked(lows, highs, tuple(group.size for group in groups), some=len(at) > 0)
+        met = every([self._judge(ranges, condition, seen) for condition in part.conditions]).true
+        for first, second in combinations(names, 2):
+            met = met & self._agree(first, codes[first], second, codes[second])
+        # ... and which groups these places are in.
+        return mark_groups(groups, ranges, np.broadcast_to(met, shape))
 
-    def _verdict(self, ranges: Ranges, condition: Condition, seen: dict[str, Range]) -> Verdict:
+    def _judge(self, ranges: Ranges, condition: Condition, seen: dict[str, Range]) -> Verdict:
         """Return what a condition can come to; `seen` keeps the columns that were evaluated."""
-        if isinstance(condition, And | Or):
-            parts = [self._verdict(ranges, part, seen) for part in condition.conditions()]
-            return every(parts) if isinstance(condition, And) else either(parts)
-        if isinstance(condition, Not):
-            return opposite(self._verdict(ranges, condition.this, seen))
+        if not isinstance(condition, Predicate):
+            return JOINS[type(condition)]([self._judge(ranges, part, seen) for part in condition.conditions()])
         if isinstance(condition, Like):
-            return self._verdict(ranges, condition.fit(self.find(condition.this)), seen)
-        assert isinstance(condition, Predicate)
+            return self._judge(ranges, condition.fit(self.find(condition.this)), seen)
         name, column = condition.this.name, self.find(condition.this)
         if name not in seen:
             seen[name] = ranges.value(whole_of(column))
         return against(seen[name], *codes_of(condition, column))
 
-    def _agree(self, one: str, at_one: Range, other: str, at_other: Range) -> Flags:
+    def _agree(self, first: str, of_first: Range, second: str, of_second: Range) -> Flags:
         """Return whether two columns can lie where they do: if both are there, in the same keys of what is above."""
-        found = np.array(True)
-        open_ = ~(at_one.here & at_other.here) | (at_one.low != at_one.high) | (at_other.low != at_other.high)
-        for name in self._shared(one, other):
-            same = self._above[one][name][at_one.low] == self._above[other][name][at_other.low]
-            found = found & (open_ | same)
-        return found
+        agree = np.array(True)
+        open_ = ~(of_first.here & of_second.here) | (of_first.low != of_first.high) | (of_second.low != of_second.high)
+        for name in self._shared(first, second):
+            same = self._above[first][name][of_first.low] == self._above[second][name][of_second.low]
+            agree = agree & (open_ | same)
+        return agree
 
 
-def placed(group: Group, codes: Range) -> Range:
-    """Return in which of the groups of a column codes are."""
-    return Range(group.number(codes.low), group.number(codes.high), codes.here, codes.gone)
+def mark_groups(groups: Sequence[Group], ranges: Ranges, met: Flags) -> Flags:
+    """Return which combinations of groups rows with some codes can be in, given whether they meet a condition."""
+    columns = [ranges.value(whole_of(group.column)) for group in groups]
+    for column in columns:
+        met = met & column.here
+    at = np.nonzero(met.ravel())[0]
+    places = list(zip(groups, columns, strict=True))
+    lows = [np.broadcast_to(group.number(column.low), met.shape).ravel()[at] for group, column in places]
+    highs = [np.broadcast_to(group.number(column.high), met.shape).ravel()[at] for group, column in places]
+    return _mark_boxes(lows, highs, tuple(group.size for group in groups), some=len(at) > 0)
 
 
-def marked(lows: Sequence[Integers], highs: Sequence[Integers], sizes: tuple[int, ...], *, some: bool) -> Flags:
+def _mark_boxes(lows: Sequence[Integers], highs: Sequence[Integers], sizes: tuple[int, ...], *, some: bool) -> Flags:
     """Return which groups are in one of several boxes, given by their least and their greatest groups."""
-    found = np.zeros(sizes, dtype=np.bool_)
+    groups = np.zeros(sizes, dtype=np.bool_)
     if not sizes or not some:
-        return found | some
+        return groups | some
+    # Boxes of one group each are marked as they are.  Others change a count by one where they begin and back behind
+    # their end, along each axis, and sums along the axes tell how many boxes a group is in.
     if all(np.array_equal(low, high) for low, high in zip(lows, highs, strict=True)):
-        found[tuple(lows)] = True
-        return found
+        groups[tuple(lows)] = True
+        return groups
     corners = 2 ** len(sizes)
     padded = tuple(size + 1 for size in sizes)
     if corners * len(lows[0]) > MOST_CORNERS or np.prod(padded, dtype=float) > MOST_CORNERS:
-        return ~found
+        return ~groups
     changes = np.zeros(padded, dtype=np.int64)
     for corner in product((0, 1), repeat=len(sizes)):
         place = tuple(high + 1 if past else low for past, low, high in zip(corner, lows, highs, strict=True))

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.derived_column import stored_columns, whole_of
+from inbounds.query.columns.derived_column import stored_columns
 from inbounds.query.columns.integer_range import Ranges
 from inbounds.query.expressions.condition import And, Condition, joined
 from inbounds.query.question.group import Group
-from inbounds.query.question.possible_groups import Possible, marked, placed
+from inbounds.query.question.possible_groups import Possible, mark_groups
 from inbounds.query.tables.implied_codes import each_one, following, names_following, public_joins
 from inbounds.query.tables.relation import JoinPublic
 from inbounds.query.tables.table import Table
@@ -28,38 +28,33 @@ if TYPE_CHECKING:
 
 def left_by_public(table: Table, condition: Condition | None, groups: tuple[Group, ...]) -> Flags:
     """Return for every combination of groups whether rows of each public table can be in it and meet a condition."""
-    found = np.ones([group.size for group in groups], dtype=np.bool_)
+    possible = np.ones([group.size for group in groups], dtype=np.bool_)
     for key, join in public_joins(table):
         names = names_following(table, {key.name})
         if not _is_listed(key, join):
             names.remove(key.name)
-        parts = [part for part in _parts(condition) if _looked_at(table, part) <= names]
+        parts = [part for part in _parts(condition) if _stored_names(table, part) <= names]
         places = [place for place, group in enumerate(groups) if set(stored_columns(group.column)) <= names]
         if parts or places:
             shape = [group.size if place in places else 1 for place, group in enumerate(groups)]
-            found &= _met(table, (key, join), parts, [groups[place] for place in places]).reshape(shape)
-    return found
+            possible &= _mark_possible(table, (key, join), parts, [groups[place] for place in places]).reshape(shape)
+    return possible
 
 
-def _met(table: Table, by: tuple[Column, JoinPublic], parts: list[Condition], groups: list[Group]) -> Flags:
+def _mark_possible(table: Table, by: tuple[Column, JoinPublic], parts: list[Condition], groups: list[Group]) -> Flags:
     """Return which combinations of groups have a row of a public table that meets the parts of a condition."""
     key, join = by
-    matched, others = list(join.public.codes_for(key)), _unmatched(key, join)
+    matched, others = list(join.public.codes_for(key)), _unmatched_codes(key, join)
     codes = following(table, {key.name: each_one([*matched, *[None] * len(others)])})
     codes[key.name] = each_one([*matched, *others])
     met = np.ones(len(matched) + len(others), dtype=np.bool_)
     if parts:
         test = joined(And, *parts) if len(parts) > 1 else parts[0]
         met = met & Possible(table.columns, table.column, test, ()).truth(codes).true
-    boxes = [placed(group, Ranges(codes).value(whole_of(group.column))) for group in groups]
-    for box in boxes:
-        met = met & box.here
-    lows = [np.broadcast_to(box.low, met.shape)[met] for box in boxes]
-    highs = [np.broadcast_to(box.high, met.shape)[met] for box in boxes]
-    return marked(lows, highs, tuple(group.size for group in groups), some=bool(met.any()))
+    return mark_groups(groups, Ranges(codes), met)
 
 
-def _unmatched(key: Column, join: JoinPublic) -> list[int | None]:
+def _unmatched_codes(key: Column, join: JoinPublic) -> list[int | None]:
     """Return the codes that the key of a row without a match may have, of keys that are listed; None for all others.
 
     A key that the public table knows is among them: that it matches is left open.
@@ -78,5 +73,5 @@ def _parts(condition: Condition | None) -> tuple[Condition, ...]:
     return () if condition is None else condition.conjuncts()
 
 
-def _looked_at(table: Table, condition: Condition) -> set[str]:
-    return {name for one in condition.columns() for name in stored_columns(table.column(one))}
+def _stored_names(table: Table, condition: Condition) -> set[str]:
+    return {name for node in condition.columns() for name in stored_columns(table.column(node))}

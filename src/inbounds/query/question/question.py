@@ -16,7 +16,7 @@ from inbounds.query.expressions.builder import Expression
 from inbounds.query.expressions.condition import And, Condition, joined
 from inbounds.query.expressions.node import Node, quoted
 from inbounds.query.grammar.rows import read_condition
-from inbounds.query.question.cells import finest, possible_cells, possible_finest, projected
+from inbounds.query.question.cells import finest, possible_cells, possible_finest, project
 from inbounds.query.question.group import MOST_CELLS, MOST_SETS, Group, by_key
 from inbounds.query.question.measure import Measure
 
@@ -46,8 +46,9 @@ class Question:
 
     def where(self, condition: Condition | str) -> Question:
         """Return the question about fewer rows: a condition, or its text as in SQL."""
-        found = checked(self.table, read_condition(condition, self.table) if isinstance(condition, str) else condition)
-        return replace(self, condition=found if self.condition is None else joined(And, self.condition, found))
+        parsed = read_condition(condition, self.table) if isinstance(condition, str) else condition
+        new = checked(self.table, parsed)
+        return replace(self, condition=new if self.condition is None else joined(And, self.condition, new))
 
     def by(self, *names: str | Expression) -> Question:
         """Return the question for each key of some columns, every combination of them."""
@@ -64,18 +65,18 @@ class Question:
 
     def with_sets(self, sets: Iterable[Iterable[str | Expression]]) -> Question:
         """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total."""
-        named = [tuple(self.table.column(name).name for name in _names(one)) for one in sets]
+        named = [tuple(self.table.column(name).name for name in _names(columns)) for columns in sets]
         if not 1 <= len(named) <= MOST_SETS:
             raise InvalidQuestion(
                 f"a question may ask for 1 to {MOST_SETS} groupings, got {len(named)}; name fewer columns, and () "
                 "for the total"
             )
-        new = [name for name in dict.fromkeys(name for one in named for name in one) if name not in self._names]
-        asked = replace(self, sets=None).by(*new) if new else self
-        bins = [place for place, group in enumerate(asked.groups) if group.has_bins]  # no set of names holds them
-        places = {name: place for place, name in enumerate(asked._names)}
-        found = dict.fromkeys(tuple(sorted({*bins, *(places[name] for name in one)})) for one in named)
-        return check_size(replace(asked, sets=tuple(found))._not_both())
+        new = [name for name in dict.fromkeys(name for names in named for name in names) if name not in self._names]
+        question = replace(self, sets=None).by(*new) if new else self
+        bins = [place for place, group in enumerate(question.groups) if group.has_bins]  # no set of names holds them
+        places = {name: place for place, name in enumerate(question._names)}
+        groupings = dict.fromkeys(tuple(sorted({*bins, *(places[name] for name in names)})) for names in named)
+        return check_size(replace(question, sets=tuple(groupings))._not_both())
 
     def with_totals(self) -> Question:
         """Return the question with the totals of a table: over each column by itself, and over everything."""
@@ -106,22 +107,22 @@ class Question:
     @property
     def rows(self) -> list[Codes]:
         """The rows of the answer, set by set: the code of each group that is told apart, None where it is added up."""
-        return [row for told in self.told_apart for row in self.rows_of(told)]
+        return [row for grouping in self.groupings for row in self.rows_of(grouping)]
 
     @property
-    def told_apart(self) -> tuple[tuple[int, ...], ...]:
+    def groupings(self) -> tuple[tuple[int, ...], ...]:
         """The sets of groups that are told apart, by place: those that were asked for, or all groups at once."""
         return (tuple(range(len(self.groups))),) if self.sets is None else self.sets
 
-    def rows_of(self, told: tuple[int, ...]) -> list[Codes]:
+    def rows_of(self, grouping: tuple[int, ...]) -> list[Codes]:
         """Return the rows of one set: of the groups that the condition leaves, whatever the table holds."""
-        codes = {place: i for i, place in enumerate(told)}
+        codes = {place: i for i, place in enumerate(grouping)}
         if self.possible is None:
-            found = possible_cells(self.table, tuple(self.groups[place] for place in told))
+            cells = possible_cells(self.table, tuple(self.groups[place] for place in grouping))
         else:
-            found = projected(self.left, told)
+            cells = project(self.left, grouping)
         return [
-            tuple(cell[codes[place]] if place in codes else None for place in range(len(self.groups))) for cell in found
+            tuple(cell[codes[place]] if place in codes else None for place in range(len(self.groups))) for cell in cells
         ]
 
     @cached_property
@@ -136,11 +137,11 @@ class Question:
 
     def cells_of(self, groups: tuple[Group, ...]) -> list[tuple[int, ...]]:
         """Return the combinations that a statement tells apart: of these groups, the finest ones, or one more."""
-        found = possible_cells(self.table, groups, possible_finest(self.table, groups, self.condition))
+        cells = possible_cells(self.table, groups, possible_finest(self.table, groups, self.condition))
         if len(groups) <= len(self.groups):
-            return found
+            return cells
         left = set(self.left)
-        return [cell for cell in found if cell[: len(self.groups)] in left]
+        return [cell for cell in cells if cell[: len(self.groups)] in left]
 
     @property
     def labels(self) -> list[list[Any]]:
@@ -172,33 +173,33 @@ def sql_of(questions: Sequence[Question], selected: Sequence[str] = (), named: S
     first = questions[0]
     binned = binned_call(first)
     columns = first.groups if binned is None else first.groups[1:]
-    measured = ", ".join(selected) or binned or ", ".join(str(one.measure) for one in questions)
+    measured = ", ".join(selected) or binned or ", ".join(str(question.measure) for question in questions)
     keys, names = ", ".join(map(str, columns)), dict(named)
-    as_named = (f" AS {quoted(names[one.column.name])}" if one.column.name in names else "" for one in columns)
-    listed = [f"{one}{name}" for one, name in zip(columns, as_named, strict=True)]
+    as_named = (f" AS {quoted(names[group.column.name])}" if group.column.name in names else "" for group in columns)
+    listed = [f"{group}{name}" for group, name in zip(columns, as_named, strict=True)]
     text = f"SELECT {', '.join([*listed, measured])} FROM {first.table.text}"
     if first.condition is not None:
         text += f" WHERE {first.condition}"
     if first.sets is not None:
-        if all(0 in one for one in first.sets):  # then a histogram above the line says its own part
-            told = [[i for i in one if first.groups[i] in columns] for one in first.sets]
+        if all(0 in places for places in first.sets):  # then a histogram above the line says its own part
+            groupings = [[i for i in places if first.groups[i] in columns] for places in first.sets]
         else:
-            told = [list(one) for one in first.sets]
-        sets = (", ".join(str(first.groups[i]) for i in one) for one in told)
-        return f"{text} GROUP BY GROUPING SETS ({', '.join(f'({one})' for one in sets)})"
+            groupings = [list(places) for places in first.sets]
+        sets = (", ".join(str(first.groups[i]) for i in places) for places in groupings)
+        return f"{text} GROUP BY GROUPING SETS ({', '.join(f'({columns})' for columns in sets)})"
     return text + (f" GROUP BY {keys}" if keys else "")
 
 
 def binned_call(question: Question) -> str | None:
     """Return the call of a histogram or a cumulative distribution in SQL; None if the question is neither."""
-    return question.measure.binned(question.groups[0]) if question.groups else None
+    return question.measure.call_by_bins(question.groups[0]) if question.groups else None
 
 
-def _names(given: object) -> tuple[str | Expression, ...]:
+def _names(columns: object) -> tuple[str | Expression, ...]:
     """Return the columns of one set."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InvalidQuestion(f"a grouping is a set of columns, got {shown(given)}; put its names in parentheses")
-    return tuple(given)
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise InvalidQuestion(f"a grouping is a set of columns, got {shown(columns)}; put its names in parentheses")
+    return tuple(columns)
 
 
 def check_size(question: Question) -> Question:
@@ -207,8 +208,8 @@ def check_size(question: Question) -> Question:
     count = max(
         prod(group.size for group in finest(columns, question.groups)),
         sum(
-            prod(group.size for group in finest(columns, tuple(question.groups[place] for place in told)))
-            for told in question.told_apart
+            prod(group.size for group in finest(columns, tuple(question.groups[place] for place in grouping)))
+            for grouping in question.groupings
         ),
     )
     if count > MOST_CELLS:

@@ -20,14 +20,16 @@ class _OfSeveral(Measure):
     @property
     def nodes(self) -> tuple[Node, ...]:
         """The columns that they are about."""
-        return tuple(dict.fromkeys(node for one in self.of for node in one.nodes))
+        return tuple(dict.fromkeys(node for measure in self.of for node in measure.nodes))
 
     @property
     def answer_names(self) -> tuple[str, ...]:
-        return tuple(one.answer_name for one in self.of)
+        """What the columns of its answers are called."""
+        return tuple(measure.answer_name for measure in self.of)
 
-    def place(self, asked: Measure) -> int:
-        return self.of.index(asked)
+    def place(self, measure: Measure) -> int:
+        """Return which of its answers is that to a measure that shares it."""
+        return self.of.index(measure)
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.of))
@@ -46,7 +48,7 @@ class Totals(_OfSeveral):
     under_limit = "So counts, sums and means are off by an unknown amount."
 
     @classmethod
-    def joining(cls, measures: Sequence[Any]) -> Totals:
+    def join(cls, measures: Sequence[Any]) -> Totals:
         """Return what answers measures of one column."""
         return cls(_columns(measures)[0], tuple(measures))
 
@@ -65,7 +67,7 @@ class Moments(_OfSeveral):
     under_limit = WEIGHED_MOMENTS
 
     @classmethod
-    def joining(cls, measures: Sequence[Any]) -> Moments:
+    def join(cls, measures: Sequence[Any]) -> Moments:
         """Return what answers measures of one or two columns; they are in the order of the first that has all."""
         return cls(_columns(measures), tuple(measures))
 
@@ -81,28 +83,28 @@ class Quantiles(OfColumn):
     has_noise = False
 
     @classmethod
-    def joining(cls, measures: Sequence[Any]) -> Quantiles:
+    def join(cls, measures: Sequence[Any]) -> Quantiles:
         """Return what answers quantiles of one column."""
-        extremes = sorted({one.function for one in measures if isinstance(one, Extreme)}, reverse=True)
-        return cls(measures[0].column, tuple(sorted({one.level for one in measures})), tuple(extremes))
+        extremes = sorted({measure.function for measure in measures if isinstance(measure, Extreme)}, reverse=True)
+        return cls(measures[0].column, tuple(sorted({measure.level for measure in measures})), tuple(extremes))
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """Say which of them stand in for what."""
-        return tuple(instead_of(one, self.column) for one in self.extremes)
+        return tuple(instead_of(function, self.column) for function in self.extremes)
 
     @property
     def answer_names(self) -> tuple[str, ...]:
         """What the columns of its answers are called: by their levels."""
         return tuple(f"quantile_{as_decimal_text(level)}_{self.column.name}" for level in self.levels)
 
-    def place(self, asked: Measure) -> int:
+    def place(self, measure: Measure) -> int:
         """Return which of its answers is that to one quantile."""
-        assert isinstance(asked, Quantile)
-        return self.levels.index(asked.level)
+        assert isinstance(measure, Quantile)
+        return self.levels.index(measure.level)
 
     def __str__(self) -> str:
-        extreme = {EXTREMES[one]: f"{one}({self.column})" for one in self.extremes}
+        extreme = {EXTREMES[function]: f"{function}({self.column})" for function in self.extremes}
         others = [literal(level) for level in self.levels if level not in extreme]
         listed = [f"QUANTILES({self.column}, {', '.join(others)})"] if others else []
         return ", ".join([*listed, *extreme.values()])
@@ -110,7 +112,7 @@ class Quantiles(OfColumn):
 
 def _columns(measures: Sequence[Measure]) -> tuple[Node, ...]:
     """Return the columns of several measures, which are all in the one of them that has most."""
-    return max((one.nodes for one in measures), key=len)
+    return max((measure.nodes for measure in measures), key=len)
 
 
 JOINT: dict[str, type[Totals | Moments | Quantiles]] = {"totals": Totals, "moments": Moments, "quantiles": Quantiles}
@@ -133,38 +135,38 @@ class Shared:
 
         Where totals are asked for, rows and sums are tables of their own, each of which adds up.
         """
-        bundles = _bundles(asked, with_totals=with_totals)
-        measures = tuple(_joined(source, [asked[i] for i in bundle]) for (source, _), bundle in bundles.items())
+        bundles = _bundle(asked, with_totals=with_totals)
+        measures = tuple(_join(source, [asked[i] for i in bundle]) for (source, _), bundle in bundles.items())
         places: dict[int, tuple[int, int]] = {}
         for number, (bundle, measure) in enumerate(zip(bundles.values(), measures, strict=True)):
             places |= {i: (number, 0 if len(bundle) == 1 else measure.place(asked[i])) for i in bundle}
         return cls(measures, tuple(places[i] for i in range(len(asked))))
 
 
-def _joined(source: str, bundle: list[Measure]) -> Measure:
+def _join(source: str, bundle: list[Measure]) -> Measure:
     """Return what answers a bundle."""
-    return bundle[0] if len(bundle) == 1 else JOINT[source].joining(bundle)
+    return bundle[0] if len(bundle) == 1 else JOINT[source].join(bundle)
 
 
-def _bundles(asked: tuple[Measure, ...], *, with_totals: bool) -> dict[Source, list[int]]:
+def _bundle(asked: tuple[Measure, ...], *, with_totals: bool) -> dict[Source, list[int]]:
     """Return which measures go together, by their places, in the order of the first of each."""
-    moments = list(dict.fromkeys(frozenset(one.nodes) for one in asked if one.shared == "moments"))
-    keys = [None if with_totals and one.shared != "quantiles" else _key(one, moments) for one in asked]
+    moments = list(dict.fromkeys(frozenset(measure.nodes) for measure in asked if measure.shared == "moments"))
+    keys = [None if with_totals and measure.shared != "quantiles" else _key(measure, moments) for measure in asked]
     summed = {key for key in keys if key is not None and key[0] != "quantiles"}
-    found: dict[Source, list[int]] = {}
-    for i, (one, key) in enumerate(zip(asked, keys, strict=True)):
-        source = next(iter(summed)) if isinstance(one, Count) and len(summed) == 1 else key
-        found.setdefault(source or ("alone", i), []).append(i)
-    return found
+    bundles: dict[Source, list[int]] = {}
+    for i, (measure, key) in enumerate(zip(asked, keys, strict=True)):
+        source = next(iter(summed)) if isinstance(measure, Count) and len(summed) == 1 else key
+        bundles.setdefault(source or ("alone", i), []).append(i)
+    return bundles
 
 
-def _key(one: Measure, moments: list[frozenset[Node]]) -> Source | None:
+def _key(measure: Measure, moments: list[frozenset[Node]]) -> Source | None:
     """Return what a measure is answered from, if others can be answered from it as well.
 
     What is asked of one column goes with the first pair of columns that it is in.
     """
-    columns = frozenset(one.nodes)
-    if one.shared is None or one.shared == "quantiles":
-        return one.shared and (one.shared, columns)
+    columns = frozenset(measure.nodes)
+    if measure.shared is None or measure.shared == "quantiles":
+        return measure.shared and (measure.shared, columns)
     columns = next((pair for pair in moments if len(pair) == 2 and columns <= pair), columns)
     return "moments" if columns in moments else "totals", columns

@@ -30,16 +30,16 @@ def stated_conditions(question: Question) -> Iterator[Stated]:
         yield Stated(table, question.condition, needed=True)
     yield from (Stated(table, condition) for condition in question.measure.conditions)
     for node in (*question.measure.nodes, *(group.column.node for group in question.groups)):
-        yield from _chosen(table, node)
-    yield from _within(table, needed=True)
+        yield from _state_cases(table, node)
+    yield from _state_inner(table, needed=True)
 
 
-def _chosen(table: Table, node: Node) -> Iterator[Stated]:
+def _state_cases(table: Table, node: Node) -> Iterator[Stated]:
     """Yield the conditions of each CASE in what a column is made of."""
     yield from (Stated(table, test) for case in cases_in(node) for test in case.tests)
 
 
-def _within(table: Table, *, needed: bool) -> Iterator[Stated]:
+def _state_inner(table: Table, *, needed: bool) -> Iterator[Stated]:
     """Yield the conditions on rows that a table is made of; where rows without any stay, none of them is needed."""
     relation = table.relation
     if isinstance(relation, UnitRows):
@@ -47,10 +47,10 @@ def _within(table: Table, *, needed: bool) -> Iterator[Stated]:
             yield Stated(relation.of, relation.condition, needed)
         for measure in relation.measures.values():
             if measure.column is not None:
-                yield from _chosen(relation.of, measure.column)
-        yield from _within(relation.of, needed=needed)
+                yield from _state_cases(relation.of, measure.column)
+        yield from _state_inner(relation.of, needed=needed)
     elif isinstance(relation, Joined):
-        yield from _within(relation.first, needed=needed)
+        yield from _state_inner(relation.first, needed=needed)
         for join in relation.joins:
             if isinstance(join, JoinOnUnit):
-                yield from _within(join.table, needed=needed and not join.keep)
+                yield from _state_inner(join.table, needed=needed and not join.keep)

@@ -104,7 +104,7 @@ def _place_rows(question: Question, layout: Layout, remaining: KeptAxes) -> tupl
     """Return where each row of the answer stands in the groupings of a layout."""
     names = [group.column.name for group in question.groups]
     parts = []
-    for positions in question.told_apart:
+    for positions in question.groupings:
         grouping = layout.grouping([names[place] for place in positions])
         at = [names.index(str(name)) for name in layout.names(grouping)]
         numbers = np.arange(layout.groups(grouping)).reshape(layout.sizes(grouping))

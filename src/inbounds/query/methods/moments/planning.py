@@ -31,7 +31,7 @@ PLACES = {2: (Fraction(0), Fraction(1)), 3: (Fraction(0), Fraction(1, 2), Fracti
 
 def plan_moment(planner: Planner, measure: Moment) -> Planned:
     """Answer one by itself as if it were several."""
-    return plan_moments(planner, Moments.joining([measure]))
+    return plan_moments(planner, Moments.join([measure]))
 
 
 def plan_moments(planner: Planner, measure: Moments) -> Planned:
