@@ -34,7 +34,7 @@ from inbounds.query.question.measure import (
 )
 from inbounds.query.question.quantile import MOST_LEVELS, Extreme, Quantile, refuse_level
 from inbounds.query.question.question import Question
-from inbounds.query.sql.select import Selected
+from inbounds.query.sql.select import Select
 from inbounds.query.tables.table import Table
 
 
@@ -167,26 +167,26 @@ class Questions(ABC):
             raise InvalidQuestion("together takes one or more different measures, got others; name each once")
         return self._asked(*measures)
 
-    def _selected(self, read: Selected) -> Query:
+    def _build_query(self, select: Select) -> Query:
         """Ask what was read from SQL."""
-        measures = tuple(one.fit(self.table) for one in read.measures)
-        query = self._asked(*measures) if read.histogram is None else self._binned(measures[0], read)
-        if read.condition is not None:
-            query = query.where(read.condition)
-        if read.grouped.keys:
-            query = query.by(*map(Expression, read.grouped.keys))
-        if read.grouped.sets is not None:
-            query = query.groupings(*(map(Expression, columns) for columns in read.grouped.sets))
-        checked_as = dict(zip(read.measures, measures, strict=True))
-        return replace(query, shown=read.shown.with_measures(checked_as.__getitem__))
+        measures = tuple(measure.fit(self.table) for measure in select.measures)
+        query = self._asked(*measures) if select.histogram is None else self._build_histogram(measures[0], select)
+        if select.condition is not None:
+            query = query.where(select.condition)
+        if select.groupings.keys:
+            query = query.by(*map(Expression, select.groupings.keys))
+        if select.groupings.sets is not None:
+            query = query.groupings(*(map(Expression, columns) for columns in select.groupings.sets))
+        fitted = dict(zip(select.measures, measures, strict=True))
+        return replace(query, shown=select.view.with_measures(fitted.__getitem__))
 
-    def _binned(self, measure: Measure, read: Selected) -> Query:
+    def _build_histogram(self, measure: Measure, select: Select) -> Query:
         """Return the histogram or the cumulative distribution that was read from SQL."""
-        assert read.histogram is not None
-        column, bins = Expression(read.histogram[0]), read.histogram[1]
+        assert select.histogram is not None
+        column, bins = Expression(select.histogram[0]), select.histogram[1]
         if not measure.names_groups_by_top:
             return self.histogram(column, bins)
-        if read.grouped.keys:
+        if select.groupings.keys:
             raise InvalidQuestion("CDF covers all rows at once; leave GROUP BY out, and choose the group in WHERE")
         return self.cdf(column, bins)
 

@@ -36,8 +36,8 @@ from inbounds.query.methods.plan_question import plan
 from inbounds.query.query import Query
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
-from inbounds.query.sql.select import Selected, read_select
-from inbounds.query.sql.unit_measures import read_made
+from inbounds.query.sql.select import Select, read_select
+from inbounds.query.sql.unit_measures import parse_unit_measure
 from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.join import joined_table, private_table
 from inbounds.query.tables.relation import UnitRows, base_tables
@@ -68,7 +68,7 @@ class Dataset(Questions):
         self.delta, self.delta_reserved = budget.delta, budget.delta_reserved
         self._sources = {"frame": frame, "spark": spark}
         self._account = Account(contract, self.tables, budget, ledger, create_ledger, frame is not None)
-        self._reads: dict[str, Selected] = {}
+        self._reads: dict[str, Select] = {}
         self._plans: dict[tuple[Any, ...], Plan] = {}
         self._planning: dict[tuple[Any, ...], Lock] = {}
         self._others: dict[str, Engine] = {}
@@ -159,22 +159,22 @@ class Dataset(Questions):
             raise InvalidQuestion(
                 "SQL names its tables after FROM; call sql on the dataset, or ask this table in Python"
             )
-        read = self._read(text)
-        if read.made is None and read.table == self.name:
-            return self._selected(read)
-        return self._over(private_table(self.tables, read.table) if read.made is None else read.made)._selected(read)
+        select = self._read(text)
+        if select.relation is not None:
+            return self._over(select.relation)._build_query(select)
+        return self.rows_of(select.table)._build_query(select)
 
-    def _read(self, text: object) -> Selected:
+    def _read(self, text: object) -> Select:
         """Return what a text asks; the same text again, as after explaining it, is not read again."""
         if not isinstance(text, str):
             return read_select(text, self.tables)  # which refuses it
-        found = self._reads.get(text)
-        if found is None:
-            found = read_select(text, self.tables)
+        select = self._reads.get(text)
+        if select is None:
+            select = read_select(text, self.tables)
             if len(self._reads) >= MOST_PLANS:
                 self._reads.clear()
-            self._reads[text] = found
-        return found
+            self._reads[text] = select
+        return select
 
     @cached_property
     def identity(self) -> str:
@@ -223,7 +223,7 @@ class Dataset(Questions):
         """
         given = read_condition(where, self.table) if isinstance(where, str) else where
         kept = None if given is None else checked(self.table, given)
-        made = {name: read_made(measure) for name, measure in measures.items()}
+        made = {name: parse_unit_measure(measure) for name, measure in measures.items()}
         return self._over(UnitRows("t", self.table, made, kept).table)
 
     def join(self, other: str | Dataset, *, on: str | None = None, keep: bool = False) -> Dataset:

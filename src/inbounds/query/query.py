@@ -30,7 +30,7 @@ from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question, binned_call, sql_of
 from inbounds.query.question.shared_measures import Shared
-from inbounds.query.sql.view import read_shown
+from inbounds.query.sql.view import parse_released
 
 if TYPE_CHECKING:
     from inbounds.ledger import Ledger
@@ -152,7 +152,7 @@ class Query:
             names[name] = MeasureRef(measure, kind)
         names |= {one.name: MeasureRef(one.measure, one.kind) for one in self._public.values.values()}
         names |= {one.name: one.of for one in self.shown.columns if one.name is not None}
-        return read_shown(text, what, names, self.dataset.table.columns, condition=condition)
+        return parse_released(text, what, names, self.dataset.table.columns, condition=condition)
 
     def _each(self, change: Any) -> Query:
         return replace(self, questions=tuple(change(question) for question in self.questions))

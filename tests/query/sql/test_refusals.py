@@ -42,6 +42,10 @@ REFUSED: list[tuple[Callable[[Dataset], Any], str]] = [
     (lambda d: d.count().explain(Decimal("1e9")), "epsilon must be from 1e-9 to 1000, got 1e9"),
     (lambda d: d.count().explain(Decimal("NaN")), "epsilon must be a finite number"),
     (lambda d: d.quantile("age", "x"), "above 0 and below 1, got 'x'; give a number such as 0.9"),
+    (
+        lambda d: d.sql("SELECT COUNT(*) FROM (SELECT AS STRUCT patient FROM visits GROUP BY patient)"),
+        "STRUCT is not supported in a subquery; leave it out",
+    ),
     (lambda d: d.sql(""), "SQL must not be empty, got ''"),
     (lambda d: Dataset.parse(CONTRACT, ledger=3).ledger, "URL, got a value of type int; "),  # type: ignore[arg-type]
 ]

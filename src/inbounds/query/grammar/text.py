@@ -287,6 +287,11 @@ def kind(node: exp.Expr | None) -> str:
     return cut(node.sql(dialect="duckdb"), 50).strip() or type(node).__name__.upper()
 
 
+def function_name(node: exp.Expr) -> str:
+    """Return the name of the function that a node calls, in capitals; nothing if it calls none."""
+    return node.name.upper() if isinstance(node, exp.Anonymous) else ""
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep sqlglot from telling the terminal what we tell the caller."""

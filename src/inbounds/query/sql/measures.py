@@ -18,7 +18,7 @@ from inbounds.query.expressions.condition import Condition, Missing, Not
 from inbounds.query.expressions.functions import OF_MANY_ROWS
 from inbounds.query.expressions.node import ColumnRef, Node
 from inbounds.query.grammar.rows import condition, read_node, read_node_or_unit
-from inbounds.query.grammar.text import SqlText, kind
+from inbounds.query.grammar.text import SqlText, function_name, kind
 from inbounds.query.grammar.values import is_number, read_constant
 from inbounds.query.question.group import by_bins, is_countable
 from inbounds.query.question.measure import (
@@ -38,12 +38,19 @@ from inbounds.query.question.measure import (
 from inbounds.query.question.quantile import MOST_LEVELS, Extreme, Quantile, refuse_level
 from inbounds.query.tables.table import Table
 
+REMEDIES: dict[type[exp.Expr], str] = {
+    exp.Star: "* would show rows, and rows are never shown; ask for a measure such as COUNT(*)",
+    exp.Filter: "FILTER is not supported; write COUNT(CASE WHEN age > 60 THEN 1 END), or a condition after WHERE",
+    exp.Cast: "CAST is not supported; leave it out, or write ROUND(AVG(age), 1) for fewer decimals",
+}
+"""What to write in place of something that is often tried, and is no measure."""
+
 INDICATOR = "PROPORTION(age > 60), or AVG(CASE WHEN age > 60 THEN 1 ELSE 0 END)"
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A measure, on which rows, and the column and number of bins if it is a histogram."""
+class MeasureCall:
+    """What the call of a measure asks: it, on which rows, and the column and number of bins if it is a histogram."""
 
     measure: Measure
     conditions: tuple[Condition, ...] = ()
@@ -51,75 +58,71 @@ class Measured:
     others: tuple[Measure, ...] = ()
     """What the same call asks for besides: the other quantiles of a list."""
 
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Everything that the call asks for."""
+        return (self.measure, *self.others)
 
-Reader = Callable[[SqlText, exp.Expr], Measured]
+
+Reader = Callable[[SqlText, exp.Expr], MeasureCall]
 """Reads the call of a measure."""
 
 Fits = Callable[[Table, Node], object]
 """Refuses a column of a table that does not fit."""
 
 
-def read_measure(text: SqlText, node: exp.Expr) -> Measured:
+def read_measure(text: SqlText, node: exp.Expr) -> MeasureCall:
     """Read the one thing that a SELECT measures."""
     refuse_no_measure(text, node)
     if isinstance(node, exp.WithinGroup):
         return _percentile(text, node)
-    return MEASURES[node.name.upper()](text, node)
+    return MEASURES[function_name(node)](text, node)
 
 
 def refuse_no_measure(text: SqlText, node: exp.Expr) -> None:
     """Refuse what is selected and is neither a column nor a measure."""
-    if isinstance(node, exp.WithinGroup) and node.this.name.upper() in PERCENTILES:
+    is_percentile = isinstance(node, exp.WithinGroup) and node.this.name.upper() in PERCENTILES
+    if is_percentile or function_name(node) in MEASURES:
         return
-    name = node.name.upper() if isinstance(node, exp.Anonymous) else ""
-    if name in MEASURES:
-        return
-    if isinstance(node, exp.Star):
-        text.refuse(node, "* would show rows, and rows are never shown; ask for a measure such as COUNT(*)")
-    if isinstance(node, exp.Filter):
-        text.refuse(
-            node, "FILTER is not supported; write COUNT(CASE WHEN age > 60 THEN 1 END), or a condition after WHERE"
-        )
-    if isinstance(node, exp.Cast):
-        text.refuse(node, "CAST is not supported; leave it out, or write ROUND(AVG(age), 1) for fewer decimals")
-    text.refuse(node, f"{kind(node)} is not supported; measures are {', '.join(MEASURES)}")
+    remedies = (remedy for sort, remedy in REMEDIES.items() if isinstance(node, sort))
+    text.refuse(node, next(remedies, f"{kind(node)} is not supported; measures are {', '.join(MEASURES)}"))
 
 
-def _count(text: SqlText, call: exp.Expr) -> Measured:
+def _count(text: SqlText, call: exp.Expr) -> MeasureCall:
     (this,) = text.arguments(call, 1, "COUNT(*)")
     if isinstance(this, exp.Star):
         text.take(this)
-        return Measured(Count())
+        return MeasureCall(Count())
     if is_number(this):
         read_constant(text, this)
-        return Measured(Count())
+        return MeasureCall(Count())
     if isinstance(this, exp.Distinct):
         text.take(this, "expressions")
-        named = [read_node_or_unit(text, column) for column in this.expressions]
-        if len(named) != 1:
+        nodes = [read_node_or_unit(text, column) for column in this.expressions]
+        if len(nodes) != 1:
             text.refuse(this, f"COUNT(DISTINCT) takes one column; write COUNT(DISTINCT {text.unit})")
-        if named == [ColumnRef(text.unit)]:
-            return Measured(CountUnits(text.unit))
-        column = text.fit(this, lambda table: table.column(named[0]))
+        if nodes == [ColumnRef(text.unit)]:
+            return MeasureCall(CountUnits(text.unit))
+        column = text.fit(this, lambda table: table.column(nodes[0]))
         if column is not None and not is_countable(column):
             text.refuse(
                 this,
                 f"{column.name} has no categories, and too many possible values for COUNT(DISTINCT); count its rows "
                 f"with COUNT({kind(this.expressions[0])})",
             )
-        return Measured(CountKeys(named[0]))
+        return MeasureCall(CountKeys(nodes[0]))
     unit = ColumnRef(text.unit)
     if read_node_or_unit(text, this) == unit and text.unit not in text.columns and not this.args.get("table"):
-        return Measured(Count())  # a row whose unit is missing is left out, so each that is counted has one
-    return Measured(Count(), (Not(Missing(read_node(text, this))),))
+        return MeasureCall(Count())  # a row whose unit is missing is left out, so each that is counted has one
+    return MeasureCall(Count(), (Not(Missing(read_node(text, this))),))
 
 
 def _of_column(make: Callable[[Node], Measure], fits: Fits = Table.numbers) -> Reader:
     """Return what reads a call with one column, which has to fit."""
 
-    def read(text: SqlText, call: exp.Expr) -> Measured:
+    def read(text: SqlText, call: exp.Expr) -> MeasureCall:
         (this,) = text.arguments(call, 1, f"{call.name.upper()}(age)")
-        return Measured(make(_column(text, call, this, fits)))
+        return MeasureCall(make(_read_column(text, call, this, fits)))
 
     return read
 
@@ -127,13 +130,13 @@ def _of_column(make: Callable[[Node], Measure], fits: Fits = Table.numbers) -> R
 def _of_two_columns(make: Callable[[Node, Node], Measure]) -> Reader:
     """Return what reads a call with two columns."""
 
-    def read(text: SqlText, call: exp.Expr) -> Measured:
+    def read(text: SqlText, call: exp.Expr) -> MeasureCall:
         name = call.name.upper()
         like = f"{name}(age, weight)"
-        columns = [_column(text, call, one) for one in text.arguments(call, 2, like)]
+        columns = [_read_column(text, call, argument) for argument in text.arguments(call, 2, like)]
         if len(set(columns)) != 2:
             text.refuse(call, f"{name} takes two different columns; write it like {like}")
-        return Measured(make(*columns))
+        return MeasureCall(make(*columns))
 
     return read
 
@@ -142,24 +145,24 @@ def _mean(column: Node) -> Measure:
     return Mean(column) if (of := indicator(column)) is None else Proportion(of)
 
 
-def _quantile(text: SqlText, call: exp.Expr) -> Measured:
+def _quantile(text: SqlText, call: exp.Expr) -> MeasureCall:
     this, *level = text.arguments(call, 2, "QUANTILE(age, 0.9)")
     if not level:
         text.refuse(call, "QUANTILE takes a column and a level; write it like QUANTILE(age, 0.9)")
-    return Measured(Quantile(_column(text, call, this), _level(text, level[0])))
+    return MeasureCall(Quantile(_read_column(text, call, this), _read_level(text, level[0])))
 
 
-def _quantiles(text: SqlText, call: exp.Expr) -> Measured:
+def _quantiles(text: SqlText, call: exp.Expr) -> MeasureCall:
     """Read several quantiles of a column, as so many measures."""
     this, *levels = text.arguments(call, 1 + MOST_LEVELS, "QUANTILES(age, 0.25, 0.5, 0.75)")
-    column = _column(text, call, this)
+    column = _read_column(text, call, this)
     if not levels:
         text.refuse(call, "QUANTILES takes a column and levels; write it like QUANTILES(age, 0.25, 0.5, 0.75)")
-    first, *others = (Quantile(column, _level(text, level)) for level in levels)
-    return Measured(first, others=tuple(others))
+    first, *others = (Quantile(column, _read_level(text, level)) for level in levels)
+    return MeasureCall(first, others=tuple(others))
 
 
-def _percentile(text: SqlText, node: exp.WithinGroup) -> Measured:
+def _percentile(text: SqlText, node: exp.WithinGroup) -> MeasureCall:
     text.take(node, "this", "expression")
     (level,) = text.arguments(node.this, 1, "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age)")
     order = node.expression
@@ -168,15 +171,15 @@ def _percentile(text: SqlText, node: exp.WithinGroup) -> Measured:
         text.refuse(order, "WITHIN GROUP takes (ORDER BY column); leave the rest out")
     (by,) = order.expressions
     text.take(by, "this")
-    return Measured(Quantile(_fitting(text, by.this), _level(text, level)))
+    return MeasureCall(Quantile(_read_fitting(text, by.this), _read_level(text, level)))
 
 
-def _proportion(text: SqlText, call: exp.Expr) -> Measured:
+def _proportion(text: SqlText, call: exp.Expr) -> MeasureCall:
     (this,) = text.arguments(call, 1, "PROPORTION(age > 60)")
-    return Measured(Proportion(condition(text, this)))
+    return MeasureCall(Proportion(condition(text, this)))
 
 
-def _histogram(text: SqlText, call: exp.Expr) -> Measured:
+def _histogram(text: SqlText, call: exp.Expr) -> MeasureCall:
     this, *bins = text.arguments(call, 2, f"{call.name.upper()}(age, 12)")
     number = read_constant(text, bins[0]) if bins else None
     if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
@@ -187,33 +190,33 @@ def _histogram(text: SqlText, call: exp.Expr) -> Measured:
         text.refuse(bins[0], f"{column.name} is categorical, so each category is a bin; leave {kind(bins[0])} out")
     if isinstance(column, Numbers):
         text.fit(bins[0] if bins else this, lambda _: by_bins(column, number))
-    return Measured(Count(), histogram=(node, number))
+    return MeasureCall(Count(), histogram=(node, number))
 
 
-def _cdf(text: SqlText, call: exp.Expr) -> Measured:
-    found = _histogram(text, call)
-    text.fit(call.expressions[0], lambda table: table.numbers(found.histogram and found.histogram[0]))
-    return replace(found, measure=Cdf())
+def _cdf(text: SqlText, call: exp.Expr) -> MeasureCall:
+    binned = _histogram(text, call)
+    text.fit(call.expressions[0], lambda table: table.numbers(binned.histogram and binned.histogram[0]))
+    return replace(binned, measure=Cdf())
 
 
-def _column(text: SqlText, call: exp.Expr, this: exp.Expr, fits: Fits = Table.numbers) -> Node:
+def _read_column(text: SqlText, call: exp.Expr, this: exp.Expr, fits: Fits = Table.numbers) -> Node:
     """Return the column that a function is given; say what to write in place of a condition or of arithmetic."""
     name = call.name.upper()
     if isinstance(this.unnest(), exp.Predicate | exp.Connector | exp.Not):
         text.refuse(this, f"{name} takes a column, got {kind(this)}; a proportion is written {INDICATOR}")
     if isinstance(this, exp.Distinct):
         text.refuse(this, f"{name} does not take DISTINCT; leave DISTINCT out")
-    return _fitting(text, this, fits)
+    return _read_fitting(text, this, fits)
 
 
-def _fitting(text: SqlText, this: exp.Expr, fits: Fits = Table.numbers) -> Node:
+def _read_fitting(text: SqlText, this: exp.Expr, fits: Fits = Table.numbers) -> Node:
     """Return a column that fits: one of numbers or days, if nothing else is said."""
     column = read_node(text, this)
     text.fit(this, lambda table: fits(table, column))
     return column
 
 
-def _level(text: SqlText, node: exp.Expr) -> Fraction:
+def _read_level(text: SqlText, node: exp.Expr) -> Fraction:
     value = read_constant(text, node)
     if not isinstance(value, Fraction | int) or isinstance(value, bool):
         text.refuse(node, "the level of a quantile must be a number above 0 and below 1; write it like 0.9")
@@ -224,8 +227,8 @@ def _level(text: SqlText, node: exp.Expr) -> Fraction:
 
 def has_measure(node: exp.Expr) -> bool:
     """Return whether a measure is in a node."""
-    calls = (one.name.upper() for one in node.find_all(exp.Anonymous))
-    return any(name in MEASURES or name in PERCENTILES for name in calls)
+    names = map(function_name, node.find_all(exp.Anonymous))
+    return any(name in MEASURES or name in PERCENTILES for name in names)
 
 
 MEASURES: dict[str, Reader] = {

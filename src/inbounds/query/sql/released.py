@@ -19,7 +19,7 @@ from inbounds.query.expressions.arithmetic import Binary, Call, Negative, Operat
 from inbounds.query.expressions.condition import Compare, Comparison, Condition, In, Missing
 from inbounds.query.expressions.node import Constant, Node
 from inbounds.query.grammar.reader import Scope, read_condition_node, read_part, read_value
-from inbounds.query.grammar.text import SqlText, kind
+from inbounds.query.grammar.text import SqlText, function_name, kind
 from inbounds.query.grammar.values import read_constant
 
 ORDERED: tuple[Kind, ...] = ("number", "day", "nothing")
@@ -60,19 +60,19 @@ class ReleasedScope(Scope):
                 "OVER is not supported; ask without it and compute it from the answer, which is free, or get totals "
                 "with GROUP BY ROLLUP(…)",
             )
-        name = node.name.upper() if isinstance(node, exp.Anonymous) else ""
+        name = function_name(node)
         name = SYNONYMS.get(name, name)
         return self._function(name, node) if name in FUNCTIONS else self._read_measure(node)
 
     def _function(self, name: str, node: exp.Expr) -> Node:
-        known = FUNCTIONS[name]
-        arguments = self.text.arguments(node, known.most, known.like)
-        if len(arguments) < known.least:
+        function = FUNCTIONS[name]
+        arguments = self.text.arguments(node, function.most, function.like)
+        if len(arguments) < function.least:
             self.text.refuse(
-                node, f"{name} takes {known.least} arguments, got {len(arguments)}; write it like {known.like}"
+                node, f"{name} takes {function.least} arguments, got {len(arguments)}; write it like {function.like}"
             )
         values = [read_part(self, argument) for argument in arguments]
-        if known.of_numbers:
+        if function.of_numbers:
             for argument, value in zip(arguments, values, strict=True):
                 self._refuse_no_number(argument, value)
         else:

@@ -16,10 +16,10 @@ from inbounds.query.expressions.node import Node
 from inbounds.query.grammar.rows import condition
 from inbounds.query.grammar.text import PlainCalls, SqlText, kind
 from inbounds.query.question.measure import Cdf, Measure
-from inbounds.query.sql.collected import Collected
-from inbounds.query.sql.groupings import Grouped, read_groupings
-from inbounds.query.sql.relations import read_relation
-from inbounds.query.sql.view import Reading
+from inbounds.query.sql.groupings import Groupings, read_groupings
+from inbounds.query.sql.measure_calls import MeasureCalls
+from inbounds.query.sql.relations import read_relation, take_clauses
+from inbounds.query.sql.view import ViewReader
 from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.table import Table
 
@@ -32,74 +32,69 @@ LIKE = "SELECT COUNT(*) FROM table"
 
 
 @dataclass(frozen=True)
-class Selected:
+class Select:
     """What a SELECT asks, in nodes."""
 
     table: str
     """The name after FROM, if that is all there is."""
     measures: tuple[Measure, ...]
     condition: Condition | None
-    grouped: Grouped
+    groupings: Groupings
     histogram: tuple[Node, int | None] | None
     """The column of a histogram and how many bins, if that is asked for."""
-    shown: Shown = AS_RELEASED
+    view: Shown = AS_RELEASED
     """What is shown of what is released."""
-    made: Table | None = None
+    relation: Table | None = None
     """The table that is asked, if it is made of others."""
 
 
-def read_select(given: object, tables: Tables) -> Selected:
+def read_select(sql: object, tables: Tables) -> Select:
     """Read a SELECT over a table of a contract, or over what is made of some of them."""
-    text = SqlText(given, "SQL", tables.main.unit, tables.main.columns)
-    return text.read(lambda: _statement(text.sql), lambda tree: _select(text, tree, tables), LIKE)
+    text = SqlText(sql, "SQL", tables.main.unit, tables.main.columns)
+    return text.read(lambda: _parse_statement(text.sql), lambda tree: _read_tree(text, tree, tables), LIKE)
 
 
-def _statement(given: str) -> exp.Expr:
+def _parse_statement(sql: str) -> exp.Expr:
     """Return the one statement of a text."""
-    if top := TOP.match(given):
+    if top := TOP.match(sql):
         raise InvalidQuestion(f"TOP is not supported; write LIMIT {shown(int(top[1]))} at the end")
-    found = [one for one in sqlglot.parse(given, dialect=PlainCalls) if one is not None]
-    if len(found) != 1:
-        raise InvalidQuestion(f"one statement at a time, got {len(found)}; write one SELECT")
-    return found[0]
+    statements = [tree for tree in sqlglot.parse(sql, dialect=PlainCalls) if tree is not None]
+    if len(statements) != 1:
+        raise InvalidQuestion(f"one statement at a time, got {len(statements)}; write one SELECT")
+    return statements[0]
 
 
-def _select(text: SqlText, tree: exp.Expr, tables: Tables) -> Selected:
+def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables) -> Select:
     if isinstance(tree, exp.SetOperation):
         text.refuse(tree, f"{tree.key.upper()} is not supported; ask each SELECT as its own query, or use GROUP BY")
     if not isinstance(tree, exp.Select):
         text.refuse(tree, f"only SELECT is supported, got {kind(tree)}; write it like {LIKE}")
-    for clause, value in tree.args.items():
-        if value and clause not in CLAUSES:
-            node = value[0] if isinstance(value, list) else value
-            told = kind(node) if isinstance(node, exp.Expr) else str(node)
-            remedy = "use GROUP BY and a measure such as COUNT(*)" if clause == "distinct" else "leave it out"
-            text.refuse(node, f"{told} is not supported; {remedy}")
-    text.take(tree, *CLAUSES)
-    made = read_relation(text, tree, tables)
-    table = _table(text, tree, tables) if made is None else made.name
-    text.selected = [one.this if isinstance(one, exp.Alias) else one for one in tree.expressions]
-    text.aliases = {str(one.alias): one.this for one in tree.expressions if isinstance(one, exp.Alias)}
-    grouped = read_groupings(text, tree.args.get("group"))
-    collected = Collected(text)
-    reading = Reading(text, grouped.keys, collected)
-    shown = reading.read(tree)
-    if grouped.keys and Cdf() in collected.measures:
-        told = "CDF covers all rows at once; leave GROUP BY out, and choose the group in WHERE"
-        text.refuse(tree.args["group"], told)
-    conditions = [*_where(text, tree.args.get("where")), *collected.conditions]
-    kept = joined(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
-    return Selected(table, collected.measures, kept, grouped, collected.histogram, shown, made)
+    take_clauses(text, tree, CLAUSES, {"distinct": "use GROUP BY and a measure such as COUNT(*)"})
+    # FROM comes first, since it says which columns there are, and WHERE last: the measures may leave rows out as well.
+    relation = read_relation(text, tree, tables)
+    table = _read_table(text, tree, tables) if relation is None else relation.name
+    text.selected = [node.this if isinstance(node, exp.Alias) else node for node in tree.expressions]
+    text.aliases = {str(node.alias): node.this for node in tree.expressions if isinstance(node, exp.Alias)}
+    groupings = read_groupings(text, tree.args.get("group"))
+    calls = MeasureCalls(text)
+    view = ViewReader(text, groupings.keys, calls).read(tree)
+    if groupings.keys and Cdf() in calls.measures:
+        text.refuse(
+            tree.args["group"], "CDF covers all rows at once; leave GROUP BY out, and choose the group in WHERE"
+        )
+    conditions = [*_read_where(text, tree.args.get("where")), *calls.conditions]
+    row_condition = joined(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
+    return Select(table, calls.measures, row_condition, groupings, calls.histogram, view, relation)
 
 
-def _where(text: SqlText, clause: exp.Expr | None) -> tuple[Condition, ...]:
+def _read_where(text: SqlText, clause: exp.Expr | None) -> tuple[Condition, ...]:
     if clause is None:
         return ()
     text.take(clause, "this")
     return (condition(text, clause.this),)
 
 
-def _table(text: SqlText, tree: exp.Select, tables: Tables) -> str:
+def _read_table(text: SqlText, tree: exp.Select, tables: Tables) -> str:
     """Return the table that is asked; its alias, if it has one, is what columns are named by."""
     source = tree.args.get("from_")
     if source is None:
@@ -111,15 +106,15 @@ def _table(text: SqlText, tree: exp.Select, tables: Tables) -> str:
     text.take(source, "this")
     text.take(table, "this", "alias")
     text.take(table.this, "this", "quoted")
-    found = text.table = text.canonical(table.this, tables.private)
-    if found not in tables.private:
-        text.refuse(table.this, tables.why_not(found))
-    text.ask(tables.private[found], found)
-    text.unit = tables.private[found].unit
+    name = text.table = text.canonical(table.this, tables.private)
+    if name not in tables.private:
+        text.refuse(table.this, tables.why_not(name))
+    text.ask(tables.private[name], name)
+    text.unit = tables.private[name].unit
     alias = table.args.get("alias")
     if alias is not None:
         if alias.args.get("columns") or not isinstance(alias.this, exp.Identifier):
             text.refuse(table, "FROM takes the name of the dataset and an alias; leave the rest out")
         text.take(alias, "this")
         text.table = text.given_name(alias.this)
-    return found
+    return name

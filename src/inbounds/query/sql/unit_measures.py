@@ -8,7 +8,7 @@ import sqlglot
 from sqlglot import exp
 
 from inbounds.query.grammar.rows import read_node
-from inbounds.query.grammar.text import PlainCalls, SqlText, kind
+from inbounds.query.grammar.text import PlainCalls, SqlText, function_name, kind
 from inbounds.query.grammar.values import is_number, read_constant
 from inbounds.query.tables.unit_measure import Function, UnitMeasure
 
@@ -17,9 +17,9 @@ ENDS = ("LEAST", "GREATEST")
 LIKE = "MAX(age), LEAST(COUNT(*), 50)"
 
 
-def read_made(given: object) -> UnitMeasure:
+def parse_unit_measure(sql: object) -> UnitMeasure:
     """Read what is made of the rows of a unit from a text of its own."""
-    text = SqlText(given, "a per-unit measure")
+    text = SqlText(sql, "a per-unit measure")
 
     def parse() -> exp.Expr:
         return sqlglot.parse_one(text.sql, into=exp.Condition, dialect=PlainCalls)
@@ -29,7 +29,7 @@ def read_made(given: object) -> UnitMeasure:
 
 def read_unit_measure(text: SqlText, node: exp.Expr) -> UnitMeasure:
     """Read what is made of the rows of a unit."""
-    name = node.name.upper() if isinstance(node, exp.Anonymous) else ""
+    name = function_name(node)
     if name in ENDS:
         return _with_end(text, node, name)
     if name == "COUNT":
@@ -63,18 +63,18 @@ def _count(text: SqlText, node: exp.Expr) -> UnitMeasure:
 def _with_end(text: SqlText, node: exp.Expr, name: str) -> UnitMeasure:
     """Read a count or a sum with an end: LEAST(SUM(cost), 500), or the other way round."""
     arguments = text.arguments(node, 2, f"{name}(COUNT(*), 50)")
-    calls = [one for one in arguments if isinstance(one, exp.Anonymous)]
+    calls = list(filter(function_name, arguments))
     if len(arguments) != 2 or len(calls) != 1:
         text.refuse(node, f"{name} takes a count or a sum, and a number; write it like {name}(COUNT(*), 50)")
     this = read_unit_measure(text, calls[0])
-    end = read_constant(text, next(one for one in arguments if one is not calls[0]))
+    end = read_constant(text, next(argument for argument in arguments if argument is not calls[0]))
     if this.function not in ("COUNT", "SUM"):
         text.refuse(node, f"{name} works with COUNT and SUM; {this} has its column's bounds, so apply {name} outside")
     if isinstance(end, str | bool):
         text.refuse(node, f"{name} takes a number; write it like {name}(COUNT(*), 50)")
     least, most = (this.least, Fraction(end)) if name == "LEAST" else (Fraction(end), this.most)
-    given = this.most if name == "LEAST" else this.least
-    if given is not None:
+    before = this.most if name == "LEAST" else this.least
+    if before is not None:
         text.refuse(node, f"{name} appears twice; leave one out")
     if least is not None and most is not None and least >= most:
         text.refuse(node, "no value lies between these limits; give GREATEST the smaller number")

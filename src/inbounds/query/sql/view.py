@@ -16,108 +16,113 @@ from inbounds.query.columns.derived_column import find_column
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import ColumnRef, Node
 from inbounds.query.grammar.rows import is_derived, read_node
-from inbounds.query.grammar.text import PlainCalls, SqlText, kind
+from inbounds.query.grammar.text import PlainCalls, SqlText, function_name, kind
 from inbounds.query.grammar.values import read_column
 from inbounds.query.question.quantile import Quantile, as_decimal_text
 from inbounds.query.question.shared_measures import Shared
-from inbounds.query.sql.collected import Collected
+from inbounds.query.sql.measure_calls import MeasureCalls
 from inbounds.query.sql.measures import MEASURES, has_measure, refuse_no_measure
 from inbounds.query.sql.released import ReleasedScope, read_having, read_released, read_whole
 
 
-class Reading:
+class ViewReader:
     """Reads what a SELECT shows, and collects the measures in it."""
 
-    def __init__(self, text: SqlText, keys: Sequence[Node], collected: Collected) -> None:
+    def __init__(self, text: SqlText, keys: Sequence[Node], calls: MeasureCalls) -> None:
         self._text = text
         self._keys = keys
-        self._collected = collected
+        self._calls = calls
         self._columns: list[ShownColumn] = []
-        self._named: list[tuple[str, str]] = []
+        self._aliases: list[tuple[str, str]] = []
         self._by_node: dict[int, list[Node]] = {}
         """What each thing selected is, by its node."""
 
     def read(self, tree: exp.Select) -> Shown:
         """Read everything that a SELECT shows."""
+        # What is selected comes first: HAVING and ORDER BY may name it, and may add measures that are not shown.
         for selected in tree.expressions:
-            self._select(selected)
+            self._read_selected(selected)
         if not self._columns:
             raise InvalidQuestion("SELECT needs a measure, such as COUNT(*) or AVG(column); add one")
         self._refuse_same_names(tree)
-        having = self._having(tree.args.get("having"))
-        order = self._order(tree.args.get("order"))
-        limit, offset = (self._number(tree.args.get(name), name.upper()) for name in ("limit", "offset"))
-        self._collected.refuse_not_together()
-        return Shown(self._told(), tuple(self._named), having, order, limit, offset or 0)
+        having = self._read_having(tree.args.get("having"))
+        order = self._read_order(tree.args.get("order"))
+        limit, offset = (self._read_number(tree.args.get(name), name.upper()) for name in ("limit", "offset"))
+        self._calls.refuse_not_together()
+        return Shown(self._view_columns(), tuple(self._aliases), having, order, limit, offset or 0)
 
-    def _told(self) -> tuple[ShownColumn, ...]:
+    def _view_columns(self) -> tuple[ShownColumn, ...]:
         """Return the columns, if they are not simply all measures by their own names."""
-        plain = tuple(ShownColumn(self._collected.of(one)) for one in self._collected.measures)
+        plain = tuple(ShownColumn(self._calls.to_ref(measure)) for measure in self._calls.measures)
         return () if tuple(self._columns) == plain else tuple(self._columns)
 
-    def _select(self, selected: exp.Expr) -> None:
+    def _read_selected(self, selected: exp.Expr) -> None:
         node, alias = selected, None
         if isinstance(selected, exp.Alias):
             self._text.take(selected, "this", "alias")
             node, alias = selected.this, self._text.given_name(selected.args["alias"])
         if is_of_columns(node):
-            self._key(node, alias)
-        elif isinstance(node, exp.WithinGroup) or (isinstance(node, exp.Anonymous) and node.name.upper() in MEASURES):
-            self._measure(node, alias)
+            self._read_key(node, alias)
+        elif isinstance(node, exp.WithinGroup) or function_name(node) in MEASURES:
+            self._read_measure(node, alias)
         else:
-            scope = ReleasedScope(self._text, self._collected.call, self._key_in_expression, self._derived_key)
+            scope = ReleasedScope(
+                self._text, self._calls.read_in_expression, self._read_key_in_expression, self._read_derived_key
+            )
             value = read_released(scope, node)
             if not measures_in(value):
                 refuse_no_measure(self._text, node)
             self._by_node[id(node)] = [value]
             self._columns.append(ShownColumn(value, alias))
 
-    def _key(self, node: exp.Expr, alias: str | None) -> None:
+    def _read_key(self, node: exp.Expr, alias: str | None) -> None:
         column = read_node(self._text, node)
         if column not in self._keys:
-            told = (
-                f"{kind(node)} is selected but not in GROUP BY, and rows are never shown; leave it out, or group by it"
+            self._text.refuse(
+                node,
+                f"{kind(node)} is selected but not in GROUP BY, and rows are never shown; leave it out, or group by it",
             )
-            self._text.refuse(node, told)
-        self._by_node[id(node)] = [self._of_key(column)]
+        self._by_node[id(node)] = [self._to_key(column)]
         if alias is not None and alias != column.name:
-            self._named.append((column.name, alias))
+            self._aliases.append((column.name, alias))
 
-    def _measure(self, node: exp.Expr, alias: str | None) -> None:
-        found = self._collected.select(node)
-        self._by_node[id(node)] = [*found]
-        for one in found:
-            if one in [column.of for column in self._columns]:
+    def _read_measure(self, node: exp.Expr, alias: str | None) -> None:
+        measures = self._calls.read_selected(node)
+        self._by_node[id(node)] = [*measures]
+        for ref in measures:
+            if ref in [column.of for column in self._columns]:
                 self._text.refuse(node, "this measure appears twice; leave it out here")
             name = alias
-            if alias is not None and len(found) > 1 and isinstance(one.measure, Quantile):
-                name = f"{alias}_{as_decimal_text(one.measure.level)}"
-            self._columns.append(ShownColumn(one, name))
+            if alias is not None and len(measures) > 1 and isinstance(ref.measure, Quantile):
+                name = f"{alias}_{as_decimal_text(ref.measure.level)}"
+            self._columns.append(ShownColumn(ref, name))
 
-    def _of_key(self, node: Node) -> Key:
-        column, histogram = find_column(self._text.columns, node), self._collected.histogram
+    def _to_key(self, node: Node) -> Key:
+        column, histogram = find_column(self._text.columns, node), self._calls.histogram
         binned = histogram is not None and histogram[0] == node and not isinstance(column, Keys)
         return Key(node, "bin" if binned else kind_of(column))
 
-    def _key_in_expression(self, node: exp.Column) -> Node:
+    def _read_key_in_expression(self, node: exp.Column) -> Node:
         column = ColumnRef(read_column(self._text, node))
         if column not in self._keys:
-            told = f"{column.name} is not in GROUP BY, and rows are never shown; put it into a measure, or group by it"
-            self._text.refuse(node, told)
-        return self._of_key(column)
+            self._text.refuse(
+                node,
+                f"{column.name} is not in GROUP BY, and rows are never shown; put it into a measure, or group by it",
+            )
+        return self._to_key(column)
 
     def _refuse_same_names(self, tree: exp.Select) -> None:
-        named = dict(self._named)
-        taken = [named.get(key.name, key.name) for key in self._keys]
-        taken += [column.name for column in self._columns if column.name is not None]
+        aliases = dict(self._aliases)
+        names = [aliases.get(key.name, key.name) for key in self._keys]
+        names += [column.name for column in self._columns if column.name is not None]
         for selected in tree.expressions:
-            if isinstance(selected, exp.Alias) and taken.count(str(selected.alias)) > 1:
+            if isinstance(selected, exp.Alias) and names.count(str(selected.alias)) > 1:
                 self._text.refuse(selected.args["alias"], f"{selected.alias} names two columns; give them other names")
 
     def _scope(self) -> ReleasedScope:
-        return ReleasedScope(self._text, self._collected.call, self._name, self._derived_key)
+        return ReleasedScope(self._text, self._calls.read_in_expression, self._read_name, self._read_derived_key)
 
-    def _derived_key(self, node: exp.Expr) -> Node | None:
+    def _read_derived_key(self, node: exp.Expr) -> Node | None:
         """Return the key that a column made of columns is, if it is grouped by."""
         if isinstance(node, exp.Column) or not is_of_columns(node):
             return None
@@ -125,51 +130,51 @@ class Reading:
             column = read_node(self._text, node)
         except InvalidQuestion:
             return None
-        return self._of_key(column) if column in self._keys else None
+        return self._to_key(column) if column in self._keys else None
 
-    def _name(self, node: exp.Column) -> Node:
+    def _read_name(self, node: exp.Column) -> Node:
         """Return what a name stands for: something selected by that name, a key, or a column of the answer."""
-        meant = self._text.meant(node)
-        if meant is not node:
-            return self._one(node, self._by_node[id(meant)])
+        target = self._text.meant(node)
+        if target is not node:
+            return self._pick_single(node, self._by_node[id(target)])
         column = ColumnRef(read_column(self._text, node))
-        histogram = self._collected.histogram
+        histogram = self._calls.histogram
         if column in self._keys or (histogram is not None and column == histogram[0]):
-            return self._of_key(column)
+            return self._to_key(column)
         names = released_names(self._columns)
-        shown = self._text.canonical(node.this, names)
-        if shown not in names:
+        name = self._text.canonical(node.this, names)
+        if name not in names:
             refuse_name(self._text, node, [*(key.name for key in self._keys), *self._text.aliases, *names])
-        return names[shown]
+        return names[name]
 
-    def _one(self, node: exp.Expr, meant: Sequence[Node]) -> Node:
-        if len(meant) != 1:
+    def _pick_single(self, node: exp.Expr, columns: Sequence[Node]) -> Node:
+        if len(columns) != 1:
             self._text.refuse(node, f"{kind(node)} is several columns; name one of them")
-        return meant[0]
+        return columns[0]
 
-    def _having(self, clause: exp.Expr | None) -> Condition | None:
+    def _read_having(self, clause: exp.Expr | None) -> Condition | None:
         if clause is None:
             return None
         self._text.take(clause, "this")
         return read_having(self._scope(), clause.this)
 
-    def _order(self, clause: exp.Expr | None) -> tuple[Order, ...]:
+    def _read_order(self, clause: exp.Expr | None) -> tuple[Order, ...]:
         if clause is None:
             return ()
         self._text.take(clause, "expressions")
-        return tuple(self._ordered(one) for one in clause.expressions)
+        return tuple(self._read_term(term) for term in clause.expressions)
 
-    def _ordered(self, by: exp.Expr) -> Order:
+    def _read_term(self, by: exp.Expr) -> Order:
         self._text.take(by, "this", "desc", "nulls_first")
         if isinstance(by.this, exp.Literal) and not by.this.is_string:
-            of = self._one(by.this, self._by_node[id(self._text.meant(by.this))])
+            of = self._pick_single(by.this, self._by_node[id(self._text.meant(by.this))])
         else:
             of = read_released(self._scope(), by.this)
         if is_constant(of):
             self._text.refuse(by.this, f"{kind(by.this)} is the same in every row; order by a measure or a category")
         return Order(of, bool(by.args.get("desc")), bool(by.args.get("nulls_first")))
 
-    def _number(self, clause: exp.Expr | None, what: str) -> int | None:
+    def _read_number(self, clause: exp.Expr | None, what: str) -> int | None:
         if clause is None:
             return None
         if not isinstance(clause, exp.Limit | exp.Offset):
@@ -189,36 +194,36 @@ def released_names(columns: Sequence[ShownColumn]) -> dict[str, Node]:
     """Return what is shown, by what its columns are called."""
     measures = tuple(dict.fromkeys(measure for column in columns for measure in measures_in(column.of)))
     shared = Shared.of(measures)
-    called = {
+    names = {
         measure: shared.measures[which].answer_names[place]
         for measure, (which, place) in zip(measures, shared.places, strict=True)
     }
-    plain = {called[one.of.measure]: one.of for one in columns if isinstance(one.of, MeasureRef)}
+    plain = {names[column.of.measure]: column.of for column in columns if isinstance(column.of, MeasureRef)}
     return {**plain, **{column.name: column.of for column in columns if column.name is not None}}
 
 
 def refuse_name(text: SqlText, node: exp.Expr, names: Sequence[str]) -> NoReturn:
     """Refuse a name that stands for nothing."""
-    known = ", ".join(dict.fromkeys(names)) or "nothing"
-    text.refuse(node, f"{kind(node)} is not a column of the answer; name one of {known}, or a measure")
+    choices = ", ".join(dict.fromkeys(names)) or "nothing"
+    text.refuse(node, f"{kind(node)} is not a column of the answer; name one of {choices}, or a measure")
 
 
-def read_shown(
-    given: str, what: str, names: Mapping[str, Node], columns: Mapping[str, Column], *, condition: bool = False
+def parse_released(
+    sql: str, what: str, names: Mapping[str, Node], columns: Mapping[str, Column], *, condition: bool = False
 ) -> Node:
     """Read an expression over an answer whose columns have these names, or a condition on them."""
-    text = SqlText(given, what, columns=columns)
+    text = SqlText(sql, what, columns=columns)
 
     def name(node: exp.Column) -> Node:
-        found = text.canonical(node.this, names)
-        if found not in names or node.args.get("table"):
+        column = text.canonical(node.this, names)
+        if column not in names or node.args.get("table"):
             refuse_name(text, node, list(names))
         text.take(node, "this")
         text.take(node.this, "this", "quoted")
-        return names[found]
+        return names[column]
 
     def parse() -> exp.Expr:
-        return sqlglot.parse_one(given, into=exp.Condition, dialect=PlainCalls)
+        return sqlglot.parse_one(sql, into=exp.Condition, dialect=PlainCalls)
 
     def call(node: exp.Expr) -> NoReturn:
         text.refuse(node, f"{kind(node)} is not understood here; name columns of the answer: {', '.join(names)}")
