@@ -137,7 +137,7 @@ class Dataset(Questions):
             self._others.popitem()[1].close()
         if "engine" in self.__dict__:
             self.__dict__.pop("engine").close()
-        if "ledger" in self.__dict__ and (opened := self.__dict__.pop("ledger")) is not self._account.given:
+        if "ledger" in self.__dict__ and (opened := self.__dict__.pop("ledger")) is not self._account.ledger:
             opened.close()
 
     def __enter__(self) -> Dataset:

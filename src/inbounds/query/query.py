@@ -21,7 +21,7 @@ from inbounds.query.answer.public_part import PublicPart
 from inbounds.query.answer.released.leaf import Key, MeasureRef, kind_of, kind_of_measure, measures_in
 from inbounds.query.answer.view import AS_RELEASED, Order, Shown, ShownColumn
 from inbounds.query.ask.derive import derive
-from inbounds.query.ask.options import checked_confidence, cost_of, fixed_pooling, whole_number
+from inbounds.query.ask.options import read_confidence, read_cost, read_pooling, read_row_count
 from inbounds.query.ask.steps import Asking
 from inbounds.query.expressions.builder import Expression
 from inbounds.query.expressions.condition import And, Condition, joined
@@ -135,7 +135,7 @@ class Query:
 
     def limit(self, rows: int, offset: int = 0) -> Query:
         """Return the query showing at most `rows` rows, after skipping `offset`."""
-        return replace(self, shown=replace(self.shown, limit=whole_number(rows), offset=whole_number(offset)))
+        return replace(self, shown=replace(self.shown, limit=read_row_count(rows), offset=read_row_count(offset)))
 
     @property
     def _columns(self) -> tuple[str, ...]:
@@ -160,12 +160,12 @@ class Query:
     @sheltered()
     def plan(self, epsilon: Any, *, pooling: Any = None) -> Plan:
         """Return how the question will be answered, if it is one; nothing is spent, and no row is looked at."""
-        return self.dataset.planned(self.question, cost_of(epsilon), fixed_pooling(pooling))
+        return self.dataset.planned(self.question, read_cost(epsilon), read_pooling(pooling))
 
     @sheltered()
     def plans(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> tuple[Plan, ...]:
         """Return how each question will be answered, with its part of epsilon."""
-        cost, fixed = cost_of(epsilon), fixed_pooling(pooling)
+        cost, fixed = read_cost(epsilon), read_pooling(pooling)
         if self._public:
             paid, weights = self._paid, self._paid_weights(weights)
             return () if paid is None else paid.plans(cost, pooling=fixed, weights=weights)
@@ -230,7 +230,7 @@ class Query:
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
         found = None if analyst is None or not plans else self.owned(analyst, ledger, hidden)
         owned = None if found is None else f"{analyst} already has this, as a sum or a part of {found.request_id}"
-        lasting = self.dataset.lasting(cost_of(epsilon), rho_of(plans)) if plans else None
+        lasting = self.dataset.lasting(read_cost(epsilon), rho_of(plans)) if plans else None
         dialect, shown = self.dataset.engine.dialect.name, self.shown.explained()
         told = Explanation.of(plans, dialect, owned, shown, lasting, self.questions)
         if not self._public:
@@ -259,10 +259,10 @@ class Query:
         * `progress`: a function that receives lines of text; by default a terminal shows them.
         * `force`: charge even for an answer that would tell nothing, which is otherwise refused.
         """
-        fixed, sure = fixed_pooling(pooling), checked_confidence(confidence)
+        fixed, sure = read_pooling(pooling), read_confidence(confidence)
         check_progress(progress)
         if not self._public:
-            asking = Asking(self, cost_of(epsilon), analyst, request_id, fixed, weights, sure, progress, force)
+            asking = Asking(self, read_cost(epsilon), analyst, request_id, fixed, weights, sure, progress, force)
             return asking.result()
         self.plans(epsilon, pooling=fixed, weights=weights)  # which refuses what cannot be asked, also for free
         if self._paid is None:

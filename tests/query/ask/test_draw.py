@@ -18,7 +18,7 @@ from inbounds.ledger.values.names import LONGEST_TEXT
 from inbounds.query import Answer, Dataset
 from inbounds.query.answer import unfinished_table
 from inbounds.query.ask import draw
-from inbounds.query.ask.discovery import _kept, _key
+from inbounds.query.ask.discovery import _read_key, _write_record
 from inbounds.query.ask.key_selection import KeySelection
 from inbounds.query.ask.steps import longest_text
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
@@ -291,7 +291,7 @@ def test_more_keys_than_can_be_kept_are_kept_in_part(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize("keys", [[], ["a"], [True, False], [2**62, -1], ['é"\\', "\U0001f600"]])
 def test_few_keys_are_kept_as_before(keys: list[Any]) -> None:
     """Keys that fit are kept as they always were, so that what an earlier version kept can be read."""
-    assert _kept(keys) == json.dumps({"keys": keys}, ensure_ascii=False)
+    assert _write_record(keys) == json.dumps({"keys": keys}, ensure_ascii=False)
 
 
 def test_a_failure_while_keys_are_drawn_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,7 +310,7 @@ def test_a_failure_while_keys_are_drawn_is_kept(tmp_path: Path, monkeypatch: pyt
 
 def test_bytes_that_are_no_text_are_no_key() -> None:
     """Bytes that a database holds for a text, and that cannot be read, are passed over: they must not raise."""
-    assert (_key(b"Rome"), _key(b"\xff"), _key(7)) == ("Rome", None, 7)
+    assert (_read_key(b"Rome"), _read_key(b"\xff"), _read_key(7)) == ("Rome", None, 7)
 
 
 # A ledger that cannot be written.

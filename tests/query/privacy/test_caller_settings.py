@@ -140,7 +140,7 @@ def test_keys_are_discovered_alike(tmp_path: Path, name: str) -> None:
         with Playground(text, "name BIGINT", tmp_path / f"{len(found)}.db") as towns:
             towns.run("INSERT INTO t SELECT i % j FROM range(60) r(i), range(1, 20) s(j)")
             with setting(), pytest.MonkeyPatch.context() as patch:
-                patch.setattr("inbounds.query.ask.discovery._engine", lambda dataset, _: dataset.engine)
+                patch.setattr("inbounds.query.ask.discovery._open_engine", lambda dataset, _: dataset.engine)
                 patch.setattr(towns.dataset.engine, "close", lambda: None)
                 found.append(discover(towns.dataset, "name", 0.05, 0.001, analyst="ana", entropy=Script(seed=3)))
     assert found[0].keys == found[1].keys

@@ -44,23 +44,23 @@ def load(text: str) -> list[Part] | None:
     return [_read(part) for part in json.loads(text)[MARK]]
 
 
-def finished(parts: Sequence[Part]) -> list[list[tuple[Answered, ...]]] | None:
+def complete_answers(parts: Sequence[Part]) -> list[list[tuple[Answered, ...]]] | None:
     """Return the answers to all questions, None if one of them is not there."""
     found = [part for part in parts if not isinstance(part, Measurements)]
     return found if len(found) == len(parts) else None
 
 
-def again(planned: Plan, part: Part, confidence: float) -> Part:
+def retry(plan: Plan, part: Part, confidence: float) -> Part:
     """Try once more to make a table of what was measured."""
-    if not isinstance(part, Measurements) or not isinstance(planned.answering, JointTable):
+    if not isinstance(part, Measurements) or not isinstance(plan.answering, JointTable):
         return part
     try:
-        return planned.answering.made_of(part, confidence)
+        return plan.answering.made_of(part, confidence)
     except Unprojected:
         return part
 
 
-def unprojected(request_id: str) -> ProjectionFailed:
+def projection_failure(request_id: str) -> ProjectionFailed:
     """Return the error that says so."""
     return ProjectionFailed(
         "no consistent table was found in time; the charge remains, and the measurements are kept. Ask again with the "

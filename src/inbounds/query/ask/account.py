@@ -29,7 +29,8 @@ class Account:
     contract: Contract
     tables: Tables
     budget: Budget
-    given: Where | Ledger | None
+    ledger: Where | Ledger | None
+    """The one that was given: where it is, or open."""
     create: bool
     """Whether to create a ledger that is not there, and to enter the dataset in one that does not know it."""
     framed: bool
@@ -37,21 +38,21 @@ class Account:
 
     def open(self) -> Ledger:
         """Return the ledger, with the dataset entered."""
-        given = self.place
-        ledger = given if isinstance(given, Ledger) else Ledger.open(given, create=self.create)
-        each = self.budget.per_analyst
+        place = self.place
+        ledger = place if isinstance(place, Ledger) else Ledger.open(place, create=self.create)
+        cap = self.budget.per_analyst
         try:
             ledger.open_dataset(
                 self.tables.main.name,
                 fraction(self.budget.total),
-                None if each is None else fraction(each),
+                None if cap is None else fraction(cap),
                 delta=self.budget.delta,
                 delta_reserved=self.budget.delta_reserved,
                 terms=self.terms,
                 create=self.create,
             )
         except BaseException:
-            if ledger is not given:
+            if ledger is not place:
                 ledger.close()
             raise
         return ledger
@@ -59,29 +60,29 @@ class Account:
     @contextmanager
     def unchecked(self) -> Iterator[Ledger]:
         """Yield the ledger as it is: it may know another contract, or be altered."""
-        given = self.place
-        if isinstance(given, Ledger):
-            yield given
+        place = self.place
+        if isinstance(place, Ledger):
+            yield place
             return
-        with Ledger.open(given, create=False) as ledger:
+        with Ledger.open(place, create=False) as ledger:
             yield ledger
 
     @cached_property
     def terms(self) -> Terms:
         """What the ledger keeps of the contract: what a charge promises depends on it."""
-        given = self.given
-        if given is None and (self.contract.stem is not None or self.contract.has("budget", "ledger")):
-            given = self._usual
-        path = given.path if isinstance(given, Ledger) else None if given is None else path_of(str(given))
+        ledger = self.ledger
+        if ledger is None and (self.contract.stem is not None or self.contract.has("budget", "ledger")):
+            ledger = self._default_place
+        path = ledger.path if isinstance(ledger, Ledger) else None if ledger is None else path_of(str(ledger))
         return terms_of(self.contract, self.tables, framed=self.framed, ledger=path)
 
     @property
     def place(self) -> Where | Ledger:
         """Where the ledger is."""
-        return self.given if self.given is not None else self._usual
+        return self.ledger if self.ledger is not None else self._default_place
 
     @property
-    def _usual(self) -> str:
+    def _default_place(self) -> str:
         contract = self.contract
         if not contract.has("budget", "ledger"):
             if contract.stem is None:

@@ -30,10 +30,10 @@ def derive(query: Query, analyst: str, ledger: Ledger | None, hidden: Callable[[
             entries = opened.statement(dataset.name, analyst).entries
     except (InvalidParameter, LedgerConflict):  # there is no ledger yet, or it does not know the dataset
         return None
-    kept = [(entry.request_id, entry.text) for entry in entries if entry.kind == "answer"]
+    answers = [(entry.request_id, entry.text) for entry in entries if entry.kind == "answer"]
     if hidden is not None:
-        kept = [(request, text) for request, text in kept if not hidden(request)]
-    table = derived(dataset.identity, query.questions[0], kept)
+        answers = [(request, text) for request, text in answers if not hidden(request)]
+    table = derived(dataset.identity, query.questions[0], answers)
     if table is None:
         return None
     names = columns_of(query.questions, query.places)

@@ -55,13 +55,13 @@ class Discovered:
 
     def section(self) -> str:
         """Return what to add to the contract: the column, with as many of its keys as a contract can hold."""
-        kept = self.keys[:MOST_KEYS]
-        cut = f", the first {MOST_KEYS} of {self.published}" if len(kept) < self.published else ""
+        keys = self.keys[:MOST_KEYS]
+        cut = f", the first {MOST_KEYS} of {self.published}" if len(keys) < self.published else ""
         return (
             f"\n[columns.{json.dumps(self.column, ensure_ascii=False)}]\n"
             f"# discovered for epsilon {float(self.epsilon):g} and delta {float(self.delta):g}{cut}: request id "
             f"{self.request_id}\n"
-            f"keys = {json.dumps(list(kept), ensure_ascii=False)}\n"
+            f"keys = {json.dumps(list(keys), ensure_ascii=False)}\n"
         )
 
 
@@ -81,43 +81,46 @@ def discover(  # noqa: PLR0913  what is asked, at which cost, by whom
     selection = KeySelection(
         as_written(epsilon, "epsilon", InvalidParameter),
         as_written(delta, "delta", InvalidParameter),
-        _limit(dataset.table, keys_per_unit),
+        _check_limit(dataset.table, keys_per_unit),
     )
     _ = selection.certain  # which refuses an epsilon that is too small
     if name in dataset.table.columns or name == dataset.table.unit:
         raise InvalidQuestion(f"the contract already describes {shown(name)}; query it directly")
-    ledger, engine = dataset.ledger, _engine(dataset, name)
+    ledger, engine = dataset.ledger, _open_engine(dataset, name)
     try:
-        statement = _statement(engine, dataset.table, name, selection.limit)
-        told = (dataset.contract.text, name, str(selection.epsilon), str(selection.delta), str(selection.limit))
+        statement = _build_statement(engine, dataset.table, name, selection.limit)
+        facts = (dataset.contract.text, name, str(selection.epsilon), str(selection.delta), str(selection.limit))
         receipt = ledger.charge(
             dataset.name,
             analyst,
             selection.epsilon,
             delta=selection.delta,
             request_id=request_id,
-            fingerprint=sha256("\0".join(told).encode()).hexdigest(),
+            fingerprint=sha256("\0".join(facts).encode()).hexdigest(),
             note=f"keys of {name}"[:1000],
             terms=dataset.terms,
         )
         text = draw_once(
-            ledger, receipt, lambda: engine.run(statement), lambda rows: _kept(_published(rows, selection, entropy))
+            ledger,
+            receipt,
+            lambda: engine.run(statement),
+            lambda rows: _write_record(_draw_keys(rows, selection, entropy)),
         )
     finally:
         engine.close()
-    kept = json.loads(text)
-    keys = tuple(kept["keys"])
-    published = kept.get("published", len(keys))
+    record = json.loads(text)
+    keys = tuple(record["keys"])
+    published = record.get("published", len(keys))
     return Discovered(name, keys, selection.epsilon, selection.delta, receipt.request_id, published)
 
 
-def _published(rows: list[Any], selection: KeySelection, entropy: Entropy) -> list[Any]:
+def _draw_keys(rows: list[Any], selection: KeySelection, entropy: Entropy) -> list[Any]:
     """Return the keys that are drawn to be published, in their order."""
-    counted = [(_key(given), int(units)) for given, units in rows]
-    return sorted(key for key, units in counted if _fits(key) and selection.publishes(units, entropy))
+    units_by_key = [(_read_key(value), int(units)) for value, units in rows]
+    return sorted(key for key, units in units_by_key if _fits(key) and selection.publishes(units, entropy))
 
 
-def _kept(keys: list[Any]) -> str:
+def _write_record(keys: list[Any]) -> str:
     """Write what a ledger keeps: the first keys, as many as it has room for, and how many were published.
 
     How many are published depends on data, so none of them may be too many.
@@ -125,11 +128,11 @@ def _kept(keys: list[Any]) -> str:
     room = LONGEST_TEXT - len(json.dumps({"published": len(keys), "keys": []}))
     ends = accumulate(len(json.dumps(key, ensure_ascii=False)) + len(", ") for key in keys)
     fitting = sum(end <= room for end in ends)
-    found = {"keys": keys[:fitting], **({"published": len(keys)} if fitting < len(keys) else {})}
-    return json.dumps(found, ensure_ascii=False)
+    record = {"keys": keys[:fitting], **({"published": len(keys)} if fitting < len(keys) else {})}
+    return json.dumps(record, ensure_ascii=False)
 
 
-def _limit(table: Table, keys_per_unit: object) -> int:
+def _check_limit(table: Table, keys_per_unit: object) -> int:
     if type(keys_per_unit) is not int or not 1 <= keys_per_unit <= MOST_PER_UNIT:
         raise InvalidParameter(
             f"keys_per_unit must be a whole number from 1 to {MOST_PER_UNIT}, got {shown(keys_per_unit)}; give 1 if in "
@@ -140,7 +143,7 @@ def _limit(table: Table, keys_per_unit: object) -> int:
     return keys_per_unit
 
 
-def _engine(dataset: Dataset, name: str) -> Engine:
+def _open_engine(dataset: Dataset, name: str) -> Engine:
     """Open the source once more, with the column in it: files without types are read by what the contract names."""
     contract = dataset.contract
     text = f'{contract.text}\n[columns.{json.dumps(name, ensure_ascii=False)}]\nkeys = ["?"]\n'
@@ -154,38 +157,42 @@ def _engine(dataset: Dataset, name: str) -> Engine:
     raise InvalidQuestion(f"{shown(name)} must be a column of text, whole numbers or true/false; the table {got}")
 
 
-def _statement(engine: Engine, table: Table, name: str, limit: int) -> str:
+def _build_statement(engine: Engine, table: Table, name: str, limit: int) -> str:
     """Return the statement that counts the units of each key; a unit counts for its first keys, so many at most.
 
     Texts are told apart by their bytes: of several that a collation holds for equal, one would be shown as the key of
     all, and it may be the text of one unit only.
     """
     key: Expression = column(name)
-    known: list[Expression] = [present(key)]
+    conditions: list[Expression] = [present(key)]
     if engine.kinds()[name] is Kind.TEXT:
-        known.append(compare(exp.Length(this=key.copy()), "<=", whole(LONGEST)))
+        conditions.append(compare(exp.Length(this=key.copy()), "<=", whole(LONGEST)))
         key = engine.bytes_of(key)
-    counted = named(exp.Count(this=exp.Star()), "n")
+    count = named(exp.Count(this=exp.Star()), "n")
     if table.rows_are_units:
-        found = exp.select(named(key, "k"), counted).from_(engine.relation()).where(*known)
-        return engine.dialect.render(grouped(found, 1))
+        select = exp.select(named(key, "k"), count).from_(engine.relation()).where(*conditions)
+        return engine.dialect.render(grouped(select, 1))
+    # The keys of each unit, each once; of these the first, so many; and how many units each of those has.
     unit = column(table.unit)
     pairs = (
-        exp.select(named(unit, "u"), named(key, "k")).from_(engine.relation()).where(present(unit), *known).distinct()
+        exp.select(named(unit, "u"), named(key, "k"))
+        .from_(engine.relation())
+        .where(present(unit), *conditions)
+        .distinct()
     )
     order = exp.Order(expressions=[exp.Ordered(this=exp.column("k"), nulls_first=False)])
     place = exp.Window(this=exp.RowNumber(), partition_by=[exp.column("u")], order=order)
     ranked = exp.select("k", named(place, "r")).from_(pairs.subquery("d"))
-    found = exp.select("k", counted).from_(ranked.subquery("e")).where(compare(exp.column("r"), "<=", whole(limit)))
-    return engine.dialect.render(grouped(found, 1))
+    select = exp.select("k", count).from_(ranked.subquery("e")).where(compare(exp.column("r"), "<=", whole(limit)))
+    return engine.dialect.render(grouped(select, 1))
 
 
-def _key(given: object) -> object:
+def _read_key(value: object) -> object:
     """Return a key as it is written: where texts are compared by their bytes, an engine may return these."""
-    if not isinstance(given, bytes):
-        return given
+    if not isinstance(value, bytes):
+        return value
     try:
-        return given.decode()
+        return value.decode()
     except UnicodeDecodeError:  # a database that checks no text; what cannot be read is no key
         return None
 

@@ -49,26 +49,26 @@ def draw_once(ledger: Ledger, receipt: Receipt, run: Callable[[], Rows], draw: C
     """
     text = receipt.answer
     if text is None:
-        text = _waiting.get(ledger, {}).get(_charge(receipt))
+        text = _waiting.get(ledger, {}).get(_charge_of(receipt))
         if text is None:
             try:
                 rows = run()
             except EngineFailed as failure:
                 raise EngineFailed(failure.kind, receipt.request_id) from None
-            text = _outcome(rows, draw)
-        text = _kept(ledger, receipt, text)
+            text = _draw_text(rows, draw)
+        text = _keep(ledger, receipt, text)
     else:
-        _waiting.get(ledger, {}).pop(_charge(receipt), None)  # the ledger had kept it after all
+        _waiting.get(ledger, {}).pop(_charge_of(receipt), None)  # the ledger had kept it after all
     if is_failed(text):
         raise AnswerFailed(receipt.request_id)
     return text
 
 
-def _charge(receipt: Receipt) -> Charge:
+def _charge_of(receipt: Receipt) -> Charge:
     return receipt.request_id, receipt.seq, receipt.time
 
 
-def _outcome(rows: Rows, draw: Callable[[Rows], str]) -> str:
+def _draw_text(rows: Rows, draw: Callable[[Rows], str]) -> str:
     """Return the text to be kept: never one that a ledger refuses, for that would be seen and not kept."""
     try:
         text = draw(rows)
@@ -77,15 +77,15 @@ def _outcome(rows: Rows, draw: Callable[[Rows], str]) -> str:
     return text if len(text) <= LONGEST_TEXT else FAILED
 
 
-def _kept(ledger: Ledger, receipt: Receipt, text: str) -> str:
+def _keep(ledger: Ledger, receipt: Receipt, text: str) -> str:
     """Keep what was drawn, and return what may leave; where that fails, the charge stands, and is to be told."""
     waiting = _waiting.setdefault(ledger, {})
     try:
-        kept = ledger.answered(receipt, text)
+        stored = ledger.answered(receipt, text)
     except LedgerUnavailable as failure:
-        waiting[_charge(receipt)] = text
+        waiting[_charge_of(receipt)] = text
         while len(waiting) > MOST_WAITING:
             waiting.pop(next(iter(waiting)), None)
         raise LedgerUnavailable(str(failure), uncertain=True) from None
-    waiting.pop(_charge(receipt), None)
-    return kept
+    waiting.pop(_charge_of(receipt), None)
+    return stored

@@ -62,14 +62,14 @@ class KeySelection:
         epsilon, delta = self.epsilon / self.limit, self.delta * (1 - SLACK) / self.limit
         with lock(), workprec(PRECISION):
             grow, shrink, d = ball(epsilon).exp(), (-ball(epsilon)).exp(), ball(delta)
-            found = [arb(0)]
-            while len(found) <= MOST_STEPS:
-                last = found[-1]
+            chances = [arb(0)]
+            while len(chances) <= MOST_STEPS:
+                last = chances[-1]
                 up, down = grow * last + d, 1 - shrink * (1 - last - d)
                 chance = up if up.mid() < down.mid() else down
                 if chance.mid() >= 1:
-                    return tuple(found)
-                found.append(chance)
+                    return tuple(chances)
+                chances.append(chance)
         raise InvalidParameter(
             f"epsilon {float(self.epsilon):g} is too small to publish categories, which would take {MOST_STEPS} "
             "units; give a larger one"

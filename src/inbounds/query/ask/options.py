@@ -16,7 +16,7 @@ LEAST_ODDS = Fraction(1, 10**9)
 """Intervals are neither surer nor less sure than this, where doubles still tell odds from none."""
 
 
-def cost_of(epsilon: Any) -> Fraction:
+def read_cost(epsilon: Any) -> Fraction:
     """Return what a ledger can charge; what it cannot is refused by the range of every epsilon, where that is why."""
     try:
         return fraction(units(epsilon))
@@ -26,23 +26,24 @@ def cost_of(epsilon: Any) -> Fraction:
         raise
 
 
-def fixed_pooling(pooling: Any) -> Fraction | None:
+def read_pooling(pooling: Any) -> Fraction | None:
     """Return the pooling that is fixed, None if it is to be chosen."""
     return None if pooling is None else as_written(pooling, "pooling", InvalidParameter)
 
 
-def whole_number(given: Any) -> int:
+def read_row_count(number: Any) -> int:
     """Return a number of rows."""
-    if type(given) is not int or given < 0:
-        raise InvalidQuestion(f"limit takes whole numbers, 0 or more, got {shown(given)}; give such a number")
-    return given
+    if type(number) is not int or number < 0:
+        raise InvalidQuestion(f"limit takes whole numbers, 0 or more, got {shown(number)}; give such a number")
+    return number
 
 
-def checked_confidence(given: Any) -> float:
+def read_confidence(confidence: Any) -> float:
     """Return the confidence of intervals."""
-    found = as_written(given, "confidence", InvalidParameter)
-    if not LEAST_ODDS <= found <= 1 - LEAST_ODDS:
+    value = as_written(confidence, "confidence", InvalidParameter)
+    if not LEAST_ODDS <= value <= 1 - LEAST_ODDS:
         raise InvalidParameter(
-            f"confidence must be above 0 and below 1, by 1e-9 or more, got {shown(given)}; give one like {CONFIDENCE}"
+            f"confidence must be above 0 and below 1, by 1e-9 or more, got {shown(confidence)}; give one like "
+            f"{CONFIDENCE}"
         )
-    return float(found)
+    return float(value)

@@ -105,10 +105,11 @@ class Asking:
     def answer(self, plans: Sequence[Plan], totals: Sequence[Any], report: Progress) -> str:
         """Return the text to keep: private answers to all questions; if no table could be made, what was measured."""
         confidences = self._confidences()
-        parts = [_draw(*each, report) for each in zip(plans, totals, confidences, strict=True)]
-        if (answered := unfinished_table.finished(parts)) is None:
+        drawn_from = zip(plans, totals, confidences, strict=True)
+        parts = [_draw(plan, total, confidence, report) for plan, total, confidence in drawn_from]
+        if (answers := unfinished_table.complete_answers(parts)) is None:
             return unfinished_table.dump(parts)
-        answer = Answer.of(plans, self.query.places, answered, "", self.confidence)
+        answer = Answer.of(plans, self.query.places, answers, "", self.confidence)
         raised = tuple(confidences[which] for which, _ in self.query.places)
         raised = raised if set(confidences) != {self.confidence} else ()
         return replace(answer, asked=_reusable(self.query, plans), confidences=raised).dump()
@@ -119,7 +120,7 @@ class Asking:
         if (parts := unfinished_table.load(text)) is None:
             answer = Answer.load(text, self.epsilon, receipt.request_id, row_limit(questions))
         elif receipt.answer is None:
-            raise unfinished_table.unprojected(receipt.request_id)
+            raise unfinished_table.projection_failure(receipt.request_id)
         else:
             answer = self._finish(plans, parts, receipt.request_id)
         remarks = at_the_end(answer, questions[0], self.query.asked)
@@ -143,16 +144,16 @@ class Asking:
         """
         query = self.query
         where = dict(zip(query.asked, (which for which, _ in query.places), strict=True))
-        needed = [{where[measure] for measure in measures_in(column.of)} for column in query.shown.columns]
-        most = [max((len(one) for one in needed if which in one), default=1) for which in range(len(query.questions))]
+        columns = [{where[measure] for measure in measures_in(column.of)} for column in query.shown.columns]
+        most = [max((len(needed) for needed in columns if i in needed), default=1) for i in range(len(query.questions))]
         return [self.confidence if k == 1 else round_up(1 - (1 - Fraction(self.confidence)) / k) for k in most]
 
     def _finish(self, plans: Sequence[Plan], parts: Sequence[Part], request_id: str) -> Answer:
         """Return the answer that is made of what was measured before: the data are not looked at again."""
-        again = [unfinished_table.again(plan, part, self.confidence) for plan, part in zip(plans, parts, strict=True)]
-        if (finished := unfinished_table.finished(again)) is None:
-            raise unfinished_table.unprojected(request_id)
-        return Answer.of(plans, self.query.places, finished, request_id, self.confidence)
+        retried = [unfinished_table.retry(plan, part, self.confidence) for plan, part in zip(plans, parts, strict=True)]
+        if (answers := unfinished_table.complete_answers(retried)) is None:
+            raise unfinished_table.projection_failure(request_id)
+        return Answer.of(plans, self.query.places, answers, request_id, self.confidence)
 
     def _fingerprint(self, plans: Sequence[Plan]) -> str:
         """Tell questions apart: the same one has the same contract, text, cost and pooling, however it is shown."""

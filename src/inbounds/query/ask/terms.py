@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,40 +33,39 @@ def terms_of(contract: Contract, tables: Tables, *, framed: bool, ledger: Path |
     """
     table = tables.main
     unit = "each row is another person" if table.unit == ROW else table.unit
-    found = {"unit": unit, "max_rows_per_unit": str(table.limit)}
+    facts = {"unit": unit, "max_rows_per_unit": str(table.limit)}
     if table.units is not None:
-        found["units"] = str(table.units)
+        facts["units"] = str(table.units)
     if framed:
-        found["source"] = "a data frame that the program hands over"
+        facts["source"] = "a data frame that the program hands over"
     else:
-        found.update(_source(contract, ledger))
-    found.update({f"column {name}": _described(contract, column) for name, column in table.columns.items()})
+        facts.update(_describe_source(contract, ledger))
+    facts.update(_describe_columns(contract, table.columns))
     for name, other in tables.others.items():
         part = contract.part("tables", name)
-        told = {"unit": other.unit, "max_rows_per_unit": str(other.limit), **_source(part, ledger)}
-        told.update({f"column {one}": _described(part, column) for one, column in other.columns.items()})
-        found.update({f"table {name}: {key}": value for key, value in told.items()})
+        own = {"unit": other.unit, "max_rows_per_unit": str(other.limit), **_describe_source(part, ledger)}
+        own.update(_describe_columns(part, other.columns))
+        facts.update({f"table {name}: {key}": value for key, value in own.items()})
     for name, public in tables.public.items():
-        part = contract.part("tables", name)
-        told = {f"column {one}": _described(part, column) for one, column in public.columns.items()}
-        found.update({f"public table {name}: {key}": value for key, value in told.items()})
-        found[f"public table {name}"] = f"{len(public.rows)} rows by {public.key}, digest {public.digest}"
+        own = _describe_columns(contract.part("tables", name), public.columns)
+        facts.update({f"public table {name}: {key}": value for key, value in own.items()})
+        facts[f"public table {name}"] = f"{len(public.rows)} rows by {public.key}, digest {public.digest}"
     if contract.has("known"):
-        found["public facts"] = _cut(json.dumps(contract.value("known"), sort_keys=True, default=str), LONGEST)
-    return Terms.of(found)
+        facts["public facts"] = _cut(json.dumps(contract.value("known"), sort_keys=True, default=str), LONGEST)
+    return Terms.of(facts)
 
 
-def _source(contract: Contract, ledger: Path | None) -> dict[str, str]:
+def _describe_source(contract: Contract, ledger: Path | None) -> dict[str, str]:
     """Return where a table is."""
-    found = {}
+    facts = {}
     for key in ("source", "table", "delimiter", "encoding"):  # which decide what is a row, and whose
         if contract.has("dataset", key):
             value = str(contract.value("dataset", key))
-            found[key] = distinct_place(_seen_from(ledger, contract, value) if key == "source" else value)
-    return found
+            facts[key] = distinct_place(_write_path(ledger, contract, value) if key == "source" else value)
+    return facts
 
 
-def _seen_from(ledger: Path | None, contract: Contract, source: str) -> str:
+def _write_path(ledger: Path | None, contract: Contract, source: str) -> str:
     """Return the path of a relative source from the folder of the ledger, or from the root if that is no file."""
     if source == "spark" or is_address(source) or Path(source).expanduser().is_absolute():
         return source
@@ -78,25 +78,29 @@ def _seen_from(ledger: Path | None, contract: Contract, source: str) -> str:
         return Path(path).as_posix()
 
 
-def _described(contract: Contract, column: Column) -> str:
+def _describe_columns(contract: Contract, columns: Mapping[str, Column]) -> dict[str, str]:
+    return {f"column {name}": _describe(contract, column) for name, column in columns.items()}
+
+
+def _describe(contract: Contract, column: Column) -> str:
     """Return what the contract says of a column: its keys or its bounds, and a calendar's weekdays and closed days."""
     if isinstance(column, Derived):
         return _cut(f"from {column.formula}", LONGEST)
     if isinstance(column, Keys):
         within = f", within {column.within} by {column.parents}" if column.within else ""
         return _cut(f"keys {', '.join(map(repr, column.keys))}{within}", LONGEST)
-    given = contract.table("columns", column.name)
-    if not {"weekdays", "closed"} & given.keys():
+    section = contract.table("columns", column.name)
+    if not {"weekdays", "closed"} & section.keys():
         return _cut(repr(column.bounds), LONGEST)
-    calendar = [f", {part} {_joined(given[part])}" for part in ("weekdays", "closed") if part in given]
-    return _cut(f"{Bounds.parse(given['bounds'])}{''.join(calendar)}", LONGEST_CALENDAR)
+    calendar = [f", {part} {_write_days(section[part])}" for part in ("weekdays", "closed") if part in section]
+    return _cut(f"{Bounds.parse(section['bounds'])}{''.join(calendar)}", LONGEST_CALENDAR)
 
 
-def _joined(given: Any) -> str:
+def _write_days(days: Any) -> str:
     """Write weekdays or closed days as the contract has them, a pair of days as a stretch."""
-    if not isinstance(given, list):
-        return str(given)
-    return ", ".join(f"{one[0]} to {one[1]}" if isinstance(one, list) else str(one) for one in given) or "none"
+    if not isinstance(days, list):
+        return str(days)
+    return ", ".join(f"{day[0]} to {day[1]}" if isinstance(day, list) else str(day) for day in days) or "none"
 
 
 def _cut(text: str, longest: int) -> str:
