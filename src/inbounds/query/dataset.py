@@ -20,7 +20,7 @@ from typing import Any
 from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.ledger import Ledger
 from inbounds.ledger.values.terms import Terms
-from inbounds.query.answer.budget_forecast import Lasting
+from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.ask.account import Account, Where
 from inbounds.query.ask.discovery import Discovered, discover
 from inbounds.query.askable import Questions
@@ -307,9 +307,9 @@ class Dataset(Questions):
         with self.unchecked_ledger() as ledger:
             ledger.add_delta(self.name, self.delta, reason, delta_reserved=self.delta_reserved)
 
-    def lasting(self, epsilon: Fraction, rho: Fraction) -> Lasting | None:
+    def lasting(self, epsilon: Fraction, rho: Fraction) -> BudgetForecast | None:
         """Return how many questions of so much fit the budget, where it has a delta; the ledger is not opened."""
-        return Lasting.of(self._account.budget.caps, epsilon, rho)
+        return BudgetForecast.of(self._account.budget.caps, epsilon, rho)
 
     @property
     def terms(self) -> Terms:

@@ -14,12 +14,12 @@ from inbounds.errors import InvalidParameter, InvalidQuestion, UselessQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.exact.surroundings import sheltered
 from inbounds.query.answer.answer import Answer, columns_of
-from inbounds.query.answer.apply_view import Showing
+from inbounds.query.answer.apply_view import Viewer
 from inbounds.query.answer.explanation import Explanation
 from inbounds.query.answer.interval_cover import noise_only
 from inbounds.query.answer.public_part import PublicPart
 from inbounds.query.answer.released.leaf import Key, MeasureRef, kind_of, kind_of_measure, measures_in
-from inbounds.query.answer.view import AS_RELEASED, Order, Shown, ShownColumn
+from inbounds.query.answer.view import AS_RELEASED, Order, View, ViewColumn
 from inbounds.query.ask.derive import derive
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling, read_row_count
 from inbounds.query.ask.steps import Asking
@@ -47,7 +47,7 @@ class Query:
     """For each measure: which question answers it, and in which of its own columns."""
     measures: tuple[Measure, ...] = ()
     """What was asked for, if not simply what the questions measure."""
-    shown: Shown = AS_RELEASED
+    shown: View = AS_RELEASED
     """What is shown of what is released."""
 
     @classmethod
@@ -100,7 +100,7 @@ class Query:
 
         Each is an expression over the current columns of the answer, by name; grouping columns stay.  This is free.
         """
-        found = tuple(ShownColumn(self._read(text, "a column"), name) for name, text in columns.items())
+        found = tuple(ViewColumn(self._read(text, "a column"), name) for name, text in columns.items())
         for column in found:
             if not measures_in(column.of):
                 raise InvalidQuestion(f"a column must hold a measure, got {column.of}; name one of the answer's")
@@ -108,7 +108,7 @@ class Query:
                 raise InvalidQuestion(f"{column.name} is the name of a group; give the column another one")
         return self._asking_only(replace(self.shown, columns=found))
 
-    def _asking_only(self, how: Shown) -> Query:
+    def _asking_only(self, how: View) -> Query:
         """Return the question for those of its measures only that are needed: what nobody sees is not paid for."""
         needed = [column.of for column in how.columns] + [order.of for order in how.order]
         needed += [] if how.having is None else [how.having]
@@ -116,7 +116,7 @@ class Query:
         measures = tuple(measure for measure in self.asked if measure in used)
         return replace(self, shown=how) if len(measures) == len(self.asked) else self._measuring(measures, how)
 
-    def _measuring(self, measures: tuple[Measure, ...], how: Shown) -> Query:
+    def _measuring(self, measures: tuple[Measure, ...], how: View) -> Query:
         """Return the question for some of its measures only."""
         first = self.questions[0]
         shared = Shared.of(measures, with_totals=first.sets is not None)
@@ -201,7 +201,7 @@ class Query:
     def _paid(self) -> Query | None:
         """The question for what is not public, which shows everything; None if all of it is public."""
         measures = tuple(one for one in self.asked if one not in self._public.values)
-        return self._measuring(measures, self._public.shown) if measures else None
+        return self._measuring(measures, self._public.view) if measures else None
 
     def _paid_weights(self, weights: Sequence[Any] | None) -> Sequence[Any] | None:
         """Return the weights of what is paid for, of those of everything."""
@@ -231,11 +231,11 @@ class Query:
         found = None if analyst is None or not plans else self.owned(analyst, ledger, hidden)
         owned = None if found is None else f"{analyst} already has this, as a sum or a part of {found.request_id}"
         lasting = self.dataset.lasting(read_cost(epsilon), rho_of(plans)) if plans else None
-        dialect, shown = self.dataset.engine.dialect.name, self.shown.explained()
+        dialect, shown = self.dataset.engine.dialect.name, self.shown.describe()
         told = Explanation.of(plans, dialect, owned, shown, lasting, self.questions)
         if not self._public:
             return told
-        return replace(told, public=self._public.told, useless=told.useless or self._public.why_impossible)
+        return replace(told, public=self._public.notice, useless=told.useless or self._public.why_impossible)
 
     @sheltered()
     def ask(  # noqa: PLR0913  each is a choice of whoever asks
@@ -285,7 +285,7 @@ class Query:
         """Return what was released as it is shown: columns, rows and their order."""
         bundles = [which for which, _ in self.places]
         released = replace(released, noise_only=noise_only(self.questions, self.places))
-        return Showing.of(released, self.questions, self.asked, bundles).shown(self.shown)
+        return Viewer.of(released, self.questions, self.asked, bundles).apply(self.shown)
 
     @sheltered()
     def owned(

@@ -12,7 +12,7 @@ import sqlglot
 from inbounds.errors import BudgetExceeded
 from inbounds.ledger.values.caps import Caps
 from inbounds.query import Dataset, Explanation, Query
-from inbounds.query.answer.budget_forecast import Lasting
+from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.engines.engine import Kind
 from inbounds.query.question.contribution_bound import NOTHING_CUT
 from tests.helpers.audit_tables import Told, contract, measures, using
@@ -214,4 +214,4 @@ def test_without_a_delta_rho_is_not_told(dataset: Dataset) -> None:
     found = explained(dataset.median("size"))
     assert (found.lasting, found.data()["lasting"]) == (None, None)
     assert "\nrho " not in str(found)
-    assert Lasting.of(Caps.of(3, None, "1e-6", "1e-6"), Fraction(1), Fraction(1, 2)) is None
+    assert BudgetForecast.of(Caps.of(3, None, "1e-6", "1e-6"), Fraction(1), Fraction(1, 2)) is None

@@ -104,8 +104,8 @@ class Answer:
     @property
     def caveat(self) -> str | None:
         """What to know about the intervals, in one line; None if every interval covers the true value."""
-        named = zip(self.interval_names, self.intervals_noise_only, strict=True)
-        return CAVEAT if any(name is not None and rider for name, rider in named) else None
+        pairs = zip(self.interval_names, self.intervals_noise_only, strict=True)
+        return CAVEAT if any(name is not None and rider for name, rider in pairs) else None
 
     @property
     def measures(self) -> int:
@@ -132,37 +132,37 @@ class Answer:
 
     def by_column(self) -> dict[str, list[Any]]:
         """Return everything by columns: groups, measures, their expected noise and the ends of their intervals."""
-        found = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
+        columns = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
         several, titles, riders = self.measures > 1, self.interval_names, self.intervals_noise_only
         for i, name in enumerate(self.columns[-self.measures :]):
             of = name if several else ""
             if any(row[i] is not None for row in self.noise):
-                found[unlike(end_name("expected_noise", of, rider=False), tuple(found))] = [
+                columns[unlike(end_name("expected_noise", of, rider=False), tuple(columns))] = [
                     row[i] for row in self.noise
                 ]
             if titles[i] is not None:
                 for end, what in enumerate(("low", "high")):
                     ends = [None if row[i] is None else row[i][end] for row in self.intervals]  # type: ignore[index]
-                    found[unlike(end_name(what, of, rider=riders[i]), tuple(found))] = ends
-        return found
+                    columns[unlike(end_name(what, of, rider=riders[i]), tuple(columns))] = ends
+        return columns
 
     def _table(self) -> TextTable:
         keys = len(self.columns) - self.measures
         columns = [Column(name, left=True) for name in self.columns[:keys]]
-        shown = [[ALL if cell is None else _shown(cell) for cell in row[:keys]] for row in self.rows]
+        rows = [[ALL if cell is None else _shown(cell) for cell in row[:keys]] for row in self.rows]
         titles = self.interval_names
         for i, name in enumerate(self.columns[keys:]):
             columns.append(Column(name))
-            _append(shown, (_shown(row[keys + i]) for row in self.rows))
+            _append(rows, (_shown(row[keys + i]) for row in self.rows))
             title = titles[i]
             if self.measures <= MOST_WITH_INTERVALS and title is not None:
                 columns.append(Column.in_two(title))
-                _append(shown, (_interval(row[i]) for row in self.intervals))
+                _append(rows, (_interval(row[i]) for row in self.intervals))
             if self.measures == 1 and any(row[i] is not None for row in self.noise):
                 columns.append(Column("expected noise"))
-                _append(shown, (_shown(row[i]) for row in self.noise))
-        notes = [one for one in (self.caveat, self.row_limit, *self.warnings, *self.remarks, self.note) if one]
-        return TextTable(columns, shown, notes=notes)
+                _append(rows, (_shown(row[i]) for row in self.noise))
+        notes = [note for note in (self.caveat, self.row_limit, *self.warnings, *self.remarks, self.note) if note]
+        return TextTable(columns, rows, notes=notes)
 
     def __str__(self) -> str:
         return str(self._table())
@@ -172,18 +172,18 @@ class Answer:
 
     def dump(self) -> str:
         """Write what a ledger keeps of the answer."""
-        kept: dict[str, Any] = {
+        record: dict[str, Any] = {
             "columns": self.columns,
             "rows": [[plain(cell) for cell in row] for row in self.rows],
             "noise": self.noise,
-            "intervals": [[plain(one) for one in row] for row in self.intervals],
+            "intervals": [[plain(interval) for interval in row] for row in self.intervals],
             "confidence": self.confidence,
         }
         if self.asked is not None:
-            kept["asked"] = self.asked
+            record["asked"] = self.asked
         if self.confidences:
-            kept["confidences"] = self.confidences
-        return json.dumps(kept, separators=(",", ":"))
+            record["confidences"] = self.confidences
+        return json.dumps(record, separators=(",", ":"))
 
     @classmethod
     def longest(
@@ -191,31 +191,31 @@ class Answer:
     ) -> int:
         """Return how long the text of an answer can get, whatever is drawn."""
         widest = [plan.widest for plan in plans]
-        sure = 1.2345678901234567e-300
-        made = cls.of(plans, places, widest, "", sure)
-        return len(replace(made, asked=asked, confidences=(sure,) * len(places)).dump())
+        confidence = 1.2345678901234567e-300
+        answer = cls.of(plans, places, widest, "", confidence)
+        return len(replace(answer, asked=asked, confidences=(confidence,) * len(places)).dump())
 
     @classmethod
     def load(cls, text: str, epsilon: Fraction, request_id: str, row_limit: str | None = None) -> Answer:
         """Read what a ledger kept; before answers had intervals, there was one measure, and its noise stood alone."""
-        kept = json.loads(text)
-        rows = tuple(tuple(read_plain(cell) for cell in row) for row in kept["rows"])
-        noise = tuple(tuple(one) if isinstance(one, list) else (one,) for one in kept["noise"])
+        record = json.loads(text)
+        rows = tuple(tuple(read_plain(cell) for cell in row) for row in record["rows"])
+        noise = tuple(tuple(row) if isinstance(row, list) else (row,) for row in record["noise"])
         intervals = tuple(
-            tuple(None if one is None else (read_plain(one[0]), read_plain(one[1])) for one in row)
-            for row in kept.get("intervals", [])
+            tuple(None if ends is None else (read_plain(ends[0]), read_plain(ends[1])) for ends in row)
+            for row in record.get("intervals", [])
         )
-        columns, confidence = tuple(kept["columns"]), kept.get("confidence", FIRST_CONFIDENCE)
-        sure, asked = tuple(kept.get("confidences", ())), kept.get("asked")
-        told = (rows, noise, epsilon, request_id, row_limit, intervals, confidence)
-        return cls(columns, *told, asked=asked, confidences=sure)
+        columns, confidence = tuple(record["columns"]), record.get("confidence", FIRST_CONFIDENCE)
+        confidences, asked = tuple(record.get("confidences", ())), record.get("asked")
+        facts = (rows, noise, epsilon, request_id, row_limit, intervals, confidence)
+        return cls(columns, *facts, asked=asked, confidences=confidences)
 
     @classmethod
     def of(
         cls,
         plans: Sequence[Plan],
         places: Sequence[tuple[int, int]],
-        answered: Sequence[Sequence[tuple[Answered, ...]]],
+        answers: Sequence[Sequence[tuple[Answered, ...]]],
         request_id: str,
         confidence: float,
     ) -> Answer:
@@ -223,11 +223,11 @@ class Answer:
         labels = plans[0].question.labels
         rows, noise, intervals = [], [], []
         for at, codes in enumerate(plans[0].rows):
-            found = [answered[which][at][column] for which, column in places]
+            cells = [answers[which][at][column] for which, column in places]
             names = (None if code is None else labels[i][code] for i, code in enumerate(codes))
-            rows.append((*names, *(one.value for one in found)))
-            noise.append(tuple(one.noise for one in found))
-            intervals.append(tuple(one.interval for one in found))
+            rows.append((*names, *(cell.value for cell in cells)))
+            noise.append(tuple(cell.noise for cell in cells))
+            intervals.append(tuple(cell.interval for cell in cells))
         cost = sum((plan.epsilon for plan in plans), Fraction(0))
         limit = row_limit([plan.question for plan in plans])
         columns = columns_of([plan.question for plan in plans], places)
@@ -236,10 +236,10 @@ class Answer:
 
 def columns_of(questions: Sequence[Question], places: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     """Return what the columns of an answer are called, each by a name of its own."""
-    found = tuple(group.column.name for group in questions[0].groups)
+    names = tuple(group.column.name for group in questions[0].groups)
     for which, column in places:
-        found = (*found, unlike(questions[which].measure.answer_names[column], found))
-    return found
+        names = (*names, unlike(questions[which].measure.answer_names[column], names))
+    return names
 
 
 def unlike(name: str, others: tuple[str, ...]) -> str:
@@ -265,7 +265,7 @@ def _shown(cell: Any) -> str:
 def plain(cell: Any) -> Any:
     """Return a key, a value or the ends of an interval as JSON has them."""
     if isinstance(cell, tuple):
-        return [plain(one) for one in cell]
+        return [plain(end) for end in cell]
     return {"date": cell.isoformat()} if isinstance(cell, date) else cell
 
 

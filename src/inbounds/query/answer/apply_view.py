@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
+from operator import itemgetter
 from typing import Any
 
 from inbounds.exact.rational import round_nearest
 from inbounds.query.answer.answer import Answer, unlike
 from inbounds.query.answer.released.evaluate import evaluate, interval, is_true, slopes, to_cell, to_cells
 from inbounds.query.answer.released.leaf import Key, MeasureRef, PublicValue, ReleasedRow, measures_in
-from inbounds.query.answer.view import Order, Shown, ShownColumn
+from inbounds.query.answer.view import Order, View, ViewColumn
 from inbounds.query.columns.column import Keys
 from inbounds.query.expressions.node import Node
 from inbounds.query.question.measure import Measure
@@ -20,8 +21,8 @@ from inbounds.query.question.question import Question
 
 
 @dataclass(frozen=True)
-class Showing:
-    """An answer of which something is shown: what was measured in its columns, and what was released together."""
+class Viewer:
+    """Shows answers: knows what was measured in their columns, and what was released together."""
 
     released: Answer
     groups: tuple[str, ...]
@@ -34,7 +35,7 @@ class Showing:
     @classmethod
     def of(
         cls, released: Answer, questions: Sequence[Question], measures: Sequence[Measure], bundles: Sequence[int]
-    ) -> Showing:
+    ) -> Viewer:
         """Take an answer to some questions."""
         groups = questions[0].groups
         ranks = {
@@ -42,50 +43,51 @@ class Showing:
             for group, labels in zip(groups, questions[0].labels, strict=True)
             if not isinstance(group.column, Keys)
         }
-        return cls(released, tuple(one.column.name for one in groups), tuple(measures), tuple(bundles), ranks)
+        return cls(released, tuple(group.column.name for group in groups), tuple(measures), tuple(bundles), ranks)
 
-    def shown(self, how: Shown) -> Answer:
+    def apply(self, view: View) -> Answer:
         """Return what is to be shown."""
-        if not how:
+        # Rows are chosen and ordered by what was released; only then are the columns of those that stay computed.
+        if not view:
             return self.released
-        columns = how.columns or tuple(ShownColumn(MeasureRef(one)) for one in self.measures)
-        rows = [(place, self._row(place)) for place in range(len(self.released.rows))]
-        if how.having is not None:
-            rows = [(place, row) for place, row in rows if is_true(how.having, row)]
-        for order in reversed(how.order):
-            rows = self._ordered(rows, order)
-        end = None if how.limit is None else how.offset + how.limit
-        kept = [place for place, _ in rows[how.offset : end]]
-        cells = [self._cells(columns, place) for place in kept]
+        columns = view.columns or tuple(ViewColumn(MeasureRef(measure)) for measure in self.measures)
+        rows = [(place, self._read_row(place)) for place in range(len(self.released.rows))]
+        if view.having is not None:
+            rows = [(place, row) for place, row in rows if is_true(view.having, row)]
+        for order in reversed(view.order):
+            rows = self._order_rows(rows, order)
+        end = None if view.limit is None else view.offset + view.limit
+        places = [place for place, _ in rows[view.offset : end]]
+        cells = [[self._evaluate(column.of, place) for column in columns] for place in places]
         keys = len(self.groups)
         return replace(
             self.released,
-            columns=self._names(how, columns),
+            columns=self._name_columns(view, columns),
             rows=tuple(
-                (*self.released.rows[place][:keys], *(one[0] for one in row))
-                for place, row in zip(kept, cells, strict=True)
+                (*self.released.rows[place][:keys], *(cell[0] for cell in row))
+                for place, row in zip(places, cells, strict=True)
             ),
-            noise=tuple(tuple(one[1] for one in row) for row in cells),
-            intervals=tuple(tuple(one[2] for one in row) for row in cells) if self.released.intervals else (),
+            noise=tuple(tuple(cell[1] for cell in row) for row in cells),
+            intervals=tuple(tuple(cell[2] for cell in row) for row in cells) if self.released.intervals else (),
             confidences=(),
-            noise_only=tuple(self._noise_only(column.of) for column in columns),
+            noise_only=tuple(self._is_noise_only(column.of) for column in columns),
             measured=len(columns),
             kept=self.released,
         )
 
-    def _names(self, how: Shown, columns: Sequence[ShownColumn]) -> tuple[str, ...]:
-        named = dict(how.keys)
-        found = tuple(named.get(name, name) for name in self.groups)
+    def _name_columns(self, view: View, columns: Sequence[ViewColumn]) -> tuple[str, ...]:
+        aliases = dict(view.keys)
+        names = tuple(aliases.get(name, name) for name in self.groups)
         for column in columns:
-            found = (*found, column.name or unlike(self._name(column.of), found))
-        return found
+            names = (*names, column.name or unlike(self._name_of(column.of), names))
+        return names
 
-    def _name(self, of: Node) -> str:
+    def _name_of(self, of: Node) -> str:
         if not isinstance(of, MeasureRef):
             return str(of)
         return self.released.columns[len(self.groups) + self.measures.index(of.measure)]
 
-    def _row(self, place: int) -> ReleasedRow:
+    def _read_row(self, place: int) -> ReleasedRow:
         row, count = self.released.rows[place], len(self.groups)
         intervals = self.released.intervals[place] if self.released.intervals else (None,) * len(self.measures)
         return ReleasedRow(
@@ -94,51 +96,50 @@ class Showing:
             dict(zip(self.measures, intervals, strict=True)),
         )
 
-    def _ordered(self, rows: list[tuple[int, ReleasedRow]], order: Order) -> list[tuple[int, ReleasedRow]]:
+    def _order_rows(self, rows: list[tuple[int, ReleasedRow]], order: Order) -> list[tuple[int, ReleasedRow]]:
         """Return rows in order; those that are alike stay as they are."""
-        found = [(self._sorted_by(order.of, row), (place, row)) for place, row in rows]
-        there = sorted((one for one in found if one[0] is not None), key=lambda one: one[0], reverse=order.descending)
-        missing = [one for one in found if one[0] is None]
-        return [one for _, one in (missing + there if order.missing_first else there + missing)]
+        keyed = [(self._sort_key(order.of, row), (place, row)) for place, row in rows]
+        present = [pair for pair in keyed if pair[0] is not None]
+        present.sort(key=itemgetter(0), reverse=order.descending)
+        missing = [pair for pair in keyed if pair[0] is None]
+        return [row for _, row in (missing + present if order.missing_first else present + missing)]
 
-    def _sorted_by(self, of: Node, row: ReleasedRow) -> Any:
+    def _sort_key(self, of: Node, row: ReleasedRow) -> Any:
         if not isinstance(of, Key) or of.of.name not in self.ranks:
             return evaluate(of, row)
         key = row.keys[of.of.name]
         return None if key is None else self.ranks[of.of.name][key]
 
-    def _cells(self, columns: Sequence[ShownColumn], place: int) -> list[tuple[Any, float | None, Any]]:
-        return [self._cell(column.of, self._row(place), place) for column in columns]
-
-    def _cell(self, of: Node, row: ReleasedRow, place: int) -> tuple[Any, float | None, Any]:
+    def _evaluate(self, of: Node, place: int) -> tuple[Any, float | None, Any]:
         """Return the value of an expression, its expected noise and its interval, as far as they follow."""
+        row = self._read_row(place)
         noise = dict(zip(self.measures, self.released.noise[place], strict=True))
         if isinstance(of, MeasureRef):
             return row.values[of.measure], noise[of.measure], row.intervals[of.measure]
         if isinstance(of, PublicValue):
             return of.cell(row)
-        ends = to_cells(interval(of, row)) if self._is_sure(of) else None
-        return to_cell(evaluate(of, row)), _noise(of, row, noise), ends
+        ends = to_cells(interval(of, row)) if self._hold_at_once(of) else None
+        return to_cell(evaluate(of, row)), _expect_noise(of, row, noise), ends
 
-    def _noise_only(self, of: Node) -> bool:
+    def _is_noise_only(self, of: Node) -> bool:
         """Return whether what an expression is made of has an interval that is about the noise only."""
-        each = dict(zip(self.measures, self.released.intervals_noise_only, strict=True))
-        return any(each[measure] for measure in measures_in(of))
+        noise_only = dict(zip(self.measures, self.released.intervals_noise_only, strict=True))
+        return any(noise_only[measure] for measure in measures_in(of))
 
-    def _is_sure(self, of: Node) -> bool:
+    def _hold_at_once(self, of: Node) -> bool:
         """Return whether all intervals that an expression needs hold at once with the confidence that is stated."""
         stated = self.released.confidence
-        sure = dict(zip(self.bundles, self.released.confidences or (stated,) * len(self.bundles), strict=True))
-        needed = {self.bundles[self.measures.index(one)] for one in measures_in(of)}
-        return sum(1 - Fraction(sure[one]) for one in needed) <= 1 - Fraction(stated)
+        confidences = dict(zip(self.bundles, self.released.confidences or (stated,) * len(self.bundles), strict=True))
+        needed = {self.bundles[self.measures.index(measure)] for measure in measures_in(of)}
+        return sum(1 - Fraction(confidences[bundle]) for bundle in needed) <= 1 - Fraction(stated)
 
 
-def _noise(of: Node, row: ReleasedRow, noise: Mapping[Measure, float | None]) -> float | None:
+def _expect_noise(of: Node, row: ReleasedRow, noise: Mapping[Measure, float | None]) -> float | None:
     """Return the expected noise of what is linear in one measure: noise on several does not simply add up."""
     growth = slopes(of, row)
     if growth is None or len(growth) != 1:
         return None
     ((measure, slope),) = growth.items()
-    each = noise[measure]
-    found = None if each is None else round_nearest(abs(slope) * Fraction(each))
-    return found if found is not None and isfinite(found) else None
+    measure_noise = noise[measure]
+    expected = None if measure_noise is None else round_nearest(abs(slope) * Fraction(measure_noise))
+    return expected if expected is not None and isfinite(expected) else None

@@ -13,10 +13,10 @@ MOST_NAMED = 3
 """So many groups are named."""
 
 
-def at_the_end(answer: Answer, question: Question, measures: Sequence[Measure]) -> tuple[str, ...]:
+def remark_edges(answer: Answer, question: Question, measures: Sequence[Measure]) -> tuple[str, ...]:
     """Say which released numbers are at the end of what is possible because their noise is larger than they are."""
     keys = len(answer.columns) - answer.measures
-    found = []
+    remarks = []
     for at, measure in enumerate(measures):
         cells = [
             (row[:keys], row[keys + at])
@@ -24,8 +24,8 @@ def at_the_end(answer: Answer, question: Question, measures: Sequence[Measure]) 
             if _is_pushed(question, measure, row[keys + at], noise[at])
         ]
         if cells:
-            found.append(_told(measure, cells, len(answer.rows)))
-    return tuple(found)
+            remarks.append(_write_remark(measure, cells, len(answer.rows)))
+    return tuple(remarks)
 
 
 def _is_pushed(question: Question, measure: Measure, value: Any, noise: float | None) -> bool:
@@ -40,13 +40,13 @@ def _is_pushed(question: Question, measure: Measure, value: Any, noise: float | 
 AT_THE_EDGE = "the edge of the possible range"
 
 
-def _told(measure: Measure, cells: Sequence[tuple[tuple[Any, ...], Any]], groups: int) -> str:
+def _write_remark(measure: Measure, cells: Sequence[tuple[tuple[Any, ...], Any]], groups: int) -> str:
     values = " or ".join(dict.fromkeys(str(value) for _, value in cells))
     where = ""
     if groups > 1:
-        named = "; ".join(", ".join(map(str, keys)) for keys, _ in cells[:MOST_NAMED])
+        names = "; ".join(", ".join(map(str, keys)) for keys, _ in cells[:MOST_NAMED])
         more = ", …" if len(cells) > MOST_NAMED else ""
-        where = f" in {len(cells)} of {groups} groups ({named}{more})"
+        where = f" in {len(cells)} of {groups} groups ({names}{more})"
     return (
         f"{measure} is {values}{where}, {AT_THE_EDGE}: there the noise outweighs the data. Rely on the interval, or "
         "ask for fewer groups or a larger epsilon."

@@ -12,7 +12,7 @@ from inbounds.ledger.values.cost import Cost
 
 
 @dataclass(frozen=True)
-class Lasting:
+class BudgetForecast:
     """What a question counts beside epsilon, and how often it fits a budget of which nothing is spent."""
 
     rho: Fraction
@@ -27,7 +27,7 @@ class Lasting:
     """How many of them one analyst may ask, if each has a cap."""
 
     @classmethod
-    def of(cls, caps: Caps, epsilon: Fraction, rho: Fraction) -> Lasting | None:
+    def of(cls, caps: Caps, epsilon: Fraction, rho: Fraction) -> BudgetForecast | None:
         """Return how long a budget lasts for questions of so much; None where rho does not count."""
         if caps.filter_delta <= 0:
             return None

@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class StoredQuestion:
     """What a kept table is an answer to."""
 
     contract: str
@@ -33,12 +33,12 @@ class Asked:
     groups: tuple[str, ...]
 
     @classmethod
-    def of(cls, contract: str, question: Question) -> Asked:
+    def of(cls, contract: str, question: Question) -> StoredQuestion:
         """Describe a question that is answered by a table that adds up."""
         return cls(
-            sha256(contract.encode()).hexdigest() + _made_of(question),
+            sha256(contract.encode()).hexdigest() + _table_text(question),
             str(question.measure),
-            tuple(str(one) for one in _parts(question.condition)),
+            tuple(str(condition) for condition in _conjuncts(question.condition)),
             tuple(str(group.column.name) for group in question.groups),
             tuple(map(str, question.groups)),
         )
@@ -48,14 +48,14 @@ class Asked:
         return asdict(self)
 
     @classmethod
-    def load(cls, kept: Mapping[str, Any]) -> Asked:
+    def load(cls, data: Mapping[str, Any]) -> StoredQuestion:
         """Read what `data` gave."""
-        conditions, columns, groups = (tuple(kept[name]) for name in ("conditions", "columns", "groups"))
-        return cls(kept["contract"], kept["measure"], conditions, columns, groups)
+        conditions, columns, groups = (tuple(data[name]) for name in ("conditions", "columns", "groups"))
+        return cls(data["contract"], data["measure"], conditions, columns, groups)
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivedTable:
     """Rows of an answer that follow from one that is owned."""
 
     request_id: str
@@ -68,74 +68,83 @@ class Derived:
     """Which rows are not in it, though they are in an answer to the question by itself."""
 
 
-def derived(contract: str, question: Question, kept: Iterable[tuple[str, str]]) -> Derived | None:
+def derive_table(contract: str, question: Question, texts: Iterable[tuple[str, str]]) -> DerivedTable | None:
     """Return the answer to a question that follows from the last of some kept texts; None if it follows from none."""
     if not question.measure.adds_up:  # units do not: each counts by the groups that it is in
         return None
-    wanted = Asked.of(contract, question)
-    for request_id, text in reversed(list(kept)):
+    wanted = StoredQuestion.of(contract, question)
+    for request_id, text in reversed(list(texts)):
         if '"asked"' not in text or unfinished_table.load(text) is not None:  # most add up to nothing, and are not read
             continue
         owned = Answer.load(text, Fraction(0), request_id)
-        if owned.asked is not None and (found := _from(wanted, question, owned, owned.asked)) is not None:
-            return found
+        if owned.asked is not None:
+            table = _derive_from(owned, StoredQuestion.load(owned.asked), question, wanted)
+            if table is not None:
+                return table
     return None
 
 
-def _from(wanted: Asked, question: Question, owned: Answer, said: Mapping[str, Any]) -> Derived | None:
-    asked = Asked.load(said)
+def _derive_from(
+    owned: Answer, asked: StoredQuestion, question: Question, wanted: StoredQuestion
+) -> DerivedTable | None:
+    """Return what follows from an owned answer: if it is about the same rows, or about more that its keys tell."""
     if (asked.contract, asked.measure) != (wanted.contract, wanted.measure):
         return None
-    extra = [one for one in _parts(question.condition) if str(one) not in asked.conditions]
-    if not set(asked.conditions) <= set(wanted.conditions) or not all(_is_of_keys(question, one) for one in extra):
+    extra = [condition for condition in _conjuncts(question.condition) if str(condition) not in asked.conditions]
+    if not set(asked.conditions) <= set(wanted.conditions):
+        return None
+    if not all(_is_of_keys(question, condition) for condition in extra):
         return None
     if extra and not question.table.rows_are_units:  # a unit's rows would be weighed otherwise
         return None
     names = [str(group.column.name) for group in question.groups]
-    finer = dict(zip(asked.groups, asked.columns, strict=True))
-    if any(str(group) not in finer and not isinstance(group.column, Keys) for group in question.groups):
+    if any(str(group) not in asked.groups and not isinstance(group.column, Keys) for group in question.groups):
         return None
-    return _summed(question, owned, asked.columns, extra, names)
+    return _sum_rows(question, owned, asked.columns, extra, names)
 
 
-def _summed(
+def _sum_rows(
     question: Question, owned: Answer, columns: Sequence[str], extra: Sequence[Condition], names: Sequence[str]
-) -> Derived | None:
+) -> DerivedTable | None:
     """Add up rows of the coarsest sets that tell apart what is needed: for a set that is owned these are its own."""
+    # The rows of the owned table by the columns that they have keys in; then, for each grouping that is asked for, the
+    # rows of the smallest such set that has a key for everything needed, under the keys that they add up to.
     sets: dict[tuple[str, ...], list[int]] = {}
     for place, row in enumerate(owned.rows):
-        told = tuple(name for name, key in zip(columns, row, strict=False) if key is not None)
-        sets.setdefault(told, []).append(place)
-    conditions = {one.this.name for one in extra if isinstance(one, Compare | In)}
+        keyed = tuple(name for name, key in zip(columns, row, strict=False) if key is not None)
+        sets.setdefault(keyed, []).append(place)
+    conditions = {condition.this.name for condition in extra if isinstance(condition, Compare | In)}
     by_key: dict[tuple[Any, ...], list[int]] = {}
-    for asked in question.groupings:
-        needed = conditions | {names[place] for place in asked}
-        reachable = [told for told in sets if needed <= _reached(question, told)]
+    for grouping in question.groupings:
+        needed = conditions | {names[place] for place in grouping}
+        reachable = [keyed for keyed in sets if needed <= _reachable_columns(question, keyed)]
         if not reachable:
             return None
-        for place in sets[min(reachable, key=lambda one: len(sets[one]))]:
-            seen = _seen(question, columns, owned.rows[place])
-            if all(_holds(one, seen) for one in extra):
-                key = tuple(seen[name] if i in asked else None for i, name in enumerate(names))
+        for place in sets[min(reachable, key=lambda keyed: len(sets[keyed]))]:
+            keys = _read_keys(question, columns, owned.rows[place])
+            if all(_holds(condition, keys) for condition in extra):
+                key = tuple(keys[name] if i in grouping else None for i, name in enumerate(names))
                 by_key.setdefault(key, []).append(place)
-    told_of = conditions | _reached(question, names)
-    return _rows(question, owned, by_key, _left_out([name for name in columns if name not in told_of]))
+    asked_about = conditions | _reachable_columns(question, names)
+    return _build_table(question, owned, by_key, _write_note([name for name in columns if name not in asked_about]))
 
 
-def _rows(question: Question, owned: Answer, by_key: Mapping[tuple[Any, ...], list[int]], note: str | None) -> Derived:
+def _build_table(
+    question: Question, owned: Answer, by_key: Mapping[tuple[Any, ...], list[int]], note: str | None
+) -> DerivedTable:
     labels = question.labels
     rows, noise, intervals = [], [], []
     for codes in question.rows:
         key = tuple(None if code is None else labels[i][code] for i, code in enumerate(codes))
         places = by_key.get(key, [])
         rows.append((*key, _sum([owned.rows[place][-1] for place in places])))
-        one = len(places) == 1
-        noise.append((owned.noise[places[0]][0] if one else None,))
-        intervals.append((owned.intervals[places[0]][0] if one and owned.intervals else None,))
-    return Derived(owned.request_id, tuple(rows), tuple(noise), tuple(intervals), owned.confidence, note)
+        is_single = len(places) == 1
+        noise.append((owned.noise[places[0]][0] if is_single else None,))
+        intervals.append((owned.intervals[places[0]][0] if is_single and owned.intervals else None,))
+    return DerivedTable(owned.request_id, tuple(rows), tuple(noise), tuple(intervals), owned.confidence, note)
 
 
-def _left_out(added_up: Sequence[str]) -> str | None:
+def _write_note(added_up: Sequence[str]) -> str | None:
     """Say that rows without a key of a column that is added up are in no cell of the table."""
     if not added_up:
         return None
@@ -149,33 +158,33 @@ def _sum(values: Sequence[int | float]) -> int | float:
     return float(sum(Fraction(str(value)) for value in values))
 
 
-def _reached(question: Question, told: Sequence[str]) -> set[str]:
+def _reachable_columns(question: Question, names: Sequence[str]) -> set[str]:
     """Return the columns whose keys a row tells: those it is told apart by, and what these lie in."""
     columns = question.table.columns
-    return {*told, *(name for one in told if one in columns for name, _ in ancestors(columns, columns[one]))}
+    return {*names, *(name for below in names if below in columns for name, _ in ancestors(columns, columns[below]))}
 
 
-def _seen(question: Question, columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+def _read_keys(question: Question, columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     """Return a row's key in every column that it tells."""
-    found = {name: key for name, key in zip(columns, row, strict=False) if key is not None}
+    keys = {name: key for name, key in zip(columns, row, strict=False) if key is not None}
     table = question.table.columns
-    for name in [name for name in found if name in table]:  # a column made of columns lies in no other
+    for name in [name for name in keys if name in table]:  # a column made of columns lies in no other
         column = table[name]
         for above, codes in ancestors(table, column):
             parent = table[above]
             assert isinstance(column, Keys)
             assert isinstance(parent, Keys)
-            found[above] = parent.keys[codes[column.code(found[name])]]
-    return found
+            keys[above] = parent.keys[codes[column.code(keys[name])]]
+    return keys
 
 
-def _made_of(question: Question) -> str:
+def _table_text(question: Question) -> str:
     """Tell the tables of a contract apart, and what is made of them."""
     table = question.table
     return "" if table.relation is None and table.is_main else f" {table.text}"
 
 
-def _parts(condition: Condition | None) -> tuple[Condition, ...]:
+def _conjuncts(condition: Condition | None) -> tuple[Condition, ...]:
     """Return the conditions that must all hold."""
     return () if condition is None else condition.conjuncts()
 

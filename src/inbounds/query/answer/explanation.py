@@ -16,7 +16,7 @@ from inbounds.bounds.notation import write_end
 from inbounds.display.table import Column, TextTable
 from inbounds.exact.rational import cut
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.query.answer.budget_forecast import Lasting
+from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.columns.derived_column import DerivedKeys
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.usefulness import INSIST, too_few, why_useless
@@ -62,8 +62,12 @@ class ExplainedPart:
             mechanism=plan.answering.mechanism(),
             proof=plan.answering.proof(),
             expected_noise=plan.answering.expected_noise(),
-            statement=_laid_out(plan.sql, dialect),
-            in_words={"answers": _answers(plan), "sensitivity": _sensitivity(plan), "guarantee": _guarantee(plan)},
+            statement=_format_statement(plan.sql, dialect),
+            in_words={
+                "answers": _describe_answers(plan),
+                "sensitivity": _describe_sensitivity(plan),
+                "guarantee": _describe_guarantee(plan),
+            },
         )
 
     def data(self) -> dict[str, Any]:
@@ -72,9 +76,9 @@ class ExplainedPart:
 
     def told(self) -> dict[str, str]:
         """Return what is said, by what it is called, without the statement."""
-        said = {**self.data(), **self.in_words}
+        texts = {**self.data(), **self.in_words}
         left_out = ("measures", "epsilon", "statement")
-        return {name.replace("_", " "): str(text) for name, text in said.items() if name not in left_out}
+        return {name.replace("_", " "): str(text) for name, text in texts.items() if name not in left_out}
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ class Explanation:
     """The columns of per-unit subqueries and public tables, with their bounds."""
     from_columns: dict[str, str] = field(default_factory=dict)
     """The bounds or categories of derived columns."""
-    lasting: Lasting | None = None
+    lasting: BudgetForecast | None = None
     """The cost in rho, and how many such queries the budget allows, if it has a delta."""
     useless: str | None = None
     """Why the answer would tell nothing, and is refused unless `force` is given."""
@@ -111,7 +115,7 @@ class Explanation:
         dialect: str,
         owned: str | None = None,
         shown: str | None = None,
-        lasting: Lasting | None = None,
+        lasting: BudgetForecast | None = None,
         asked: Sequence[Question] = (),
     ) -> Explanation:
         """Explain the plans of a question; with `asked`, of one that asks for what is public as well."""
@@ -120,11 +124,10 @@ class Explanation:
         cost = sum((plan.epsilon for plan in plans), Fraction(0))
         parts = tuple(ExplainedPart.of(plan, dialect) for plan in plans)
         limit = (row_limit(questions) or no_limit(questions[0])) if plans else NOTHING_READ
-        warnings, made = (*warnings_of(questions), *too_few(plans)), _made(whole[0])
-        warnings = tuple(dict.fromkeys((*warnings, *clippings_of(whole))))
-        made_of = _from_columns(whole)
+        warnings = tuple(dict.fromkeys((*warnings_of(questions), *too_few(plans), *clippings_of(whole))))
+        inputs, derived = _describe_inputs(whole[0]), _describe_derived_columns(whole)
         useless = why_useless(plans)
-        return cls(sql_of(whole), cost, limit, parts, warnings, shown, owned, made, made_of, lasting, useless)
+        return cls(sql_of(whole), cost, limit, parts, warnings, shown, owned, inputs, derived, lasting, useless)
 
     @property
     def statement(self) -> str:
@@ -136,7 +139,7 @@ class Explanation:
         lasting = None if self.lasting is None else self.lasting.data()
         return {**vars(self), "parts": [part.data() for part in self.parts], "lasting": lasting}
 
-    def _told(self) -> list[dict[str, str]]:
+    def _blocks(self) -> list[dict[str, str]]:
         """Return what is said, by what it is called: of all together, then of each part, without statements."""
         cost = f"{write_end(self.epsilon)} in total"
         head = {"question": self.question, "cost (ε)": cost}
@@ -158,45 +161,44 @@ class Explanation:
             head["free"] = f"{self.owned}: ask with an epsilon of 0"
         if len(self.parts) == 1:
             return [{**head, **self.parts[0].told(), "row limit": self.row_limit}]
-        told = [{**head, "row limit": self.row_limit}]
+        blocks = [{**head, "row limit": self.row_limit}]
         for number, part in enumerate(self.parts, 1):
             title = {f"part {number}": part.measures, "cost (ε)": f"{write_end(part.epsilon)} for this part"}
-            told.append({**title, **part.told()})
-        return told
+            blocks.append({**title, **part.told()})
+        return blocks
 
     def __str__(self) -> str:
         blocks = [
             "\n".join(fill(f"{name:<16}{text}", WIDTH, subsequent_indent=" " * 16) for name, text in block.items())
-            for block in self._told()
+            for block in self._blocks()
         ]
         return "\n\n".join(blocks) + (f"\nstatement\n{self.statement}" if self.parts else "")
 
     def _repr_html_(self) -> str:
         columns = [Column("", left=True), Column("", left=True)]
-        tables = (TextTable(columns, [[*pair] for pair in block.items()]).html() for block in self._told())
+        tables = (TextTable(columns, [[*pair] for pair in block.items()]).html() for block in self._blocks())
         return f"{''.join(tables)}<pre>{escape(self.statement)}</pre>"
 
 
 @lru_cache(256)
-def _laid_out(statement: str, dialect: str) -> str:
+def _format_statement(statement: str, dialect: str) -> str:
     """Return a statement over several lines; reading it takes longer than all the rest of an explanation."""
     return sqlglot.parse_one(statement, dialect=dialect).sql(dialect=dialect, pretty=True)
 
 
-def _made(question: Question) -> tuple[str, ...]:
+def _describe_inputs(question: Question) -> tuple[str, ...]:
     relation = question.table.relation
     return () if relation is None else tuple(relation.describe())
 
 
-def _from_columns(questions: Sequence[Question]) -> dict[str, str]:
-    found = {}
-    for name, column in derived_columns(questions).items():
-        keys = ", ".join(map(repr, column.keys)) if isinstance(column, DerivedKeys) else ""
-        found[name] = cut(keys) if isinstance(column, DerivedKeys) else column.bounds.brief()
-    return found
+def _describe_derived_columns(questions: Sequence[Question]) -> dict[str, str]:
+    return {
+        name: cut(", ".join(map(repr, column.keys))) if isinstance(column, DerivedKeys) else column.bounds.brief()
+        for name, column in derived_columns(questions).items()
+    }
 
 
-def _answers(plan: Plan) -> str:
+def _describe_answers(plan: Plan) -> str:
     count = len(plan.rows) * len(plan.question.measure.answer_names)
     if count == 1:
         return "1"
@@ -208,14 +210,14 @@ def _answers(plan: Plan) -> str:
     return f"{count}, at ε = {float(plan.epsilon):g} together: one unit can change several groups"
 
 
-def _sensitivity(plan: Plan) -> str:
+def _describe_sensitivity(plan: Plan) -> str:
     table, answering = plan.question.table, plan.answering
-    one = "one row" if table.owner is None else f"the one row of a {table.owner}"
-    who = one if table.rows_are_units else f"all rows of one {table.unit}, weighted as at most {table.limit}"
+    single = "one row" if table.owner is None else f"the one row of a {table.owner}"
+    who = single if table.rows_are_units else f"all rows of one {table.unit}, weighted as at most {table.limit}"
     return f"{float(answering.sensitivity):g}{answering.changed}, from {who}"
 
 
-def _guarantee(plan: Plan) -> str:
+def _describe_guarantee(plan: Plan) -> str:
     if plan.answering.guarantee == "standard":
         return "standard: one unit changes one released number"
     return "distance: one unit can change several released numbers, each losing in proportion to its change"

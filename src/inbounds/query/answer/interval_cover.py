@@ -27,8 +27,8 @@ def is_noise_only(question: Question) -> bool:
 
 def noise_only(questions: Sequence[Question], places: Sequence[tuple[int, int]]) -> tuple[bool, ...]:
     """Return for each measure whether its intervals are about the noise only."""
-    found = [is_noise_only(question) for question in questions]
-    return tuple(found[which] for which, _ in places)
+    by_question = [is_noise_only(question) for question in questions]
+    return tuple(by_question[which] for which, _ in places)
 
 
 def interval_name(confidence: float, *, rider: bool) -> str:

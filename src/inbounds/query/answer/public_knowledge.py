@@ -34,16 +34,16 @@ def public_values(question: Question, measures: Sequence[Measure]) -> dict[Measu
     """Return those of some measures that are public in every group of a question."""
     if question.sets is not None or any(group.has_bins for group in question.groups) or not question.rows:
         return {}
-    found = {}
+    public = {}
     for measure in measures:
-        values = _values(question, measure)
+        values = _find_values(question, measure)
         if values is not None:
             if question.condition is not None and not can_be_met(question.table, question.condition):
                 values = [None] * len(values)
             kind = kind_of_measure(question.table.columns, measure)
-            found[measure] = PublicValue(measure, dict(zip(_keys(question), values, strict=True)), kind)
-    names = Counter(one.name for one in found.values())
-    return {measure: replace(one, has_namesake=names[one.name] > 1) for measure, one in found.items()}
+            public[measure] = PublicValue(measure, dict(zip(_keys(question), values, strict=True)), kind)
+    names = Counter(value.name for value in public.values())
+    return {measure: replace(value, has_namesake=names[value.name] > 1) for measure, value in public.items()}
 
 
 def _keys(question: Question) -> list[tuple[Any, ...]]:
@@ -52,16 +52,17 @@ def _keys(question: Question) -> list[tuple[Any, ...]]:
     return [tuple(labels[at][code or 0] for at, code in enumerate(row)) for row in question.rows]
 
 
-def _values(question: Question, measure: Measure) -> list[Any] | None:
+def _find_values(question: Question, measure: Measure) -> list[Any] | None:
     """Return what a measure is in every group; None if that is not public."""
     if isinstance(measure, Count):
-        return _counts(question)
+        return _find_counts(question)
     if isinstance(measure, Proportion):
-        return _parts(question, measure.condition)
+        return _find_proportions(question, measure.condition)
     if not isinstance(measure, Mean | Quantile | Variance | Deviation):
         return None
+    # A group has one value of a column if it is grouped by, if it follows from keys, or if no other value is left.
     column = question.table.numbers(measure.column)
-    values = _grouped_by(question, column) or _followed(question, column) or _left(question, column)
+    values = _values_of_key(question, column) or _implied_values(question, column) or _only_values(question, column)
     if values is None or isinstance(measure, Quantile):
         return values
     if isinstance(measure, Variance | Deviation):
@@ -69,24 +70,24 @@ def _values(question: Question, measure: Measure) -> list[Any] | None:
     return [value if value is None or isinstance(value, date) else float(value) for value in values]
 
 
-def _parts(question: Question, condition: Condition) -> list[Any] | None:
+def _find_proportions(question: Question, condition: Condition) -> list[Any] | None:
     """Return which part of the rows meets a condition, if it is all or none of them in every group."""
     missing = map(Missing, condition.columns())
-    met, others = _met(question, condition), _met(question, joined(Or, Not(condition), *missing))
+    met, others = _groups_meeting(question, condition), _groups_meeting(question, joined(Or, Not(condition), *missing))
     if met & others or not met:  # if no row can meet it, that is refused
         return None
     return [1.0 if row in met else 0.0 for row in question.rows]
 
 
-def _met(question: Question, condition: Condition) -> set[Codes]:
+def _groups_meeting(question: Question, condition: Condition) -> set[Codes]:
     """Return the groups in which a row may meet a condition."""
-    asked = condition if question.condition is None else joined(And, question.condition, condition)
-    if not can_be_met(question.table, asked):
+    both = condition if question.condition is None else joined(And, question.condition, condition)
+    if not can_be_met(question.table, both):
         return set()
-    return set(replace(question, condition=asked).rows)
+    return set(replace(question, condition=both).rows)
 
 
-def _counts(question: Question) -> list[Any] | None:
+def _find_counts(question: Question) -> list[Any] | None:
     """Return the numbers of rows that the contract tells."""
     known, names = question.table.known, [group.column.name for group in question.groups]
     if question.condition is not None or len(names) > 1:
@@ -94,11 +95,11 @@ def _counts(question: Question) -> list[Any] | None:
     if not names:
         return None if known.total is None else [known.total]
     numbers = known.by.get(names[0], {})
-    found = [numbers.get(row[0] or 0) for row in question.rows]
-    return None if None in found else found
+    counts = [numbers.get(row[0] or 0) for row in question.rows]
+    return None if None in counts else counts
 
 
-def _grouped_by(question: Question, column: Numbers) -> list[Any] | None:
+def _values_of_key(question: Question, column: Numbers) -> list[Any] | None:
     """Return the key of every group, if that is what is measured."""
     for at, group in enumerate(question.groups):
         if group.column.name == column.name:
@@ -106,71 +107,71 @@ def _grouped_by(question: Question, column: Numbers) -> list[Any] | None:
     return None
 
 
-def _followed(question: Question, column: Numbers) -> list[Any] | None:
+def _implied_values(question: Question, column: Numbers) -> list[Any] | None:
     """Return the value of a column in every group, if it follows from the keys of the group and those in WHERE."""
-    if not set(stored_columns(column)) <= _told(question):
+    if not set(stored_columns(column)) <= _fixed_columns(question):
         return None
-    found = Ranges(following(question.table, _codes(question))).value(whole_of(column))
-    codes, there = (np.broadcast_to(one, len(question.rows)).tolist() for one in (found.low, found.here))
-    return _shown(question, column, [code if here else None for code, here in zip(codes, there, strict=True)])
+    implied = Ranges(following(question.table, _codes_by_column(question))).value(whole_of(column))
+    codes, present = (np.broadcast_to(array, len(question.rows)).tolist() for array in (implied.low, implied.here))
+    return _to_values(question, column, [code if here else None for code, here in zip(codes, present, strict=True)])
 
 
-def _left(question: Question, column: Numbers) -> list[Any] | None:
+def _only_values(question: Question, column: Numbers) -> list[Any] | None:
     """Return the value of a column in every group, if the condition and public tables leave no other."""
     codes = only_codes(question, column)
-    return None if codes is None or set(codes) == {None} else _shown(question, column, codes)
+    return None if codes is None or set(codes) == {None} else _to_values(question, column, codes)
 
 
-def _shown(question: Question, column: Numbers, codes: list[int | None]) -> list[Any] | None:
+def _to_values(question: Question, column: Numbers, codes: list[int | None]) -> list[Any] | None:
     """Return the values that codes stand for; None if one is no possible value, which rows may have in a gap."""
     possible = [(low - column.first, high - column.first) for low, high in column.lattice.spans]
     if any(code is not None and not any(low <= code <= high for low, high in possible) for code in codes):
         return None
-    typed = _typed(question, column) if column.bounds.step is None else {}
-    return [None if code is None else as_value(column, typed.get(code, column.value(code))) for code in codes]
+    constants = _compared_constants(question, column) if column.bounds.step is None else {}
+    return [None if code is None else as_value(column, constants.get(code, column.value(code))) for code in codes]
 
 
-def _typed(question: Question, column: Numbers) -> dict[int, Fraction]:
+def _compared_constants(question: Question, column: Numbers) -> dict[int, Fraction]:
     """Return the constants that a column is compared with by their codes: without a step these are only near them."""
-    found: dict[int, Fraction] = {}
+    constants: dict[int, Fraction] = {}
     for test in question.condition.predicates() if question.condition is not None else ():
         if isinstance(test, Compare) and test.operator == "=" and test.this == column.node:
-            found[column.against("=", test.value)[1]] = column.literal(test.value)
-    return found
+            constants[column.against("=", test.value)[1]] = column.literal(test.value)
+    return constants
 
 
-def _told(question: Question) -> set[str]:
+def _fixed_columns(question: Question) -> set[str]:
     """Return the stored columns that have one value in each group, by their names."""
     grouped_by = (group.column.name for group in question.groups if is_stored(group.column))
-    return names_following(question.table, (*grouped_by, *_fixed(question)))
+    return names_following(question.table, (*grouped_by, *_codes_in_where(question)))
 
 
-def _codes(question: Question) -> dict[str, Range]:
+def _codes_by_column(question: Question) -> dict[str, Range]:
     """Return the code of each stored column that a group or WHERE fixes, group by group."""
     rows = question.rows
-    found = {name: each_one([code] * len(rows)) for name, code in _fixed(question).items()}
+    codes = {name: each_one([code] * len(rows)) for name, code in _codes_in_where(question).items()}
     for at, group in enumerate(question.groups):
         if is_stored(group.column):
             starts = range(group.size) if isinstance(group.column, Keys) else group.starts
-            found[group.column.name] = each_one([starts[row[at] or 0] for row in rows])
-    return found
+            codes[group.column.name] = each_one([starts[row[at] or 0] for row in rows])
+    return codes
 
 
-def _fixed(question: Question) -> dict[str, int]:
+def _codes_in_where(question: Question) -> dict[str, int]:
     """Return the codes of the stored columns for which WHERE leaves one value, and does not leave them missing."""
-    found: dict[str, int] = {}
+    codes: dict[str, int] = {}
     condition = question.condition
     if condition is not None:
         for column in filter(is_stored, map(question.table.column, condition.columns())):
             (code,) = only_codes(replace(question, groups=()), column) or (None,)
             if code is not None and not can_be_met(question.table, joined(And, condition, Missing(column.node))):
-                found[column.name] = code
-            elif (equal := _equal_to(condition, column)) is not None:
-                found[column.name] = equal
-    return found
+                codes[column.name] = code
+            elif (equal := _find_equal_code(condition, column)) is not None:
+                codes[column.name] = equal
+    return codes
 
 
-def _equal_to(condition: Condition, column: Column) -> int | None:
+def _find_equal_code(condition: Condition, column: Column) -> int | None:
     """Return the code that a condition says a column is equal to, also if it says more that contradicts it."""
     for part in condition.conjuncts():
         if isinstance(part, Compare) and part.operator == "=" and part.this == column.node:

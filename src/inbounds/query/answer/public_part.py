@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import cached_property
 
 from inbounds.query.answer.answer import Answer
-from inbounds.query.answer.apply_view import Showing
+from inbounds.query.answer.apply_view import Viewer
 from inbounds.query.answer.public_knowledge import public_values
 from inbounds.query.answer.released.leaf import MeasureRef, PublicValue
-from inbounds.query.answer.view import Shown, ShownColumn
+from inbounds.query.answer.view import View, ViewColumn
 from inbounds.query.question.clipping_warnings import clippings_of
 from inbounds.query.question.impossible_condition import why_impossible
 from inbounds.query.question.measure import Measure
@@ -24,28 +24,28 @@ class PublicPart:
 
     questions: Sequence[Question]
     values: Mapping[Measure, PublicValue]
-    shown: Shown
+    view: View
     """What is shown, with public values in place of the measures that are public."""
 
     @classmethod
-    def of(cls, questions: Sequence[Question], asked: Sequence[Measure], shown: Shown) -> PublicPart:
+    def of(cls, questions: Sequence[Question], measures: Sequence[Measure], view: View) -> PublicPart:
         """Find out what of some measures is public."""
-        values = public_values(questions[0], asked)
+        values = public_values(questions[0], measures)
         if not values:
-            return cls(questions, values, shown)
-        columns = shown.columns or tuple(ShownColumn(MeasureRef(one)) for one in asked)
-        found = replace(shown, columns=columns).replaced(lambda one: values.get(one.measure, one))
-        return cls(questions, values, replace(found, columns=tuple(map(_named, found.columns))))
+            return cls(questions, values, view)
+        columns = view.columns or tuple(ViewColumn(MeasureRef(measure)) for measure in measures)
+        public_view = replace(view, columns=columns).replace_measures(lambda ref: values.get(ref.measure, ref))
+        return cls(questions, values, replace(public_view, columns=tuple(map(_name_column, public_view.columns))))
 
     def __bool__(self) -> bool:
         return bool(self.values)
 
     @property
-    def told(self) -> str:
+    def notice(self) -> str:
         """Say which measures are public."""
         are = "are" if len(self.values) > 1 else "is"
-        named = ", ".join(map(str, self.values))
-        return f"{named} {are} public knowledge, whatever the data: exact and free."
+        names = ", ".join(map(str, self.values))
+        return f"{names} {are} public knowledge, whatever the data: exact and free."
 
     @cached_property
     def why_impossible(self) -> str | None:
@@ -59,18 +59,18 @@ class PublicPart:
         nothing = ((),) * len(keys)
         names = tuple(group.column.name for group in first.groups)
         empty = Answer(names, keys, nothing, Fraction(0), "", None, nothing, measured=0)
-        found = Showing.of(empty, self.questions, (), ()).shown(self.shown)
-        return self.beside(replace(found, kept=None))
+        answer = Viewer.of(empty, self.questions, (), ()).apply(self.view)
+        return self.beside(replace(answer, kept=None))
 
     def beside(self, answer: Answer) -> Answer:
         """Return an answer that says which of its columns are public."""
-        columns = zip(answer.columns[-answer.measures :], self.shown.columns, strict=True)
+        columns = zip(answer.columns[-answer.measures :], self.view.columns, strict=True)
         public = tuple(name for name, column in columns if isinstance(column.of, PublicValue))
-        warnings = dict.fromkeys((*answer.warnings, *clippings_of(self.questions), self.told))
+        warnings = dict.fromkeys((*answer.warnings, *clippings_of(self.questions), self.notice))
         return replace(answer, warnings=tuple(warnings), public=public)
 
 
-def _named(column: ShownColumn) -> ShownColumn:
+def _name_column(column: ViewColumn) -> ViewColumn:
     """Return a column by a name of its own, if it is a public value without one."""
     of = column.of
     return replace(column, name=of.name) if column.name is None and isinstance(of, PublicValue) else column

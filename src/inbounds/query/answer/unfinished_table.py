@@ -25,7 +25,7 @@ MARK = "unfinished"
 
 def dump(parts: Sequence[Part]) -> str:
     """Write what a ledger keeps in place of an answer."""
-    return json.dumps({MARK: [_plain(part) for part in parts]}, separators=(",", ":"))
+    return json.dumps({MARK: [_to_plain(part) for part in parts]}, separators=(",", ":"))
 
 
 def longest(plans: Sequence[Plan]) -> int:
@@ -41,13 +41,13 @@ def load(text: str) -> list[Part] | None:
     """Read what a ledger kept; None if it is an answer."""
     if not text.startswith(f'{{"{MARK}"'):
         return None
-    return [_read(part) for part in json.loads(text)[MARK]]
+    return [_read_part(part) for part in json.loads(text)[MARK]]
 
 
 def complete_answers(parts: Sequence[Part]) -> list[list[tuple[Answered, ...]]] | None:
     """Return the answers to all questions, None if one of them is not there."""
-    found = [part for part in parts if not isinstance(part, Measurements)]
-    return found if len(found) == len(parts) else None
+    answers = [part for part in parts if not isinstance(part, Measurements)]
+    return answers if len(answers) == len(parts) else None
 
 
 def retry(plan: Plan, part: Part, confidence: float) -> Part:
@@ -68,17 +68,17 @@ def projection_failure(request_id: str) -> ProjectionFailed:
     )
 
 
-def _plain(part: Part) -> Any:
+def _to_plain(part: Part) -> Any:
     if isinstance(part, Measurements):
         return to_document(part)
-    return [[[plain(one.value), one.noise, plain(one.interval)] for one in row] for row in part]
+    return [[[plain(cell.value), cell.noise, plain(cell.interval)] for cell in row] for row in part]
 
 
-def _read(kept: Any) -> Part:
-    if isinstance(kept, dict):
-        return load_measurements(json.dumps(kept))[0]
-    return [tuple(Answered(read_plain(value), noise, _ends(ends)) for value, noise, ends in row) for row in kept]
+def _read_part(data: Any) -> Part:
+    if isinstance(data, dict):
+        return load_measurements(json.dumps(data))[0]
+    return [tuple(Answered(read_plain(value), noise, _read_ends(ends)) for value, noise, ends in row) for row in data]
 
 
-def _ends(kept: Any) -> Any:
-    return None if kept is None else tuple(map(read_plain, kept))
+def _read_ends(ends: Any) -> Any:
+    return None if ends is None else tuple(map(read_plain, ends))

@@ -19,7 +19,7 @@ FREE = "computed from the released values, for free"
 
 
 @dataclass(frozen=True)
-class ShownColumn:
+class ViewColumn:
     """A column of the answer: an expression, by a name of its own or by that of what it is."""
 
     of: Node
@@ -42,10 +42,10 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Shown:
+class View:
     """How an answer is shown; if nothing is said, all of it as it was released."""
 
-    columns: tuple[ShownColumn, ...] = ()
+    columns: tuple[ViewColumn, ...] = ()
     """What is shown beside the keys; every measure if there are none."""
     keys: tuple[tuple[str, str], ...] = ()
     """What columns grouped by are called, where that is not their name."""
@@ -57,7 +57,7 @@ class Shown:
     def __bool__(self) -> bool:
         return self != AS_RELEASED
 
-    def replaced(self, change: Callable[[MeasureRef], Node]) -> Shown:
+    def replace_measures(self, change: Callable[[MeasureRef], Node]) -> View:
         """Return the same with something else in place of each measure."""
 
         def of_measure(node: Node) -> Node | None:
@@ -70,25 +70,25 @@ class Shown:
             order=tuple(replace(order, of=order.of.replaced(of_measure)) for order in self.order),
         )
 
-    def with_measures(self, change: Callable[[Measure], Measure]) -> Shown:
+    def with_measures(self, change: Callable[[Measure], Measure]) -> View:
         """Return the same of other measures."""
-        return self.replaced(lambda one: replace(one, measure=change(one.measure)))
+        return self.replace_measures(lambda ref: replace(ref, measure=change(ref.measure)))
 
     @property
     def clauses(self) -> list[str]:
         """What stands after GROUP BY in SQL."""
-        found = [] if self.having is None else [f"HAVING {self.having}"]
-        found += [f"ORDER BY {', '.join(map(str, self.order))}"] if self.order else []
-        found += [] if self.limit is None else [f"LIMIT {self.limit}"]
-        return [*found, f"OFFSET {self.offset}"] if self.offset else found
+        clauses = [] if self.having is None else [f"HAVING {self.having}"]
+        clauses += [f"ORDER BY {', '.join(map(str, self.order))}"] if self.order else []
+        clauses += [] if self.limit is None else [f"LIMIT {self.limit}"]
+        return [*clauses, f"OFFSET {self.offset}"] if self.offset else clauses
 
-    def explained(self) -> str | None:
+    def describe(self) -> str | None:
         """Say what is done with what was released; None if nothing is."""
         keys = [f"{quoted(column)} AS {quoted(name)}" for column, name in self.keys]
-        columns = ", ".join([*keys, *(str(one) for one in self.columns)])
-        told = "; ".join([*([columns] if columns else []), *self.clauses])
-        return f"{told} ({FREE})" if told else None
+        columns = ", ".join([*keys, *(str(column) for column in self.columns)])
+        text = "; ".join([*([columns] if columns else []), *self.clauses])
+        return f"{text} ({FREE})" if text else None
 
 
-AS_RELEASED = Shown()
+AS_RELEASED = View()
 """Nothing is computed: all columns and rows, in the order of the contract."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from inbounds.errors import InvalidParameter, LedgerConflict
 from inbounds.query.answer.answer import Answer, columns_of
-from inbounds.query.answer.derived_answer import derived
+from inbounds.query.answer.derived_answer import derive_table
 from inbounds.query.question.contribution_bound import row_limit
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def derive(query: Query, analyst: str, ledger: Ledger | None, hidden: Callable[[
     answers = [(entry.request_id, entry.text) for entry in entries if entry.kind == "answer"]
     if hidden is not None:
         answers = [(request, text) for request, text in answers if not hidden(request)]
-    table = derived(dataset.identity, query.questions[0], answers)
+    table = derive_table(dataset.identity, query.questions[0], answers)
     if table is None:
         return None
     names = columns_of(query.questions, query.places)

@@ -20,8 +20,8 @@ from inbounds.ledger import Receipt
 from inbounds.ledger.values.names import LONGEST_TEXT
 from inbounds.query.answer import unfinished_table
 from inbounds.query.answer.answer import Answer
-from inbounds.query.answer.boundary_remarks import at_the_end
-from inbounds.query.answer.derived_answer import Asked
+from inbounds.query.answer.boundary_remarks import remark_edges
+from inbounds.query.answer.derived_answer import StoredQuestion
 from inbounds.query.answer.released.leaf import measures_in
 from inbounds.query.answer.unfinished_table import Part
 from inbounds.query.ask.draw import draw_once
@@ -123,7 +123,7 @@ class Asking:
             raise unfinished_table.projection_failure(receipt.request_id)
         else:
             answer = self._finish(plans, parts, receipt.request_id)
-        remarks = at_the_end(answer, questions[0], self.query.asked)
+        remarks = remark_edges(answer, questions[0], self.query.asked)
         return self.query.view(replace(answer, warnings=warnings_of(questions), remarks=remarks))
 
     def _check_useful(self, plans: Sequence[Plan]) -> None:
@@ -182,4 +182,4 @@ def _reusable(query: Query, plans: Sequence[Plan]) -> dict[str, Any] | None:
     """Return what is asked if the answer is one table that adds up, so that its sums and parts are free later."""
     if len(plans) > 1 or not isinstance(plans[0].answering, JointTable):
         return None
-    return Asked.of(query.dataset.identity, plans[0].question).data()
+    return StoredQuestion.of(query.dataset.identity, plans[0].question).data()

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.answer.view import AS_RELEASED, Shown
+from inbounds.query.answer.view import AS_RELEASED, View
 from inbounds.query.expressions.condition import And, Condition, joined
 from inbounds.query.expressions.node import Node
 from inbounds.query.grammar.rows import condition
@@ -42,7 +42,7 @@ class Select:
     groupings: Groupings
     histogram: tuple[Node, int | None] | None
     """The column of a histogram and how many bins, if that is asked for."""
-    view: Shown = AS_RELEASED
+    view: View = AS_RELEASED
     """What is shown of what is released."""
     relation: Table | None = None
     """The table that is asked, if it is made of others."""

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.answer.released.leaf import Key, MeasureRef, is_constant, kind_of, measures_in
-from inbounds.query.answer.view import Order, Shown, ShownColumn
+from inbounds.query.answer.view import Order, View, ViewColumn
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.derived_column import find_column
 from inbounds.query.expressions.condition import Condition
@@ -32,12 +32,12 @@ class ViewReader:
         self._text = text
         self._keys = keys
         self._calls = calls
-        self._columns: list[ShownColumn] = []
+        self._columns: list[ViewColumn] = []
         self._aliases: list[tuple[str, str]] = []
         self._by_node: dict[int, list[Node]] = {}
         """What each thing selected is, by its node."""
 
-    def read(self, tree: exp.Select) -> Shown:
+    def read(self, tree: exp.Select) -> View:
         """Read everything that a SELECT shows."""
         # What is selected comes first: HAVING and ORDER BY may name it, and may add measures that are not shown.
         for selected in tree.expressions:
@@ -49,11 +49,11 @@ class ViewReader:
         order = self._read_order(tree.args.get("order"))
         limit, offset = (self._read_number(tree.args.get(name), name.upper()) for name in ("limit", "offset"))
         self._calls.refuse_not_together()
-        return Shown(self._view_columns(), tuple(self._aliases), having, order, limit, offset or 0)
+        return View(self._view_columns(), tuple(self._aliases), having, order, limit, offset or 0)
 
-    def _view_columns(self) -> tuple[ShownColumn, ...]:
+    def _view_columns(self) -> tuple[ViewColumn, ...]:
         """Return the columns, if they are not simply all measures by their own names."""
-        plain = tuple(ShownColumn(self._calls.to_ref(measure)) for measure in self._calls.measures)
+        plain = tuple(ViewColumn(self._calls.to_ref(measure)) for measure in self._calls.measures)
         return () if tuple(self._columns) == plain else tuple(self._columns)
 
     def _read_selected(self, selected: exp.Expr) -> None:
@@ -73,7 +73,7 @@ class ViewReader:
             if not measures_in(value):
                 refuse_no_measure(self._text, node)
             self._by_node[id(node)] = [value]
-            self._columns.append(ShownColumn(value, alias))
+            self._columns.append(ViewColumn(value, alias))
 
     def _read_key(self, node: exp.Expr, alias: str | None) -> None:
         column = read_node(self._text, node)
@@ -95,7 +95,7 @@ class ViewReader:
             name = alias
             if alias is not None and len(measures) > 1 and isinstance(ref.measure, Quantile):
                 name = f"{alias}_{as_decimal_text(ref.measure.level)}"
-            self._columns.append(ShownColumn(ref, name))
+            self._columns.append(ViewColumn(ref, name))
 
     def _to_key(self, node: Node) -> Key:
         column, histogram = find_column(self._text.columns, node), self._calls.histogram
@@ -190,7 +190,7 @@ def is_of_columns(node: exp.Expr) -> bool:
     return is_derived(node) and not has_measure(node)
 
 
-def released_names(columns: Sequence[ShownColumn]) -> dict[str, Node]:
+def released_names(columns: Sequence[ViewColumn]) -> dict[str, Node]:
     """Return what is shown, by what its columns are called."""
     measures = tuple(dict.fromkeys(measure for column in columns for measure in measures_in(column.of)))
     shared = Shared.of(measures)

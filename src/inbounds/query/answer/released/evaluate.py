@@ -111,8 +111,8 @@ def interval(node: Node, row: ReleasedRow) -> Ends | None:
             return _interval_of_binary(node, row)
         case Call():
             follow = FUNCTIONS[node.function].ends
-            given = [ends for argument in node.arguments if (ends := interval(argument, row)) is not None]
-            return None if follow is None or len(given) < len(node.arguments) else follow(given)
+            intervals = [ends for argument in node.arguments if (ends := interval(argument, row)) is not None]
+            return None if follow is None or len(intervals) < len(node.arguments) else follow(intervals)
     return None
 
 
