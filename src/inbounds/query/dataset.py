@@ -25,12 +25,11 @@ from inbounds.query.ask.account import Account, Where
 from inbounds.query.ask.discovery import Discovered, discover
 from inbounds.query.askable import Questions
 from inbounds.query.columns.column import Keys
-from inbounds.query.columns.condition_check import checked
 from inbounds.query.contract.budget import Budget
 from inbounds.query.contract.contract import Contract
 from inbounds.query.engines.engine import Engine
 from inbounds.query.expressions.condition import Condition
-from inbounds.query.grammar.rows import read_condition
+from inbounds.query.grammar.rows import to_condition
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.plan_question import plan
 from inbounds.query.query import Query
@@ -68,7 +67,7 @@ class Dataset(Questions):
         self.delta, self.delta_reserved = budget.delta, budget.delta_reserved
         self._sources = {"frame": frame, "spark": spark}
         self._account = Account(contract, self.tables, budget, ledger, create_ledger, frame is not None)
-        self._reads: dict[str, Select] = {}
+        self._selects: dict[str, Select] = {}
         self._plans: dict[tuple[Any, ...], Plan] = {}
         self._planning: dict[tuple[Any, ...], Lock] = {}
         self._others: dict[str, Engine] = {}
@@ -137,8 +136,8 @@ class Dataset(Questions):
             self._others.popitem()[1].close()
         if "engine" in self.__dict__:
             self.__dict__.pop("engine").close()
-        if "ledger" in self.__dict__ and (opened := self.__dict__.pop("ledger")) is not self._account.ledger:
-            opened.close()
+        if "ledger" in self.__dict__ and (ledger := self.__dict__.pop("ledger")) is not self._account.ledger:
+            ledger.close()
 
     def __enter__(self) -> Dataset:
         return self
@@ -159,72 +158,73 @@ class Dataset(Questions):
             raise InvalidQuestion(
                 "SQL names its tables after FROM; call sql on the dataset, or ask this table in Python"
             )
-        select = self._read(text)
+        select = self._read_sql(text)
         if select.relation is not None:
-            return self._over(select.relation)._build_query(select)
+            return self._with_table(select.relation)._build_query(select)
         return self.rows_of(select.table)._build_query(select)
 
-    def _read(self, text: object) -> Select:
+    def _read_sql(self, text: object) -> Select:
         """Return what a text asks; the same text again, as after explaining it, is not read again."""
         if not isinstance(text, str):
             return read_select(text, self.tables)  # which refuses it
-        select = self._reads.get(text)
+        select = self._selects.get(text)
         if select is None:
             select = read_select(text, self.tables)
-            if len(self._reads) >= MOST_PLANS:
-                self._reads.clear()
-            self._reads[text] = select
+            if len(self._selects) >= MOST_PLANS:
+                self._selects.clear()
+            self._selects[text] = select
         return select
 
     @cached_property
     def identity(self) -> str:
         """What tells this contract from others: its text, and the maps that it reads from files."""
-        keys = [one for one in self.table.columns.values() if isinstance(one, Keys) and one.within is not None]
-        return "\0".join((self.contract.text, *(f"{one.name} {one.parents}" for one in keys)))
+        keys = [
+            column for column in self.table.columns.values() if isinstance(column, Keys) and column.within is not None
+        ]
+        return "\0".join((self.contract.text, *(f"{column.name} {column.parents}" for column in keys)))
 
-    def _asked(self, *measures: Measure) -> Query:
+    def _ask_for(self, *measures: Measure) -> Query:
         return Query.of(self, measures)
 
-    def _asked_as(self, question: Question) -> Query:
+    def _ask_question(self, question: Question) -> Query:
         return Query(self, (question,), measures=(question.measure,))
 
     def planned(self, question: Question, epsilon: Fraction, pooling: Fraction | None) -> Plan:
         """Return the plan for a question; the same question again is not planned again."""
         key = (question, epsilon, pooling)  # whole, and not as it is written: two that read alike may differ
-        found = self._plans.get(key)
-        if found is not None:
-            return found
+        cached = self._plans.get(key)
+        if cached is not None:
+            return cached
         with self._planning.setdefault(key, Lock()):  # those who ask the same at once wait for one plan
             try:
-                found = self._plans.get(key)
-                return self._planned(key, question, epsilon, pooling) if found is None else found
+                cached = self._plans.get(key)
+                return self._make_plan(key, question, epsilon, pooling) if cached is None else cached
             finally:
                 self._planning.pop(key, None)
 
-    def _planned(self, key: tuple[Any, ...], question: Question, epsilon: Fraction, pooling: Fraction | None) -> Plan:
+    def _make_plan(self, key: tuple[Any, ...], question: Question, epsilon: Fraction, pooling: Fraction | None) -> Plan:
         engines = {name: self.engine_of(name) for name in base_tables(question.table)}
-        found = plan(question, epsilon, self.engine, pooling, engines)
+        new_plan = plan(question, epsilon, self.engine, pooling, engines)
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
-        self._plans[key] = found
-        return found
+        self._plans[key] = new_plan
+        return new_plan
 
     # Other tables, and what is made of tables.
 
     def rows_of(self, table: str) -> Dataset:
         """Query another private table of the contract: `clinic.rows_of("prescriptions").count()`."""
-        found = private_table(self.tables, table)
-        return self if found is self.table else self._over(found)
+        private = private_table(self.tables, table)
+        return self if private is self.table else self._with_table(private)
 
     def per_unit(self, *, where: Condition | str | None = None, **measures: str) -> Dataset:
         """Query units, one row for each: `visits.per_unit(n="COUNT(*)", oldest="MAX(age)").mean("n")`.
 
         Each measure of a unit's rows is written as in SQL.  With `where`, units are those that have such rows.
         """
-        given = read_condition(where, self.table) if isinstance(where, str) else where
-        kept = None if given is None else checked(self.table, given)
-        made = {name: parse_unit_measure(measure) for name, measure in measures.items()}
-        return self._over(UnitRows("t", self.table, made, kept).table)
+        condition = None if where is None else to_condition(where, self.table)
+        unit_measures = {name: parse_unit_measure(measure) for name, measure in measures.items()}
+        return self._with_table(UnitRows("t", self.table, unit_measures, condition).table)
 
     def join(self, other: str | Dataset, *, on: str | None = None, keep: bool = False) -> Dataset:
         """Query joined rows: `visits.join("prescriptions")`, or `visits.join("airports", on="destination")`.
@@ -237,16 +237,16 @@ class Dataset(Questions):
                 f"{other.name} is of another contract, whose units are not those of {self.name}; join tables of one "
                 "contract, as one dataset has them"
             )
-        named = other.table if isinstance(other, Dataset) else other
-        return self._over(joined_table(self.tables, self.table, named, on, keep=keep))
+        table = other.table if isinstance(other, Dataset) else other
+        return self._with_table(joined_table(self.tables, self.table, table, on, keep=keep))
 
-    def _over(self, table: Table) -> Dataset:
+    def _with_table(self, table: Table) -> Dataset:
         """Return this dataset with another table to ask; the source, the budget and the ledger are the same."""
-        found = copy(self)
-        found.table, found._whole = table, self if self._whole is None else self._whole
+        dataset = copy(self)
+        dataset.table, dataset._whole = table, self if self._whole is None else self._whole
         for name in ("engine", "ledger", "identity"):
-            found.__dict__.pop(name, None)
-        return found
+            dataset.__dict__.pop(name, None)
+        return dataset
 
     def engine_of(self, name: str) -> Engine:
         """Return the engine of a private table, which the engine of the dataset must be able to read beside its own."""
@@ -254,15 +254,15 @@ class Dataset(Questions):
             return self.engine
         if name not in self._others:
             part = self.contract.part("tables", name)
-            found = open_source(part, self.tables.others[name], spark=self._sources["spark"])
-            if not self.engine.reads(found):
+            engine = open_source(part, self.tables.others[name], spark=self._sources["spark"])
+            if not self.engine.reads(engine):
                 raise part.refuse(
                     f"the tables of a contract must be where one statement can read them, and {name!r} is elsewhere "
                     f"than {self.name!r}; bring them together",
                     "dataset",
                     "source",
                 )
-            self._others[name] = found
+            self._others[name] = engine
         return self._others[name]
 
     def discover_keys(
@@ -295,10 +295,10 @@ class Dataset(Questions):
     @property
     def ledger_place(self) -> str:
         """Where the ledger is, or would be: a path or an address, which may hold a password; it is not opened."""
-        given = self._account.place
-        if isinstance(given, Ledger):
+        place = self._account.place
+        if isinstance(place, Ledger):
             raise InvalidParameter("the ledger was opened elsewhere; name a path or an address instead")
-        return fspath(given)
+        return fspath(place)
 
     def record_delta(self, reason: str) -> None:
         """Record in the ledger, as the custodian, a delta for a budget that had none, with the reason."""

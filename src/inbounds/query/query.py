@@ -54,7 +54,8 @@ class Query:
     def of(cls, dataset: Dataset, measures: tuple[Measure, ...]) -> Query:
         """Ask for some measures of all rows; those that go together share what they cost."""
         shared = Shared.of(measures)
-        return cls(dataset, tuple(Question(dataset.table, one) for one in shared.measures), shared.places, measures)
+        questions = tuple(Question(dataset.table, measure) for measure in shared.measures)
+        return cls(dataset, questions, shared.places, measures)
 
     @property
     def asked(self) -> tuple[Measure, ...]:
@@ -70,67 +71,69 @@ class Query:
 
     def where(self, condition: Condition | str) -> Query:
         """Return the query restricted to rows that meet a condition, given as an object or as SQL text."""
-        return self._each(lambda question: question.where(condition))
+        return self._change_each(lambda question: question.where(condition))
 
     def by(self, *columns: str | Expression) -> Query:
         """Return the query for each category of some columns, even without rows, unless a condition rules it out."""
-        return self._each(lambda question: question.by(*columns))
+        return self._change_each(lambda question: question.by(*columns))
 
     def with_totals(self) -> Query:
         """Return the query with totals: over each grouping column, and over everything."""
-        return self._apart()._each(lambda question: question.with_totals())
+        return self._split_measures()._change_each(lambda question: question.with_totals())
 
     def groupings(self, *sets: Iterable[str | Expression]) -> Query:
         """Return the query for several groupings at once, each a set of columns; `()` is the total."""
-        given = [one if isinstance(one, str) else tuple(one) for one in sets]  # each is read for every measure
-        return self._apart()._each(lambda question: question.with_sets(given))
+        # Each is read for every measure, so what can be read once only is written out.
+        columns = [names if isinstance(names, str) else tuple(names) for names in sets]
+        return self._split_measures()._change_each(lambda question: question.with_sets(columns))
 
-    def _apart(self) -> Query:
+    def _split_measures(self) -> Query:
         """Return the same with every count and sum in a question of its own: each of them is a table that adds up."""
         shared = Shared.of(self.asked, with_totals=True)
-        questions = tuple(replace(self.questions[0], measure=one) for one in shared.measures)
+        questions = tuple(replace(self.questions[0], measure=measure) for measure in shared.measures)
         return replace(self, questions=questions, places=shared.places)
 
     def alone(self) -> Query:
         """Return the query with each cell answered separately: less error in each, but totals need not add up."""
-        return self._each(lambda question: question.by_itself())
+        return self._change_each(lambda question: question.by_itself())
 
     def select(self, **columns: str) -> Query:
         """Return the query with other columns in its answer: `select(share="100.0 * count / 12")`.
 
         Each is an expression over the current columns of the answer, by name; grouping columns stay.  This is free.
         """
-        found = tuple(ViewColumn(self._read(text, "a column"), name) for name, text in columns.items())
-        for column in found:
+        selected = tuple(ViewColumn(self._read_expression(text, "a column"), name) for name, text in columns.items())
+        for column in selected:
             if not measures_in(column.of):
                 raise InvalidQuestion(f"a column must hold a measure, got {column.of}; name one of the answer's")
             if column.name in self._columns[: len(self.questions[0].groups)]:
                 raise InvalidQuestion(f"{column.name} is the name of a group; give the column another one")
-        return self._asking_only(replace(self.shown, columns=found))
+        return self._drop_unused(replace(self.shown, columns=selected))
 
-    def _asking_only(self, how: View) -> Query:
+    def _drop_unused(self, view: View) -> Query:
         """Return the question for those of its measures only that are needed: what nobody sees is not paid for."""
-        needed = [column.of for column in how.columns] + [order.of for order in how.order]
-        needed += [] if how.having is None else [how.having]
+        needed = [column.of for column in view.columns] + [order.of for order in view.order]
+        needed += [] if view.having is None else [view.having]
         used = {measure for node in needed for measure in measures_in(node)}
         measures = tuple(measure for measure in self.asked if measure in used)
-        return replace(self, shown=how) if len(measures) == len(self.asked) else self._measuring(measures, how)
+        return replace(self, shown=view) if len(measures) == len(self.asked) else self._ask_only(measures, view)
 
-    def _measuring(self, measures: tuple[Measure, ...], how: View) -> Query:
+    def _ask_only(self, measures: tuple[Measure, ...], view: View) -> Query:
         """Return the question for some of its measures only."""
         first = self.questions[0]
         shared = Shared.of(measures, with_totals=first.sets is not None)
-        questions = tuple(replace(first, measure=one) for one in shared.measures)
-        return Query(self.dataset, questions, shared.places, measures, how)
+        questions = tuple(replace(first, measure=measure) for measure in shared.measures)
+        return Query(self.dataset, questions, shared.places, measures, view)
 
     def having(self, condition: str) -> Query:
         """Return the query showing only rows whose released values meet a condition: `"count > 100"`."""
-        found, before = cast("Condition", self._read(condition, "a condition", condition=True)), self.shown.having
-        return replace(self, shown=replace(self.shown, having=found if before is None else joined(And, before, found)))
+        added = cast("Condition", self._read_expression(condition, "a condition", condition=True))
+        before = self.shown.having
+        return replace(self, shown=replace(self.shown, having=added if before is None else joined(And, before, added)))
 
     def order_by(self, expression: str, *, descending: bool = False, missing_first: bool = False) -> Query:
         """Return the query with its rows ordered by an expression, within any order given before."""
-        order = Order(self._read(expression, "an order"), descending, missing_first)
+        order = Order(self._read_expression(expression, "an order"), descending, missing_first)
         return replace(self, shown=replace(self.shown, order=(*self.shown.order, order)))
 
     def limit(self, rows: int, offset: int = 0) -> Query:
@@ -142,19 +145,19 @@ class Query:
         """What the columns are called that are released."""
         return columns_of(self.questions, self.places)
 
-    def _read(self, text: str, what: str, *, condition: bool = False) -> Node:
+    def _read_expression(self, text: str, what: str, *, condition: bool = False) -> Node:
         """Read an expression over the columns of the answer, as it is now."""
         names: dict[str, Node] = {}
         for name, group in zip(self._columns, self.questions[0].groups, strict=False):
             names[name] = Key(group.column.node, "bin" if group.has_bins else kind_of(group.column))
-        kinds = [kind_of_measure(self.dataset.table.columns, one) for one in self.asked]
+        kinds = [kind_of_measure(self.dataset.table.columns, measure) for measure in self.asked]
         for name, measure, kind in zip(self._columns[len(names) :], self.asked, kinds, strict=True):
             names[name] = MeasureRef(measure, kind)
-        names |= {one.name: MeasureRef(one.measure, one.kind) for one in self._public.values.values()}
-        names |= {one.name: one.of for one in self.shown.columns if one.name is not None}
+        names |= {value.name: MeasureRef(value.measure, value.kind) for value in self._public.values.values()}
+        names |= {column.name: column.of for column in self.shown.columns if column.name is not None}
         return parse_released(text, what, names, self.dataset.table.columns, condition=condition)
 
-    def _each(self, change: Any) -> Query:
+    def _change_each(self, change: Callable[[Question], Question]) -> Query:
         return replace(self, questions=tuple(change(question) for question in self.questions))
 
     @sheltered()
@@ -167,28 +170,27 @@ class Query:
         """Return how each question will be answered, with its part of epsilon."""
         cost, fixed = read_cost(epsilon), read_pooling(pooling)
         if self._public:
-            paid, weights = self._paid, self._paid_weights(weights)
+            paid, weights = self._paid, self._weights_of_paid(weights)
             return () if paid is None else paid.plans(cost, pooling=fixed, weights=weights)
         return tuple(
             self.dataset.planned(question, cost * part, fixed)
-            for question, part in zip(self.questions, self._parts(weights), strict=True)
+            for question, part in zip(self.questions, self._split_epsilon(weights), strict=True)
         )
 
-    def _parts(self, weights: Sequence[Any] | None) -> list[Fraction]:
+    def _split_epsilon(self, weights: Sequence[Any] | None) -> list[Fraction]:
         """Return which part of epsilon each question has: all the same, or by the weights of what was asked for."""
         if weights is None:
             return [Fraction(1, len(self.questions))] * len(self.questions)
-        given = [as_written(one, "a weight", InvalidParameter) for one in weights]
-        if len(given) != len(self.places) or any(one <= 0 for one in given):
+        exact = [as_written(weight, "a weight", InvalidParameter) for weight in weights]
+        if len(exact) != len(self.places) or any(weight <= 0 for weight in exact):
             raise InvalidParameter(
                 f"weights must be {len(self.places)} numbers above 0, one for each measure, got {shown(weights)}; "
                 "correct them, or leave them out"
             )
-        return [
-            sum((one for one, (at, _) in zip(given, self.places, strict=True) if at == number), Fraction(0))
-            / sum(given)
-            for number in range(len(self.questions))
-        ]
+        shares = [Fraction(0)] * len(self.questions)
+        for weight, (which, _) in zip(exact, self.places, strict=True):
+            shares[which] += weight / sum(exact)
+        return shares
 
     # What is public already, and what is paid for.
 
@@ -200,15 +202,17 @@ class Query:
     @cached_property
     def _paid(self) -> Query | None:
         """The question for what is not public, which shows everything; None if all of it is public."""
-        measures = tuple(one for one in self.asked if one not in self._public.values)
-        return self._measuring(measures, self._public.view) if measures else None
+        measures = tuple(measure for measure in self.asked if measure not in self._public.values)
+        return self._ask_only(measures, self._public.view) if measures else None
 
-    def _paid_weights(self, weights: Sequence[Any] | None) -> Sequence[Any] | None:
+    def _weights_of_paid(self, weights: Sequence[Any] | None) -> Sequence[Any] | None:
         """Return the weights of what is paid for, of those of everything."""
         if weights is None:
             return None
-        self._parts(weights)  # which refuses others
-        return [weight for weight, one in zip(weights, self.asked, strict=True) if one not in self._public.values]
+        self._split_epsilon(weights)  # which refuses others
+        return [
+            weight for weight, measure in zip(weights, self.asked, strict=True) if measure not in self._public.values
+        ]
 
     @sheltered()
     def explain(
@@ -228,14 +232,16 @@ class Query:
         answers that nobody may see yet.
         """
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
-        found = None if analyst is None or not plans else self.owned(analyst, ledger, hidden)
-        owned = None if found is None else f"{analyst} already has this, as a sum or a part of {found.request_id}"
+        answer = None if analyst is None or not plans else self.owned(analyst, ledger, hidden)
+        owned = None if answer is None else f"{analyst} already has this, as a sum or a part of {answer.request_id}"
         lasting = self.dataset.lasting(read_cost(epsilon), rho_of(plans)) if plans else None
-        dialect, shown = self.dataset.engine.dialect.name, self.shown.describe()
-        told = Explanation.of(plans, dialect, owned, shown, lasting, self.questions)
+        dialect, view = self.dataset.engine.dialect.name, self.shown.describe()
+        explanation = Explanation.of(plans, dialect, owned, view, lasting, self.questions)
         if not self._public:
-            return told
-        return replace(told, public=self._public.notice, useless=told.useless or self._public.why_impossible)
+            return explanation
+        return replace(
+            explanation, public=self._public.notice, useless=explanation.useless or self._public.why_impossible
+        )
 
     @sheltered()
     def ask(  # noqa: PLR0913  each is a choice of whoever asks
@@ -259,10 +265,10 @@ class Query:
         * `progress`: a function that receives lines of text; by default a terminal shows them.
         * `force`: charge even for an answer that would tell nothing, which is otherwise refused.
         """
-        fixed, sure = read_pooling(pooling), read_confidence(confidence)
+        fixed, level = read_pooling(pooling), read_confidence(confidence)
         check_progress(progress)
         if not self._public:
-            asking = Asking(self, read_cost(epsilon), analyst, request_id, fixed, weights, sure, progress, force)
+            asking = Asking(self, read_cost(epsilon), analyst, request_id, fixed, weights, level, progress, force)
             return asking.result()
         self.plans(epsilon, pooling=fixed, weights=weights)  # which refuses what cannot be asked, also for free
         if self._paid is None:
@@ -274,8 +280,8 @@ class Query:
             analyst=analyst,
             request_id=request_id,
             pooling=fixed,
-            weights=self._paid_weights(weights),
-            confidence=sure,
+            weights=self._weights_of_paid(weights),
+            confidence=level,
             progress=progress,
             force=force,
         )
@@ -308,7 +314,7 @@ class Query:
         binned = binned_call(self.questions[0])
         plain = MeasureRef(self.asked[0])
         columns = [
-            str(one).replace(str(plain), binned, 1) if binned is not None and one.of == plain else str(one)
-            for one in self.shown.columns
+            str(column).replace(str(plain), binned, 1) if binned is not None and column.of == plain else str(column)
+            for column in self.shown.columns
         ]
         return " ".join([sql_of(self.questions, columns, self.shown.keys), *self.shown.clauses])

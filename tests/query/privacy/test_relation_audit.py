@@ -80,7 +80,7 @@ def of_two_units(clinic: Clinic) -> Query:
     visits, drugs = clinic.dataset.table, clinic.dataset.tables.private["drugs"]
     wrong = Table("drugs", "dose", drugs.limit, {"day": drugs.columns["day"]}, is_main=False)
     joined = Joined("visits", visits, (JoinOnUnit("drugs", wrong),))
-    dataset = clinic.dataset._over(joined.table)
+    dataset = clinic.dataset._with_table(joined.table)
     return replace(dataset.count(), questions=(Question(joined.table, Count()),))
 
 

@@ -206,6 +206,11 @@ def read_condition(sql: str, table: Table | None = None) -> Condition:
     return text.read(lambda: _parse(sql), lambda tree: condition(text, tree), "age >= 65")
 
 
+def to_condition(given: Condition | str, table: Table) -> Condition:
+    """Return a condition, given as an object or as SQL text, checked against the columns of a table."""
+    return checked(table, read_condition(given, table) if isinstance(given, str) else given)
+
+
 def read_expression(sql: str) -> Expression:
     """Read a column made of columns, such as `FLOOR(age / 10) * 10`."""
     text = SqlText(sql, "an expression")
