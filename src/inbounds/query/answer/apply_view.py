@@ -12,9 +12,8 @@ from typing import Any
 from inbounds.exact.rational import round_nearest
 from inbounds.query.answer.answer import Answer, unlike
 from inbounds.query.answer.released.evaluate import evaluate, interval, is_true, slopes, to_cell, to_cells
-from inbounds.query.answer.released.leaf import Key, MeasureRef, PublicValue, ReleasedRow, measures_in
+from inbounds.query.answer.released.leaf import Cell, Key, MeasureRef, PublicValue, ReleasedRow, measures_in
 from inbounds.query.answer.view import Order, View, ViewColumn
-from inbounds.query.columns.column import Keys
 from inbounds.query.expressions.node import Node
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
@@ -41,7 +40,7 @@ class Viewer:
         ranks = {
             group.column.name: {label: rank for rank, label in enumerate(labels)}
             for group, labels in zip(groups, questions[0].labels, strict=True)
-            if not isinstance(group.column, Keys)
+            if group.column.has_order
         }
         return cls(released, tuple(group.column.name for group in groups), tuple(measures), tuple(bundles), ranks)
 
@@ -51,24 +50,21 @@ class Viewer:
         if not view:
             return self.released
         columns = view.columns or tuple(ViewColumn(MeasureRef(measure)) for measure in self.measures)
-        rows = [(place, self._read_row(place)) for place in range(len(self.released.rows))]
+        rows = [self._read_row(place) for place in range(len(self.released.rows))]
         if view.having is not None:
-            rows = [(place, row) for place, row in rows if is_true(view.having, row)]
+            rows = [row for row in rows if is_true(view.having, row)]
         for order in reversed(view.order):
             rows = self._order_rows(rows, order)
-        end = None if view.limit is None else view.offset + view.limit
-        places = [place for place, _ in rows[view.offset : end]]
-        cells = [[self._evaluate(column.of, place) for column in columns] for place in places]
-        keys = len(self.groups)
+        rows = rows[view.offset : None if view.limit is None else view.offset + view.limit]
+        cells = [[self._evaluate(column.of, row) for column in columns] for row in rows]
         return replace(
             self.released,
             columns=self._name_columns(view, columns),
             rows=tuple(
-                (*self.released.rows[place][:keys], *(cell[0] for cell in row))
-                for place, row in zip(places, cells, strict=True)
+                (*row.keys.values(), *(cell[0] for cell in line)) for row, line in zip(rows, cells, strict=True)
             ),
-            noise=tuple(tuple(cell[1] for cell in row) for row in cells),
-            intervals=tuple(tuple(cell[2] for cell in row) for row in cells) if self.released.intervals else (),
+            noise=tuple(tuple(cell[1] for cell in line) for line in cells),
+            intervals=tuple(tuple(cell[2] for cell in line) for line in cells) if self.released.intervals else (),
             confidences=(),
             noise_only=tuple(self._is_noise_only(column.of) for column in columns),
             measured=len(columns),
@@ -94,11 +90,12 @@ class Viewer:
             dict(zip(self.groups, row[:count], strict=True)),
             dict(zip(self.measures, row[count:], strict=True)),
             dict(zip(self.measures, intervals, strict=True)),
+            dict(zip(self.measures, self.released.noise[place], strict=True)),
         )
 
-    def _order_rows(self, rows: list[tuple[int, ReleasedRow]], order: Order) -> list[tuple[int, ReleasedRow]]:
+    def _order_rows(self, rows: list[ReleasedRow], order: Order) -> list[ReleasedRow]:
         """Return rows in order; those that are alike stay as they are."""
-        keyed = [(self._sort_key(order.of, row), (place, row)) for place, row in rows]
+        keyed = [(self._sort_key(order.of, row), row) for row in rows]
         present = [pair for pair in keyed if pair[0] is not None]
         present.sort(key=itemgetter(0), reverse=order.descending)
         missing = [pair for pair in keyed if pair[0] is None]
@@ -110,16 +107,12 @@ class Viewer:
         key = row.keys[of.of.name]
         return None if key is None else self.ranks[of.of.name][key]
 
-    def _evaluate(self, of: Node, place: int) -> tuple[Any, float | None, Any]:
+    def _evaluate(self, of: Node, row: ReleasedRow) -> Cell:
         """Return the value of an expression, its expected noise and its interval, as far as they follow."""
-        row = self._read_row(place)
-        noise = dict(zip(self.measures, self.released.noise[place], strict=True))
-        if isinstance(of, MeasureRef):
-            return row.values[of.measure], noise[of.measure], row.intervals[of.measure]
-        if isinstance(of, PublicValue):
+        if isinstance(of, MeasureRef | PublicValue):
             return of.cell(row)
         ends = to_cells(interval(of, row)) if self._hold_at_once(of) else None
-        return to_cell(evaluate(of, row)), _expect_noise(of, row, noise), ends
+        return to_cell(evaluate(of, row)), _expect_noise(of, row), ends
 
     def _is_noise_only(self, of: Node) -> bool:
         """Return whether what an expression is made of has an interval that is about the noise only."""
@@ -134,12 +127,13 @@ class Viewer:
         return sum(1 - Fraction(confidences[bundle]) for bundle in needed) <= 1 - Fraction(stated)
 
 
-def _expect_noise(of: Node, row: ReleasedRow, noise: Mapping[Measure, float | None]) -> float | None:
+def _expect_noise(of: Node, row: ReleasedRow) -> float | None:
     """Return the expected noise of what is linear in one measure: noise on several does not simply add up."""
     growth = slopes(of, row)
     if growth is None or len(growth) != 1:
         return None
     ((measure, slope),) = growth.items()
-    measure_noise = noise[measure]
-    expected = None if measure_noise is None else round_nearest(abs(slope) * Fraction(measure_noise))
-    return expected if expected is not None and isfinite(expected) else None
+    if (noise := row.noise[measure]) is None:
+        return None
+    expected = round_nearest(abs(slope) * Fraction(noise))
+    return expected if isfinite(expected) else None

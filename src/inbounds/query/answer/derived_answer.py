@@ -98,7 +98,7 @@ def _derive_from(
     if extra and not question.table.rows_are_units:  # a unit's rows would be weighed otherwise
         return None
     names = [str(group.column.name) for group in question.groups]
-    if any(str(group) not in asked.groups and not isinstance(group.column, Keys) for group in question.groups):
+    if any(str(group) not in asked.groups and group.column.has_order for group in question.groups):
         return None
     return _sum_rows(question, owned, asked.columns, extra, names)
 

@@ -9,7 +9,7 @@ looked at: whether there are any is not told.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from inbounds.query.answer.released.leaf import PublicValue, kind_of_measure
-from inbounds.query.columns.column import Column, Keys, Numbers, as_value
+from inbounds.query.columns.column import Column, Numbers, as_value
 from inbounds.query.columns.derived_column import stored_columns, whole_of
 from inbounds.query.columns.integer_range import Range, Ranges
 from inbounds.query.expressions.condition import And, Compare, Condition, Missing, Not, Or, joined
@@ -133,11 +133,17 @@ def _to_values(question: Question, column: Numbers, codes: list[int | None]) -> 
 
 def _compared_constants(question: Question, column: Numbers) -> dict[int, Fraction]:
     """Return the constants that a column is compared with by their codes: without a step these are only near them."""
-    constants: dict[int, Fraction] = {}
-    for test in question.condition.predicates() if question.condition is not None else ():
-        if isinstance(test, Compare) and test.operator == "=" and test.this == column.node:
-            constants[column.against("=", test.value)[1]] = column.literal(test.value)
-    return constants
+    values = _values_equal_to(column, question.condition.predicates() if question.condition is not None else ())
+    return {column.against("=", value)[1]: column.literal(value) for value in values}
+
+
+def _values_equal_to(column: Column, conditions: Iterable[Condition]) -> list[Any]:
+    """Return the constants that conditions say a column is equal to."""
+    return [
+        condition.value
+        for condition in conditions
+        if isinstance(condition, Compare) and condition.operator == "=" and condition.this == column.node
+    ]
 
 
 def _fixed_columns(question: Question) -> set[str]:
@@ -152,7 +158,7 @@ def _codes_by_column(question: Question) -> dict[str, Range]:
     codes = {name: each_one([code] * len(rows)) for name, code in _codes_in_where(question).items()}
     for at, group in enumerate(question.groups):
         if is_stored(group.column):
-            starts = range(group.size) if isinstance(group.column, Keys) else group.starts
+            starts = group.starts or range(group.size)
             codes[group.column.name] = each_one([starts[row[at] or 0] for row in rows])
     return codes
 
@@ -173,8 +179,6 @@ def _codes_in_where(question: Question) -> dict[str, int]:
 
 def _find_equal_code(condition: Condition, column: Column) -> int | None:
     """Return the code that a condition says a column is equal to, also if it says more that contradicts it."""
-    for part in condition.conjuncts():
-        if isinstance(part, Compare) and part.operator == "=" and part.this == column.node:
-            _, code = column.against("=", part.value)
-            return code if isinstance(column, Keys) or 0 <= code <= column.steps else None
-    return None
+    values = _values_equal_to(column, condition.conjuncts())
+    code = column.against("=", values[0])[1] if values else -1
+    return code if 0 <= code < column.size else None

@@ -19,7 +19,7 @@ from inbounds.query.expressions.functions import OF_MANY_ROWS
 from inbounds.query.expressions.node import ColumnRef, Node
 from inbounds.query.grammar.rows import condition, read_node, read_node_or_unit
 from inbounds.query.grammar.text import SqlText, function_name, kind
-from inbounds.query.grammar.values import is_number, read_constant
+from inbounds.query.grammar.values import read_constant
 from inbounds.query.question.group import by_bins, is_countable
 from inbounds.query.question.measure import (
     Cdf,
@@ -36,6 +36,7 @@ from inbounds.query.question.measure import (
     Variance,
 )
 from inbounds.query.question.quantile import MOST_LEVELS, Extreme, Quantile, refuse_level
+from inbounds.query.sql.unit_measures import take_all_rows
 from inbounds.query.tables.table import Table
 
 REMEDIES: dict[type[exp.Expr], str] = {
@@ -90,11 +91,7 @@ def refuse_no_measure(text: SqlText, node: exp.Expr) -> None:
 
 def _count(text: SqlText, call: exp.Expr) -> MeasureCall:
     (this,) = text.arguments(call, 1, "COUNT(*)")
-    if isinstance(this, exp.Star):
-        text.take(this)
-        return MeasureCall(Count())
-    if is_number(this):
-        read_constant(text, this)
+    if take_all_rows(text, this):
         return MeasureCall(Count())
     if isinstance(this, exp.Distinct):
         text.take(this, "expressions")

@@ -46,11 +46,7 @@ def read_unit_measure(text: SqlText, node: exp.Expr) -> UnitMeasure:
 
 def _count(text: SqlText, node: exp.Expr) -> UnitMeasure:
     (this,) = text.arguments(node, 1, "COUNT(*)")
-    if isinstance(this, exp.Star):
-        text.take(this)
-        return UnitMeasure("COUNT")
-    if is_number(this):
-        read_constant(text, this)
+    if take_all_rows(text, this):
         return UnitMeasure("COUNT")
     if isinstance(this, exp.Distinct):
         text.take(this, "expressions")
@@ -58,6 +54,17 @@ def _count(text: SqlText, node: exp.Expr) -> UnitMeasure:
             text.refuse(this, "COUNT(DISTINCT) takes one column; name one")
         return UnitMeasure("COUNT DISTINCT", read_node(text, this.expressions[0]))
     return UnitMeasure("COUNT", read_node(text, this))
+
+
+def take_all_rows(text: SqlText, argument: exp.Expr) -> bool:
+    """Return whether all rows are counted, as in COUNT(*) and COUNT(1); if so, the argument is taken."""
+    if isinstance(argument, exp.Star):
+        text.take(argument)
+        return True
+    if is_number(argument):
+        read_constant(text, argument)
+        return True
+    return False
 
 
 def _with_end(text: SqlText, node: exp.Expr, name: str) -> UnitMeasure:

@@ -15,7 +15,16 @@ from typing import Any
 
 from inbounds.exact.rational import round_nearest
 from inbounds.query.answer.released.functions import FUNCTIONS
-from inbounds.query.answer.released.leaf import Ends, Exact, Kind, Leaf, MeasureRef, ReleasedRow, measures_in
+from inbounds.query.answer.released.leaf import (
+    Ends,
+    Exact,
+    Kind,
+    Leaf,
+    MeasureRef,
+    ReleasedRow,
+    are_numbers,
+    measures_in,
+)
 from inbounds.query.expressions.arithmetic import Binary, Call, Case, Negative
 from inbounds.query.expressions.condition import And, Compare, Comparison, Condition, In, Missing, Not, Or
 from inbounds.query.expressions.node import Constant, Node
@@ -30,6 +39,9 @@ MOST_PARTS = 500
 MOST_DEPTH = 50
 """They may be nested so deep: they are worked through on the stack."""
 
+KIND_OF_CONSTANT: dict[type, Kind] = {type(None): "nothing", bool: "truth", str: "text", date: "day"}
+"""What a constant is; of any other type, a number."""
+
 Slopes = Mapping[Measure, Fraction]
 
 
@@ -42,10 +54,10 @@ def evaluate(node: Node, row: ReleasedRow) -> Exact:  # noqa: PLR0911  one for e
             return node.value
         case Binary():
             left, right = evaluate(node.left, row), evaluate(node.right, row)
-            return _compute(node.operator, left, right) if _are_numbers(left, right) else None
+            return _compute(node.operator, left, right) if are_numbers(left, right) else None
         case Negative():
             value = evaluate(node.this, row)
-            return -value if _are_numbers(value) else None
+            return -value if are_numbers(value) else None
         case Call():
             return FUNCTIONS[node.function].value([evaluate(argument, row) for argument in node.arguments])
         case Case():
@@ -135,7 +147,7 @@ def slopes(node: Node, row: ReleasedRow) -> Slopes | None:
             return None if inside is None else {measure: -slope for measure, slope in inside.items()}
         case Binary():
             return _slopes_of_binary(node, row)
-    return {} if not measures_in(node) and isinstance(evaluate(node, row), int | Fraction) else None
+    return {} if not measures_in(node) and are_numbers(evaluate(node, row)) else None
 
 
 def _slopes_of_binary(node: Binary, row: ReleasedRow) -> Slopes | None:
@@ -150,7 +162,7 @@ def _slopes_of_binary(node: Binary, row: ReleasedRow) -> Slopes | None:
         return None
     steep, factor = (right, node.left) if right else (left, node.right)
     value = evaluate(factor, row)
-    if not isinstance(value, int | Fraction) or (node.operator == "/" and value == 0):
+    if not are_numbers(value) or (node.operator == "/" and value == 0):
         return None
     scale = 1 / Fraction(value) if node.operator == "/" else Fraction(value)
     return {measure: slope * scale for measure, slope in steep.items()}
@@ -162,7 +174,7 @@ def kind_of_node(node: Node) -> Kind:
         case Leaf():
             return node.kind
         case Constant():
-            return _kind_of_constant(node)
+            return KIND_OF_CONSTANT.get(type(node.value), "number")
         case Call():
             return common_kind(node.arguments)
         case Case():
@@ -177,14 +189,6 @@ def common_kind(nodes: Sequence[Node]) -> Kind:
     return next((kind for kind in map(kind_of_node, nodes) if kind != "nothing"), "nothing")
 
 
-def _kind_of_constant(node: Constant) -> Kind:
-    if node.value is None:
-        return "nothing"
-    if isinstance(node.value, bool):
-        return "truth"
-    return "text" if isinstance(node.value, str) else "day" if isinstance(node.value, date) else "number"
-
-
 def refuse_size(node: Node) -> str | None:
     """Return why an expression is too large to be worked with, or None if it is not."""
     if node.has_more_parts_than(MOST_PARTS):
@@ -192,10 +196,6 @@ def refuse_size(node: Node) -> str | None:
     if node.depth > MOST_DEPTH:
         return f"an expression may be nested at most {MOST_DEPTH} deep, got more; ask something simpler"
     return None
-
-
-def _are_numbers(*values: Exact) -> bool:
-    return all(isinstance(value, int | Fraction) for value in values)
 
 
 def _compute(operator: str, left: int | Fraction, right: int | Fraction) -> int | Fraction | None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
-from inbounds.query.answer.released.leaf import Ends, Exact
+from inbounds.query.answer.released.leaf import Ends, Exact, are_numbers
 
 MOST_DIGITS = 15
 """A number is rounded to so many digits after the point at most, or before it."""
@@ -42,14 +42,14 @@ def round_half_away(value: Number, digits: int) -> Number:
 
 def _of_one(change: Callable[[Number], Number]) -> Callable[[Sequence[Exact]], Exact]:
     def value(arguments: Sequence[Exact]) -> Exact:
-        return change(arguments[0]) if isinstance(arguments[0], int | Fraction) else None
+        return change(arguments[0]) if are_numbers(arguments[0]) else None
 
     return value
 
 
 def _round(arguments: Sequence[Exact]) -> Exact:
     number, digits = arguments[0], arguments[1] if len(arguments) > 1 else 0
-    return round_half_away(number, digits) if isinstance(number, int | Fraction) and isinstance(digits, int) else None
+    return round_half_away(number, digits) if are_numbers(number) and isinstance(digits, int) else None
 
 
 def _round_ends(arguments: Sequence[Ends]) -> Ends:

@@ -25,6 +25,9 @@ Exact = Any
 
 Ends = tuple[int | Fraction, int | Fraction]
 
+Cell = tuple[Any, float | None, tuple[Any, Any] | None]
+"""What is shown of an expression in a row: its value, the expected noise on it, and its interval."""
+
 
 @dataclass(frozen=True)
 class ReleasedRow:
@@ -33,6 +36,7 @@ class ReleasedRow:
     keys: Mapping[str, Any]
     values: Mapping[Measure, Any]
     intervals: Mapping[Measure, tuple[Any, Any] | None]
+    noise: Mapping[Measure, float | None] = field(default_factory=dict)
 
 
 class Leaf(Node):
@@ -47,7 +51,7 @@ class Leaf(Node):
     def interval(self, row: ReleasedRow) -> Ends | None:
         """Return where it lies; None if it is no number, or nothing says."""
         value = self.value(row)
-        return (value, value) if self.kind == "number" and isinstance(value, int | Fraction) else None
+        return (value, value) if self.kind == "number" and are_numbers(value) else None
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,11 @@ class MeasureRef(Leaf):
         if ends is None or self.kind != "number":
             return None
         low, high = exactly(ends[0]), exactly(ends[1])
-        return (low, high) if isinstance(low, int | Fraction) and isinstance(high, int | Fraction) else None
+        return (low, high) if are_numbers(low, high) else None
+
+    def cell(self, row: ReleasedRow) -> Cell:
+        """Return what was released, as it was."""
+        return row.values[self.measure], row.noise[self.measure], row.intervals[self.measure]
 
     def __str__(self) -> str:
         return self.measure.in_expression
@@ -116,7 +124,7 @@ class PublicValue(Leaf):
         """Return the value."""
         return exactly(self._stated(row))
 
-    def cell(self, row: ReleasedRow) -> tuple[Any, float | None, tuple[Any, Any] | None]:
+    def cell(self, row: ReleasedRow) -> Cell:
         """Return the value as it is shown, that it has no noise, and where it lies: there."""
         value = self._stated(row)
         return (None, None, None) if value is None else (value, 0.0, (value, value))
@@ -147,6 +155,11 @@ def kind_of_measure(columns: Mapping[str, Column], measure: Measure) -> Kind:
     """Return what is released of a measure: days for the mean and the quantiles of days, else numbers."""
     days = measure.is_value and kind_of(find_column(columns, measure.nodes[0])) == "day"
     return "day" if days else "number"
+
+
+def are_numbers(*values: Exact) -> bool:
+    """Return whether values are numbers, of which none is missing."""
+    return all(isinstance(value, int | Fraction) for value in values)
 
 
 def exactly(value: Any) -> Exact:
