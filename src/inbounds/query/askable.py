@@ -178,11 +178,7 @@ class Questions(ABC):
         """Return the histogram or the cumulative distribution that was read from SQL."""
         assert select.histogram is not None
         column, bins = Expression(select.histogram[0]), select.histogram[1]
-        if not measure.names_groups_by_top:
-            return self.histogram(column, bins)
-        if select.groupings.keys:
-            raise InvalidQuestion("CDF covers all rows at once; leave GROUP BY out, and choose the group in WHERE")
-        return self.cdf(column, bins)
+        return self.cdf(column, bins) if measure.names_groups_by_top else self.histogram(column, bins)
 
 
 def _measures_alone(query: Query) -> tuple[Measure, ...]:

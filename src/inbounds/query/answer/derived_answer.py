@@ -77,10 +77,8 @@ def derive_table(contract: str, question: Question, texts: Iterable[tuple[str, s
         if '"asked"' not in text or unfinished_table.load(text) is not None:  # most add up to nothing, and are not read
             continue
         owned = Answer.load(text, Fraction(0), request_id)
-        if owned.asked is not None:
-            table = _derive_from(owned, StoredQuestion.load(owned.asked), question, wanted)
-            if table is not None:
-                return table
+        if owned.asked and (table := _derive_from(owned, StoredQuestion.load(owned.asked), question, wanted)):
+            return table
     return None
 
 
@@ -132,10 +130,8 @@ def _sum_rows(
 def _build_table(
     question: Question, owned: Answer, by_key: Mapping[tuple[Any, ...], list[int]], note: str | None
 ) -> DerivedTable:
-    labels = question.labels
     rows, noise, intervals = [], [], []
-    for codes in question.rows:
-        key = tuple(None if code is None else labels[i][code] for i, code in enumerate(codes))
+    for key in question.row_keys:
         places = by_key.get(key, [])
         rows.append((*key, _sum([owned.rows[place][-1] for place in places])))
         is_single = len(places) == 1

@@ -142,23 +142,19 @@ class Explanation:
     def _blocks(self) -> list[dict[str, str]]:
         """Return what is said, by what it is called: of all together, then of each part, without statements."""
         cost = f"{write_end(self.epsilon)} in total"
-        head = {"question": self.question, "cost (ε)": cost}
-        if self.lasting is not None:
-            head["rho"] = str(self.lasting)
-        if self.shown is not None:
-            head["shown"] = self.shown
-        if self.useless is not None:
-            head["refused"] = f"{self.useless}; {INSIST}"
-        if self.warnings:
-            head["warning"] = " ".join(self.warnings)
-        if self.public is not None:
-            head["public"] = self.public
-        if self.made:
-            head["input columns"] = "; ".join(self.made)
-        if self.from_columns:
-            head["derived columns"] = "; ".join(f"{name} in {bounds}" for name, bounds in self.from_columns.items())
-        if self.owned is not None:
-            head["free"] = f"{self.owned}: ask with an epsilon of 0"
+        lines = {
+            "question": self.question,
+            "cost (ε)": cost,
+            "rho": self.lasting,
+            "shown": self.shown,
+            "refused": self.useless and f"{self.useless}; {INSIST}",
+            "warning": " ".join(self.warnings),
+            "public": self.public,
+            "input columns": "; ".join(self.made),
+            "derived columns": "; ".join(f"{name} in {bounds}" for name, bounds in self.from_columns.items()),
+            "free": self.owned and f"{self.owned}: ask with an epsilon of 0",
+        }
+        head = {name: str(text) for name, text in lines.items() if text}
         if len(self.parts) == 1:
             return [{**head, **self.parts[0].told(), "row limit": self.row_limit}]
         blocks = [{**head, "row limit": self.row_limit}]

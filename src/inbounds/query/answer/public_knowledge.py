@@ -41,15 +41,9 @@ def public_values(question: Question, measures: Sequence[Measure]) -> dict[Measu
             if question.condition is not None and not can_be_met(question.table, question.condition):
                 values = [None] * len(values)
             kind = kind_of_measure(question.table.columns, measure)
-            public[measure] = PublicValue(measure, dict(zip(_keys(question), values, strict=True)), kind)
+            public[measure] = PublicValue(measure, dict(zip(question.row_keys, values, strict=True)), kind)
     names = Counter(value.name for value in public.values())
     return {measure: replace(value, has_namesake=names[value.name] > 1) for measure, value in public.items()}
-
-
-def _keys(question: Question) -> list[tuple[Any, ...]]:
-    """Return the keys of every group."""
-    labels = question.labels
-    return [tuple(labels[at][code or 0] for at, code in enumerate(row)) for row in question.rows]
 
 
 def _find_values(question: Question, measure: Measure) -> list[Any] | None:
@@ -103,7 +97,7 @@ def _values_of_key(question: Question, column: Numbers) -> list[Any] | None:
     """Return the key of every group, if that is what is measured."""
     for at, group in enumerate(question.groups):
         if group.column.name == column.name:
-            return [keys[at] for keys in _keys(question)]
+            return [keys[at] for keys in question.row_keys]
     return None
 
 

@@ -55,7 +55,7 @@ class PublicPart:
     def answer(self) -> Answer:
         """Return the answer to a question all of which is public: nothing is charged, drawn, kept or looked at."""
         first = self.questions[0]
-        keys = tuple(tuple(first.labels[at][code or 0] for at, code in enumerate(row)) for row in first.rows)
+        keys = tuple(first.row_keys)
         nothing = ((),) * len(keys)
         names = tuple(group.column.name for group in first.groups)
         empty = Answer(names, keys, nothing, Fraction(0), "", None, nothing, measured=0)

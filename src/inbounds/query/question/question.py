@@ -148,6 +148,12 @@ class Question:
         """What the groups of each column are called; in a cumulative distribution, by their greatest value."""
         return [group.tops if self.measure.names_groups_by_top else group.labels for group in self.groups]
 
+    @property
+    def row_keys(self) -> list[tuple[Any, ...]]:
+        """What the groups of each row of the answer are called, None where one is added up."""
+        labels = self.labels
+        return [tuple(None if code is None else labels[i][code] for i, code in enumerate(row)) for row in self.rows]
+
     def __str__(self) -> str:
         """Return the question in SQL: equal questions give equal texts."""
         return sql_of((self,))

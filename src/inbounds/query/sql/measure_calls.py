@@ -74,10 +74,8 @@ class MeasureCalls:
     def _refuse_beside_histogram(self, calls: list[tuple[exp.Expr, MeasureCall]]) -> None:
         for node, call in calls:
             if call.histogram is not None:
-                self._text.refuse(
-                    node,
-                    f"{node.name.upper()} cannot be combined with other measures; ask for it in a separate query",
-                )
+                why = f"{node.name.upper()} cannot be combined with other measures; ask for it in a separate query"
+                self._text.refuse(node, why)
 
     def _refuse_of_other_rows(self, calls: list[tuple[exp.Expr, MeasureCall]]) -> None:
         for node, call in calls:

@@ -105,10 +105,8 @@ class ViewReader:
     def _read_key_in_expression(self, node: exp.Column) -> Node:
         column = ColumnRef(read_column(self._text, node))
         if column not in self._keys:
-            self._text.refuse(
-                node,
-                f"{column.name} is not in GROUP BY, and rows are never shown; put it into a measure, or group by it",
-            )
+            why = f"{column.name} is not in GROUP BY, and rows are never shown; put it into a measure, or group by it"
+            self._text.refuse(node, why)
         return self._to_key(column)
 
     def _refuse_same_names(self, tree: exp.Select) -> None:
