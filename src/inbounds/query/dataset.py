@@ -244,7 +244,7 @@ class Dataset(Questions):
         """Return this dataset with another table to ask; the source, the budget and the ledger are the same."""
         dataset = copy(self)
         dataset.table, dataset._whole = table, self if self._whole is None else self._whole
-        for name in ("engine", "ledger", "identity"):
+        for name in ("engine", "ledger", "identity"):  # which are cached, and of the table before
             dataset.__dict__.pop(name, None)
         return dataset
 

@@ -168,6 +168,7 @@ class Query:
     @sheltered()
     def plans(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> tuple[Plan, ...]:
         """Return how each question will be answered, with its part of epsilon."""
+        # What is public needs no plan, and epsilon is split between the rest only.
         cost, fixed = read_cost(epsilon), read_pooling(pooling)
         if self._public:
             paid, weights = self._paid, self._weights_of_paid(weights)

@@ -53,7 +53,7 @@ class Viewer:
         rows = [self._read_row(place) for place in range(len(self.released.rows))]
         if view.having is not None:
             rows = [row for row in rows if is_true(view.having, row)]
-        for order in reversed(view.order):
+        for order in reversed(view.order):  # sorting is stable, so what comes first in the view prevails
             rows = self._order_rows(rows, order)
         rows = rows[view.offset : None if view.limit is None else view.offset + view.limit]
         cells = [[self._evaluate(column.of, row) for column in columns] for row in rows]
@@ -124,6 +124,7 @@ class Viewer:
         stated = self.released.confidence
         confidences = dict(zip(self.bundles, self.released.confidences or (stated,) * len(self.bundles), strict=True))
         needed = {self.bundles[self.measures.index(measure)] for measure in measures_in(of)}
+        # By the union bound: each bundle misses with the rest of its confidence.
         return sum(1 - Fraction(confidences[bundle]) for bundle in needed) <= 1 - Fraction(stated)
 
 

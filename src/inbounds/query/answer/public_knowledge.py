@@ -163,6 +163,7 @@ def _codes_in_where(question: Question) -> dict[str, int]:
     condition = question.condition
     if condition is not None:
         for column in filter(is_stored, map(question.table.column, condition.columns())):
+            # A column is fixed if one value is left and no row that meets the condition lacks it, whatever WHERE says.
             (code,) = only_codes(replace(question, groups=()), column) or (None,)
             if code is not None and not can_be_met(question.table, joined(And, condition, Missing(column.node))):
                 codes[column.name] = code

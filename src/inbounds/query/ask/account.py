@@ -52,7 +52,7 @@ class Account:
                 create=self.create,
             )
         except BaseException:
-            if ledger is not place:
+            if ledger is not place:  # one that was handed over stays open for its owner
                 ledger.close()
             raise
         return ledger

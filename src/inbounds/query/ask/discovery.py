@@ -78,6 +78,7 @@ def discover(  # noqa: PLR0913  what is asked, at which cost, by whom
     entropy: Entropy = system,
 ) -> Discovered:
     """Publish the keys of a column that enough units have; charges (epsilon, delta) first."""
+    # Whatever can be refused is refused before the charge; after it, what goes wrong is for `draw_once` to keep.
     selection = KeySelection(
         as_written(epsilon, "epsilon", InvalidParameter),
         as_written(delta, "delta", InvalidParameter),

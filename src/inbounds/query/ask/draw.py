@@ -47,6 +47,7 @@ def draw_once(ledger: Ledger, receipt: Receipt, run: Callable[[], Rows], draw: C
 
     `draw` returns the text to be kept.  Whatever it raises is kept as a failure, and told as `AnswerFailed`.
     """
+    # What the ledger has comes before what waits for it in this process, and only without either is anything drawn.
     text = receipt.answer
     if text is None:
         text = _waiting.get(ledger, {}).get(_charge_of(receipt))

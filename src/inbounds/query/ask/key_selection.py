@@ -66,7 +66,7 @@ class KeySelection:
             while len(chances) <= MOST_STEPS:
                 last = chances[-1]
                 up, down = grow * last + d, 1 - shrink * (1 - last - d)
-                chance = up if up.mid() < down.mid() else down
+                chance = up if up.mid() < down.mid() else down  # which may be the larger by a hair: SLACK covers that
                 if chance.mid() >= 1:
                     return tuple(chances)
                 chances.append(chance)

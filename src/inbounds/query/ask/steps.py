@@ -107,6 +107,7 @@ class Asking:
         confidences = self._confidences()
         drawn_from = zip(plans, totals, confidences, strict=True)
         parts = [_draw(plan, total, confidence, report) for plan, total, confidence in drawn_from]
+        # If one table failed, all that was measured is kept: it is paid for, and can be tried again for nothing.
         if (answers := unfinished_table.complete_answers(parts)) is None:
             return unfinished_table.dump(parts)
         answer = Answer.of(plans, self.query.places, answers, "", self.confidence)

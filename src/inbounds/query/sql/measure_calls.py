@@ -78,6 +78,7 @@ class MeasureCalls:
                 self._text.refuse(node, why)
 
     def _refuse_of_other_rows(self, calls: list[tuple[exp.Expr, MeasureCall]]) -> None:
+        """Refuse COUNT(column) beside others: it leaves rows out, and all measures of a SELECT are of the same rows."""
         for node, call in calls:
             if call.conditions:
                 self._text.refuse(

@@ -239,6 +239,7 @@ def _read_join(
             _key_of_join(node),
             f"{left[0]}.{left[1]} is missing in rows without a match; join {join_alias} to {alias}.{first.owner}",
         )
+    # A private table is joined on the unit only, also by way of a table that was joined on it before.
     owners = {name: table.owner for name, table in _private_tables(alias, first, before).items()}
     owner = owners.get(left[0] or alias, "") if left[0] or left[1] == first.owner else ""
     if first.owner is None or left[1] != owner or right[1] != table.owner:
@@ -276,6 +277,7 @@ def _read_pair(
     if using or not isinstance(on, exp.EQ):
         text.refuse(node, f"a join takes one pair of columns; {_suggest_joins(first, tables)}")
     text.take(on, "this", "expression")
+    # Either column may come first; the left one is to be that of a table before.
     left, right = (_read_side(text, side, alias, _column_names(first, tables)) for side in (on.this, on.expression))
     if left[0] == alias:
         left, right = right, left

@@ -126,7 +126,7 @@ class ViewReader:
             return None
         try:
             column = read_node(self._text, node)
-        except InvalidQuestion:
+        except InvalidQuestion:  # it may still be an expression over released values
             return None
         return self._to_key(column) if column in self._keys else None
 
@@ -190,6 +190,7 @@ def is_of_columns(node: exp.Expr) -> bool:
 
 def released_names(columns: Sequence[ViewColumn]) -> dict[str, Node]:
     """Return what is shown, by what its columns are called."""
+    # Measures that go together are answered, and named, by one question: the names are those of the answer to come.
     measures = tuple(dict.fromkeys(measure for column in columns for measure in measures_in(column.of)))
     shared = Shared.of(measures)
     names = {

@@ -133,6 +133,7 @@ def _interval_of_binary(node: Binary, row: ReleasedRow) -> Ends | None:
     left, right = interval(node.left, row), interval(node.right, row)
     if left is None or right is None or (node.operator == "/" and right[0] <= 0 <= right[1]):
         return None
+    # With the other number fixed, each operation grows or falls throughout, so the extremes are at corners.
     corners = [corner for a, b in product(left, right) if (corner := _compute(node.operator, a, b)) is not None]
     return min(corners), max(corners)
 
@@ -158,7 +159,7 @@ def _slopes_of_binary(node: Binary, row: ReleasedRow) -> Slopes | None:
     if node.operator in ("+", "-"):
         sign, zero = 1 if node.operator == "+" else -1, Fraction(0)
         return {measure: left.get(measure, zero) + sign * right.get(measure, zero) for measure in {**left, **right}}
-    if right and (left or node.operator == "/"):
+    if right and (left or node.operator == "/"):  # a product of measures, or one divided by another, is not linear
         return None
     steep, factor = (right, node.left) if right else (left, node.right)
     value = evaluate(factor, row)
