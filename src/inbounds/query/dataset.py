@@ -318,7 +318,7 @@ class Dataset(Questions):
 
     def unchecked_ledger(self) -> AbstractContextManager[Ledger]:
         """Return the ledger as it is, for whoever looks at it: it may know another contract, or be altered."""
-        return self._account.unchecked()
+        return self._account.open_unchecked()
 
     def recorded_terms(self) -> Terms | None:
         """Return the terms recorded in the ledger for this dataset, whether they are this contract's or not."""

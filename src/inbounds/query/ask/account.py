@@ -58,7 +58,7 @@ class Account:
         return ledger
 
     @contextmanager
-    def unchecked(self) -> Iterator[Ledger]:
+    def open_unchecked(self) -> Iterator[Ledger]:
         """Yield the ledger as it is: it may know another contract, or be altered."""
         place = self.place
         if isinstance(place, Ledger):

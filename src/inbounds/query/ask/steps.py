@@ -113,7 +113,7 @@ class Asking:
         answer = Answer.of(plans, self.query.places, answers, "", self.confidence)
         raised = tuple(confidences[which] for which, _ in self.query.places)
         raised = raised if set(confidences) != {self.confidence} else ()
-        return replace(answer, asked=_reusable(self.query, plans), confidences=raised).dump()
+        return replace(answer, asked=_stored_question(self.query, plans), confidences=raised).dump()
 
     def read(self, plans: Sequence[Plan], receipt: Receipt, text: str) -> Answer:
         """Return the answer that was kept, as it is shown to whoever asked."""
@@ -176,10 +176,10 @@ def _draw(plan: Plan, totals: Any, confidence: float, report: Progress) -> Part:
 
 def longest_text(query: Query, plans: Sequence[Plan]) -> int:
     """Return how long the text that is kept of an answer can get, whatever is drawn."""
-    return max(Answer.longest(plans, query.places, _reusable(query, plans)), unfinished_table.longest(plans))
+    return max(Answer.longest(plans, query.places, _stored_question(query, plans)), unfinished_table.longest(plans))
 
 
-def _reusable(query: Query, plans: Sequence[Plan]) -> dict[str, Any] | None:
+def _stored_question(query: Query, plans: Sequence[Plan]) -> dict[str, Any] | None:
     """Return what is asked if the answer is one table that adds up, so that its sums and parts are free later."""
     if len(plans) > 1 or not isinstance(plans[0].answering, JointTable):
         return None

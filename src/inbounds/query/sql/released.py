@@ -62,9 +62,9 @@ class ReleasedScope(Scope):
             )
         name = function_name(node)
         name = SYNONYMS.get(name, name)
-        return self._function(name, node) if name in FUNCTIONS else self._read_measure(node)
+        return self._read_function(name, node) if name in FUNCTIONS else self._read_measure(node)
 
-    def _function(self, name: str, node: exp.Expr) -> Node:
+    def _read_function(self, name: str, node: exp.Expr) -> Node:
         function = FUNCTIONS[name]
         arguments = self.text.arguments(node, function.most, function.like)
         if len(arguments) < function.least:
@@ -95,9 +95,9 @@ class ReleasedScope(Scope):
             return Constant(read_constant(self.text, node))
         if node.to.this != exp.DataType.Type.DATE or not isinstance(node.this, exp.Literal):
             return self.call(node)
-        return self._day(node, Constant(read_constant(self.text, node)))
+        return self._to_day(node, Constant(read_constant(self.text, node)))
 
-    def _day(self, node: exp.Expr, text: Constant) -> Constant:
+    def _to_day(self, node: exp.Expr, text: Constant) -> Constant:
         try:
             return Constant(date.fromisoformat(str(text.value)))
         except ValueError:
@@ -120,7 +120,7 @@ class ReleasedScope(Scope):
         """Return values that can stand for each other: a text beside a day is one."""
         if "day" in map(kind_of_node, values):
             values = [
-                self._day(node, value) if isinstance(value, Constant) and kind_of_node(value) == "text" else value
+                self._to_day(node, value) if isinstance(value, Constant) and kind_of_node(value) == "text" else value
                 for node, value in zip(nodes, values, strict=True)
             ]
         first = common_kind(values)
@@ -133,11 +133,11 @@ class ReleasedScope(Scope):
 
     def compare(self, left: exp.Expr, operator: Comparison, right: exp.Expr) -> Condition:
         """Read a comparison of what can be compared."""
-        this, other = self._comparable([left, right], ordered=operator not in ("=", "<>"))
+        this, other = self._read_comparable([left, right], ordered=operator not in ("=", "<>"))
         return Compare(this, operator, other)
 
     def is_in(self, node: exp.In) -> Condition:
-        this, *values = self._comparable([node.this, *node.expressions], ordered=False)
+        this, *values = self._read_comparable([node.this, *node.expressions], ordered=False)
         options = []
         for at, value in zip(node.expressions, values, strict=True):
             if not isinstance(value, Constant) or value.value is None:
@@ -160,7 +160,7 @@ class ReleasedScope(Scope):
             f"{kind(node)} is not a condition on released values; use comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL",
         )
 
-    def _comparable(self, nodes: list[exp.Expr], *, ordered: bool) -> list[Node]:
+    def _read_comparable(self, nodes: list[exp.Expr], *, ordered: bool) -> list[Node]:
         """Return what is compared, if it can be."""
         values = [read_part(self, node) for node in nodes]
         for node, value in zip(nodes, values, strict=True):

@@ -31,7 +31,7 @@ def read_unit_measure(text: SqlText, node: exp.Expr) -> UnitMeasure:
     """Read what is made of the rows of a unit."""
     name = function_name(node)
     if name in ENDS:
-        return _with_end(text, node, name)
+        return _read_with_end(text, node, name)
     if name == "COUNT":
         return _count(text, node)
     if name not in OF_COLUMN:
@@ -67,7 +67,7 @@ def take_all_rows(text: SqlText, argument: exp.Expr) -> bool:
     return False
 
 
-def _with_end(text: SqlText, node: exp.Expr, name: str) -> UnitMeasure:
+def _read_with_end(text: SqlText, node: exp.Expr, name: str) -> UnitMeasure:
     """Read a count or a sum with an end: LEAST(SUM(cost), 500), or the other way round."""
     arguments = text.arguments(node, 2, f"{name}(COUNT(*), 50)")
     calls = list(filter(function_name, arguments))

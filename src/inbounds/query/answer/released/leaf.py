@@ -68,7 +68,7 @@ class Key(Leaf):
 
     def value(self, row: ReleasedRow) -> Exact:
         """Return the key."""
-        return exactly(row.keys[self.of.name])
+        return to_exact(row.keys[self.of.name])
 
     def __str__(self) -> str:
         return str(self.of)
@@ -83,14 +83,14 @@ class MeasureRef(Leaf):
 
     def value(self, row: ReleasedRow) -> Exact:
         """Return what was released."""
-        return exactly(row.values[self.measure])
+        return to_exact(row.values[self.measure])
 
     def interval(self, row: ReleasedRow) -> Ends | None:
         """Return the interval around it, if both ends are finite numbers."""
         ends = row.intervals.get(self.measure)
         if ends is None or self.kind != "number":
             return None
-        low, high = exactly(ends[0]), exactly(ends[1])
+        low, high = to_exact(ends[0]), to_exact(ends[1])
         return (low, high) if are_numbers(low, high) else None
 
     def cell(self, row: ReleasedRow) -> Cell:
@@ -122,14 +122,14 @@ class PublicValue(Leaf):
 
     def value(self, row: ReleasedRow) -> Exact:
         """Return the value."""
-        return exactly(self._stated(row))
+        return to_exact(self._value_for(row))
 
     def cell(self, row: ReleasedRow) -> Cell:
         """Return the value as it is shown, that it has no noise, and where it lies: there."""
-        value = self._stated(row)
+        value = self._value_for(row)
         return (None, None, None) if value is None else (value, 0.0, (value, value))
 
-    def _stated(self, row: ReleasedRow) -> Any:
+    def _value_for(self, row: ReleasedRow) -> Any:
         return self.values.get(tuple(row.keys.values()))
 
     def __str__(self) -> str:
@@ -162,7 +162,7 @@ def are_numbers(*values: Exact) -> bool:
     return all(isinstance(value, int | Fraction) for value in values)
 
 
-def exactly(value: Any) -> Exact:
+def to_exact(value: Any) -> Exact:
     """Return a released value or key exactly, a float as the decimal that it is written as; None for an infinity."""
     if not isinstance(value, float):
         return value
