@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.columns.condition_check import checked
 from inbounds.query.columns.derived_column import Derived
 from inbounds.query.expressions.builder import Expression
 from inbounds.query.expressions.condition import And, Condition, joined
 from inbounds.query.expressions.node import Node, quoted
-from inbounds.query.grammar.rows import read_condition
+from inbounds.query.grammar.rows import to_condition
 from inbounds.query.question.cells import finest, possible_cells, possible_finest, project
 from inbounds.query.question.group import MOST_CELLS, MOST_SETS, Group, by_key
 from inbounds.query.question.measure import Measure
@@ -46,8 +45,7 @@ class Question:
 
     def where(self, condition: Condition | str) -> Question:
         """Return the question about fewer rows: a condition, or its text as in SQL."""
-        parsed = read_condition(condition, self.table) if isinstance(condition, str) else condition
-        new = checked(self.table, parsed)
+        new = to_condition(condition, self.table)
         return replace(self, condition=new if self.condition is None else joined(And, self.condition, new))
 
     def by(self, *names: str | Expression) -> Question:
