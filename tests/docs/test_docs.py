@@ -20,6 +20,7 @@ import math
 import re
 import runpy
 import shlex
+import shutil
 import tokenize
 import tomllib
 from collections.abc import Callable
@@ -125,13 +126,23 @@ def write_files(text: str, folder: Path) -> int:
     return len(files)
 
 
+@pytest.fixture(scope="module")
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the demonstration keeps, its ledger with what it has spent among others; to be copied."""
+    folder = tmp_path_factory.mktemp("demonstration")
+    tell(folder)
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_example_does_what_it_shows(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_example_does_what_it_shows(
+    document: Path, demonstration: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The Python in a document runs from top to bottom, asserts what is true, and shows what comes out."""
     text = document.read_text("utf-8")
     if write_files(text, tmp_path) or LOADED in text:
-        tell(tmp_path)
+        shutil.copytree(demonstration, tmp_path, dirs_exist_ok=True)
         monkeypatch.chdir(tmp_path)
     blocks = len(re.findall(r"```(?:python|output)\b", text))
     if f'connect("{ADDRESS}")' not in text:
@@ -210,10 +221,14 @@ RUN = ("README.md", "docs/index.md", "docs/first-contract.md")
 @pytest.mark.slow
 @pytest.mark.parametrize("document", RUN)
 def test_every_command_does_what_is_shown(
-    document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    document: str,
+    demonstration: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Every command in a document succeeds in the folder of the demonstration; docs/cli.md has tests of its own."""
-    tell(tmp_path)
+    shutil.copytree(demonstration, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
 
     def typed(words: list[str]) -> str:
@@ -228,11 +243,11 @@ def test_every_command_does_what_is_shown(
 
 @pytest.mark.slow
 def test_the_walk_through_has_one_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    demonstration: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whoever follows the page about a first contract spends from the ledger of the demonstration alone."""
     text = (ROOT / "docs" / "first-contract.md").read_text("utf-8")
-    tell(tmp_path)
+    shutil.copytree(demonstration, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     write_files(text, tmp_path)
     run_commands(text, lambda words: (main(words), capsys.readouterr().out)[1])
