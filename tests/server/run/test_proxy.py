@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.helpers.served_hospital import As, Served, bearer, build, running
+from tests.helpers.served_hospital import As, Running, Served, bearer, build, running
 
 PROXY = """
 [proxy]
@@ -93,32 +93,36 @@ def test_other_headers_are_nothing(behind: Served) -> None:
         assert who(proxy, (name, "ana")) is None
 
 
+@pytest.fixture(scope="module")
+def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server of its own process behind a proxy on this machine."""
+    with running(build(tmp_path_factory.mktemp("wire"), more=PROXY.replace("10.0.0.7", "127.0.0.1"))) as found:
+        yield found
+
+
 @pytest.mark.slow
-def test_a_header_on_the_wire(tmp_path: Path) -> None:
+def test_a_header_on_the_wire(wire: Running) -> None:
     """Blanks around a name are none of it; lines that are folded, doubled or malformed let nobody in."""
-    served = build(tmp_path / "hospital", more=PROXY.replace("10.0.0.7", "127.0.0.1"))
-    with running(served) as found:
 
-        def status(*lines: str) -> str:
-            with socket.create_connection(found.address, 30) as connection:
-                head = "\r\n".join(["GET /v1/me HTTP/1.1", "Host: x", "Connection: close", *lines, "", ""])
-                connection.sendall(head.encode())
-                with connection.makefile("rb") as reply:
-                    return reply.read().split(b"\r\n")[0].split(b" ")[1].decode()
+    def status(*lines: str) -> str:
+        with socket.create_connection(wire.address, 30) as connection:
+            head = "\r\n".join(["GET /v1/me HTTP/1.1", "Host: x", "Connection: close", *lines, "", ""])
+            connection.sendall(head.encode())
+            with connection.makefile("rb") as reply:
+                return reply.read().split(b"\r\n")[0].split(b" ")[1].decode()
 
-        assert status("X-Remote-User: \t ana \t") == "200"
-        assert status("X-Remote-User: ana") == "200"
-        assert status("X-Remote-User: ana", "X-Remote-User: ben") == "401"
-        assert status("X-Remote-User:", "X-Remote-User: ben") == "401"
-        assert status("X-Remote-User : ana") == "400"
-        assert status("X-Remote-User: mallory", "  ana") in {"400", "401"}
-        assert status("X-Remote-User: ana\x0bben") in {"400", "401"}
+    assert status("X-Remote-User: \t ana \t") == "200"
+    assert status("X-Remote-User: ana") == "200"
+    assert status("X-Remote-User: ana", "X-Remote-User: ben") == "401"
+    assert status("X-Remote-User:", "X-Remote-User: ben") == "401"
+    assert status("X-Remote-User : ana") == "400"
+    assert status("X-Remote-User: mallory", "  ana") in {"400", "401"}
+    assert status("X-Remote-User: ana\x0bben") in {"400", "401"}
 
 
 @pytest.mark.slow
-def test_a_request_in_a_request_is_none(tmp_path: Path) -> None:
+def test_a_request_in_a_request_is_none(wire: Running) -> None:
     """A request with two lengths, of which a proxy may believe either, is refused, and what follows is not read."""
-    served = build(tmp_path / "hospital", more=PROXY.replace("10.0.0.7", "127.0.0.1"))
     inner = b"0\r\n\r\nGET /v1/me HTTP/1.1\r\nHost: x\r\nX-Remote-User: carla\r\n\r\n"
     head = (
         "POST /v1/datasets/visits/explain HTTP/1.1",
@@ -126,7 +130,7 @@ def test_a_request_in_a_request_is_none(tmp_path: Path) -> None:
         "X-Remote-User: ana",
         f"Content-Length: {len(inner)}",
     )
-    with running(served) as found, socket.create_connection(found.address, 30) as connection:
+    with socket.create_connection(wire.address, 30) as connection:
         connection.sendall("\r\n".join([*head, "Transfer-Encoding: chunked", "", ""]).encode() + inner)
         with connection.makefile("rb") as reply:
             said = reply.read()

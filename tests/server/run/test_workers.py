@@ -24,6 +24,7 @@ from inbounds.server.run.workers import SILENT, Worker, Workers
 from tests.helpers import orphan_parent
 from tests.helpers.programs import run_program
 from tests.helpers.served_hospital import build, wait_for
+from tests.helpers.sparing import sparing
 
 
 @dataclass
@@ -150,7 +151,7 @@ def test_workers_that_cannot_start_end_the_server() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("broken", ["custodian.toml", "visits.toml"])
+@pytest.mark.parametrize("broken", sparing(["custodian.toml", "visits.toml"]))
 def test_a_file_that_was_broken_later_ends_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], broken: str
 ) -> None:
