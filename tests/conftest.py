@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -15,10 +16,18 @@ settings.register_profile("inbounds", deadline=None, max_examples=40)  # a mecha
 settings.register_profile("quick", deadline=None, max_examples=8)
 settings.load_profile("inbounds")
 
+gc.disable()  # while tests are collected there is hardly any garbage, and ever more to look through for it
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests on Spark first, then those in a browser, so that nobody waits for them in the end."""
     items.sort(key=lambda item: turn_of(item.nodeid))
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but not in what was collected: it stays."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
