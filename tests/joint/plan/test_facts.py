@@ -24,7 +24,7 @@ def _facts(shape: tuple[int, ...], known: dict[Grouping, object], most: int | No
 
 @pytest.mark.slow
 @given(st.integers(0, 2**32), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_what_is_true_of_a_table_is_not_refused(seed: int, signed: bool) -> None:
     """Facts that were read off a table are possible together, whatever groupings they are about."""
     rng = np.random.default_rng(seed)
@@ -45,7 +45,7 @@ def _exists(facts: Facts, greatest: int) -> bool:
 
 @pytest.mark.slow
 @given(st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_facts_are_refused_exactly_if_no_table_has_them(seed: int) -> None:
     """On small tables, with any partly known groupings and a cap, the check agrees with trying every table."""
     rng = np.random.default_rng(seed)

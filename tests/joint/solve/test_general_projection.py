@@ -24,7 +24,7 @@ from tests.helpers.joint_tables import (
 
 @pytest.mark.slow
 @given(st.integers(0, 2**32), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_possible_table_is_nearer(seed: int, nonnegative: bool) -> None:
     """With any groupings of up to three axes with levels, cells measured or not, nothing the facts allow costs less."""
     rng = np.random.default_rng(seed)
