@@ -12,7 +12,6 @@ import pytest
 
 from inbounds.query import Dataset, column, expression
 from inbounds.query.columns.calendar_parts import PART, START
-from inbounds.query.columns.derived_column import stored_columns
 from inbounds.query.columns.integer_range import Range, against, part_of
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import ColumnRef
@@ -97,7 +96,7 @@ def met(question: Question, *, by_any: bool = False) -> set[tuple[int, ...]]:
     """Return the groups of all rows there can be that meet a condition, or of any, by plain Python."""
     assert question.condition is not None
     looked_at = [*question.condition.columns(), *(group.column.name for group in question.groups)]
-    names = sorted({name for one in looked_at for name in stored_columns(question.table.column(one))})
+    names = sorted({name for one in looked_at for name in question.table.column(one).stored})
     oracle, found = _Oracle(question, frozenset({"n", "m"})), set()
     for values in product(*(VALUES[name] for name in names)):
         row = dict(zip(names, values, strict=True))
@@ -118,7 +117,7 @@ def random_question(draw: random.Random, dataset: Dataset, groups: int) -> Quest
         asked = query.question
         assert asked.condition is not None
         looked_at = [*asked.condition.columns(), *(group.column.name for group in asked.groups)]
-        names = {name for one in looked_at for name in stored_columns(asked.table.column(one))}
+        names = {name for one in looked_at for name in asked.table.column(one).stored}
         if np.prod([len(VALUES[name]) for name in names]) <= 500:
             return asked
 

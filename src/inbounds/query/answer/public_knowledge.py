@@ -19,7 +19,6 @@ import numpy as np
 
 from inbounds.query.answer.released.leaf import PublicValue, kind_of_measure
 from inbounds.query.columns.column import Column, Numbers, as_value
-from inbounds.query.columns.derived_column import stored_columns, whole_of
 from inbounds.query.columns.integer_range import Range, Ranges
 from inbounds.query.expressions.condition import And, Compare, Condition, Missing, Not, Or, joined
 from inbounds.query.question.impossible_condition import can_be_met
@@ -103,9 +102,9 @@ def _values_of_key(question: Question, column: Numbers) -> list[Any] | None:
 
 def _implied_values(question: Question, column: Numbers) -> list[Any] | None:
     """Return the value of a column in every group, if it follows from the keys of the group and those in WHERE."""
-    if not set(stored_columns(column)) <= _fixed_columns(question):
+    if not set(column.stored) <= _fixed_columns(question):
         return None
-    implied = Ranges(following(question.table, _codes_by_column(question))).value(whole_of(column))
+    implied = Ranges(following(question.table, _codes_by_column(question))).value(column.whole)
     codes, present = (np.broadcast_to(array, len(question.rows)).tolist() for array in (implied.low, implied.here))
     return _to_values(question, column, [code if here else None for code, here in zip(codes, present, strict=True)])
 

@@ -7,16 +7,18 @@ counted from the least one, for keys their place in the list.  What is missing, 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, cast
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import Number, shown
+from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.kind import OF_KEYS, TRUTH_KEY, BoundedKind, Kind, kind_of
 from inbounds.query.expressions.condition import Comparison
 from inbounds.query.expressions.node import ColumnRef, Node
@@ -37,8 +39,36 @@ LARGEST = Fraction(10) ** 150
 Key = str | int | bool
 
 
+class _Coded(ABC):
+    """What every column has: a name, and a code in each row where it is not missing."""
+
+    name: str
+    is_derived = False
+    """Whether it is made of columns."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many codes there are."""
+
+    @property
+    def node(self) -> Node:
+        """The expression that stands for it in a question."""
+        return ColumnRef(self.name)
+
+    @cached_property
+    def whole(self) -> w.Whole:
+        """Its code, as a whole number of a row."""
+        return w.code(cast("Column", self))
+
+    @property
+    def stored(self) -> dict[str, Column]:
+        """The stored columns that it is made of, or itself, by their names."""
+        return self.whole.columns()
+
+
 @dataclass(frozen=True)
-class Numbers:
+class Numbers(_Coded):
     """A column of numbers or days."""
 
     name: str
@@ -53,11 +83,6 @@ class Numbers:
     def is_plain(self) -> bool:
         """Whether it is missing where something that it is made of is."""
         return True
-
-    @property
-    def node(self) -> Node:
-        """The expression that stands for it in a question."""
-        return ColumnRef(self.name)
 
     @cached_property
     def step(self) -> Fraction:
@@ -178,7 +203,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Keys:
+class Keys(_Coded):
     """A column of public categories."""
 
     name: str
@@ -189,11 +214,6 @@ class Keys:
     """The code of the key there, for each key."""
     has_order = False
     is_plain = True
-
-    @property
-    def node(self) -> Node:
-        """The expression that stands for it in a question."""
-        return ColumnRef(self.name)
 
     @property
     def kind(self) -> Kind:

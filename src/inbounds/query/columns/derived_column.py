@@ -41,18 +41,27 @@ ONE, LESS = Fraction(1), Fraction(-1)
 CONNECTED: dict[type[Condition], type[w.Truth]] = {And: w.Every, Or: w.Either, Not: w.Opposite}
 
 
+class _Derived:
+    """What columns made of columns share."""
+
+    name: str
+    formula: Node
+    in_question: bool
+    """Whether a question makes it, and calls it by its text; else the contract does, by a name of its own."""
+    is_derived = True
+
+    @property
+    def node(self) -> Node:
+        return self.formula if self.in_question else ColumnRef(self.name)
+
+
 @dataclass(frozen=True)
-class DerivedNumbers(Numbers):
+class DerivedNumbers(_Derived, Numbers):
     """A column of numbers or days that is made of columns."""
 
     formula: Node
     reading: Reading = field(repr=False)
     in_question: bool = False
-    """Whether a question makes it, and calls it by its text; else the contract does, by a name of its own."""
-
-    @property
-    def node(self) -> Node:
-        return self.formula if self.in_question else ColumnRef(self.name)
 
     @cached_property
     def step(self) -> Fraction:
@@ -71,7 +80,7 @@ class DerivedNumbers(Numbers):
             bounds = Bounds(self.reading.low, self.reading.high, step=self.step, offset=self.reading.low)
         return Lattice.of(bounds, self.step)
 
-    @property
+    @cached_property
     def whole(self) -> Whole:
         """How many steps a value is above the least."""
         return self.reading.whole
@@ -83,16 +92,12 @@ class DerivedNumbers(Numbers):
 
 
 @dataclass(frozen=True)
-class DerivedKeys(Keys):
+class DerivedKeys(_Derived, Keys):
     """A column of keys that is made of columns."""
 
     formula: Node = field(kw_only=True)
     whole: Whole = field(kw_only=True, repr=False)
     in_question: bool = field(default=False, kw_only=True)
-
-    @property
-    def node(self) -> Node:
-        return self.formula if self.in_question else ColumnRef(self.name)
 
 
 Derived = DerivedNumbers | DerivedKeys
@@ -181,14 +186,12 @@ class _Deriver:
 
     def _column(self, node: Node) -> Value:
         column = self.find(node)
-        if isinstance(column, DerivedKeys):
-            return _Places(column.keys, column.whole)
         if isinstance(column, Keys):
-            return _Places(column.keys, w.code(column))
+            return _Places(column.keys, column.whole)
         if isinstance(column, DerivedNumbers):
             return column.reading
         stepped = column.bounds.step is not None
-        return Reading(((w.code(column), column.step),), column.low, stepped, column.kind)
+        return Reading(((column.whole, column.step),), column.low, stepped, column.kind)
 
     def _constant(self, node: Constant) -> Value:
         if isinstance(node.value, Fraction):
@@ -328,7 +331,7 @@ class _Deriver:
             case Predicate():
                 column = self.find(condition.this)
                 operator, numbers = codes_of(condition, column)
-                return w.Against(whole=whole_of(column), operator=operator, numbers=numbers)
+                return w.Against(whole=column.whole, operator=operator, numbers=numbers)
         raise InvalidQuestion(f"CASE takes conditions, got {condition}; compare a column with a constant")
 
 
@@ -344,25 +347,6 @@ def codes_of(test: Predicate, column: Column) -> tuple[Comparison, tuple[int, ..
     """Return a test of a column as the same test of its code."""
     comparisons = [column.against(test.operator, value) for value in test.constants]
     return comparisons[0][0] if comparisons else test.operator, tuple(number for _, number in comparisons)
-
-
-def whole_of(column: Column) -> Whole:
-    """Return the code of a column as a whole number of a row."""
-    return column.whole if isinstance(column, Derived) else w.code(column)
-
-
-def stored_columns(column: Column) -> dict[str, Column]:
-    """Return the stored columns that a column is made of, or itself, by their names."""
-    if not isinstance(column, Derived):
-        return {column.name: column}
-    stored: dict[str, Column] = {}
-    waiting = [column.whole]
-    while waiting:
-        whole = waiting.pop()
-        waiting.extend(whole.inside())
-        if isinstance(whole, w.Code):
-            stored[whole.column.name] = whole.column
-    return stored
 
 
 def as_code(column: Column, name: str) -> Column:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.columns.column import Column
 from inbounds.query.expressions.condition import Comparison
+
+if TYPE_CHECKING:
+    from inbounds.query.columns.column import Column
 
 LARGEST = 2**62
 """Every number on the way is below this."""
@@ -43,6 +45,17 @@ class Whole:
     def inside(self) -> Iterator[Whole]:
         """Yield what a statement writes for it, as often as it is written."""
         yield from self.parts
+
+    def columns(self) -> dict[str, Column]:
+        """Return the stored columns in it by their names."""
+        columns: dict[str, Column] = {}
+        pending: list[Whole] = [self]
+        while pending:
+            whole = pending.pop()
+            pending.extend(whole.inside())
+            if isinstance(whole, Code):
+                columns[whole.column.name] = whole.column
+        return columns
 
     is_sometimes: ClassVar[bool] = False
     """Whether it can be there although something in it is missing."""

@@ -19,7 +19,6 @@ from typing import Any
 
 from inbounds.exact.rational import shown
 from inbounds.query.columns.column import Column
-from inbounds.query.columns.derived_column import Derived
 from inbounds.query.columns.kind import DAY
 from inbounds.query.contract.contract import Contract
 
@@ -84,7 +83,7 @@ def refuse_forms(contract: Contract, columns: Mapping[str, Column]) -> None:
     form = CsvForm.of(contract)
     for name in form.date_formats:
         column = columns[name]
-        if isinstance(column, Derived) or column.kind != DAY:
+        if column.is_derived or column.kind != DAY:
             raise contract.refuse(
                 f"date_format needs bounds that are dates, but column {name!r} has none; leave it out",
                 "columns", name, "date_format",

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from inbounds.errors import EngineFailed, InvalidQuestion
 from inbounds.query.columns.column import Column, Keys, Numbers, key_text
-from inbounds.query.columns.derived_column import Derived, DerivedKeys, stored_columns
+from inbounds.query.columns.derived_column import Derived, DerivedKeys
 from inbounds.query.custodian.figures import (
     DerivedFigures,
     KeysFigures,
@@ -202,7 +202,7 @@ class _Inspector:
 
     def _fits(self, column: Column) -> bool:
         """Return whether everything fits that a column is made of, or it itself."""
-        return set(stored_columns(column)) <= set(self.fitting)
+        return set(column.stored) <= set(self.fitting)
 
     def _derived(self) -> Iterator[DerivedFigures]:
         columns = [column for column in filter(self._fits, self.table.columns.values()) if isinstance(column, Derived)]

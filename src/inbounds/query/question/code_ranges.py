@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.derived_column import Find, codes_of, stored_columns
+from inbounds.query.columns.derived_column import Find, codes_of
 from inbounds.query.columns.integer_range import Range
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.question.group import Group
@@ -41,12 +41,12 @@ class Stretches:
     @cached_property
     def of_groups(self) -> list[dict[str, Column]]:
         """The stored columns that each group looks at, by their names."""
-        return [stored_columns(group.column) for group in self.groups]
+        return [group.column.stored for group in self.groups]
 
     @cached_property
     def of_tests(self) -> dict[str, dict[str, Column]]:
         """The stored columns that each column of the condition looks at."""
-        return {node.name: stored_columns(self.find(node)) for node in self.condition.columns()}
+        return {node.name: self.find(node).stored for node in self.condition.columns()}
 
     @cached_property
     def stored(self) -> dict[str, Column]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys, Numbers
-from inbounds.query.columns.derived_column import codes_of, stored_columns, whole_of
+from inbounds.query.columns.derived_column import codes_of
 from inbounds.query.columns.integer_range import Ranges
 from inbounds.query.question.group import MOST_CELLS, Bins, Group, KeyGroup
 from inbounds.query.question.question import Codes, Question
@@ -51,8 +51,8 @@ def _codes_in_condition(question: Question, column: Numbers) -> Iterator[int]:
 def _codes_in_public_tables(question: Question, column: Numbers) -> Iterator[int]:
     """Yield the codes that public tables say."""
     for key, join in public_joins(question.table):
-        if set(stored_columns(column)) <= names_following(question.table, {key.name}):
+        if set(column.stored) <= names_following(question.table, {key.name}):
             keys = {key.name: each_one(list(join.public.codes_for(key)))}
-            value = Ranges(following(question.table, keys)).value(whole_of(column))
+            value = Ranges(following(question.table, keys)).value(column.whole)
             low, here = np.broadcast_arrays(value.low, value.here)
             yield from np.unique(low[here]).tolist()

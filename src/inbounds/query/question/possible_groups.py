@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.derived_column import Find, codes_of, whole_of
+from inbounds.query.columns.derived_column import Find, codes_of
 from inbounds.query.columns.integer_range import Range, Ranges, Verdict, against, either, every, opposite
 from inbounds.query.contract.hierarchy import ancestors
 from inbounds.query.expressions.condition import And, Condition, Like, Not, Or, Predicate
@@ -141,7 +141,7 @@ class Possible:
             return self._judge(ranges, condition.fit(self.find(condition.this)), seen)
         name, column = condition.this.name, self.find(condition.this)
         if name not in seen:
-            seen[name] = ranges.value(whole_of(column))
+            seen[name] = ranges.value(column.whole)
         return against(seen[name], *codes_of(condition, column))
 
     def _agree(self, first: str, of_first: Range, second: str, of_second: Range) -> Flags:
@@ -156,7 +156,7 @@ class Possible:
 
 def mark_groups(groups: Sequence[Group], ranges: Ranges, met: Flags) -> Flags:
     """Return which combinations of groups rows with some codes can be in, given whether they meet a condition."""
-    columns = [ranges.value(whole_of(group.column)) for group in groups]
+    columns = [ranges.value(group.column.whole) for group in groups]
     for column in columns:
         met = met & column.here
     at = np.nonzero(met.ravel())[0]

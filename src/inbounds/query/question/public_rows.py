@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.derived_column import stored_columns
 from inbounds.query.columns.integer_range import Ranges
 from inbounds.query.expressions.condition import And, Condition, joined
 from inbounds.query.question.group import Group
@@ -34,7 +33,7 @@ def left_by_public(table: Table, condition: Condition | None, groups: tuple[Grou
         if not _is_listed(key, join):
             names.remove(key.name)
         parts = [part for part in _parts(condition) if _stored_names(table, part) <= names]
-        places = [place for place, group in enumerate(groups) if set(stored_columns(group.column)) <= names]
+        places = [place for place, group in enumerate(groups) if set(group.column.stored) <= names]
         if parts or places:
             shape = [group.size if place in places else 1 for place, group in enumerate(groups)]
             possible &= _mark_possible(table, (key, join), parts, [groups[place] for place in places]).reshape(shape)
@@ -74,4 +73,4 @@ def _parts(condition: Condition | None) -> tuple[Condition, ...]:
 
 
 def _stored_names(table: Table, condition: Condition) -> set[str]:
-    return {name for node in condition.columns() for name in stored_columns(table.column(node))}
+    return {name for node in condition.columns() for name in table.column(node).stored}

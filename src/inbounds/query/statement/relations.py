@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Column, Keys, Numbers
-from inbounds.query.columns.derived_column import DerivedKeys, stored_columns
+from inbounds.query.columns.derived_column import DerivedKeys
 from inbounds.query.columns.kind import TEXT_KEY, TRUTH_KEY
 from inbounds.query.engines.engine import Dialect, Engine, Kind
 from inbounds.query.expressions.node import ColumnRef, Node
@@ -73,7 +73,7 @@ class Reading:
         """
         if table.relation is None:
             return self.engines[table.name].relation()
-        stored = {name for column in known if column.is_plain for name in stored_columns(column)}
+        stored = {name for column in known if column.is_plain for name in column.stored}
         return self._select_codes(table, _stored_nodes(table, needed), known=stored).subquery("d", copy=False)
 
     def _select_codes(
@@ -199,7 +199,7 @@ class Reading:
 
 def _stored_nodes(table: Table, nodes: Iterable[Node]) -> set[Node]:
     """Return the columns of a table that some columns are made of."""
-    return {ColumnRef(name) for node in nodes for name in stored_columns(table.column(node))}
+    return {ColumnRef(name) for node in nodes for name in table.column(node).stored}
 
 
 def _names(nodes: Iterable[Node]) -> list[str]:

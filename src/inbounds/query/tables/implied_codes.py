@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.query.columns.column import Column
-from inbounds.query.columns.derived_column import stored_columns
 from inbounds.query.columns.integer_range import Range
 from inbounds.query.tables.relation import Joined, JoinPublic
 from inbounds.query.tables.table import Table
@@ -56,7 +55,7 @@ def names_following(table: Table, names: Iterable[str]) -> set[str]:
 
 def is_stored(column: Column) -> bool:
     """Return whether a column has a code of its own, and is not made of others."""
-    return column.name in stored_columns(column)
+    return column.name in column.stored
 
 
 def each_one(codes: Sequence[int | None]) -> Range:

@@ -21,7 +21,6 @@ from hashlib import sha256
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.columns.column import Column
-from inbounds.query.columns.derived_column import Derived
 from inbounds.query.contract.contract import Contract
 
 MOST_PUBLIC_ROWS = 5000
@@ -52,7 +51,7 @@ class PublicTable:
                 "dataset",
                 "public",
             )
-        derived = next((column for column in columns.values() if isinstance(column, Derived)), None)
+        derived = next((column for column in columns.values() if column.is_derived), None)
         if derived is not None:
             raise contract.refuse(
                 f"column {derived.name!r} of a public table must stand in its file; write it there, or compute it in "

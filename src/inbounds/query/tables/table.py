@@ -93,7 +93,7 @@ class Table:
     @property
     def stored(self) -> dict[str, Column]:
         """The columns that the database has: those that are not made of others."""
-        return {name: column for name, column in self.columns.items() if not isinstance(column, Derived)}
+        return {name: column for name, column in self.columns.items() if not column.is_derived}
 
     def column(self, asked: object) -> Column:
         """Return a column that the contract describes, or one made of columns: an expression, or its text in SQL."""
