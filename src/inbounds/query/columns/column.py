@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
@@ -177,6 +177,10 @@ class Numbers(_Coded):
     def _place(self, text: str) -> Fraction:
         return (self.kind.typed(text) - self.low) / self.step
 
+    def as_stored(self, name: str) -> Numbers:
+        """Return it as a table holds it under a name."""
+        return replace(self, name=name)
+
     def text_keys(self) -> NoReturn:
         """Refuse a pattern."""
         raise InvalidQuestion(f"{self.name} holds no text, so LIKE does not apply; compare it with a constant")
@@ -260,6 +264,10 @@ class Keys(_Coded):
         return self.places.get(text.lower() if self.kind == TRUTH_KEY else text)
 
     nearest = exact
+
+    def as_stored(self, name: str) -> Keys:
+        """Return it as a table holds it under a name."""
+        return replace(self, name=name)
 
     def text_keys(self) -> tuple[Key, ...]:
         """Return the keys that a pattern is compared with."""

@@ -90,6 +90,12 @@ class DerivedNumbers(_Derived, Numbers):
         """Whether it is missing where something that it is made of is."""
         return self.whole.is_plain
 
+    def as_stored(self, name: str) -> DerivedNumbers:
+        """Return it as a table holds it under a name: computed no more, with the same values."""
+        renamed, reading = replace(self, name=name), self.reading
+        terms = ((w.Code(0, reading.steps, (), renamed), renamed.step),)
+        return replace(renamed, in_question=False, reading=replace(reading, terms=terms, plus=reading.low))
+
 
 @dataclass(frozen=True)
 class DerivedKeys(_Derived, Keys):
@@ -98,6 +104,10 @@ class DerivedKeys(_Derived, Keys):
     formula: Node = field(kw_only=True)
     whole: Whole = field(kw_only=True, repr=False)
     in_question: bool = field(default=False, kw_only=True)
+
+    def as_stored(self, name: str) -> Keys:
+        """Return it as a table holds it under a name: computed no more, with the same keys."""
+        return Keys(name, self.keys)
 
 
 Derived = DerivedNumbers | DerivedKeys
@@ -347,20 +357,6 @@ def codes_of(test: Predicate, column: Column) -> tuple[Comparison, tuple[int, ..
     """Return a test of a column as the same test of its code."""
     comparisons = [column.against(test.operator, value) for value in test.constants]
     return comparisons[0][0] if comparisons else test.operator, tuple(number for _, number in comparisons)
-
-
-def as_code(column: Column, name: str) -> Column:
-    """Return a column under a name by which a table holds its codes: it is computed no more, and keeps its values."""
-    if isinstance(column, DerivedKeys):
-        return Keys(name, column.keys)
-    renamed = replace(column, name=name)
-    if not isinstance(renamed, DerivedNumbers):
-        return renamed
-    reading = renamed.reading
-    code = w.Code(0, reading.steps, (), renamed)
-    return replace(
-        renamed, in_question=False, reading=replace(reading, terms=((code, renamed.step),), plus=reading.low)
-    )
 
 
 def find_column(columns: Mapping[str, Column], node: Node) -> Column | None:

@@ -13,7 +13,6 @@ from functools import cached_property
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.derived_column import as_code
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import quoted
 from inbounds.query.tables.public_table import PublicTable
@@ -239,7 +238,7 @@ def is_clipped_by_limit(table: Table) -> bool:
 def _rename(column: Column, names: Mapping[str, str]) -> Column:
     if isinstance(column, Keys) and column.within is not None:
         return replace(column, name=names[column.name], within=names[column.within])
-    return as_code(column, names[column.name])
+    return column.as_stored(names[column.name])
 
 
 def _write_table(table: Table, name: str) -> str:

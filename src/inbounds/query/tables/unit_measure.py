@@ -21,7 +21,7 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.notation import write_end
 from inbounds.errors import InvalidQuestion, LatticeTooFine
 from inbounds.query.columns.column import FARTHEST, Keys, Numbers, grain_of, refuse_column
-from inbounds.query.columns.derived_column import DerivedNumbers, as_code
+from inbounds.query.columns.derived_column import DerivedNumbers
 from inbounds.query.expressions.node import Node, quoted
 from inbounds.query.tables.table import Table
 
@@ -73,10 +73,7 @@ class UnitColumn:
             return Numbers(self.name, Bounds(0, len(self._keys.keys), step=1))
         if measure.function == "SUM":
             return self._column(self._sum())
-        source = self.source
-        column = as_code(source, self.name) if self._is_derived else Numbers(self.name, source.bounds)
-        assert isinstance(column, Numbers)
-        return column
+        return self.source.as_stored(self.name)
 
     @property
     def source(self) -> Numbers:
