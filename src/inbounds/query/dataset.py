@@ -38,7 +38,7 @@ from inbounds.query.question.question import Question
 from inbounds.query.sql.select import Select, read_select
 from inbounds.query.sql.unit_measures import parse_unit_measure
 from inbounds.query.tables.contract_tables import Tables
-from inbounds.query.tables.join import joined_table, private_table
+from inbounds.query.tables.join import join_table, private_table
 from inbounds.query.tables.relation import UnitRows, base_tables
 from inbounds.query.tables.source import open_source
 from inbounds.query.tables.table import Table
@@ -238,7 +238,7 @@ class Dataset(Questions):
                 "contract, as one dataset has them"
             )
         table = other.table if isinstance(other, Dataset) else other
-        return self._with_table(joined_table(self.tables, self.table, table, on, keep=keep))
+        return self._with_table(join_table(self.tables, self.table, table, on, keep=keep))
 
     def _with_table(self, table: Table) -> Dataset:
         """Return this dataset with another table to ask; the source, the budget and the ledger are the same."""

@@ -24,7 +24,7 @@ from inbounds.query.ask.derive import derive
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling, read_row_count
 from inbounds.query.ask.steps import Asking
 from inbounds.query.expressions.builder import Expression
-from inbounds.query.expressions.condition import And, Condition, joined
+from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import Node
 from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.question.measure import Measure
@@ -129,7 +129,7 @@ class Query:
         """Return the query showing only rows whose released values meet a condition: `"count > 100"`."""
         added = cast("Condition", self._read_expression(condition, "a condition", condition=True))
         before = self.shown.having
-        return replace(self, shown=replace(self.shown, having=added if before is None else joined(And, before, added)))
+        return replace(self, shown=replace(self.shown, having=added if before is None else before & added))
 
     def order_by(self, expression: str, *, descending: bool = False, missing_first: bool = False) -> Query:
         """Return the query with its rows ordered by an expression, within any order given before."""

@@ -22,7 +22,7 @@ from inbounds.query.question.impossible_condition import can_be_met
 from inbounds.query.question.measure import Count
 from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.question import Question
-from inbounds.query.tables.implied_codes import following, public_joins, public_names
+from inbounds.query.tables.implied_codes import add_public_codes, public_joins, public_names
 from inbounds.query.tables.table import Table
 from tests.helpers.sparing import sparing
 from tests.query.privacy.test_random_privacy import Case, cases
@@ -106,7 +106,7 @@ def test_a_wrong_rule_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     groups that a public table rules out, where nothing does that."""
 
     def shifted(table: Table, codes: dict[str, Range]) -> dict[str, Range]:
-        found = following(table, codes)
+        found = add_public_codes(table, codes)
         return {name: Range(one.low + 1, one.high + 1, one.here, one.gone) for name, one in found.items()}
 
     def never(table: Table, condition: Condition) -> bool:

@@ -20,13 +20,13 @@ import numpy as np
 from inbounds.query.answer.released.leaf import PublicValue, kind_of_measure
 from inbounds.query.columns.column import Column, Numbers, as_value
 from inbounds.query.columns.integer_range import Range, Ranges
-from inbounds.query.expressions.condition import And, Compare, Condition, Missing, Not, Or, joined
+from inbounds.query.expressions.condition import Compare, Condition, Missing, Not, Or, join_conditions
 from inbounds.query.question.impossible_condition import can_be_met
 from inbounds.query.question.measure import Count, Deviation, Mean, Measure, Proportion, Variance
 from inbounds.query.question.only_codes import only_codes
 from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.question import Codes, Question
-from inbounds.query.tables.implied_codes import each_one, following, is_stored, names_following
+from inbounds.query.tables.implied_codes import add_public_codes, add_public_names, is_stored, row_codes
 
 
 def public_values(question: Question, measures: Sequence[Measure]) -> dict[Measure, PublicValue]:
@@ -66,7 +66,10 @@ def _find_values(question: Question, measure: Measure) -> list[Any] | None:
 def _find_proportions(question: Question, condition: Condition) -> list[Any] | None:
     """Return which part of the rows meets a condition, if it is all or none of them in every group."""
     missing = map(Missing, condition.columns())
-    met, others = _groups_meeting(question, condition), _groups_meeting(question, joined(Or, Not(condition), *missing))
+    met, others = (
+        _groups_meeting(question, condition),
+        _groups_meeting(question, join_conditions(Or, Not(condition), *missing)),
+    )
     if met & others or not met:  # if no row can meet it, that is refused
         return None
     return [1.0 if row in met else 0.0 for row in question.rows]
@@ -74,7 +77,7 @@ def _find_proportions(question: Question, condition: Condition) -> list[Any] | N
 
 def _groups_meeting(question: Question, condition: Condition) -> set[Codes]:
     """Return the groups in which a row may meet a condition."""
-    both = condition if question.condition is None else joined(And, question.condition, condition)
+    both = condition if question.condition is None else question.condition & condition
     if not can_be_met(question.table, both):
         return set()
     return set(replace(question, condition=both).rows)
@@ -104,7 +107,7 @@ def _implied_values(question: Question, column: Numbers) -> list[Any] | None:
     """Return the value of a column in every group, if it follows from the keys of the group and those in WHERE."""
     if not set(column.stored) <= _fixed_columns(question):
         return None
-    implied = Ranges(following(question.table, _codes_by_column(question))).value(column.whole)
+    implied = Ranges(add_public_codes(question.table, _codes_by_column(question))).value(column.whole)
     codes, present = (np.broadcast_to(array, len(question.rows)).tolist() for array in (implied.low, implied.here))
     return _to_values(question, column, [code if here else None for code, here in zip(codes, present, strict=True)])
 
@@ -142,17 +145,17 @@ def _values_equal_to(column: Column, conditions: Iterable[Condition]) -> list[An
 def _fixed_columns(question: Question) -> set[str]:
     """Return the stored columns that have one value in each group, by their names."""
     grouped_by = (group.column.name for group in question.groups if is_stored(group.column))
-    return names_following(question.table, (*grouped_by, *_codes_in_where(question)))
+    return add_public_names(question.table, (*grouped_by, *_codes_in_where(question)))
 
 
 def _codes_by_column(question: Question) -> dict[str, Range]:
     """Return the code of each stored column that a group or WHERE fixes, group by group."""
     rows = question.rows
-    codes = {name: each_one([code] * len(rows)) for name, code in _codes_in_where(question).items()}
+    codes = {name: row_codes([code] * len(rows)) for name, code in _codes_in_where(question).items()}
     for at, group in enumerate(question.groups):
         if is_stored(group.column):
             starts = group.starts or range(group.size)
-            codes[group.column.name] = each_one([starts[row[at] or 0] for row in rows])
+            codes[group.column.name] = row_codes([starts[row[at] or 0] for row in rows])
     return codes
 
 
@@ -164,7 +167,7 @@ def _codes_in_where(question: Question) -> dict[str, int]:
         for column in filter(is_stored, map(question.table.column, condition.columns())):
             # A column is fixed if one value is left and no row that meets the condition lacks it, whatever WHERE says.
             (code,) = only_codes(replace(question, groups=()), column) or (None,)
-            if code is not None and not can_be_met(question.table, joined(And, condition, Missing(column.node))):
+            if code is not None and not can_be_met(question.table, condition & Missing(column.node)):
                 codes[column.name] = code
             elif (equal := _find_equal_code(condition, column)) is not None:
                 codes[column.name] = equal

@@ -12,7 +12,7 @@ from typing import cast
 
 from inbounds.query.answer.released.leaf import MeasureRef
 from inbounds.query.expressions.condition import Condition
-from inbounds.query.expressions.node import Node, quoted
+from inbounds.query.expressions.node import Node, quote_name
 from inbounds.query.question.measure import Measure
 
 FREE = "computed from the released values, for free"
@@ -26,7 +26,7 @@ class ViewColumn:
     name: str | None = None
 
     def __str__(self) -> str:
-        return str(self.of) if self.name is None else f"{self.of} AS {quoted(self.name)}"
+        return str(self.of) if self.name is None else f"{self.of} AS {quote_name(self.name)}"
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class View:
 
     def describe(self) -> str | None:
         """Say what is done with what was released; None if nothing is."""
-        keys = [f"{quoted(column)} AS {quoted(name)}" for column, name in self.keys]
+        keys = [f"{quote_name(column)} AS {quote_name(name)}" for column, name in self.keys]
         columns = ", ".join([*keys, *(str(column) for column in self.columns)])
         text = "; ".join([*([columns] if columns else []), *self.clauses])
         return f"{text} ({FREE})" if text else None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from inbounds.query.tables.table import Table
 
 
-def checked(table: Table, condition: Any) -> Condition:
+def check_condition(table: Table, condition: Any) -> Condition:
     """Return a condition with its constants written in one way; refuse one that does not fit the columns of a table."""
     if not isinstance(condition, Condition):
         raise InvalidQuestion(f"where takes a condition or its text, got {shown(condition)}; try 'age >= 65'")

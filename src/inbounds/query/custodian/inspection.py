@@ -30,7 +30,7 @@ from inbounds.query.custodian.figures import (
 from inbounds.query.custodian.statements import InspectionStatements, has_gaps, of_fields
 from inbounds.query.custodian.stopwatch import Stopwatch
 from inbounds.query.dataset import Dataset
-from inbounds.query.tables.column_types import checked_kinds, misfits
+from inbounds.query.tables.column_types import check_kinds, misfits
 from inbounds.query.tables.table import ROW
 
 LIMITS = (*(digit * 10**power for power in range(6) for digit in (1, 2, 3, 5)), 10**6)
@@ -140,7 +140,7 @@ class _Inspector:
         self.has_unit = not self.table.rows_are_units and self.table.unit not in self.misfits
         described = replace(self.table, unit=self.table.unit if self.has_unit else ROW, columns=self.fitting)
         self.statements = InspectionStatements(
-            self.engine.relation(), checked_kinds(described, kinds), self.engine.dialect
+            self.engine.relation(), check_kinds(described, kinds), self.engine.dialect
         )
 
     def inspection(self) -> Inspection:

@@ -36,10 +36,10 @@ class Condition(Node):
     """What is true, false, or neither."""
 
     def __and__(self, other: Condition) -> Condition:
-        return joined(And, self, _condition(other))
+        return join_conditions(And, self, _condition(other))
 
     def __or__(self, other: Condition) -> Condition:
-        return joined(Or, self, _condition(other))
+        return join_conditions(Or, self, _condition(other))
 
     def __invert__(self) -> Condition:
         return Not(self)
@@ -220,7 +220,7 @@ class And(Condition):
 
     def rebuild(self, change: Callable[[Condition], Condition]) -> Condition:
         """Return all of the conditions, changed."""
-        return joined(And, *map(change, self.all))
+        return join_conditions(And, *map(change, self.all))
 
     def required(self) -> set[str]:
         """Return the columns of all comparisons."""
@@ -244,7 +244,7 @@ class Or(Condition):
 
     def rebuild(self, change: Callable[[Condition], Condition]) -> Condition:
         """Return any of the conditions, changed."""
-        return joined(Or, *map(change, self.any))
+        return join_conditions(Or, *map(change, self.any))
 
     def __str__(self) -> str:
         return " OR ".join(f"({part})" for part in self.any)
@@ -272,7 +272,7 @@ class Not(Condition):
         return f"NOT ({self.this})"
 
 
-def joined(kind: type[And] | type[Or], *conditions: Condition) -> Condition:
+def join_conditions(kind: type[And] | type[Or], *conditions: Condition) -> Condition:
     """Return all or any of some conditions; those that are of the same kind are taken apart."""
     apart = (condition.conditions() if type(condition) is kind else (condition,) for condition in conditions)
     parts = tuple(part for parts in apart for part in parts)

@@ -92,7 +92,7 @@ class ColumnRef(Node):
         return self.column
 
     def __str__(self) -> str:
-        return quoted(self.column)
+        return quote_name(self.column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ def literal(value: object) -> str:
     return shown(value)
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Write the name of a column as SQL does."""
     if name.isidentifier():
         return name

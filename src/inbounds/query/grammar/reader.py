@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.expressions.arithmetic import Case
-from inbounds.query.expressions.condition import MOST_NODES, And, Comparison, Condition, Not, Or, joined
+from inbounds.query.expressions.condition import MOST_NODES, And, Comparison, Condition, Not, Or, join_conditions
 from inbounds.query.expressions.node import Node
 from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.grammar.values import is_number
@@ -201,7 +201,7 @@ def _read_connective(scope: Scope, node: exp.Expr) -> Condition:
             pending += [part.expression, part.this]
         else:
             conditions.append(read_condition_node(scope, part))
-    return joined(connective, *conditions)
+    return join_conditions(connective, *conditions)
 
 
 def _read_comparison(scope: Scope, node: exp.Expr) -> Condition:

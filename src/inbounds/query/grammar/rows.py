@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Keys
-from inbounds.query.columns.condition_check import checked
+from inbounds.query.columns.condition_check import check_condition
 from inbounds.query.columns.kind import TRUTH_KEY
 from inbounds.query.expressions.arithmetic import Operator
 from inbounds.query.expressions.build import (
@@ -137,12 +137,12 @@ class RowScope(Scope):
     def _fit(self, condition: Compare, left: exp.Expr, right: exp.Expr, constants: list[bool]) -> None:
         """Refuse a comparison that the table does not fit: its column, its constant, an order that keys do not have."""
         if not any(constants):
-            self.text.fit(left.parent, lambda table: checked(table, condition))
+            self.text.fit(left.parent, lambda table: check_condition(table, condition))
             return
         column_node, constant_node = (right, left) if constants[0] else (left, right)
         column = self.text.fit(column_node, lambda table: table.column(condition.this))
         unordered = column is not None and not column.has_order and condition.operator not in ("=", "<>")
-        self.text.fit(left.parent if unordered else constant_node, lambda table: checked(table, condition))
+        self.text.fit(left.parent if unordered else constant_node, lambda table: check_condition(table, condition))
 
     def _side(self, node: exp.Expr) -> Node:
         if isinstance(node, exp.Column) or is_derived(node):
@@ -154,7 +154,7 @@ class RowScope(Scope):
         column, values = read_node(self.text, node.this), []
         for option in node.expressions:
             values.append(read_constant(self.text, option))
-            self.text.fit(option, partial(checked, condition=is_in(column, (values[-1],))))
+            self.text.fit(option, partial(check_condition, condition=is_in(column, (values[-1],))))
         return is_in(column, tuple(values))
 
     def is_null(self, node: exp.Is) -> Condition:
@@ -176,7 +176,7 @@ class RowScope(Scope):
         if not isinstance(pattern, str):
             self.text.refuse(node.expression, f"LIKE takes text, got {kind(node.expression)}; write it like 'n%'")
         condition = Like(read_node(self.text, node.this), pattern, isinstance(node, exp.ILike))
-        self.text.fit(node, lambda table: checked(table, condition))
+        self.text.fit(node, lambda table: check_condition(table, condition))
         return Not(condition) if node.args.get("negate") else condition
 
     def is_true(self, node: exp.Expr) -> Condition:
@@ -208,7 +208,7 @@ def read_condition(sql: str, table: Table | None = None) -> Condition:
 
 def to_condition(given: Condition | str, table: Table) -> Condition:
     """Return a condition, given as an object or as SQL text, checked against the columns of a table."""
-    return checked(table, read_condition(given, table) if isinstance(given, str) else given)
+    return check_condition(table, read_condition(given, table) if isinstance(given, str) else given)
 
 
 def read_expression(sql: str) -> Expression:

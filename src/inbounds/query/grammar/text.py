@@ -154,14 +154,14 @@ class SqlText:
             self.refuse(name, f"{spelling} may be {' or '.join(matches)}; spell it as the contract does")
         return matches[0] if matches else spelling
 
-    def given_name(self, name: exp.Expr) -> str:
+    def read_name(self, name: exp.Expr) -> str:
         """Return a name that is given to something; sqlglot would take a text for one."""
         if self.sql[name.meta.get("start", 0)] == "'":
             self.refuse(name, f"{kind(name)} is text, not a name; write it without quotes, or in double quotes")
         self.take(name, "this", "quoted")
         return str(name.name)
 
-    def meant(self, node: exp.Expr) -> exp.Expr:
+    def resolve(self, node: exp.Expr) -> exp.Expr:
         """Return what a position or a name stands for, if it was selected; else the node itself."""
         if isinstance(node, exp.Literal) and not node.is_string:
             self.take(node, "this")

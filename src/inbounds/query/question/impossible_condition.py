@@ -10,7 +10,7 @@ from math import ceil
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Numbers
 from inbounds.query.expressions.arithmetic import Case, cases_in
-from inbounds.query.expressions.condition import And, Compare, Condition, Not, Or, joined
+from inbounds.query.expressions.condition import Compare, Condition, Not, Or, join_conditions
 from inbounds.query.expressions.node import ColumnRef, Node
 from inbounds.query.question.clipping_warnings import beyond
 from inbounds.query.question.possible_groups import Possible
@@ -52,16 +52,19 @@ def _conditions(question: Question) -> Iterator[tuple[Table, Condition]]:
     """Yield the conditions that rows have to meet for there to be something to answer, those of measures too."""
     yield from ((stated.table, stated.condition) for stated in stated_conditions(question) if stated.needed)
     for condition in question.measure.conditions:
-        yield question.table, condition if question.condition is None else joined(And, question.condition, condition)
+        yield (
+            question.table,
+            condition if question.condition is None else question.condition & condition,
+        )
     for measured in question.measure.nodes:
         if _is_constant(question.table, measured):
-            yield from ((question.table, joined(Or, *case.tests)) for case in cases_in(measured))
+            yield from ((question.table, join_conditions(Or, *case.tests)) for case in cases_in(measured))
 
 
 def _is_constant(table: Table, this: Node) -> bool:
     """Return whether an expression is the same for all rows, or missing, as no row meets a condition of its CASE."""
     if isinstance(this, Case):
-        if can_be_met(table, joined(Or, *this.tests)):
+        if can_be_met(table, join_conditions(Or, *this.tests)):
             return False
         return this.otherwise is None or _is_constant(table, this.otherwise)
     return not isinstance(this, ColumnRef) and all(_is_constant(table, part) for part in this.parts())

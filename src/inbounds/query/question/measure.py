@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from inbounds.query.columns.column import as_value
-from inbounds.query.columns.condition_check import checked
+from inbounds.query.columns.condition_check import check_condition
 from inbounds.query.expressions.condition import Condition
-from inbounds.query.expressions.node import Node, quoted
+from inbounds.query.expressions.node import Node, quote_name
 from inbounds.query.question.group import Group, by_key
 from inbounds.query.tables.table import Table
 
@@ -156,7 +156,7 @@ class CountUnits(Measure):
         return Count() if table.relation is not None and table.rows_are_units else self
 
     def __str__(self) -> str:
-        return f"COUNT(DISTINCT {quoted(self.unit)})"
+        return f"COUNT(DISTINCT {quote_name(self.unit)})"
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ class Proportion(Measure):
 
     def fit(self, table: Table) -> Measure:
         """Return what is asked of a table, with its constants written in one way."""
-        return Proportion(checked(table, self.condition))
+        return Proportion(check_condition(table, self.condition))
 
     def ends(self, table: Table) -> tuple[Any, ...]:
         """Return none and all."""

@@ -15,7 +15,7 @@ from inbounds.query.columns.derived_column import codes_of
 from inbounds.query.columns.integer_range import Ranges
 from inbounds.query.question.group import MOST_CELLS, Bins, Group, KeyGroup
 from inbounds.query.question.question import Codes, Question
-from inbounds.query.tables.implied_codes import each_one, following, names_following, public_joins
+from inbounds.query.tables.implied_codes import add_public_codes, add_public_names, public_joins, row_codes
 
 
 def only_codes(question: Question, column: Column) -> list[int | None] | None:
@@ -51,8 +51,8 @@ def _codes_in_condition(question: Question, column: Numbers) -> Iterator[int]:
 def _codes_in_public_tables(question: Question, column: Numbers) -> Iterator[int]:
     """Yield the codes that public tables say."""
     for key, join in public_joins(question.table):
-        if set(column.stored) <= names_following(question.table, {key.name}):
-            keys = {key.name: each_one(list(join.public.codes_for(key)))}
-            value = Ranges(following(question.table, keys)).value(column.whole)
+        if set(column.stored) <= add_public_names(question.table, {key.name}):
+            keys = {key.name: row_codes(list(join.public.codes_for(key)))}
+            value = Ranges(add_public_codes(question.table, keys)).value(column.whole)
             low, here = np.broadcast_arrays(value.low, value.here)
             yield from np.unique(low[here]).tolist()

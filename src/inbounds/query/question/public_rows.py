@@ -12,10 +12,10 @@ import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.integer_range import Ranges
-from inbounds.query.expressions.condition import And, Condition, joined
+from inbounds.query.expressions.condition import And, Condition, join_conditions
 from inbounds.query.question.group import Group
 from inbounds.query.question.possible_groups import Possible, mark_groups
-from inbounds.query.tables.implied_codes import each_one, following, names_following, public_joins
+from inbounds.query.tables.implied_codes import add_public_codes, add_public_names, public_joins, row_codes
 from inbounds.query.tables.relation import JoinPublic
 from inbounds.query.tables.table import Table
 
@@ -29,7 +29,7 @@ def left_by_public(table: Table, condition: Condition | None, groups: tuple[Grou
     """Return for every combination of groups whether rows of each public table can be in it and meet a condition."""
     possible = np.ones([group.size for group in groups], dtype=np.bool_)
     for key, join in public_joins(table):
-        names = names_following(table, {key.name})
+        names = add_public_names(table, {key.name})
         if not _is_listed(key, join):
             names.remove(key.name)
         parts = [part for part in _parts(condition) if _stored_names(table, part) <= names]
@@ -44,11 +44,11 @@ def _mark_possible(table: Table, by: tuple[Column, JoinPublic], parts: list[Cond
     """Return which combinations of groups have a row of a public table that meets the parts of a condition."""
     key, join = by
     matched, others = list(join.public.codes_for(key)), _unmatched_codes(key, join)
-    codes = following(table, {key.name: each_one([*matched, *[None] * len(others)])})
-    codes[key.name] = each_one([*matched, *others])
+    codes = add_public_codes(table, {key.name: row_codes([*matched, *[None] * len(others)])})
+    codes[key.name] = row_codes([*matched, *others])
     met = np.ones(len(matched) + len(others), dtype=np.bool_)
     if parts:
-        test = joined(And, *parts) if len(parts) > 1 else parts[0]
+        test = join_conditions(And, *parts) if len(parts) > 1 else parts[0]
         met = met & Possible(table.columns, table.column, test, ()).truth(codes).true
     return mark_groups(groups, Ranges(codes), met)
 

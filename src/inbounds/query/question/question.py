@@ -12,8 +12,8 @@ from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.columns.derived_column import Derived
 from inbounds.query.expressions.builder import Expression
-from inbounds.query.expressions.condition import And, Condition, joined
-from inbounds.query.expressions.node import Node, quoted
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.node import Node, quote_name
 from inbounds.query.grammar.rows import to_condition
 from inbounds.query.question.cells import finest, possible_cells, possible_finest, project
 from inbounds.query.question.group import MOST_CELLS, MOST_SETS, Group, by_key
@@ -46,7 +46,7 @@ class Question:
     def where(self, condition: Condition | str) -> Question:
         """Return the question about fewer rows: a condition, or its text as in SQL."""
         new = to_condition(condition, self.table)
-        return replace(self, condition=new if self.condition is None else joined(And, self.condition, new))
+        return replace(self, condition=new if self.condition is None else self.condition & new)
 
     def by(self, *names: str | Expression) -> Question:
         """Return the question for each key of some columns, every combination of them."""
@@ -179,7 +179,9 @@ def sql_of(questions: Sequence[Question], selected: Sequence[str] = (), named: S
     columns = first.groups if binned is None else first.groups[1:]
     measured = ", ".join(selected) or binned or ", ".join(str(question.measure) for question in questions)
     keys, names = ", ".join(map(str, columns)), dict(named)
-    as_named = (f" AS {quoted(names[group.column.name])}" if group.column.name in names else "" for group in columns)
+    as_named = (
+        f" AS {quote_name(names[group.column.name])}" if group.column.name in names else "" for group in columns
+    )
     listed = [f"{group}{name}" for group, name in zip(columns, as_named, strict=True)]
     text = f"SELECT {', '.join([*listed, measured])} FROM {first.table.text}"
     if first.condition is not None:

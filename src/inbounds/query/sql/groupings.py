@@ -103,7 +103,7 @@ def _unite(sets: Iterable[Columns]) -> Columns:
 
 def _read_column(text: SqlText, key: exp.Expr) -> Node:
     if not isinstance(key, exp.Column) or text.canonical(key.this, text.columns) not in text.columns:
-        key = text.meant(key)
+        key = text.resolve(key)
     if not isinstance(key, exp.Column) and not is_derived(key):
         text.refuse(
             key,

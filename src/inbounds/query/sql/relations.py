@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.helper import ensure_list
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.columns.condition_check import checked
+from inbounds.query.columns.condition_check import check_condition
 from inbounds.query.grammar.rows import condition
 from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.grammar.values import is_number, read_column
@@ -87,7 +87,7 @@ def _read_alias(text: SqlText, node: exp.Expr) -> str | None:
     if alias is None:
         return None
     text.take(alias, "this")
-    return text.given_name(alias.this)
+    return text.read_name(alias.this)
 
 
 # One row for each unit.
@@ -121,7 +121,7 @@ def _read_unit_rows(text: SqlText, tree: exp.Select, alias: str, of: Table) -> T
     row_condition = None
     if (where := tree.args.get("where")) is not None:
         text.take(where, "this")
-        row_condition = checked(of, condition(text, where.this))
+        row_condition = check_condition(of, condition(text, where.this))
     measures: dict[str, tuple[UnitMeasure, exp.Expr]] = {}
     if (distinct := tree.args.get("distinct")) is None:
         measures = _read_unit_measures(text, tree, of.owner)
@@ -159,7 +159,7 @@ def _read_unit_measures(text: SqlText, tree: exp.Select, unit: str) -> dict[str,
         if not isinstance(selected, exp.Alias):
             text.refuse(selected, f"{kind(selected)} needs a name; write {kind(selected)} AS n")
         text.take(selected, "this", "alias")
-        name = text.given_name(selected.args["alias"])
+        name = text.read_name(selected.args["alias"])
         if name in measures or name == unit:
             text.refuse(selected, f"{name} is used twice; give each column its own name")
         measures[name] = read_unit_measure(text, selected.this), selected.this

@@ -11,7 +11,7 @@ from sqlglot import exp
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.answer.view import AS_RELEASED, View
-from inbounds.query.expressions.condition import And, Condition, joined
+from inbounds.query.expressions.condition import And, Condition, join_conditions
 from inbounds.query.expressions.node import Node
 from inbounds.query.grammar.rows import condition
 from inbounds.query.grammar.text import PlainCalls, SqlText, kind
@@ -83,7 +83,7 @@ def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables) -> Select:
             tree.args["group"], "CDF covers all rows at once; leave GROUP BY out, and choose the group in WHERE"
         )
     conditions = [*_read_where(text, tree.args.get("where")), *calls.conditions]
-    row_condition = joined(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
+    row_condition = join_conditions(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
     return Select(table, calls.measures, row_condition, groupings, calls.histogram, view, relation)
 
 
@@ -116,5 +116,5 @@ def _read_table(text: SqlText, tree: exp.Select, tables: Tables) -> str:
         if alias.args.get("columns") or not isinstance(alias.this, exp.Identifier):
             text.refuse(table, "FROM takes the name of the dataset and an alias; leave the rest out")
         text.take(alias, "this")
-        text.table = text.given_name(alias.this)
+        text.table = text.read_name(alias.this)
     return name

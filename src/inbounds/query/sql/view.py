@@ -60,7 +60,7 @@ class ViewReader:
         node, alias = selected, None
         if isinstance(selected, exp.Alias):
             self._text.take(selected, "this", "alias")
-            node, alias = selected.this, self._text.given_name(selected.args["alias"])
+            node, alias = selected.this, self._text.read_name(selected.args["alias"])
         if is_of_columns(node):
             self._read_key(node, alias)
         elif isinstance(node, exp.WithinGroup) or function_name(node) in MEASURES:
@@ -132,7 +132,7 @@ class ViewReader:
 
     def _read_name(self, node: exp.Column) -> Node:
         """Return what a name stands for: something selected by that name, a key, or a column of the answer."""
-        target = self._text.meant(node)
+        target = self._text.resolve(node)
         if target is not node:
             return self._pick_single(node, self._by_node[id(target)])
         column = ColumnRef(read_column(self._text, node))
@@ -165,7 +165,7 @@ class ViewReader:
     def _read_term(self, by: exp.Expr) -> Order:
         self._text.take(by, "this", "desc", "nulls_first")
         if isinstance(by.this, exp.Literal) and not by.this.is_string:
-            of = self._pick_single(by.this, self._by_node[id(self._text.meant(by.this))])
+            of = self._pick_single(by.this, self._by_node[id(self._text.resolve(by.this))])
         else:
             of = read_released(self._scope(), by.this)
         if is_constant(of):

@@ -21,7 +21,7 @@ from inbounds.query.statement.codes import Codes, key_constant
 from inbounds.query.statement.conditions import build_condition
 from inbounds.query.statement.expressions import Expression, bigint, code_name, column, grouped, named, present, whole
 from inbounds.query.statement.unit_rows import aggregate
-from inbounds.query.tables.column_types import checked_kinds
+from inbounds.query.tables.column_types import check_kinds
 from inbounds.query.tables.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
 from inbounds.query.tables.table import Table
 
@@ -39,7 +39,7 @@ class Reading:
     def kinds(self, table: Table) -> dict[str, Kind]:
         """Return what each column of a table holds; refuse a database that does not fit the contract."""
         if table.relation is None:
-            return checked_kinds(table, self.engines[table.name].kinds())
+            return check_kinds(table, self.engines[table.name].kinds())
         self.unit_kind(table)
         if (table.owner or "").startswith(" "):
             raise InvalidQuestion(

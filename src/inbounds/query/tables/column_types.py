@@ -25,7 +25,7 @@ UNITS = (Kind.TEXT, Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL, Kind.UUID)
 REMEDY = "change the contract, or convert the table"
 
 
-def checked_kinds(table: Table, held: Mapping[str, Kind]) -> dict[str, Kind]:
+def check_kinds(table: Table, held: Mapping[str, Kind]) -> dict[str, Kind]:
     """Return what each column of the contract holds in the database; refuse a table that does not fit the contract.
 
     A column that says it holds nothing but missing values, as Arrow and polars have them, fits wherever it is.
@@ -43,7 +43,7 @@ def misfits(table: Table, held: Mapping[str, Kind]) -> dict[str, str]:
         except InvalidQuestion as problem:
             problems[name] = str(problem)
     try:
-        checked_kinds(replace(table, columns={}), held)
+        check_kinds(replace(table, columns={}), held)
     except InvalidQuestion as problem:
         problems[table.unit] = str(problem)
     return problems

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def following(table: Table, codes: Mapping[str, Range]) -> dict[str, Range]:
+def add_public_codes(table: Table, codes: Mapping[str, Range]) -> dict[str, Range]:
     """Return the codes of some stored columns, row by row, and those that public tables join to them."""
     known = dict(codes)
     for key, join in public_joins(table):
@@ -44,7 +44,7 @@ def public_names(table: Table, join: JoinPublic) -> tuple[str, ...]:
     return tuple(table.relation.names[join.name][name] for name in join.public.columns)
 
 
-def names_following(table: Table, names: Iterable[str]) -> set[str]:
+def add_public_names(table: Table, names: Iterable[str]) -> set[str]:
     """Return the names of some stored columns, and of those that public tables join to them."""
     known = set(names)
     for key, join in public_joins(table):
@@ -58,7 +58,7 @@ def is_stored(column: Column) -> bool:
     return column.name in column.stored
 
 
-def each_one(codes: Sequence[int | None]) -> Range:
+def row_codes(codes: Sequence[int | None]) -> Range:
     """Return a code for each row, None where it is missing."""
     low = np.array([0 if code is None else code for code in codes], dtype=np.int64)
     here = np.array([code is not None for code in codes], dtype=np.bool_)
@@ -67,4 +67,4 @@ def each_one(codes: Sequence[int | None]) -> Range:
 
 def _look_up(keys: Range, known: Mapping[int, int | None]) -> Range:
     keys_of_rows = zip(keys.low.tolist(), keys.here.tolist(), strict=True)
-    return each_one([known.get(code) if here else None for code, here in keys_of_rows])
+    return row_codes([known.get(code) if here else None for code, here in keys_of_rows])

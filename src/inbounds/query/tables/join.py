@@ -16,7 +16,7 @@ def private_table(tables: Tables, name: object) -> Table:
     return table
 
 
-def joined_table(tables: Tables, table: Table, other: str | Table, on: str | None, *, keep: bool) -> Table:
+def join_table(tables: Tables, table: Table, other: str | Table, on: str | None, *, keep: bool) -> Table:
     """Return a table with another one joined to it: a private one on the unit, a public one by its key."""
     relation = table.relation
     name, first, joins = (

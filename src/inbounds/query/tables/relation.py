@@ -14,7 +14,7 @@ from functools import cached_property
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.expressions.condition import Condition
-from inbounds.query.expressions.node import quoted
+from inbounds.query.expressions.node import quote_name
 from inbounds.query.tables.public_table import PublicTable
 from inbounds.query.tables.table import ROW, Table
 from inbounds.query.tables.unit_measure import UnitColumn, UnitMeasure
@@ -70,10 +70,10 @@ class UnitRows:
         return any(column.is_clipped_by_limit for column in self.columns.values())
 
     def __str__(self) -> str:
-        unit = quoted(self.unit or "")
-        measures = "".join(f", {measure} AS {quoted(name)}" for name, measure in self.measures.items())
+        unit = quote_name(self.unit or "")
+        measures = "".join(f", {measure} AS {quote_name(name)}" for name, measure in self.measures.items())
         where = "" if self.condition is None else f" WHERE {self.condition}"
-        return f"(SELECT {unit}{measures} FROM {self.of.text}{where} GROUP BY {unit}) AS {quoted(self.name)}"
+        return f"(SELECT {unit}{measures} FROM {self.of.text}{where} GROUP BY {unit}) AS {quote_name(self.name)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,9 @@ class JoinOnUnit:
         """Return it in SQL, after tables of a unit."""
         own = self.table.owner
         on = (
-            f"USING ({quoted(unit)})" if own == unit else f"ON {quoted(unit)} = {quoted(self.name)}.{quoted(own or '')}"
+            f"USING ({quote_name(unit)})"
+            if own == unit
+            else f"ON {quote_name(unit)} = {quote_name(self.name)}.{quote_name(own or '')}"
         )
         return f"{'LEFT ' * self.keep}JOIN {_write_table(self.table, self.name)} {on}"
 
@@ -120,8 +122,8 @@ class JoinPublic:
 
     def text(self, unit: str) -> str:
         """Return it in SQL, which no unit enters."""
-        key = f"{quoted(self.name)}.{quoted(self.public.key)}"
-        to = f"{quoted(self.to)}.{quoted(self.on)}"
+        key = f"{quote_name(self.name)}.{quote_name(self.public.key)}"
+        to = f"{quote_name(self.to)}.{quote_name(self.on)}"
         return f"{'LEFT ' * self.keep}JOIN {_write_alias(self.public.name, self.name)} ON {to} = {key}"
 
 
@@ -246,4 +248,4 @@ def _write_table(table: Table, name: str) -> str:
 
 
 def _write_alias(table: str, name: str) -> str:
-    return quoted(table) if table == name else f"{quoted(table)} AS {quoted(name)}"
+    return quote_name(table) if table == name else f"{quote_name(table)} AS {quote_name(name)}"

@@ -21,7 +21,7 @@ from inbounds.query.contract.public_counts import Known
 from inbounds.query.contract.public_csv import read_public
 from inbounds.query.expressions.build import limit_size
 from inbounds.query.expressions.builder import Expression
-from inbounds.query.expressions.node import ColumnRef, Node, quoted
+from inbounds.query.expressions.node import ColumnRef, Node, quote_name
 from inbounds.query.grammar.rows import read_expression
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Table:
     @property
     def text(self) -> str:
         """What stands after FROM."""
-        return quoted(self.name) if self.relation is None else str(self.relation)
+        return quote_name(self.name) if self.relation is None else str(self.relation)
 
     @property
     def stored(self) -> dict[str, Column]:
@@ -105,7 +105,7 @@ class Table:
         if isinstance(name, Node):
             return self._derive(name)
         if name == self.owner and isinstance(name, str):
-            unit = quoted(name)
+            unit = quote_name(name)
             raise InvalidQuestion(f"{unit} is the unit; it can only be counted, with COUNT(DISTINCT {unit})")
         if not isinstance(name, str) or name not in self.columns:
             alike = [column for column in self.columns if self.relation is not None and column.endswith(f".{name}")]
@@ -161,7 +161,7 @@ class Table:
 
 def _remedy(column: Keys) -> str:
     """Say what can be asked of a categorical column instead."""
-    name = quoted(column.name)
+    name = quote_name(column.name)
     if column.kind == TRUTH_KEY:
         return f"is true or false, and this needs a column with bounds; ask for PROPORTION({name})"
     return f"is categorical, and this needs a column with bounds; ask for COUNT(*) and GROUP BY {name}"

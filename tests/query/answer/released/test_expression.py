@@ -27,7 +27,7 @@ from inbounds.query.answer.released.evaluate import (
 from inbounds.query.answer.released.functions import FUNCTIONS, round_half_away
 from inbounds.query.answer.released.leaf import Exact, Key, MeasureRef, ReleasedRow
 from inbounds.query.expressions.arithmetic import Binary, Call, Case, Negative
-from inbounds.query.expressions.condition import And, Compare, Condition, Missing, Not, Or, is_in, joined
+from inbounds.query.expressions.condition import And, Compare, Condition, Missing, Not, Or, is_in, join_conditions
 from inbounds.query.expressions.node import ColumnRef, Constant, Node
 from inbounds.query.question.measure import Count, Mean, Measure, Sum
 
@@ -198,7 +198,7 @@ def test_missing_values_are_neither_true_nor_false() -> None:
     assert evaluate(is_in(MEAN, (1,)), here) is None
     assert evaluate(Missing(MEAN), here) is True
     assert evaluate(Case(((nothing, Constant("a")),), Constant("b")), here) == "b"
-    assert joined(And, yes, And((no, nothing))) == And((yes, no, nothing))
+    assert join_conditions(And, yes, And((no, nothing))) == And((yes, no, nothing))
 
 
 def test_what_has_no_value_is_none() -> None:

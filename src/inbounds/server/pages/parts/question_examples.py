@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from inbounds.query.columns.column import Keys, Numbers, as_value
-from inbounds.query.expressions.node import quoted
+from inbounds.query.expressions.node import quote_name
 from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.table import Table
 from inbounds.server.pages.parts.question_form import sql_value
@@ -36,24 +36,24 @@ def examples(tables: Tables) -> Examples:
 
 def _measures(numbers: list[Numbers]) -> Iterator[str]:
     yield "COUNT(*)"
-    added = next((quoted(column.name) for column in numbers if column.kind.adds_up), None)
+    added = next((quote_name(column.name) for column in numbers if column.kind.adds_up), None)
     if added is not None:
         yield f"SUM({added})"
     if numbers:
-        name = added or quoted(numbers[0].name)
+        name = added or quote_name(numbers[0].name)
         yield from (f"AVG({name})", f"MEDIAN({name})", f"QUANTILES({name}, 0.1, 0.5, 0.9)", f"STDDEV({name})")
         yield f"HISTOGRAM({name}, 10)"
     if len(numbers) > 1:
-        yield f"CORR({quoted(numbers[0].name)}, {quoted(numbers[1].name)})"
+        yield f"CORR({quote_name(numbers[0].name)}, {quote_name(numbers[1].name)})"
 
 
 def _clauses(numbers: list[Numbers], keys: list[Keys]) -> Iterator[str]:
-    conditions = [f"{quoted(column.name)} >= {_middle(column)}" for column in numbers]
-    conditions += [f"{quoted(column.name)} IN ({', '.join(_first(column))})" for column in keys]
+    conditions = [f"{quote_name(column.name)} >= {_middle(column)}" for column in numbers]
+    conditions += [f"{quote_name(column.name)} IN ({', '.join(_first(column))})" for column in keys]
     if conditions:
         yield f"WHERE {' AND '.join(conditions)}"
     for column in keys:
-        yield from (f"GROUP BY {quoted(column.name)}", f"GROUP BY ROLLUP({quoted(column.name)})")
+        yield from (f"GROUP BY {quote_name(column.name)}", f"GROUP BY ROLLUP({quote_name(column.name)})")
         yield "ORDER BY 2 DESC LIMIT 5"
 
 
@@ -71,5 +71,5 @@ def _first(column: Keys) -> list[str]:
 def _per_unit(table: Table) -> str | None:
     if table.rows_are_units:
         return None
-    unit = quoted(table.unit)
-    return f"FROM (SELECT {unit}, COUNT(*) AS n FROM {quoted(table.name)} GROUP BY {unit}) AS p"
+    unit = quote_name(table.unit)
+    return f"FROM (SELECT {unit}, COUNT(*) AS n FROM {quote_name(table.name)} GROUP BY {unit}) AS p"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from inbounds.exact.decimals import is_decimal
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.expressions.node import quoted
+from inbounds.query.expressions.node import quote_name
 from inbounds.query.tables.contract_tables import Tables
 
 MEASURES = {
@@ -79,13 +79,13 @@ class Choices:
 def to_sql(tables: Tables, choices: Choices) -> str:
     """Return the question that was chosen, in SQL; nothing that it needs may be missing."""
     table = tables.private.get(choices.table, tables.main)
-    groups = [quoted(column) for column in (choices.by, choices.then_by) if column]
-    measure = MEASURES[choices.measure].format(column=quoted(choices.column), unit=quoted(table.unit))
-    parts = [f"SELECT {', '.join([*groups, measure])} FROM {quoted(table.name)}"]
+    groups = [quote_name(column) for column in (choices.by, choices.then_by) if column]
+    measure = MEASURES[choices.measure].format(column=quote_name(choices.column), unit=quote_name(table.unit))
+    parts = [f"SELECT {', '.join([*groups, measure])} FROM {quote_name(table.name)}"]
     if choices.where:
         sign = COMPARISONS.get(choices.compare, "=")
         parts.append(
-            f"WHERE {quoted(choices.where)} {sign} {sql_value(choices.value, table.columns.get(choices.where))}"
+            f"WHERE {quote_name(choices.where)} {sign} {sql_value(choices.value, table.columns.get(choices.where))}"
         )
     if groups:
         listed = ", ".join(groups)
