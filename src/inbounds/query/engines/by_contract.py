@@ -135,13 +135,13 @@ def kind_of(column: Column) -> Kind:
     return KINDS.get(column.kind) or (Kind.INTEGER if _is_whole(column) else Kind.FLOAT)
 
 
-def read(column: Column | None, this: exp.Expr) -> exp.Expr:
+def read(column: Column | None, stored: exp.Expr) -> exp.Expr:
     """Return a column as the contract says; one that it does not describe, such as the unit, as text."""
     if column is None:
-        return call_macro("TEXT", this)
+        return call_macro("TEXT", stored)
     if _is_whole(column):
-        return call_macro("WHOLE", this, exp.convert(int(column.low)), exp.convert(int(column.high)))
-    return call_macro(READERS.get(column.kind, "NUMBER"), this)
+        return call_macro("WHOLE", stored, exp.convert(int(column.low)), exp.convert(int(column.high)))
+    return call_macro(READERS.get(column.kind, "NUMBER"), stored)
 
 
 def call_macro(macro: str, *arguments: exp.Expr) -> exp.Expr:
@@ -151,6 +151,6 @@ def call_macro(macro: str, *arguments: exp.Expr) -> exp.Expr:
 
 def _is_whole(column: Column) -> TypeGuard[Numbers]:
     """Return whether a column holds whole numbers that can be added up, unlike days."""
-    return (
-        isinstance(column, Numbers) and column.kind is kind.NUMBER and column.step == 1 and column.low.denominator == 1
-    )
+    if not isinstance(column, Numbers) or column.kind is not kind.NUMBER:
+        return False
+    return column.step == 1 and column.low.denominator == 1

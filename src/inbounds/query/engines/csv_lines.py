@@ -85,15 +85,18 @@ class CsvLines:
             "null_padding": exp.true(),
             "strict_mode": exp.false(),
         }
-        arguments = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
-        lines = exp.Table(
-            this=exp.Anonymous(this="read_csv", expressions=[exp.Literal.string(self._pattern), *arguments])
-        )
+        lines = read_files("read_csv", self._pattern, options)
         return exp.select(exp.alias_(_fields(self._form.delimiter), "f")).from_(lines).subquery("s")
 
     def _whole(self) -> exp.Expr:
         """Return whether a line has as many fields as the header."""
         return exp.EQ(this=_call("LEN", exp.column("f")), expression=exp.Literal.number(len(self.names)))
+
+
+def read_files(function: str, pattern: str, options: Mapping[str, exp.Expr]) -> exp.Table:
+    """Return the rows of the files that a pattern names, as a function of DuckDB reads them."""
+    arguments = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
+    return exp.Table(this=exp.Anonymous(this=function, expressions=[_text(pattern), *arguments]))
 
 
 def _fields(delimiter: str) -> exp.Expr:

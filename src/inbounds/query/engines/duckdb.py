@@ -14,7 +14,7 @@ from inbounds.errors import OVERTIME, EngineFailed, InvalidContract
 from inbounds.ledger.values.address import without_secrets
 from inbounds.query.contract.csv_format import CsvForm
 from inbounds.query.engines.by_contract import MACROS, PREFIX, call_macro, kind_of, read
-from inbounds.query.engines.csv_lines import CsvLines
+from inbounds.query.engines.csv_lines import CsvLines, read_files
 from inbounds.query.engines.engine import Dialect, Engine, Fields, Kind
 from inbounds.query.engines.frames import Wanted, to_readable
 from inbounds.query.engines.timeout import interrupting
@@ -210,12 +210,12 @@ class DuckDB(Engine):
             return self._lines.unread()
         names = {name: f"c{place}" for place, name in enumerate(self.kinds(), 1)}
 
-        def there(name: str, value: exp.Expr) -> exp.Expr:
+        def mark(name: str, value: exp.Expr) -> exp.Expr:
             return exp.alias_(
                 exp.Case(ifs=[exp.If(this=call_macro("THERE", value), true=exp.Literal.number(1))]), names[name]
             )
 
-        return Fields(self._select_each(there, exp.alias_(exp.true(), "w")), names)
+        return Fields(self._select_each(mark, exp.alias_(exp.true(), "w")), names)
 
     def reads(self, other: Engine) -> bool:
         """Return whether a statement here can read the other table: a file of rows, or a table of the same database."""
@@ -267,8 +267,7 @@ def _parquet(pattern: str) -> exp.Expr:
         "union_by_name": exp.true(),  # and by their common type
         "hive_partitioning": exp.false(),  # a folder named age=5 says nothing about the rows
     }
-    arguments = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
-    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(pattern), *arguments]))
+    return read_files("read_parquet", pattern, options)
 
 
 def _connect() -> duckdb.DuckDBPyConnection:

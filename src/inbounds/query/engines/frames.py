@@ -58,10 +58,10 @@ def ends_in(unit: str) -> tuple[int, int]:
 
 def _pick_names(names: Iterable[Any], wanted: Wanted) -> list[str]:
     """Return which of the columns are there; refuse a frame that has one of them twice."""
-    there = list(names)
-    if twice := next((name for name in wanted if there.count(name) > 1), None):
+    present = list(names)
+    if twice := next((name for name in wanted if present.count(name) > 1), None):
         raise InvalidContract(f"the frame has a column {twice!r} more than once; name each column once")
-    return [name for name in wanted if name in there]
+    return [name for name in wanted if name in present]
 
 
 # pandas
@@ -89,27 +89,27 @@ def _is_plain(kind: Any) -> bool:
     return number.kind in "iubM" or (number.kind == "f" and number.itemsize <= 8)
 
 
-def _read_pandas_column(column: Any, of: Column | None) -> Any:  # noqa: PLR0911  one for each kind
+def _read_pandas_column(column: Any, spec: Column | None) -> Any:  # noqa: PLR0911  one for each kind
     """Return a column that DuckDB does not read by its type as one that it does."""
     kind = column.dtype
     if hasattr(kind, "categories") and hasattr(column, "cat"):
-        texts = [object_text(name, of) for name in column.cat.categories]
+        texts = [object_text(name, spec) for name in column.cat.categories]
         return _to_objects(column, (None if code < 0 else texts[code] for code in column.cat.codes))
     if getattr(getattr(kind, "pyarrow_dtype", None), "tz", None) is not None:
-        local = _read_arrow_column(column.array.__arrow_array__(), of)
+        local = _read_arrow_column(column.array.__arrow_array__(), spec)
         return type(column)(type(column.array)(local), index=column.index, name=column.name)
     if getattr(kind, "tz", None) is not None:
         return _to_local(column)
     if hasattr(kind, "subtype") and hasattr(column, "sparse"):
         dense = column.sparse.to_dense()
-        return dense if _is_plain(dense.dtype) else _read_pandas_column(dense, of)
+        return dense if _is_plain(dense.dtype) else _read_pandas_column(dense, spec)
     if isinstance(kind, np.dtype) and not kind.isnative:  # as files of other machines have it
         native = column.astype(kind.newbyteorder("="))
-        return native if _is_plain(native.dtype) else _read_pandas_column(native, of)
+        return native if _is_plain(native.dtype) else _read_pandas_column(native, spec)
     if isinstance(kind, np.dtype) and kind.kind == "f":
         return column.astype("float64")
     if str(kind) == "object" or hasattr(kind, "storage") or _is_written(getattr(kind, "pyarrow_dtype", None)):
-        return _to_objects(column, (object_text(value, of) for value in column.astype(object)))
+        return _to_objects(column, (object_text(value, spec) for value in column.astype(object)))
     return _to_objects(column, (None for _ in range(len(column))))
 
 
@@ -119,8 +119,8 @@ def _to_local(column: Any) -> Any:
     moments, kind = np.asarray(column.dt.tz_convert("UTC").dt.tz_localize(None)), column.dtype
     near = np.clip(moments.view("i8"), *ends_in(kind.unit)).view(moments.dtype)
     known = np.where(np.isnat(moments), moments, near)
-    there = type(column)(known, index=column.index, name=column.name).dt.tz_localize("UTC").dt.tz_convert(kind.tz)
-    return there.dt.tz_localize(None)
+    local = type(column)(known, index=column.index, name=column.name).dt.tz_localize("UTC").dt.tz_convert(kind.tz)
+    return local.dt.tz_localize(None)
 
 
 def _to_objects(like: Any, texts: Iterable[str | None]) -> Any:
@@ -139,7 +139,7 @@ def _read_polars(frame: Any, wanted: Wanted) -> Any:
     return polars.DataFrame(columns or {"nothing": []})
 
 
-def _read_polars_column(polars: Any, column: Any, of: Column | None) -> Any:
+def _read_polars_column(polars: Any, column: Any, spec: Column | None) -> Any:
     kind = str(column.dtype.base_type())
     if (zone := getattr(column.dtype, "time_zone", None)) is not None:
         unit = column.dtype.time_unit
@@ -147,7 +147,7 @@ def _read_polars_column(polars: Any, column: Any, of: Column | None) -> Any:
         return near.dt.convert_time_zone(zone).dt.replace_time_zone(None)  # what its own clock shows
     if kind in POLARS:
         return column
-    texts = map(object_text, column.to_list(), [of] * len(column)) if kind in POLARS_NUMBERS else [None] * len(column)
+    texts = map(object_text, column.to_list(), [spec] * len(column)) if kind in POLARS_NUMBERS else [None] * len(column)
     return polars.Series(column.name, list(texts), dtype=polars.String)
 
 
@@ -166,7 +166,7 @@ def _read_arrow(frame: Any, wanted: Wanted) -> Any:
     return pyarrow.table(columns or {"nothing": []})
 
 
-def _read_arrow_column(column: Any, of: Column | None) -> Any:
+def _read_arrow_column(column: Any, spec: Column | None) -> Any:
     import pyarrow  # noqa: PLC0415
     from pyarrow import compute  # noqa: PLC0415
 
@@ -175,7 +175,7 @@ def _read_arrow_column(column: Any, of: Column | None) -> Any:
     if getattr(column.type, "tz", None) is not None:
         return compute.local_timestamp(column)  # what its own clock shows
     if _is_written(column.type):
-        return pyarrow.array([object_text(value, of) for value in column.to_pylist()], pyarrow.string())
+        return pyarrow.array([object_text(value, spec) for value in column.to_pylist()], pyarrow.string())
     return pyarrow.nulls(len(column))
 
 
