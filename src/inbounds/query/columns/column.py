@@ -81,7 +81,7 @@ class Numbers(_Coded):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is missing where something that it is made of is."""
+        """Whether it is missing where any column that it is made of is, and only there."""
         return True
 
     @cached_property
@@ -217,7 +217,6 @@ class Keys(_Coded):
     parents: tuple[int, ...] = ()
     """The code of the key there, for each key."""
     has_order = False
-    is_plain = True
 
     @property
     def kind(self) -> Kind:

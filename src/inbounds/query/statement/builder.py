@@ -133,20 +133,24 @@ class _Builder:
             keys.append(exp.column("v"))
         elif self.request.bucket:
             keys.append(divide(exp.column("v"), whole(self.request.bucket)))
-        return keys
+        return [named(key, f"k{i}") for i, key in enumerate(keys)]
 
     def _add_up_rows(self, rows: exp.Select) -> exp.Select:
         """Add up rows that are units of their own: how many, and their sum."""
-        apart = [named(by, f"k{i}") for i, by in enumerate(self._tell_apart())]
+        keys = self._tell_apart()
         counted = exp.column("v") if self.request.skips_missing else exp.Star()
-        totals = {"n": exp.Count(this=counted)} | ({"s": self._add_up("v")} if self.request.sums else {})
+        totals: dict[str, Expression] = {"n": exp.Count(this=counted)}
+        if self.request.sums:
+            totals["s"] = self.dialect.total(exp.column("v"))
         if self.request.parts:
-            totals = {f"q{i}": self._add_up(product) for i, product in enumerate(self.request.products)}
+            products = enumerate(self.request.products)
+            totals = {f"q{i}": self.dialect.total(product_of(product)) for i, product in products}
         named_totals = [named(total, name) for name, total in totals.items()]
-        totals_by_key = grouped(rows.select(*apart, *named_totals, copy=False), len(apart))
+        totals_by_key = grouped(rows.select(*keys, *named_totals, copy=False), len(keys))
         if not any(map(self._is_numbered_last, self.request.groups)):
             return totals_by_key
-        codes: list[Expression] = [exp.column(f"k{i}") for i in range(len(apart))]
+        # Several of what a column holds may be one group, so what was added up by it is added up again by number.
+        codes: list[Expression] = [exp.column(f"k{i}") for i in range(len(keys))]
         for i, group in enumerate(self.request.groups):
             codes[i] = self._number_group(group, codes[i]) if self._is_numbered_last(group) else codes[i]
         sums = [named(exp.Sum(this=exp.column(name)), name) for name in totals]
@@ -157,14 +161,15 @@ class _Builder:
         return self.codes.key(group.column, value) if isinstance(group.column, Keys) else self.codes.bin(group, value)
 
     def _add_up_units(self, rows: exp.Select) -> exp.Select:
-        apart = [named(by, f"k{i}") for i, by in enumerate(self._tell_apart())]
-        keys = [f"k{i}" for i in range(len(apart))]
+        """Add up rows by unit, weigh what each unit has in a group, and add that up."""
+        keys = self._tell_apart()
         unit: Expression = named(exp.column("u"), "u")
-        parts = grouped(rows.select(unit, *apart, *self._add_up_parts(), copy=False), 1 + len(apart))
+        parts = grouped(rows.select(unit, *keys, *self._add_up_parts(), copy=False), 1 + len(keys))
         shares = [weigh(total, self.request.weights) for total in self.request.totals]
         shares += [share(exp.column(f"q{i}"), self.request.weights) for i in range(len(self.request.products))]
         totals = [named(self.dialect.total(value), f"t{i}") for i, value in enumerate(shares)]
-        sums = self._join_all_rows(exp.select(*keys, *totals), parts, is_one=not apart)
+        select = exp.select(*(f"k{i}" for i in range(len(keys))), *totals)
+        sums = self._join_all_rows(select, parts, is_one=not keys)
         return grouped(sums.where(compare(EVERY, "<=", whole(MOST_ROWS)), copy=False), len(keys))
 
     def _join_all_rows(self, sums: exp.Select, parts: exp.Select, *, is_one: bool) -> exp.Select:
@@ -173,24 +178,23 @@ class _Builder:
         The parts are added up by unit and joined to themselves, which takes half as long as a window over them.
         """
         if is_one:  # a unit has one part
-            every = whole(1) if self.request.distinct else cap(exp.Count(this=exp.Star()), MOST_ROWS + 1)
-            return sums.from_(parts.select(named(every, "m"), copy=False).subquery("p", copy=False), copy=False)
-        every = cap(exp.Sum(this=exp.column("n")), MOST_ROWS + 1)
-        together = exp.select("u", named(every, "m")).from_("p").group_by("u").subquery("w")
+            every = named(self._count_rows(), "m")
+            return sums.from_(parts.select(every, copy=False).subquery("p", copy=False), copy=False)
+        every = named(cap(exp.Sum(this=exp.column("n")), MOST_ROWS + 1), "m")
+        together = exp.select("u", every).from_("p").group_by("u").subquery("w")
         same = exp.column("u", "p").eq(exp.column("u", "w"))
         return sums.with_("p", as_=parts, copy=False).from_("p", copy=False).join(together, on=same, copy=False)
 
     def _add_up_parts(self) -> list[Expression]:
         """Return the rows of a unit in a group and their sum, cut where the unit has too many rows to count."""
         request = self.request
-        rows = whole(1) if request.distinct else cap(exp.Count(this=exp.Star()), MOST_ROWS + 1)
-        sums: list[Expression] = [named(rows, "n")]
+        sums: list[Expression] = [named(self._count_rows(), "n")]
         if request.sums:
             most = (request.value.steps if isinstance(request.value, Numbers) else 1) * MOST_ROWS
-            sums.append(named(cap(self._add_up("v"), most), "s"))
+            sums.append(named(cap(self.dialect.total(exp.column("v")), most), "s"))
         most = prod(part.whole for part in request.parts) * MOST_ROWS
-        return sums + [named(cap(self._add_up(product), most), f"q{i}") for i, product in enumerate(request.products)]
+        totals = [self.dialect.total(product_of(product)) for product in request.products]
+        return sums + [named(cap(total, most), f"q{i}") for i, total in enumerate(totals)]
 
-    def _add_up(self, addend: str | tuple[int, ...]) -> Expression:
-        """Return the sum of a column of integers, or of a product of parts."""
-        return self.dialect.total(exp.column(addend) if isinstance(addend, str) else product_of(addend))
+    def _count_rows(self) -> Expression:
+        return whole(1) if self.request.distinct else cap(exp.Count(this=exp.Star()), MOST_ROWS + 1)

@@ -40,6 +40,7 @@ class Codes:
     def code(self, name: str) -> Expression:
         """Return a column as an integer, NULL if it is missing."""
         field = self.columns[name]
+        # A table made of tables has codes already; other columns are computed, looked up or measured.
         if self._is_code(field):
             return self.stored(field)
         if isinstance(field, Derived):
@@ -48,13 +49,13 @@ class Codes:
             return self.key(field, self.stored(field))
         return case([(self.is_known(field), self.steps(field))])
 
-    def stored(self, of: Column) -> Expression:
+    def stored(self, field: Column) -> Expression:
         """Return a column as it is: what a table holds, or the integer that a statement has made of it."""
-        return column(code_name(of.name) if self._is_code(of) else of.name)
+        return column(code_name(field.name) if self._is_code(field) else field.name)
 
-    def _is_code(self, of: Column) -> bool:
+    def _is_code(self, field: Column) -> bool:
         """Return whether a column is an integer already, as all columns of tables made of tables are."""
-        return self.kinds.get(of.name) is Kind.CODE
+        return self.kinds.get(field.name) is Kind.CODE
 
     @cached_property
     def wholes(self) -> Wholes:
@@ -101,31 +102,27 @@ class Codes:
         Every engine passes over NULL in LEAST and GREATEST, and takes NaN for the greatest: rows with either were left
         out before.
         """
+        steps = self._integer_steps(numbers)
+        return bigint(self._round(numbers)) if steps is None else steps
+
+    def steps_as_double(self, numbers: Numbers) -> Expression:
+        """Return the same integer as a double."""
+        steps = self._integer_steps(numbers)
+        return self._round(numbers) if steps is None else exp.cast(steps, "DOUBLE")
+
+    def _integer_steps(self, numbers: Numbers) -> Expression | None:
+        """Return the steps of a code, of what is computed, of a day or an integer; None for what has to be rounded."""
         if self._is_code(numbers):
             return self.stored(numbers)
         if isinstance(numbers, DerivedNumbers):
             return self.wholes.value(numbers.whole)
         if numbers.kind == DAY:
-            return self._days(numbers)
-        if self._is_whole(numbers):
-            low, high = int(numbers.low), int(numbers.high)
-            value = clip(column(numbers.name), whole(low), whole(high))
-            return exp.Sub(this=bigint(value), expression=whole(low)) if low else value
-        return bigint(self._round(numbers))
-
-    def steps_as_double(self, numbers: Numbers) -> Expression:
-        """Return the same integer as a double."""
-        if (
-            self._is_code(numbers)
-            or isinstance(numbers, DerivedNumbers)
-            or numbers.kind == DAY
-            or self._is_whole(numbers)
-        ):
-            return exp.cast(self.steps(numbers), "DOUBLE")
-        return self._round(numbers)
-
-    def _is_whole(self, numbers: Numbers) -> bool:
-        return self.kinds[numbers.name] is Kind.INTEGER and numbers.step == 1 and numbers.low.denominator == 1
+            return bigint(self.dialect.days(self._day(numbers), day(numbers.low)))
+        if self.kinds[numbers.name] is not Kind.INTEGER or numbers.step != 1 or numbers.low.denominator != 1:
+            return None
+        low, high = int(numbers.low), int(numbers.high)
+        value = clip(column(numbers.name), whole(low), whole(high))
+        return exp.Sub(this=bigint(value), expression=whole(low)) if low else value
 
     def _round(self, numbers: Numbers) -> Expression:
         """Return the nearest step, half up, of a value clipped to the bounds, as a double.
@@ -139,10 +136,6 @@ class Codes:
         if scale.denominator == 1:
             return exp.Floor(this=exp.Mul(this=shifted, expression=double(scale)))
         return exp.Floor(this=exp.Div(this=shifted, expression=double(numbers.step), typed=True))
-
-    def _days(self, numbers: Numbers) -> Expression:
-        """Return days after the first."""
-        return bigint(self.dialect.days(self._day(numbers), day(numbers.low)))
 
     def _day(self, numbers: Numbers) -> Expression:
         """Return a day itself, clipped; what is far off, even infinitely, is compared and not converted."""

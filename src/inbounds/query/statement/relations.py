@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.columns.column import Column, Keys, Numbers
+from inbounds.query.columns.column import Keys, Numbers
 from inbounds.query.columns.derived_column import DerivedKeys
 from inbounds.query.columns.kind import TEXT_KEY, TRUTH_KEY
 from inbounds.query.engines.engine import Dialect, Engine, Kind
@@ -66,7 +66,7 @@ class Reading:
                 )
         return kind
 
-    def relation(self, table: Table, needed: Iterable[Node], known: Iterable[Column] = ()) -> Expression:
+    def relation(self, table: Table, needed: Iterable[Node], known: Iterable[Numbers] = ()) -> Expression:
         """Return what to select from: the table as it is, or what it is made of with the columns that are needed.
 
         Rows that lack one of the `known` columns need not be there.
@@ -93,10 +93,10 @@ class Reading:
         fields = {name: table.column(name) for name in sorted(known)}
         numbers = {name: field for name, field in fields.items() if isinstance(field, Numbers) and field.is_plain}
         selected = [
-            named_as(bigint(codes.steps(numbers[name]) if name in numbers else codes.code(name)), code_name(name))
+            alias_column(bigint(codes.steps(numbers[name]) if name in numbers else codes.code(name)), code_name(name))
             for name in _names(needed)
         ]
-        selected += [named_as(column(name), KEY + name) for name in sorted(keys)]
+        selected += [alias_column(column(name), KEY + name) for name in sorted(keys)]
         unit = [column(table.unit)] if table.owner is not None else []
         read = exp.select(*unit, *(selected if selected or unit else [named(whole(1), "one")]))
         read = read.from_(self.engines[table.name].relation(), copy=False)
@@ -105,7 +105,7 @@ class Reading:
     def _select_computed(self, table: Table, needed: set[Node]) -> exp.Select:
         """Return the rows of a table made of tables, with what is computed of its columns."""
         rows, codes = self._select_codes(table, _stored_nodes(table, needed)), self._codes(table, needed)
-        computed = [named_as(bigint(codes.code(name)), code_name(name)) for name in _names(needed)]
+        computed = [alias_column(bigint(codes.code(name)), code_name(name)) for name in _names(needed)]
         unit = [column(table.owner)] if table.owner is not None else []
         return exp.select(*unit, *computed).from_(rows.subquery("e", copy=False), copy=False)
 
@@ -117,7 +117,7 @@ class Reading:
         nodes = {column.measure.column for column in columns if column.measure.column is not None}
         condition = relation.condition
         rows = self._select_codes(relation.of, nodes | set(condition.columns() if condition is not None else ()))
-        selected = [named_as(aggregate(column, self.dialect), code_name(column.name)) for column in columns]
+        selected = [alias_column(aggregate(column, self.dialect), code_name(column.name)) for column in columns]
         select = exp.select(column(relation.unit or ""), *selected).from_(rows.subquery("b", copy=False), copy=False)
         if condition is not None:
             about = {node.name: relation.of.column(node) for node in condition.columns()}
@@ -129,10 +129,12 @@ class Reading:
         # What each table has to give: of its own columns those that are needed, and what public tables are joined by,
         # as codes, or where a table holds the keys themselves, as they are.
         names, wanted = relation.names, set(_names(needed))
-        own = {table: {name for name, alias in of.items() if alias in wanted} for table, of in names.items()}
-        present_names = {table: {name for name, alias in of.items() if alias in known} for table, of in names.items()}
+        own = {table: {name for name, alias in aliases.items() if alias in wanted} for table, aliases in names.items()}
+        present_names = {
+            table: {name for name, alias in aliases.items() if alias in known} for table, aliases in names.items()
+        }
         public = [join for join in relation.joins if isinstance(join, JoinPublic)]
-        plain = {(join.to, join.on) for join in public if _has_plain_keys(relation, join)}
+        plain = {(join.to, join.on) for join in public if _plain_keys(relation, join) is not None}
         coded = {(join.to, join.on) for join in public} - plain
         coded_names = {table: own[table] | {on for to, on in coded if to == table} for table in names}
         keys = {table: {on for to, on in plain if to == table} for table in names}
@@ -143,11 +145,11 @@ class Reading:
         # Each table has a place of its own: the first `j0`, and those that are joined to it `j1`, `j2` and so on.
         places = {table: f"j{i}" for i, table in enumerate(names)}
         selected = [
-            named_as(_column_of(places[table], code_name(name)), code_name(names[table][name]))
+            alias_column(_column_of(places[table], code_name(name)), code_name(names[table][name]))
             for table in names
             for name in sorted(own[table])
         ]
-        unit = [named_as(_column_of("j0", relation.unit), relation.unit)] if relation.unit is not None else []
+        unit = [alias_column(_column_of("j0", relation.unit), relation.unit)] if relation.unit is not None else []
         select = exp.select(*unit, *(selected if selected or unit else [named(whole(1), "one")]))
         select = select.from_(read(relation.first, relation.name).subquery("j0", copy=False), copy=False)
         for join in relation.joins:
@@ -175,12 +177,10 @@ class Reading:
 
     def _match_keys(self, relation: Joined, join: JoinPublic, places: Mapping[str, str]) -> Expression:
         """Return whether a row of a public table has the key of a row; texts are compared by their bytes."""
-        plain = _has_plain_keys(relation, join)
-        sides: list[Expression] = [
-            _column_of(places[join.to], KEY + join.on if plain else code_name(join.on)),
-            _column_of(places[join.name], KEY),
-        ]
-        if plain and relation.key_of(join).kind is TEXT_KEY:
+        keys = _plain_keys(relation, join)
+        own = code_name(join.on) if keys is None else KEY + join.on
+        sides: list[Expression] = [_column_of(places[join.to], own), _column_of(places[join.name], KEY)]
+        if keys is not None and keys.kind is TEXT_KEY:
             engine = self.engines[_private_tables(relation)[join.to].name]
             sides = [engine.bytes_of(side) for side in sides]
         return exp.EQ(this=sides[0], expression=sides[1])
@@ -188,10 +188,10 @@ class Reading:
     def _list_public_rows(self, relation: Joined, join: JoinPublic, needed: list[str], place: str) -> Expression:
         """Return the rows of a public table that can match, as constants: the key, and the codes of what is needed."""
         at = [list(join.public.columns).index(name) for name in needed]
-        plain = _has_plain_keys(relation, join)
+        keys = _plain_keys(relation, join)
         tuples = []
         for code, codes in join.public.codes_for(relation.key_of(join)).items():
-            key = key_constant(_keys(relation, join).keys[code], self.dialect) if plain else whole(code)
+            key = whole(code) if keys is None else key_constant(keys.keys[code], self.dialect)
             tuples.append(exp.Tuple(expressions=[key, *(_code_constant(codes[i]) for i in at)]))
         names = [exp.to_identifier(name, quoted=True) for name in (KEY, *map(code_name, needed))]
         return exp.Values(expressions=tuples, alias=exp.TableAlias(this=exp.to_identifier(place), columns=names))
@@ -211,17 +211,15 @@ KEY = " key "
 """What keys are called in a statement, followed by the column that they are of."""
 
 
-def _has_plain_keys(relation: Joined, join: JoinPublic) -> bool:
-    """Return whether a table holds the keys that a public one is joined by as they are: to look them up takes a hash.
+def _plain_keys(relation: Joined, join: JoinPublic) -> Keys | None:
+    """Return the keys that a public table is joined by, if a table holds them as they are; else None.
 
-    The place of a key in the list would take as many comparisons as there are keys.
+    To look such a key up takes a hash; its place in the list would take as many comparisons as there are keys.
     """
-    tables = _private_tables(relation)
-    is_base = join.to in tables and tables[join.to].relation is None
-    keys = relation.key_of(join)
-    if not isinstance(keys, Keys) or isinstance(keys, DerivedKeys):
-        return False
-    return is_base and keys.kind is not TRUTH_KEY
+    table, keys = _private_tables(relation).get(join.to), relation.key_of(join)
+    if table is None or table.relation is not None or not isinstance(keys, Keys) or isinstance(keys, DerivedKeys):
+        return None
+    return None if keys.kind is TRUTH_KEY else keys
 
 
 def _private_tables(relation: Joined) -> dict[str, Table]:
@@ -231,17 +229,11 @@ def _private_tables(relation: Joined) -> dict[str, Table]:
     return tables
 
 
-def _keys(relation: Joined, join: JoinPublic) -> Keys:
-    keys = relation.key_of(join)
-    assert isinstance(keys, Keys)
-    return keys
-
-
 def _code_constant(code: int | None) -> Expression:
     return exp.cast(exp.Null(), "BIGINT") if code is None else whole(code)
 
 
-def named_as(expression: Expression, name: str) -> Expression:
+def alias_column(expression: Expression, name: str) -> Expression:
     """Return an expression under the name of a column, whatever that is."""
     return exp.Alias(this=expression, alias=exp.to_identifier(name, quoted=True))
 

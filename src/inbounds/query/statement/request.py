@@ -91,7 +91,8 @@ class Request:
             columns.append(self.value)
         if self.condition is not None:
             required = (self.columns[name] for name in sorted(self.condition.required()))
-            columns += [column for column in required if column.is_plain]
+            # of others, such as COALESCE, a row may count although something in them is missing
+            columns += [column for column in required if isinstance(column, Numbers) and column.is_plain]
         return {column.name: column for column in columns if isinstance(column, Numbers)}
 
     @property

@@ -17,6 +17,12 @@ from inbounds.query.columns.kind import DAY
 from inbounds.query.engines.engine import Dialect
 from inbounds.query.statement.expressions import Expression, bigint, case, compare, multiply, present, whole
 
+JOINS: dict[type[w.Truth], Callable[..., Expression]] = {
+    w.Every: exp.and_,
+    w.Either: exp.or_,
+    w.Opposite: lambda part: exp.Not(this=part),
+}
+
 
 @dataclass(frozen=True)
 class Wholes:
@@ -146,10 +152,10 @@ class Wholes:
 
     def _date(self, day: w.Whole) -> Expression:
         """Return a day that is given by its number; one that is stored is not computed twice."""
-        if isinstance(day, w.Total) and day.factors == (1,) and isinstance(code := day.parts[0], w.Code):
-            column = code.column
-            if isinstance(column, Numbers) and column.kind == DAY and column.low == day.plus:
-                return self.day(column)
+        match day:
+            case w.Total(factors=(1,), parts=(w.Code(column=Numbers(kind=kind, low=low) as column),)):
+                if kind == DAY and low == day.plus:
+                    return self.day(column)
         return self.dialect.day_at(self.value(day))
 
     # Tests.
@@ -158,10 +164,7 @@ class Wholes:
         """Return a test."""
         if isinstance(test, w.Against):
             return self._compare(test)
-        parts = [exp.paren(self.truth(part)) for part in test.parts]
-        if isinstance(test, w.Opposite):
-            return exp.Not(this=parts[0])
-        return exp.and_(*parts) if isinstance(test, w.Every) else exp.or_(*parts)
+        return JOINS[type(test)](*(exp.paren(self.truth(part)) for part in test.parts))
 
     def _compare(self, test: w.Against) -> Expression:
         code, numbers = exp.paren(self.code(test.whole)), [whole(number) for number in test.numbers]
