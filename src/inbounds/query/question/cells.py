@@ -33,6 +33,8 @@ def possible_finest(table: Table, groups: tuple[Group, ...], condition: Conditio
     """
     if not groups:
         return None
+    # What is above the finest groups follows from them, so only these are looked at: by what public tables say, and by
+    # the condition.
     bottom = finest(table.columns, groups)
     possible = left_by_public(table, condition, bottom)
     if condition is not None:

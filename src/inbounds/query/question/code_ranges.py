@@ -57,6 +57,7 @@ class Stretches:
     @cached_property
     def starts(self) -> dict[str, NDArray[np.int64]]:
         """Where the stretches of each stored column begin."""
+        # A stretch begins with each group, with each code that is compared with, and behind that code.
         begins: dict[str, set[int]] = {name: {0} for name in self.stored}
         for group in self.groups:
             if (name := group.column.name) in begins:

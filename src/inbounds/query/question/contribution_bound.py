@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inbounds.query.question.measure import CountKeys
 from inbounds.query.question.question import Question
 
 NO_LIMIT = "none: each row is a unit of its own"
@@ -57,7 +56,7 @@ def _cuts_nothing(question: Question) -> bool:
 def _say_nothing_cut(question: Question) -> str:
     if question.sets is not None:
         return f"Each {question.table.unit} counts once in total, split over the groups where it has rows."
-    if isinstance(question.measure, CountKeys):
+    if question.measure.categories is not None:
         return f"{NOTHING_CUT}each {question.table.unit} counts in all its categories."
     where = "in each group where it has rows" if question.groups else "however many rows it has"
     return f"{NOTHING_CUT}each {question.table.unit} counts once, {where}."
@@ -66,7 +65,7 @@ def _say_nothing_cut(question: Question) -> str:
 def _say_cut(question: Question) -> str:
     unit, limit, measure = question.table.unit, question.table.limit, question.measure
     if measure.counts_units:
-        of = f"categories of {measure.column.name}" if isinstance(measure, CountKeys) else "groups"
-        return f"each {unit} counts for at most {limit} {of} in total; those in more are down-weighted."
+        groups = measure.categories or "groups"
+        return f"each {unit} counts for at most {limit} {groups} in total; those in more are down-weighted."
     rows = "1 row" if limit == 1 else f"{limit} rows"
     return f"each {unit} contributes at most {rows}; those with more are down-weighted."

@@ -61,13 +61,13 @@ def _conditions(question: Question) -> Iterator[tuple[Table, Condition]]:
             yield from ((question.table, join_conditions(Or, *case.tests)) for case in cases_in(measured))
 
 
-def _is_constant(table: Table, this: Node) -> bool:
+def _is_constant(table: Table, node: Node) -> bool:
     """Return whether an expression is the same for all rows, or missing, as no row meets a condition of its CASE."""
-    if isinstance(this, Case):
-        if can_be_met(table, join_conditions(Or, *this.tests)):
+    if isinstance(node, Case):
+        if can_be_met(table, join_conditions(Or, *node.tests)):
             return False
-        return this.otherwise is None or _is_constant(table, this.otherwise)
-    return not isinstance(this, ColumnRef) and all(_is_constant(table, part) for part in this.parts())
+        return node.otherwise is None or _is_constant(table, node.otherwise)
+    return not isinstance(node, ColumnRef) and all(_is_constant(table, part) for part in node.parts())
 
 
 def _find_clipped(table: Table, condition: Condition) -> Iterator[tuple[Numbers, Fraction]]:

@@ -79,6 +79,11 @@ class Measure:
         return self.answer_name
 
     @property
+    def categories(self) -> str | None:
+        """What a unit counts in once each, if not in groups."""
+        return None
+
+    @property
     def in_expression(self) -> str:
         """What an expression of released numbers calls it."""
         return str(self)
@@ -171,6 +176,11 @@ class CountKeys(OfColumn):
         """Return what is asked of a table; a column without keys is refused."""
         by_key(table.column(self.column))
         return self
+
+    @property
+    def categories(self) -> str:
+        """What a unit counts in once each."""
+        return f"categories of {self.column.name}"
 
     def parts(self, table: Table) -> int:
         """Return the number of keys, in each of which a unit can count."""

@@ -114,7 +114,9 @@ class Possible:
     def _part(self, condition: Condition) -> Part:
         looked_at = self._stretches.of_groups
         names = {name for node in condition.columns() for name in self._stretches.of_tests[node.name]}
-        groups = [i for i, of in enumerate(looked_at) if any(self._shared(a, b) for a, b in product(names, of))]
+        groups = [
+            i for i, columns in enumerate(looked_at) if any(self._shared(a, b) for a, b in product(names, columns))
+        ]
         names.update(name for place in groups for name in looked_at[place])
         return Part((condition,), frozenset(groups), frozenset(names))
 

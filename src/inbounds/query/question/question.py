@@ -74,7 +74,7 @@ class Question:
         bins = [place for place, group in enumerate(question.groups) if group.has_bins]  # no set of names holds them
         places = {name: place for place, name in enumerate(question._names)}
         groupings = dict.fromkeys(tuple(sorted({*bins, *(places[name] for name in names)})) for names in named)
-        return check_size(replace(question, sets=tuple(groupings))._not_both())
+        return check_size(replace(question, sets=tuple(groupings))._refuse_both())
 
     def with_totals(self) -> Question:
         """Return the question with the totals of a table: over each column by itself, and over everything."""
@@ -82,13 +82,13 @@ class Question:
             raise InvalidQuestion("totals need groups, and there are none; group by a column first")
         every = tuple(range(len(self.groups)))
         sets = tuple(dict.fromkeys((every, *((place,) for place in every), ())))
-        return check_size(replace(self, sets=sets)._not_both())
+        return check_size(replace(self, sets=sets)._refuse_both())
 
     def by_itself(self) -> Question:
         """Return the question with each cell answered by itself: least error in a cell, and sums that drift."""
-        return replace(self, alone=True)._not_both()
+        return replace(self, alone=True)._refuse_both()
 
-    def _not_both(self) -> Question:
+    def _refuse_both(self) -> Question:
         if self.alone and self.sets is not None:
             raise InvalidQuestion("cells that are answered alone add up to no totals; leave out the totals, or alone")
         return self

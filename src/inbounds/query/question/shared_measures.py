@@ -153,6 +153,7 @@ def _bundle(asked: tuple[Measure, ...], *, with_totals: bool) -> dict[Source, li
     moments = list(dict.fromkeys(frozenset(measure.nodes) for measure in asked if measure.shared == "moments"))
     keys = [None if with_totals and measure.shared != "quantiles" else _key(measure, moments) for measure in asked]
     summed = {key for key in keys if key is not None and key[0] != "quantiles"}
+    # A count of rows goes with the sums, if all of them are of the same columns: else it would agree with some only.
     bundles: dict[Source, list[int]] = {}
     for i, (measure, key) in enumerate(zip(asked, keys, strict=True)):
         source = next(iter(summed)) if isinstance(measure, Count) and len(summed) == 1 else key
