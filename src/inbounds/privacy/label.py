@@ -47,14 +47,14 @@ def format_up(number: Fraction, digits: int) -> str:
 def plain_up(number: Fraction, digits: int) -> str:
     """Write a positive number with up to so many digits, never less than it is.
 
-    What is written may be read as a decimal or as a double: the double 0.1 is a hair above one tenth, and is "0.1".
+    A double is written as people write it: the double 0.1 is a hair above one tenth, and is "0.1".
     """
     nearest = f"{float(number):.{digits}g}"
     return nearest if _is_at_least(nearest, number) else f"{float(_round_up(number, digits)):.{digits}g}"
 
 
 def _is_at_least(text: str, number: Fraction) -> bool:
-    return max(Fraction(text), Fraction(float(text))) >= number
+    return Fraction(text) >= number or Fraction(float(text)) == number
 
 
 def _round_up(number: Fraction, digits: int) -> Decimal:
