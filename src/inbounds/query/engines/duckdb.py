@@ -109,6 +109,7 @@ class DuckDB(Engine):
         paths, connection = _find_files(pattern), _connect()
         if wanted is None:
             return cls(connection, _parquet(pattern))
+        # Each file is opened by a pattern that names it alone, so what is magic in its name is escaped.
         if "://" not in pattern:
             paths = [escape(path) for path in sorted(paths)]
         elif has_magic(pattern):

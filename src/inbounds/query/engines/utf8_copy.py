@@ -47,7 +47,7 @@ def open_bytes(path: str) -> gzip.GzipFile | BufferedReader:
 def _copy(source: str, target: str, encoding: str) -> None:
     try:
         with open_bytes(source) as original, open(target, "wb") as copy:
-            for lines in original:
+            for lines in original:  # which end in \n; what ends in \r alone is a line, too
                 for line in lines.splitlines(keepends=True):
                     copy.write(_as_utf_8(line, encoding))
     except (OSError, EOFError, zlib.error, UnicodeError) as problem:

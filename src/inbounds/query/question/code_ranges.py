@@ -69,6 +69,7 @@ class Stretches:
         return {name: self._starts(name, codes) for name, codes in begins.items()}
 
     def _starts(self, name: str, begins: Iterable[int]) -> NDArray[np.int64]:
+        # What a key lies in, or what is computed of a column, may change with every code, so each is a stretch.
         count, starts = self.stored[name].size, np.array(sorted(begins), dtype=np.int64)
         if isinstance(self.stored[name], Keys) or name in self._inside:
             starts = np.union1d(starts, np.arange(0, count, -(-count // MOST_OF_A_COLUMN)))

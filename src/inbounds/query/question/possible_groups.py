@@ -99,6 +99,7 @@ class Possible:
 
     def _parts(self) -> list[Part]:
         """Return the parts that must all be true, those about the same columns together unless that is too much."""
+        # Two parts about the same column may be possible each, and not both at once: only together do they tell that.
         parts: list[Part] = []
         for condition in self.condition.conjuncts():
             new = self._part(condition)

@@ -69,6 +69,7 @@ class Question:
                 f"a question may ask for 1 to {MOST_SETS} groupings, got {len(named)}; name fewer columns, and () "
                 "for the total"
             )
+        # Columns that are no groups yet become groups; then each set is known by the places of its groups.
         new = [name for name in dict.fromkeys(name for names in named for name in names) if name not in self._names]
         question = replace(self, sets=None).by(*new) if new else self
         bins = [place for place, group in enumerate(question.groups) if group.has_bins]  # no set of names holds them

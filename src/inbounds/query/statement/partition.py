@@ -31,6 +31,7 @@ def _parts(parts: Parts, steps: Expression) -> list[Expression]:
 
     No product overflows: a value has at most 2**30 units, and the whole is at most 2**35.
     """
+    # One part is what the others leave of the whole, so that they add up however these were rounded.
     value = _nearest(steps, parts.width)
     if not parts.is_square:
         above = _nearest(value, parts.divisor)

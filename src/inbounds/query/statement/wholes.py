@@ -93,7 +93,7 @@ class Wholes:
         """Return a sum, what is added before what is subtracted: to multiply by -1 takes longer."""
         terms, plus = list(zip(number.parts, number.factors, strict=True)), number.plus
         added: list[Expression] = []
-        if (ends := self._stored_days(number)) is not None:
+        if (ends := self._stored_days(number)) is not None:  # one difference of days, instead of two and a third
             later, earlier = ends
             terms, plus = [], plus - int(later.low - earlier.low)
             added = [bigint(self.dialect.days(self.day(later), self.day(earlier)))]
