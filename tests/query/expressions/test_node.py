@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from inbounds.query import Dataset, case, column, expression
+from inbounds.query.columns.column import Keys
 from inbounds.query.expressions.arithmetic import Binary, Call, Negative
 from inbounds.query.expressions.condition import Compare, In, Like, Not
 from inbounds.query.expressions.node import ColumnRef, Constant, Node
@@ -75,7 +76,7 @@ def test_parts_are_replaced_wherever_they_stand() -> None:
 
 def test_a_pattern_that_fits_no_key_is_the_same_as_none_of_the_keys() -> None:
     """What was asked for is remembered, and does not tell two equal conditions apart."""
-    nothing = Like(A, "z%").among(("x", "y"))
+    nothing = Like(A, "z%").fit(Keys("a", ("x", "y")))
     assert isinstance(nothing, Not)
     assert nothing == Not(In(A, (Constant("x"), Constant("y"))))
     assert nothing.asked == Like(A, "z%")

@@ -175,7 +175,7 @@ class Numbers(_Coded):
         return int(place) if place.denominator == 1 and 0 <= place <= self.steps else None
 
     def _place(self, text: str) -> Fraction:
-        return (self.kind.typed(text) - self.low) / self.step
+        return (self.kind.parse(text) - self.low) / self.step
 
     def as_stored(self, name: str) -> Numbers:
         """Return it as a table holds it under a name."""

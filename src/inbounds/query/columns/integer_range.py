@@ -69,8 +69,8 @@ class Ranges:
         codes = self.codes[number.column.name]
         if not number.codes:
             return codes
-        others, is_one = np.asarray(number.codes, dtype=np.int64), codes.low == codes.high
-        low, high = (np.where(is_one, others[codes.low], end) for end in (others.min(), others.max()))
+        others, is_single = np.asarray(number.codes, dtype=np.int64), codes.low == codes.high
+        low, high = (np.where(is_single, others[codes.low], end) for end in (others.min(), others.max()))
         return Range(low, high, codes.here, codes.gone)
 
     def _one_of(self, number: w.FirstOf | w.Chosen) -> Range:
@@ -175,8 +175,8 @@ def _day_part(number: w.DayPart, day: Range) -> tuple[Integers, Integers]:
     low, high = (part_of(number.name, end) for end in (day.low, day.high))
     if number.is_start or number.name == "YEAR":
         return low, high
-    is_one = day.low == day.high
-    return np.where(is_one, low, number.low), np.where(is_one, high, number.high)
+    is_single = day.low == day.high
+    return np.where(is_single, low, number.low), np.where(is_single, high, number.high)
 
 
 def part_of(name: str, days: Integers) -> Integers:  # noqa: PLR0911  one for each part

@@ -45,7 +45,7 @@ class BoundedKind(Kind, ABC):
         """Return a value as a condition holds it."""
 
     @abstractmethod
-    def typed(self, text: str) -> Fraction:
+    def parse(self, text: str) -> Fraction:
         """Read a field of a public table; raises ValueError."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ class _Numbers(BoundedKind):
     def constant(self, value: Fraction) -> Fraction | date:
         return value
 
-    def typed(self, text: str) -> Fraction:
+    def parse(self, text: str) -> Fraction:
         number = typed_decimal(text)
         if number is None or not number.is_finite() or abs(number.adjusted()) > 400:
             raise ValueError("not a number that can be kept")
@@ -115,7 +115,7 @@ class _Days(BoundedKind):
     def constant(self, value: Fraction) -> Fraction | date:
         return date.fromordinal(int(value))
 
-    def typed(self, text: str) -> Fraction:
+    def parse(self, text: str) -> Fraction:
         return Fraction(date.fromisoformat(text).toordinal())
 
     def grid(self, step: Fraction, offset: Fraction) -> Grid:

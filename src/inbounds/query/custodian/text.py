@@ -87,19 +87,19 @@ def _hardly_keys(inspection: Inspection) -> TextTable:
 
 def _warning(title: str, what: str, rows: list[tuple[str, int, int]], notes: list[str]) -> TextTable:
     """Return a table of columns, how many values each has, and how many of these are wrong."""
-    columns = [Column("!", left=True), Column("column", left=True), Column("values"), Column(what), Column("share")]
+    columns = _columns("!", "column", "values", what, "share", left=2)
     cells = [["!!!", name, f"{values:,}", f"{wrong:,}", _share(wrong, values)] for name, values, wrong in rows]
     return TextTable(columns, cells, title=title, notes=notes)
 
 
 def _derived(derived: tuple[DerivedFigures, ...]) -> TextTable:
-    columns = [Column("column", left=True), Column("rows missing"), Column("categories"), Column("unused")]
+    columns = _columns("column", "rows missing", "categories", "unused")
     cells = [[column.column, *map(_figure, (column.missing, column.keys, column.unused))] for column in derived]
     return TextTable(columns, cells, title="DERIVED COLUMNS")
 
 
 def _within(within: tuple[WithinFigures, ...]) -> TextTable:
-    columns = [Column("column", left=True), Column("within", left=True), Column("elsewhere"), Column("nowhere")]
+    columns = _columns("column", "within", "elsewhere", "nowhere", left=2)
     cells = [[figures.column, figures.within, f"{figures.elsewhere:,}", f"{figures.nowhere:,}"] for figures in within]
     notes = [
         "Elsewhere: the row's outer category is not the one in the map. Nowhere: it has none.",
@@ -110,7 +110,7 @@ def _within(within: tuple[WithinFigures, ...]) -> TextTable:
 
 def _known(inspection: Inspection) -> TextTable:
     wrong = [fact for fact in inspection.known if not fact.agrees]
-    columns = [Column("public row count", left=True), Column("in the contract"), Column("in the table")]
+    columns = _columns("public row count", "in the contract", "in the table")
     cells = [[fact.of or "all", f"{fact.said:,}", f"{fact.rows:,}"] for fact in wrong[:MOST_WRONG]]
     left = len(wrong) - len(cells)
     notes = [f"and {left:,} more"] if left else []
@@ -148,14 +148,7 @@ def _unit_facts(inspection: Inspection) -> Iterator[tuple[str, str]]:
 
 
 def _limits(units: UnitsFigures) -> TextTable:
-    columns = [
-        Column("limit", left=True),
-        Column("rows over"),
-        Column("share"),
-        Column("units over"),
-        Column("share"),
-        Column("noise"),
-    ]
+    columns = _columns("limit", "rows over", "share", "units over", "share", "noise")
     rows = units.rows
     cells = [
         (
@@ -173,8 +166,7 @@ def _limits(units: UnitsFigures) -> TextTable:
 
 def _numbers(inspection: Inspection) -> TextTable:
     has_unread = inspection.lines is not None or any(figures.unread for figures in inspection.numbers)
-    columns = [Column("column", left=True), Column("bounds", left=True), Column("missing"), Column("below")]
-    columns += [Column("above"), Column("in gaps")]
+    columns = _columns("column", "bounds", "missing", "below", "above", "in gaps", left=2)
     cells = [
         [figures.column, figures.bounds, *map(_count, (figures.missing, figures.below, figures.above, figures.in_gaps))]
         for figures in inspection.numbers
@@ -188,14 +180,7 @@ def _numbers(inspection: Inspection) -> TextTable:
 
 
 def _keys(inspection: Inspection) -> TextTable:
-    columns = [
-        Column("column", left=True),
-        Column("categories"),
-        Column("unused"),
-        Column("rows missing"),
-        Column("rows in no group"),
-        Column("values not listed"),
-    ]
+    columns = _columns("column", "categories", "unused", "rows missing", "rows in no group", "values not listed")
     cells = [
         [figures.column, *map(_count, (figures.keys, figures.unused, figures.missing, figures.rows, figures.others))]
         for figures in inspection.keys
@@ -211,11 +196,16 @@ def _values(keys: KeysFigures) -> TextTable:
     left = keys.others - len(cells)
     notes = [f"and {left:,} less frequent ones"] if left > 0 else []
     return TextTable(
-        [Column("value", left=True), Column("rows")],
+        _columns("value", "rows"),
         cells,
         title=f"VALUES OF {keys.column} NOT IN THE CATEGORY LIST",
         notes=notes,
     )
+
+
+def _columns(*names: str, left: int = 1) -> list[Column]:
+    """Return the columns of a table; the first ones hold text."""
+    return [Column(name, left=place < left) for place, name in enumerate(names)]
 
 
 def _figure(figure: int | None) -> str:

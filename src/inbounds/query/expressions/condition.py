@@ -11,7 +11,6 @@ and only rows for which a condition is true are kept.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -84,7 +83,7 @@ class _OfValue(Condition):
     this: Node
 
 
-class Predicate(_OfValue, ABC):
+class Predicate(_OfValue):
     """A value compared with a constant, or with several, or with none: whether it is missing."""
 
     operator: Comparison = "="
@@ -94,9 +93,9 @@ class Predicate(_OfValue, ABC):
         """What it is compared with."""
         return ()
 
-    @abstractmethod
     def fit(self, column: Column) -> Condition:
         """Return it about a column, with its constants as that column writes them; refuse one that it cannot hold."""
+        return replace(self, this=column.node)
 
     def parts(self) -> tuple[Node, ...]:
         """Return what is compared."""
@@ -176,16 +175,13 @@ class Like(Predicate):
 
     def fit(self, column: Column) -> Condition:
         """Return the condition that a column has one of those of its keys that fit."""
-        return self.among(column.text_keys())
-
-    def among(self, keys: tuple[Any, ...]) -> Condition:
-        """Return the condition that a column has one of those of its keys that fit."""
+        keys = column.text_keys()
         if not isinstance(self.pattern, str):
             raise InvalidQuestion(f"LIKE takes text, got {shown(self.pattern)}; write it like 'n%'")
         if not isinstance(keys[0], str):
             raise InvalidQuestion(f"{self.this.name} holds no text, so LIKE does not apply; use = or IN")
         pattern = re.compile("".join(map(_wildcard, self.pattern)), re.DOTALL | re.IGNORECASE * self.any_case)
-        fitting = tuple(key for key in keys if pattern.fullmatch(key))
+        fitting = tuple(key for key in keys if pattern.fullmatch(str(key)))
         if not fitting:  # a missing key fits neither, so this is the same as none of the keys
             return Not(is_in(self.this, keys), asked=self)
         return is_in(self.this, fitting)
@@ -197,10 +193,6 @@ class Like(Predicate):
 @dataclass(frozen=True)
 class Missing(Predicate):
     """A value that is missing: NULL, NaN, or no key."""
-
-    def fit(self, column: Column) -> Condition:
-        """Return it about a column."""
-        return Missing(column.node)
 
     def __str__(self) -> str:
         return f"{self.this} IS NULL"
