@@ -109,10 +109,7 @@ class InspectionStatements:
         assert keys.within is not None
         codes = Codes(dict(columns), dict(self.kinds), self.dialect)
         expected, actual = exp.column("s"), exp.column("p")
-        selected = [
-            named(codes.key(keys, column(keys.name), keys.parents), "s"),
-            named(codes.code(keys.within), "p"),
-        ]
+        selected = [named(codes.key(keys, column(keys.name), keys.parents), "s"), named(codes.code(keys.within), "p")]
         nowhere = exp.and_(present(expected), exp.Is(this=actual, expression=exp.Null()))
         counts = [_count(compare(expected.copy(), "<>", actual.copy())), _count(nowhere)]
         return exp.select(*_number(counts)).from_(exp.select(*selected).from_(self.relation.copy()).subquery("r"))

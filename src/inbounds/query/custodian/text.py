@@ -196,10 +196,7 @@ def _values(keys: KeysFigures) -> TextTable:
     left = keys.others - len(cells)
     notes = [f"and {left:,} less frequent ones"] if left > 0 else []
     return TextTable(
-        _columns("value", "rows"),
-        cells,
-        title=f"VALUES OF {keys.column} NOT IN THE CATEGORY LIST",
-        notes=notes,
+        _columns("value", "rows"), cells, title=f"VALUES OF {keys.column} NOT IN THE CATEGORY LIST", notes=notes
     )
 
 

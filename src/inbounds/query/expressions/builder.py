@@ -16,15 +16,7 @@ from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.expressions import build
 from inbounds.query.expressions.arithmetic import Case, Operator
-from inbounds.query.expressions.condition import (
-    MOST_NODES,
-    And,
-    Comparison,
-    Condition,
-    Like,
-    Missing,
-    is_in,
-)
+from inbounds.query.expressions.condition import MOST_NODES, And, Comparison, Condition, Like, Missing, is_in
 from inbounds.query.expressions.functions import call
 from inbounds.query.expressions.node import ColumnRef, Constant, Node
 

@@ -47,9 +47,7 @@ class PublicTable:
         contract.refuse_unknown(PUBLIC_KEYS, "dataset")
         if contract.value("dataset", "public") is not True:
             raise contract.refuse(
-                "public must be true; write that, or leave it out for a private table",
-                "dataset",
-                "public",
+                "public must be true; write that, or leave it out for a private table", "dataset", "public"
             )
         derived = next((column for column in columns.values() if column.is_derived), None)
         if derived is not None:
