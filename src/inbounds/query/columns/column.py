@@ -197,6 +197,7 @@ class Numbers(_Coded):
             return operator, min(max(nearest, 0), self.steps) if low <= value <= high else self._within(nearest)
         if operator in ("=", "<>"):
             return operator, self._within(int(place) if place.denominator == 1 else -1)
+        # Between two steps, <= and > are about the step below, < and >= about the one above.
         floor = math.floor(place)
         if operator in ("<=", ">"):
             return operator, self._within(floor)

@@ -175,13 +175,9 @@ class _Deriver:
                 return self._call(node)
         raise AssertionError(node)
 
-    def number(self, node: Node, what: object) -> Reading:
-        """Return what an expression of numbers or days can be."""
-        return _as_number(self.value(node), node, what)
-
     def plain(self, node: Node, what: object) -> Reading:
         """Return what an expression of numbers can be."""
-        reading = self.number(node, what)
+        reading = _as_number(self.value(node), node, what)
         if not reading.kind.adds_up:
             raise InvalidQuestion(f"{what} needs numbers, but {node} is a date; take a part of it, such as MONTH(day)")
         return reading
@@ -212,6 +208,7 @@ class _Deriver:
 
     def _binary(self, node: Binary) -> Reading:
         if node.operator in ("*", "/"):
+            # Only a constant divides (`build.combine`), and `plus` is all that its reading has.
             left, right = self.plain(node.left, node), self.plain(node.right, node)
             return times(left, right) if node.operator == "*" else linear([(1 / right.plus, left)])
         left, right = self._numbers([node.left, node.right], node)
@@ -346,6 +343,7 @@ class _Deriver:
 
 
 def _as_number(value: Value, node: Node, what: object) -> Reading:
+    """Return a value that is a number or a day; refuse a text."""
     if isinstance(value, _Places):
         raise InvalidQuestion(
             f"{what} needs numbers, but {node} is categorical; compare it with = or IN, or group by it"

@@ -78,6 +78,7 @@ class Contract:
         return 1
 
     def _lines(self) -> dict[tuple[str, ...], int]:
+        # A scan for headers and keys, not a parser: tomllib has read the text already, so it is well formed.
         lines: dict[tuple[str, ...], int] = {}
         table: tuple[str, ...] = ()
         in_text = False  # between """ and """: there a line that looks like a key is none

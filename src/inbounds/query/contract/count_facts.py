@@ -90,6 +90,7 @@ def refuse_contradictions(contract: Contract, columns: Mapping[str, Column], kno
             "total",
         )
     _refuse_sums(contract, columns, known, units)
+    # Only columns that a fact names together are laid out together: all of them could have too many cells.
     together = [(name,) for name in known.by] + [tuple(zero) for zero in known.zeros]
     for names in dict.fromkeys(together):
         layout = _layout(columns, names, {*known.by, *(name for zero in known.zeros for name in zero)})

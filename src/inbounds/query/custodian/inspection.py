@@ -188,6 +188,7 @@ class _Inspector:
     def _of_numbers(
         self, column: Numbers, rows: int, filled: Mapping[str, int], missing: int, below: int, above: int, *in_gaps: int
     ) -> NumbersFigures:
+        # What stands in the file and yet is missing could not be read as a value.
         unread = filled[column.name] - (rows - missing) if filled else None
         gaps = in_gaps[0] if in_gaps else 0 if len(column.lattice) == 1 else None
         return NumbersFigures(column.name, column.bounds.brief(), missing, below, above, gaps, unread)
@@ -250,6 +251,7 @@ class _Inspector:
             for limit, above, left in zip(limits, counts[0::2], counts[1::2], strict=True)
         ]
         (own,) = (figures for figures in tried if figures.limit == self.table.limit)
+        # Limits above the first that takes nothing away would all say the same.
         enough = next((figures.limit for figures in tried if figures.units == 0), limits[-1])
         others = tuple(figures for figures in tried if figures.limit <= max(enough, own.limit))
         unread = filled[self.table.unit] - owned if filled else None

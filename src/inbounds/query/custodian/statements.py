@@ -46,6 +46,7 @@ class InspectionStatements:
     def of_numbers(self, columns: Sequence[Numbers]) -> exp.Select:
         """Return one row: how many rows; for each column how many are missing, below, above, and in gaps."""
         codes = Codes({numbers.name: numbers for numbers in columns}, dict(self.kinds), self.dialect)
+        # The inner SELECT places each value once; the outer one counts places.
         selected: list[Expression] = [named(whole(1), "one")]
         counts: list[Expression] = [exp.Count(this=exp.Star())]
         for i, numbers in enumerate(columns):
@@ -118,6 +119,7 @@ class InspectionStatements:
         """Return one row: units, their rows, the most of one; for each limit the units above it and the rows left."""
         rows = exp.column("n")
         select = exp.select(named(column(unit), "u"), named(exp.Count(this=exp.Star()), "n"))
+        # First the rows of each unit, then the units by these: one above a limit keeps as many rows as the limit says.
         of_each = grouped(select.from_(self.relation.copy()).where(present(column(unit))), 1).subquery("w")
         counts: list[Expression] = [exp.Count(this=exp.Star()), self.dialect.total(rows), exp.Max(this=rows.copy())]
         for limit in limits:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def add_public_codes(table: Table, codes: Mapping[str, Range]) -> dict[str, Range]:
     """Return the codes of some stored columns, row by row, and those that public tables join to them."""
-    known = dict(codes)
+    known = dict(codes)  # joins come in order, so what one adds may be the key of the next
     for key, join in public_joins(table):
         if key.name in known:
             rows = join.public.codes_for(key)
