@@ -13,11 +13,11 @@ from typing import Any
 from inbounds.errors import InvalidContract, InvalidParameter
 from inbounds.exact.rational import shown
 from inbounds.files.csv_text import find_delimiters
-from inbounds.ledger.values.address import without_secrets
+from inbounds.ledger.values.address import is_server, without_secrets
 from inbounds.query.contract.csv_format import UTF_8
 from inbounds.query.engines.csv_shape import CsvShape
 from inbounds.query.engines.engine import Kind
-from inbounds.query.engines.registry import CSV, DUCKDB_FILE, POSTGRES, SPARK, engine_module, source_kind
+from inbounds.query.engines.registry import CSV, SPARK, WRITTEN, engine_module, source_kind
 
 _USER = re.compile(r"[^@/]*@")
 _VALUE = re.compile(
@@ -59,14 +59,14 @@ class Schema:
         kind = source_kind(source)
         if look and kind != CSV:
             raise InvalidParameter("look is for csv files only, because other tables have types; leave look out")
-        if kind == POSTGRES:
-            return _of_server(source, _need_table(table, "a table in PostgreSQL"))
         if kind is None or kind == SPARK:
             raise _unknown(source)
         where = _relative_to(folder, source)
-        if kind == DUCKDB_FILE:
-            name = _need_table(table, "a DuckDB file")
-            return cls(where, _kinds(kind.engine.DuckDB.of_file(_path(source), name)), name)
+        if kind.database is not None:
+            named = _need_table(table, kind.database)
+            columns = _kinds(kind.open_table(_path(source), named))
+            public = without_password(where) if is_server(source) else where
+            return cls(public, columns, named, has_password=public != where)
         if table is not None:
             raise InvalidParameter(
                 "a table name is for databases only, and this file holds a single table; leave it out"
@@ -74,12 +74,6 @@ class Schema:
         if kind == CSV:
             return _of_csv(source, where, delimiter, look=look)
         return cls(where, _kinds(kind.engine.DuckDB.of_parquet(_path(source))))
-
-
-def _of_server(source: str, table: str) -> Schema:
-    columns = _kinds(POSTGRES.engine.Postgres(source, table))
-    public = without_password(source)
-    return Schema(public, columns, table, has_password=public != source)
 
 
 def _of_csv(source: str, where: str, stated: str | None, *, look: bool) -> Schema:
@@ -139,7 +133,7 @@ def _need_table(table: str | None, what: str) -> str:
 
 def _unknown(source: str) -> InvalidContract:
     return InvalidContract(
-        "a source must be a .parquet or .csv path or glob, a .duckdb file or a postgresql:// address, got "
+        f"a source must be {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}, got "
         f"{shown(without_secrets(source))}; give one of these"
     )
 

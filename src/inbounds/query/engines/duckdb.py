@@ -123,18 +123,6 @@ class DuckDB(Engine):
         return cls(_connect(), lines.relation(wanted), wanted=wanted, lines=lines)
 
     @classmethod
-    def of_file(cls, path: str, table: str) -> DuckDB:
-        """Open a table of a DuckDB file, for reading only."""
-        _find_files(path)
-        try:
-            connection = duckdb.connect(path, read_only=True)
-        except duckdb.Error as problem:
-            raise InvalidContract(
-                f"cannot open {without_secrets(path)} as a DuckDB file ({type(problem).__name__}); check that it is one"
-            ) from None
-        return cls(connection, exp.to_table(table, dialect="duckdb"), path=path)
-
-    @classmethod
     def of_frame(cls, frame: Any, wanted: Wanted) -> DuckDB:
         """Read a pandas, polars or Arrow table where it is."""
         connection = _connect()
@@ -247,6 +235,18 @@ class DuckDB(Engine):
         self._connection.close()
         if self._lines is not None:
             self._lines.close()
+
+
+def open_table(path: str, table: str) -> DuckDB:
+    """Open a table of a DuckDB file, for reading only."""
+    _find_files(path)
+    try:
+        connection = duckdb.connect(path, read_only=True)
+    except duckdb.Error as problem:
+        raise InvalidContract(
+            f"cannot open {without_secrets(path)} as a DuckDB file ({type(problem).__name__}); check that it is one"
+        ) from None
+    return DuckDB(connection, exp.to_table(table, dialect="duckdb"), path=path)
 
 
 def _list_files(connection: duckdb.DuckDBPyConnection, pattern: str) -> list[str]:

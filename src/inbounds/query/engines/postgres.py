@@ -112,6 +112,11 @@ class Postgres(Engine):
         """Nothing is kept open."""
 
 
+def open_table(url: str, table: str) -> Postgres:
+    """Open a table of a database."""
+    return Postgres(url, table)
+
+
 def _options(seconds: float | None) -> str:
     """Return what a connection is opened with: it reads only, and each statement has its time."""
     options = "-c default_transaction_read_only=on"

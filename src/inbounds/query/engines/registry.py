@@ -8,26 +8,38 @@ from typing import Any
 
 from inbounds.ledger.values.address import is_address, is_server
 from inbounds.query.contract.csv_format import CSV_ENDINGS
+from inbounds.query.engines.engine import Engine
 
 
 @dataclass(frozen=True)
 class SourceKind:
-    """A kind of source: the engine that reads it, and how its name ends, if it is a file."""
+    """A kind of source: the engine that reads it, how its name ends, if it is a file, and what its tables are in."""
 
     engine_name: str
     endings: tuple[str, ...] = ()
+    database: str | None = None
+    """What a message calls it, if it holds tables by their names, which `open_table` of the engine's module opens."""
 
     @property
     def engine(self) -> Any:
         """The module of its engine."""
         return engine_module(self.engine_name)
 
+    def open_table(self, source: str, table: str) -> Engine:
+        """Open a table of a database."""
+        opened: Engine = self.engine.open_table(source, table)
+        return opened
+
 
 SPARK = SourceKind("spark")
-POSTGRES = SourceKind("postgres")
-DUCKDB_FILE = SourceKind("duckdb", (".duckdb", ".db", ".ddb"))
+POSTGRES = SourceKind("postgres", database="a table in PostgreSQL")
+DUCKDB_FILE = SourceKind("duckdb", (".duckdb", ".db", ".ddb"), "a DuckDB file")
 CSV = SourceKind("duckdb", CSV_ENDINGS)
 PARQUET = SourceKind("duckdb", (".parquet", ".pq"))
+
+FILES = (DUCKDB_FILE, CSV, PARQUET)
+WRITTEN = ("a .parquet or .csv path or glob", "a .duckdb file", "a postgresql:// address")
+"""How sources are written, in the words of a refusal; one in Spark needs a session, and so is only for Python."""
 
 
 def source_kind(source: str) -> SourceKind | None:
@@ -38,7 +50,7 @@ def source_kind(source: str) -> SourceKind | None:
         return POSTGRES
     if is_address(source) and "://" not in source:
         return None
-    return next((kind for kind in (DUCKDB_FILE, CSV, PARQUET) if source.lower().endswith(kind.endings)), None)
+    return next((kind for kind in FILES if source.lower().endswith(kind.endings)), None)
 
 
 def engine_module(name: str) -> Any:

@@ -14,22 +14,10 @@ from inbounds.query.columns.column import Column
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.csv_format import CsvForm
 from inbounds.query.engines.engine import Engine
-from inbounds.query.engines.registry import (
-    CSV,
-    DUCKDB_FILE,
-    PARQUET,
-    POSTGRES,
-    SPARK,
-    SourceKind,
-    engine_module,
-    source_kind,
-)
+from inbounds.query.engines.registry import CSV, PARQUET, SPARK, WRITTEN, SourceKind, engine_module, source_kind
 from inbounds.query.tables.table import Table
 
-_RULE = (
-    "source must be a .parquet or .csv path or glob, a .duckdb file, a postgresql:// address, or 'spark', got {}; "
-    "rename or convert it"
-)
+_RULE = f"source must be {', '.join(WRITTEN)}, or 'spark', got {{}}; rename or convert it"
 
 
 def open_source(contract: Contract, table: Table, *, frame: Any = None, spark: Any = None) -> Engine:
@@ -60,10 +48,10 @@ def _open(contract: Contract, table: Table, spark: Any) -> Engine:
     def path() -> str:
         return source if "://" in source else _path(contract.folder, source)
 
+    if kind.database is not None:
+        return kind.open_table(path(), contract.text_of("dataset", "table"))
     openers: dict[SourceKind, Callable[[], Engine]] = {
         SPARK: lambda: kind.engine.Spark(spark, contract.text_of("dataset", "table")),
-        POSTGRES: lambda: kind.engine.Postgres(source, contract.text_of("dataset", "table")),
-        DUCKDB_FILE: lambda: kind.engine.DuckDB.of_file(path(), contract.text_of("dataset", "table")),
         CSV: lambda: kind.engine.DuckDB.of_csv(path(), _columns_to_read(table), CsvForm.of(contract, source.lower())),
         PARQUET: lambda: kind.engine.DuckDB.of_parquet(path(), _columns_to_read(table)),
     }
