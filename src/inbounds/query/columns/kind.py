@@ -20,17 +20,21 @@ from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import as_written, shown
 from inbounds.query.expressions.build import ISO_DAY
 
+KindName = Literal["number", "day", "text", "truth"]
+
 
 @dataclass(frozen=True)
 class Kind:
     """What the values of a column are, by the name that released values have."""
 
-    name: Literal["number", "day", "text", "truth"]
+    name: KindName
 
 
 class BoundedKind(Kind, ABC):
     """What lies within bounds."""
 
+    plural: str
+    """What messages call the values."""
     adds_up: bool
     """Whether values can be added up, and not only compared, moved and subtracted."""
     unit: Fraction | None = None
@@ -64,6 +68,7 @@ class BoundedKind(Kind, ABC):
 class _Numbers(BoundedKind):
     """Numbers."""
 
+    plural = "numbers"
     adds_up = True
 
     def literal(self, value: object, name: str) -> Fraction:
@@ -92,6 +97,7 @@ class _Numbers(BoundedKind):
 class _Days(BoundedKind):
     """Days of the calendar."""
 
+    plural = "dates"
     adds_up = False
     unit = Fraction(1)
 

@@ -21,7 +21,7 @@ ABOVE_AND_BELOW = (Fraction(1), Fraction(0))
 
 def plan_sum(planner: Planner, measure: Sum) -> Planned:
     """Add up the values of a column."""
-    column = planner.no_dates(measure.column, "sum")
+    column = planner.question.table.addends(measure.column)
     grain = planner.grain(column)
     total = Total(int(column.low / grain), int(column.step / grain))
     most = max(abs(column.low), abs(column.high))
@@ -41,7 +41,7 @@ def plan_totals(planner: Planner, measure: Totals) -> Planned:
     """Answer with the two sums behind a mean, which tell the count and the sum as well."""
     column = planner.question.table.numbers(measure.column)
     if any(asked.adds_values for asked in measure.of):
-        planner.grain(planner.no_dates(measure.column, "sum"))
+        planner.grain(planner.question.table.addends(measure.column))
     return _two_sums(TotalsOfColumn, planner, column, measure.of)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.columns.column import Column, Numbers, grain_of
+from inbounds.query.columns.kind import kind_of
 from inbounds.query.expressions.condition import Condition
-from inbounds.query.expressions.node import Node
 from inbounds.query.methods.joint.planning import finest_groups, joint_table
 from inbounds.query.methods.mechanism_choice import choose
 from inbounds.query.methods.method import Answering, OneNumber
@@ -154,15 +153,6 @@ class Planner:
             )
         return grain
 
-    def no_dates(self, node: Node, what: str) -> Numbers:
-        """Return a column of numbers; days are refused."""
-        column = self.question.table.numbers(node)
-        if not column.kind.adds_up:
-            raise InvalidQuestion(
-                f"{column.name} holds dates, which have no {what}; ask for the mean, the median or a count"
-            )
-        return column
-
 
 def hull(column: Numbers) -> Bounds:
     """Return where the mean of a column can be: anywhere between its ends."""
@@ -178,9 +168,8 @@ def _released_in(fine: Fraction, sensitivity: Fraction) -> Fraction:
 def _drawn_in(bounds: Bounds, fine: Fraction | None) -> Bounds:
     """Return the bounds as a mechanism is to see them: days as numbers, and where a unit can change several answers, on
     a lattice so fine that everything that it can change is a whole number."""
-    if bounds.is_dates:
-        ends: tuple[Any, Any] = (bounds.low.toordinal(), bounds.high.toordinal())  # type: ignore[union-attr]
-        return Bounds(*ends)
+    if not kind_of(bounds).adds_up:
+        return Bounds(bounds.least, bounds.greatest)
     if fine is None:
         return bounds
     return Bounds(bounds.low, bounds.high, step=fine)  # type: ignore[arg-type]

@@ -153,8 +153,8 @@ class Table:
         column = self.numbers(name)
         if not column.kind.adds_up:
             raise InvalidQuestion(
-                f"{column.name} holds dates, which have no sum; ask for AVG or MEDIAN, or sum a number of days, such "
-                "as discharged - admitted"
+                f"{column.name} holds {column.kind.plural}, which have no sum; ask for AVG or MEDIAN, or sum a "
+                "difference, such as discharged - admitted"
             )
         return column
 

@@ -121,7 +121,9 @@ class UnitColumn:
     def _sum(self) -> Bounds:
         source = self.source
         if not source.kind.adds_up:
-            raise InvalidQuestion(f"{source.name} holds dates, which have no sum; ask for MAX, MIN or COUNT")
+            raise InvalidQuestion(
+                f"{source.name} holds {source.kind.plural}, which have no sum; ask for MAX, MIN or COUNT"
+            )
         if max(abs(source.low), abs(source.high)) / self.grain > FARTHEST:
             raise InvalidQuestion(f"values of {source.name} are too fine to be added up; {self._coarser}")
         rows = self.of.limit  # of one row as well: a unit with a single row is not raised to the sum of many

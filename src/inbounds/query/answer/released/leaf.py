@@ -13,11 +13,12 @@ from typing import Any, Literal
 
 from inbounds.query.columns.column import Column
 from inbounds.query.columns.derived_column import find_column
+from inbounds.query.columns.kind import KindName
 from inbounds.query.expressions.node import Node
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.quantile import Quantile, as_decimal_text
 
-Kind = Literal["number", "day", "text", "truth", "bin", "nothing"]
+Kind = KindName | Literal["bin", "nothing"]
 """What an expression is: a bin can be put in order, and nothing else; `NULL` is nothing, and goes with everything."""
 
 Exact = Any
@@ -152,9 +153,8 @@ def kind_of(column: Column | None) -> Kind:
 
 
 def kind_of_measure(columns: Mapping[str, Column], measure: Measure) -> Kind:
-    """Return what is released of a measure: days for the mean and the quantiles of days, else numbers."""
-    days = measure.is_value and kind_of(find_column(columns, measure.nodes[0])) == "day"
-    return "day" if days else "number"
+    """Return what is released of a measure: for the mean and the quantiles a value of their column, else a number."""
+    return kind_of(find_column(columns, measure.nodes[0])) if measure.is_value else "number"
 
 
 def are_numbers(*values: Exact) -> bool:

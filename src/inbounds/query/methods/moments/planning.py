@@ -39,7 +39,7 @@ def plan_moments(planner: Planner, measure: Moments) -> Planned:
     # Refuse what cannot be added up; cut the values of each column; ask for all products of parts; plan their noise.
     columns = [planner.question.table.numbers(node) for node in measure.columns]
     for node in (node for asked in measure.of if asked.adds_values for node in asked.nodes):
-        planner.grain(planner.no_dates(node, "sum"))
+        planner.grain(planner.question.table.addends(node))
     squares = any(asked.needs_squares for asked in measure.of)
     parts = tuple(parts_of(column, squares=squares, columns=len(columns)) for column in columns)
     whole = prod(cut.whole for cut in parts)
