@@ -19,9 +19,10 @@ from tests.helpers.page_visitor import visit
 from tests.helpers.served_hospital import Served
 
 
-def test_a_page_is_there_before_its_last_part() -> None:
+def test_a_page_is_there_before_its_last_part(hospital: Served) -> None:
     """What stands before the part that takes a while is sent while it is made, and the rest after it."""
-    request = Request({"type": "http", "path": "/plan", "headers": [], "server": ("a", 80), "scheme": "http"})
+    scope = {"type": "http", "path": "/plan", "headers": [], "server": ("a", 80), "scheme": "http", "app": hospital.app}
+    request = Request(scope)
     fields = {"bounds": "[0, 1]", "sensitivity": "1", "epsilon": "1"}
 
     async def sent() -> None:

@@ -13,6 +13,7 @@ A hyphen is an underscore there: `/sign-in` has `sign_in.html`, also for who com
 is still to come has `answers_waiting.html`, and what is refused `refusal.html`.  Any other template is a part of pages.
 Every page is a link, and works without script.
 
+    console     which pages there are, and which are in the menu
     page        how a page is made: the template, its headers, who looks
     visitor     who looks: a session, from a cookie; forms carry its token
     plan, sign_in, ask, answers, manage, verify      one noun each

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from inbounds import __version__
 from inbounds.server.basics.log import tell
 from inbounds.server.basics.problem import MISTAKE
+from inbounds.server.pages.menu import links_of
 from inbounds.server.pages.visitor import Visitor
 from inbounds.server.pages.words import first_sentence, in_words, moment, sentence
 
@@ -43,8 +44,14 @@ def render_page(
     request: Request, template: str, visitor: Visitor | None, /, *, status: int = 200, **facts: Any
 ) -> HTMLResponse:
     """Return a page."""
-    text = render(template, visitor=visitor, path=request.url.path, version=__version__, **facts)
+    text = render(template, **_frame(request, visitor), **facts)
     return HTMLResponse(text, status, HEADERS)
+
+
+def _frame(request: Request, visitor: Visitor | None) -> dict[str, Any]:
+    """Return what the layout of every page needs."""
+    links = links_of(request, None if visitor is None else visitor.person)
+    return {"visitor": visitor, "path": request.url.path, "version": __version__, "menu": links}
 
 
 def stream_page(
@@ -52,7 +59,7 @@ def stream_page(
 ) -> StreamingResponse:
     """Return a page that is shown at once, but for a part that takes a while and stands where it says `later`."""
     # The frame is rendered before anything is sent, so that a mistake in it is still refused with a status.
-    whole = render(template, visitor=visitor, path=request.url.path, version=__version__, later=Markup(_LATER), **facts)
+    whole = render(template, **_frame(request, visitor), later=Markup(_LATER), **facts)
     before, _, after = whole.partition(_LATER)
 
     async def parts() -> AsyncIterator[str]:

@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from inbounds.query.methods.usefulness import INSIST
 from inbounds.server.basics.problem import AGAIN, FAILED_ANSWER, KINDS, REUSED, Problem
+from inbounds.server.pages.menu import home_of
 from inbounds.server.pages.page import render_page
-from inbounds.server.pages.sign_in import HOME
 from inbounds.server.pages.visitor import Visitor, cookie_name, visitor_of
 from inbounds.server.service.door import service_of
 from inbounds.server.service.stored_answers import UNKNOWN_REQUEST
@@ -76,6 +76,6 @@ def _ways(request: Request, problem: Problem, visitor: Visitor | None) -> list[t
         ways.append((f"{request.url.path}#budget", "View or request budget"))
     if visitor is None:
         return [*ways, ("/", "Home"), ("/sign-in", "Sign in")]
-    home = HOME[visitor.person.role]
-    ways.append((home, {"/ask": "Datasets", "/keep": "Manage datasets", "/verify": "Verify ledger"}[home]))
+    home = home_of(request, visitor.person)
+    ways.append((home.address, home.way or home.words))
     return ways

@@ -9,8 +9,9 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.server.basics.person import Person, Role
+from inbounds.server.basics.person import Person
 from inbounds.server.basics.problem import Problem
+from inbounds.server.pages.menu import home_of
 from inbounds.server.pages.page import redirect, render_page
 from inbounds.server.pages.visitor import Form, OptionalVisitor, cookie_name, is_from_elsewhere, refuse_forged
 from inbounds.server.people.key import prefix_of
@@ -26,9 +27,6 @@ router = APIRouter(include_in_schema=False)
 
 _HERE = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*")
 """An address of this server: no other host, no backslash, no blank."""
-
-HOME = {Role.ANALYST: "/ask", Role.CUSTODIAN: "/keep", Role.AUDITOR: "/verify"}
-"""Where each role begins."""
 
 UNKNOWN_KEY = (
     "We don't recognise this API key. It may be mistyped, expired or revoked. Your custodian can issue a new one."
@@ -70,7 +68,7 @@ async def start_session(request: Request, person: Person, key: str | None, after
     # Somebody else may have put the browser's session there, and would share one that went on.
     await run_in_threadpool(service.sessions.end, request.cookies.get(cookie_name(service), ""))
     cookie = await run_in_threadpool(service.sessions.begin, person.name, key)
-    response = redirect(after if _HERE.fullmatch(after) else HOME[person.role])
+    response = redirect(after if _HERE.fullmatch(after) else home_of(request, person).address)
     _set_cookie(response, service, cookie_name(service), cookie, HOURS * 3600)
     return response
 

@@ -25,10 +25,6 @@ class Visitor:
     person: Person
     session: Session
 
-    def may(self, action: str) -> bool:
-        """Return whether this role may do something; for templates, by the action's name."""
-        return self.person.may(Action[action])
-
 
 class SignInFirst(Exception):
     """Nobody is signed in; after signing in, the browser comes back."""

@@ -21,8 +21,7 @@ from inbounds import __version__
 from inbounds.errors import InboundsError
 from inbounds.server.api import answers, datasets, health, keys, ledger
 from inbounds.server.basics.problem import MEDIA_TYPE, Problem, to_problem
-from inbounds.server.pages import answers as answer_pages
-from inbounds.server.pages import ask, assets, manage, plan, sign_in, verify
+from inbounds.server.pages.console import MENU, PAGES
 from inbounds.server.pages.page import redirect
 from inbounds.server.pages.refusal import is_for_people, refusal_page
 from inbounds.server.pages.visitor import SignInFirst
@@ -81,7 +80,8 @@ def application(service: Service) -> FastAPI:
         telemetry=TELEMETRY,
     )
     app.state.service = service
-    for noun in (health, datasets, answers, ledger, keys, assets, plan, sign_in, ask, answer_pages, manage, verify):
+    app.state.menu = MENU
+    for noun in (health, datasets, answers, ledger, keys, *PAGES):
         app.include_router(noun.router)
     app.add_exception_handler(SignInFirst, _sign_in)
     app.add_exception_handler(Problem, _problem)
