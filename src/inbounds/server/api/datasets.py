@@ -44,9 +44,9 @@ async def budget(
     ] = None,
 ) -> BudgetOut:
     """Return the privacy budget, spent and left: your own, and that of all analysts together."""
-    if person.role is Role.ANALYST and analyst not in (None, person.name):
+    if person.role is not Role.CUSTODIAN and analyst not in (None, person.name):
         raise Problem("not-allowed", "analysts can see only their own budget; omit analyst")
-    who = person.name if person.role is Role.ANALYST else analyst
+    who = analyst if person.role is Role.CUSTODIAN else person.name
     return await run_in_threadpool(budget_of, service, name, person, who)
 
 

@@ -16,7 +16,7 @@ class Role(Enum):
     @property
     def with_article(self) -> str:
         """The role with its article: "an analyst"."""
-        return f"{'a' if self is Role.CUSTODIAN else 'an'} {self.value}"
+        return f"{'an' if self.value[0] in 'aeiou' else 'a'} {self.value}"
 
 
 class Action(Enum):
@@ -39,7 +39,8 @@ class Action(Enum):
     @property
     def who(self) -> str:
         """Those who may do it, in words."""
-        return " and ".join(f"{role.value}s" for role in self.roles)
+        *others, last = (f"{role.value}s" for role in self.roles)
+        return f"{', '.join(others)} and {last}" if others else last
 
 
 @dataclass(frozen=True)
