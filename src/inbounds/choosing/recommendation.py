@@ -18,6 +18,7 @@ from inbounds.choosing.objective import objectives
 from inbounds.choosing.trials import Trials
 from inbounds.choosing.tuning import Trial
 from inbounds.display.facts import FactSheet
+from inbounds.display.figures import format_error
 from inbounds.display.progress import Progress, reporting
 from inbounds.display.text import WIDTH
 from inbounds.errors import InvalidParameter
@@ -66,16 +67,16 @@ class Recommendation:
         return fill(self.reason, WIDTH, break_long_words=False, break_on_hyphens=False)
 
     def __repr__(self) -> str:
-        return f"<Recommendation: {self.name}, error {self.error:.4g}>"
+        return f"<Recommendation: {self.name}, error {format_error(self.error)}>"
 
     def _repr_html_(self) -> str:
-        others = [f"{name}: {error:.4g}" for name, error in self.considered if name != self.name][:5]
+        others = [f"{name}: {format_error(error)}" for name, error in self.considered if name != self.name][:5]
         return FactSheet(
             [
                 ("mechanism", self.name),
                 ("privacy", str(self.mechanism.label)),
                 ("bounds", self.mechanism.bounds.brief()),
-                ("expected error", f"{self.error:.4g}"),
+                ("expected error", format_error(self.error)),
                 ("why", self.reason),
                 ("next best", ", ".join(others)),
             ],
@@ -238,8 +239,8 @@ def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial
     if trials.even_timing:
         conditions.append("do the same work for every true answer")
     text = (
-        f"{best.name} has the least {objective.minimise} error{over}, {best.error:.4g}, of {_count_mechanisms(tried)} "
-        f"that {', '.join(conditions[:-1])} and {conditions[-1]}"
+        f"{best.name} has the least {objective.minimise} error{over}, {format_error(best.error)}, of "
+        f"{_count_mechanisms(tried)} that {', '.join(conditions[:-1])} and {conditions[-1]}"
     )
     return text + _beaten(best, decided) + _price(best) + _against_the_limit(best, _known_limit(trials, tried)) + "."
 

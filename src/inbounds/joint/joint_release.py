@@ -12,6 +12,7 @@ import numpy as np
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display import frame_export
+from inbounds.display.figures import format_error
 from inbounds.display.table import TextTable
 from inbounds.errors import InvalidParameter
 from inbounds.exact.surroundings import sheltered
@@ -151,7 +152,7 @@ class JointRelease:
         plan, layout = self.source.plan, self.layout
         notes = [f"epsilon {float(self.spent):.6g} in all, by grouping and with the error predicted for a group:"]
         notes += [
-            f"  {self._title(grouping)}: epsilon {float(part):.4g}, error {plan.error(grouping):.4g}"
+            f"  {self._title(grouping)}: epsilon {float(part):.4g}, error {format_error(plan.error(grouping))}"
             for grouping, part in plan.split.items()
         ]
         if plan.facts.known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import sqlglot
 
+from inbounds.display import figures
 from inbounds.errors import BudgetExceeded
 from inbounds.ledger.values.caps import Caps
 from inbounds.query import Dataset, Explanation, Query
@@ -215,3 +217,20 @@ def test_without_a_delta_rho_is_not_told(dataset: Dataset) -> None:
     assert (found.lasting, found.data()["lasting"]) == (None, None)
     assert "\nrho " not in str(found)
     assert BudgetForecast.of(Caps.of(3, None, "1e-6", "1e-6"), Fraction(1), Fraction(1, 2)) is None
+
+
+def test_errors_are_rounded_in_one_place(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is asked, the expected noise has the digits that `display.figures` says, and none of its own."""
+    asked = [
+        *questions(dataset),
+        dataset.variance("size"),
+        dataset.cdf("size", 10),
+        dataset.quantiles("size", [0.1, 0.9]),
+    ]
+    before = [part.expected_noise for query in asked for part in query.explain(0.5).parts]
+    for digits in ("DIGITS", "BRIEF_DIGITS"):
+        monkeypatch.setattr(figures, digits, 1)
+    after = [part.expected_noise for query in asked for part in query.explain(0.5).parts]
+    decimals = [number for text in after for number in re.findall(r"\d+\.\d+", text.split(", with values")[0])]
+    assert before != after
+    assert [number for number in decimals if not re.fullmatch(r"0\.0*[1-9]", number)] == []

@@ -29,6 +29,7 @@ from inbounds.cli.shell.options import (
     read_sensitivity,
 )
 from inbounds.cli.shell.output import format_pairs, progress, show
+from inbounds.display.figures import format_error
 from inbounds.errors import InvalidAnswer, InvalidParameter
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.exact_release import release_all
@@ -149,7 +150,7 @@ def _release_one(asked: _Asked, answer: Any) -> tuple[Any, str]:
     unit = " days" if mechanism.bounds.is_dates else ""
     lines = [
         ("released", as_text(released)),
-        ("expected error", f"{error:.4g}{unit}, for a true value near the released one"),
+        ("expected error", f"{format_error(error)}{unit}, for a true value near the released one"),
         *asked.lines,
         ("cost (ε)", asked.typed["epsilon"]),
         ("certificate", certificate),

@@ -11,6 +11,7 @@ from typing import Any
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display import frame_export
+from inbounds.display.figures import format_error
 from inbounds.display.table import Column, TextTable
 from inbounds.query.answer.interval_cover import CAVEAT, end_name, interval_name
 from inbounds.query.methods.method import Answered
@@ -160,7 +161,7 @@ class Answer:
                 _append(rows, (_interval(row[i]) for row in self.intervals))
             if self.measures == 1 and any(row[i] is not None for row in self.noise):
                 columns.append(Column("expected noise"))
-                _append(rows, (_shown(row[i]) for row in self.noise))
+                _append(rows, (_noise(row[i]) for row in self.noise))
         notes = [note for note in (self.caveat, self.row_limit, *self.warnings, *self.remarks, self.note) if note]
         return TextTable(columns, rows, notes=notes)
 
@@ -254,6 +255,10 @@ def _append(rows: list[list[str]], cells: Iterable[str]) -> None:
 
 def _interval(ends: Interval | None) -> str:
     return "" if ends is None else f"{_shown(ends[0])} to {_shown(ends[1])}"
+
+
+def _noise(noise: float | None) -> str:
+    return format_error(noise) if noise is not None and noise < 1e4 else _shown(noise)
 
 
 def _shown(cell: Any) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from inbounds.accuracy.confidence import CONFIDENCE, percent
 from inbounds.bounds import Bounds
+from inbounds.display.figures import format_error
 from inbounds.display.progress import Progress
 from inbounds.joint.joint_release import JointRelease
 from inbounds.joint.measured.measurements import Measurements, measure
@@ -122,9 +123,8 @@ class CumulativeShares(Answering):
         return GEOMETRIC
 
     def expected_noise(self) -> str:
-        return (
-            f"with {percent()} probability, a count up to a value is within {self._farthest:.4g} rows of the true one"
-        )
+        rows = format_error(self._farthest)
+        return f"with {percent()} probability, a count up to a value is within {rows} rows of the true one"
 
     def foreseen(self) -> Foreseen:
         """Return by which part of all rows a share is off, in per cent and with the usual confidence."""

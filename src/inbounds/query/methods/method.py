@@ -19,6 +19,7 @@ import numpy as np
 from inbounds.accuracy.confidence import percent
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
+from inbounds.display.figures import format_error
 from inbounds.display.progress import Progress
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import pure
@@ -192,7 +193,7 @@ class OneNumber(Answering):
         return self.choice.proof
 
     def expected_noise(self) -> str:
-        return f"about ±{self.choice.error:.4g} on average"
+        return f"about ±{format_error(self.choice.error)} on average"
 
     def foreseen(self) -> Foreseen:
         """Return the mean error over the true answers that were considered."""

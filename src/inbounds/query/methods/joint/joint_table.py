@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.bounds import Bounds
+from inbounds.display.figures import format_error
 from inbounds.display.progress import Progress
 from inbounds.errors import ProjectionFailed
 from inbounds.joint.joint_release import JointRelease
@@ -185,7 +186,8 @@ class JointTable(Answering):
 
     def expected_noise(self) -> str:
         (errors,) = self.foreseen().values()
-        return ", ".join(f"{error:.4g} in {title}" for title, error in errors.items()) + ", on average, as predicted"
+        figures = ", ".join(f"{format_error(error)} in {title}" for title, error in errors.items())
+        return f"{figures}, on average, as predicted"
 
     def foreseen(self) -> Foreseen:
         """Return the error that is predicted in each grouping."""

@@ -19,6 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from inbounds.bounds import Bounds
+from inbounds.display.figures import format_error
 from inbounds.display.progress import Progress
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.methods.mechanism_choice import Choice
@@ -176,10 +177,12 @@ class MomentsOfColumns(Answering):
         """Say the noise for values spread over the range, and independent of each other."""
         errors = self._errors(statistic)
         if not statistic.is_of_rows:
-            return f"{errors['on average']:.4g} on average"
+            return f"{format_error(errors['on average'])} on average"
         return f"{in_words(errors)}, if values are spread over the range"
 
 
 def in_words(errors: dict[str, float]) -> str:
     """Say the errors for some numbers of rows."""
-    return f"on average about {', '.join(f'{error:.3g} {rows}' for rows, error in errors.items())}"
+    return (
+        f"on average about {', '.join(f'{format_error(error, brief=True)} {rows}' for rows, error in errors.items())}"
+    )

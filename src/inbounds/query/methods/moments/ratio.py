@@ -11,6 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
+from inbounds.display.figures import format_error
 from inbounds.query.methods.moments.averages import MeanAlone
 from inbounds.query.methods.moments.moments import MomentsOfColumns, in_words
 from inbounds.query.methods.moments.statistic import Statistic
@@ -67,4 +68,4 @@ class TotalsOfColumn(Ratio):
         both = (self.kinds[kind](None, self.columns, self.counts) for kind in (Count, Sum))  # asked for or not
         count, total = (self._errors(statistic)["on average"] for statistic in both)
         means = [f"; for a mean, {self._expected(statistic)}" for statistic in self.statistics if statistic.is_of_rows]
-        return f"{count:.4g} for a count, {total:.4g} for a sum, on average{''.join(means)}"
+        return f"{format_error(count)} for a count, {format_error(total)} for a sum, on average{''.join(means)}"

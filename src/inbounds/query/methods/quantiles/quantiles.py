@@ -9,6 +9,7 @@ from math import log
 
 from inbounds.accuracy.confidence import CONFIDENCE, percent
 from inbounds.bounds import Bounds
+from inbounds.display.figures import format_error
 from inbounds.display.progress import Progress
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import bounded_range
@@ -77,7 +78,7 @@ class QuantileByRank(Answering):
         return EXPONENTIAL
 
     def expected_noise(self) -> str:
-        near = f"within {self._rank_error:.4g} ranks of the true one{told_apart(self.buckets)}"
+        near = f"within {format_error(self._rank_error)} ranks of the true one{told_apart(self.buckets)}"
         return f"with {percent()} probability, {near}"
 
     @property
@@ -140,9 +141,9 @@ class QuantilesInOrder(Answering):
         return f"{EXPONENTIAL}; the losses of all of them add up to epsilon"
 
     def expected_noise(self) -> str:
-        rows = max(self.law.rank_error())
+        rows = format_error(max(self.law.rank_error()))
         return (
-            f"with {percent()} probability, all of them are within {rows:.4g} ranks of the true ones, if no value has "
+            f"with {percent()} probability, all of them are within {rows} ranks of the true ones, if no value has "
             f"more than {2**self.law.halvings:,} rows{told_apart(self.law.buckets)}; usually much closer"
         )
 
