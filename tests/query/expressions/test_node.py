@@ -69,9 +69,9 @@ def test_parentheses_stand_where_they_are_needed(node: Node, text: str) -> None:
 def test_parts_are_replaced_wherever_they_stand() -> None:
     """Something else stands in place of a part in arguments, branches and conditions; the rest stays as it is."""
     before = case((column("a") > 1, column("a")), otherwise=column("b")).node
-    after = before.replaced(lambda node: B if node == A else None)
+    after = before.transform(lambda node: B if node == A else None)
     assert after == case((column("b") > 1, column("b")), otherwise=column("b")).node
-    assert before.replaced(lambda _: None) == before
+    assert before.transform(lambda _: None) == before
 
 
 def test_a_pattern_that_fits_no_key_is_the_same_as_none_of_the_keys() -> None:

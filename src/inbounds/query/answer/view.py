@@ -65,9 +65,9 @@ class View:
 
         return replace(
             self,
-            columns=tuple(replace(column, of=column.of.replaced(of_measure)) for column in self.columns),
-            having=None if self.having is None else cast("Condition", self.having.replaced(of_measure)),
-            order=tuple(replace(order, of=order.of.replaced(of_measure)) for order in self.order),
+            columns=tuple(replace(column, of=column.of.transform(of_measure)) for column in self.columns),
+            having=None if self.having is None else cast("Condition", self.having.transform(of_measure)),
+            order=tuple(replace(order, of=order.of.transform(of_measure)) for order in self.order),
         )
 
     def with_measures(self, change: Callable[[Measure], Measure]) -> View:

@@ -65,19 +65,19 @@ class Node:
             level = [part for node in level for part in node.parts()]
         return depth
 
-    def replaced(self, change: Callable[[Node], Node | None]) -> Node:
+    def transform(self, change: Callable[[Node], Node | None]) -> Node:
         """Return the same expression with something else in place of each part for which `change` gives it."""
         changed = change(self)
         if changed is not None:
             return changed
-        inside = {field.name: _replaced(getattr(self, field.name), change) for field in fields(self)}  # type: ignore[arg-type]
+        inside = {field.name: _transform(getattr(self, field.name), change) for field in fields(self)}  # type: ignore[arg-type]
         return replace(self, **inside)  # type: ignore[type-var]
 
 
-def _replaced(value: Any, change: Callable[[Node], Node | None]) -> Any:
+def _transform(value: Any, change: Callable[[Node], Node | None]) -> Any:
     if isinstance(value, Node):
-        return value.replaced(change)
-    return tuple(_replaced(part, change) for part in value) if isinstance(value, tuple) else value
+        return value.transform(change)
+    return tuple(_transform(part, change) for part in value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True)
