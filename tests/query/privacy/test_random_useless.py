@@ -115,7 +115,7 @@ def test_a_wrong_rule_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def everything(table: Table, condition: Condition | None, groups: tuple[Group, ...]) -> Any:
         return np.ones([group.size for group in groups], dtype=np.bool_)
 
-    monkeypatch.setattr("inbounds.query.answer.public_knowledge.following", shifted)
+    monkeypatch.setattr("inbounds.query.answer.public_knowledge.add_public_codes", shifted)
     monkeypatch.setattr("inbounds.query.question.cells.left_by_public", everything)
     monkeypatch.setattr("tests.query.privacy.test_random_useless.can_be_met", never)
     caught: set[str] = set()

@@ -142,7 +142,6 @@ class Numbers(_Coded):
 
     @property
     def size(self) -> int:
-        """How many codes there are."""
         return self.steps + 1
 
     @property
@@ -226,7 +225,6 @@ class Keys(_Coded):
 
     @property
     def size(self) -> int:
-        """How many codes there are."""
         return len(self.keys)
 
     @cached_property

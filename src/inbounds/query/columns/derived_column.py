@@ -87,7 +87,6 @@ class DerivedNumbers(_Derived, Numbers):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is missing where any column that it is made of is, and only there."""
         return self.whole.is_plain
 
     def as_stored(self, name: str) -> DerivedNumbers:

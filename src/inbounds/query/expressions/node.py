@@ -103,7 +103,6 @@ class Constant(Node):
 
     @property
     def number(self) -> int | Fraction | None:
-        """The number."""
         return self.value if isinstance(self.value, int | Fraction) and not isinstance(self.value, bool) else None
 
     def __eq__(self, other: object) -> bool:

@@ -179,7 +179,6 @@ class CountKeys(OfColumn):
 
     @property
     def categories(self) -> str:
-        """What a unit counts in once each."""
         return f"categories of {self.column.name}"
 
     def parts(self, table: Table) -> int:
@@ -335,7 +334,6 @@ class Cdf(Measure):
     names_groups_by_top = True
 
     def call_by_bins(self, group: Group) -> str | None:
-        """Return the call."""
         return group.call("CDF")
 
     def __str__(self) -> str:

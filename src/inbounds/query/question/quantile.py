@@ -30,7 +30,6 @@ class Quantile(OfColumn):
 
     @property
     def title(self) -> str:
-        """What its answers are called."""
         return "median" if self.level == Fraction(1, 2) else "quantile"
 
     def __str__(self) -> str:

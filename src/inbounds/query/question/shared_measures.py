@@ -24,11 +24,9 @@ class _OfSeveral(Measure):
 
     @property
     def answer_names(self) -> tuple[str, ...]:
-        """What the columns of its answers are called."""
         return tuple(measure.answer_name for measure in self.of)
 
     def place(self, measure: Measure) -> int:
-        """Return which of its answers is that to a measure that shares it."""
         return self.of.index(measure)
 
     def __str__(self) -> str:
