@@ -30,6 +30,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_sessionfinish() -> None:
+    """Let what libraries hold be cleared at the end, or they tell of leaks."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_database() -> Iterator[None]:
     """Let files and frames be read in one database of DuckDB: to start one takes longer than most statements.
