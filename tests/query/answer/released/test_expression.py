@@ -248,6 +248,10 @@ def test_expressions_have_a_size() -> None:
     assert "parts" in str(refuse_size(deep))
     wide = Call("LEAST", (COUNT,) * (MOST_PARTS + 1))
     assert "parts" in str(refuse_size(wide))
+    compared: Node = COUNT
+    for _ in range(40):  # each has two of the one before, in what it compares
+        compared = Case(((Compare(Binary("+", compared, compared), ">", Constant(0)), COUNT),), COUNT)
+    assert "parts" in str(refuse_size(compared))
     fine: Node = COUNT
     for _ in range(MOST_DEPTH - 1):
         fine = Negative(fine)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from math import isfinite
 from typing import Any
 
@@ -192,7 +192,8 @@ def common_kind(nodes: Sequence[Node]) -> Kind:
 
 def refuse_size(node: Node) -> str | None:
     """Return why an expression is too large to be worked with, or None if it is not."""
-    if node.has_more_parts_than(MOST_PARTS):
+    # What is compared counts too: a name may stand for a large expression, and be compared again and again.
+    if sum(1 for _ in islice(node.walk(), MOST_PARTS + 1)) > MOST_PARTS:
         return f"an expression may have at most {MOST_PARTS} parts, got more; ask something simpler"
     if node.depth > MOST_DEPTH:
         return f"an expression may be nested at most {MOST_DEPTH} deep, got more; ask something simpler"
