@@ -125,6 +125,28 @@ def test_the_text_of_what_is_shown_asks_it_again(visits: Dataset, text: str, col
     assert again == query
 
 
+def halved(operand: str, count: int) -> str:
+    """Return a sum of so many operands as halves of halves, in parentheses."""
+    return operand if count == 1 else f"({halved(operand, count // 2)} + {halved(operand, count - count // 2)})"
+
+
+def test_each_part_of_an_expression_counts_once(visits: Dataset) -> None:
+    """Parentheses are no parts, and a sum is one, however it is put together; what a name stands for counts as well."""
+    most = halved("COUNT(*)", 250)  # 250 counts and 249 sums
+    assert visits.sql(f"SELECT {most} AS n FROM visits").shown.columns
+    assert visits.sql(f"SELECT SUM({halved('size', 50)}) FROM visits").questions
+    many = halved("n", 10)
+    for text in (
+        f"SELECT {halved('COUNT(*)', 251)} FROM visits",
+        f"SELECT SUM({halved('size', 51)}) FROM visits",
+        f"SELECT {most} AS n FROM visits HAVING {many} > 1",
+        f"SELECT {most} AS n FROM visits HAVING n > 1 AND n < 2",
+        f"SELECT {most} AS n FROM visits ORDER BY CASE WHEN {many} > 1 THEN 1 END",
+    ):
+        with pytest.raises(InvalidQuestion, match=r"may have at most [15]00 parts"):
+            visits.sql(text)
+
+
 def test_names_are_found_in_any_case(playground: Playground) -> None:
     """A column, a table and an alias are found in any case, and called as the contract calls them; quotes are exact."""
     visits = playground.dataset

@@ -101,7 +101,9 @@ def read_value(scope: Scope, node: exp.Expr) -> Node:
 def read_part(scope: Scope, node: exp.Expr) -> Node:  # noqa: PLR0911  one for each kind
     """Read a part of an expression."""
     # What the scope knows as a whole goes first, then what needs no scope, and what is none of these must be a call.
-    _count_part(scope)
+    if not isinstance(node, exp.Paren):
+        scope.text.parts += 1
+        _refuse_more_parts(scope, scope.text.parts)
     if (whole := scope.whole(node)) is not None:
         return whole
     if isinstance(node, exp.Paren):
@@ -121,9 +123,8 @@ def read_part(scope: Scope, node: exp.Expr) -> Node:  # noqa: PLR0911  one for e
     return scope.call(node)
 
 
-def _count_part(scope: Scope) -> None:
-    scope.text.parts += 1
-    if scope.text.parts > scope.most_parts:
+def _refuse_more_parts(scope: Scope, parts: int) -> None:
+    if parts > scope.most_parts:
         raise InvalidQuestion(
             f"an expression may have at most {scope.most_parts} parts, got more; ask something simpler"
         )
@@ -139,7 +140,7 @@ def _read_chain(scope: Scope, node: exp.Expr) -> Node:
     # Down the left side first, then back up: a long sum is a deep tree, and recursion would end at its depth.
     chain, left, whole = [], node, None
     while whole is None and type(left) in scope.operators:
-        _count_part(scope)
+        _refuse_more_parts(scope, len(chain))  # each link brings an operand, and that is counted
         scope.text.take(left, "this", "expression")
         chain.append(left)
         left = left.this
