@@ -80,6 +80,10 @@ SAME: list[tuple[str, str, str]] = [
      "ORDER BY COUNT(*) DESC", "place, count", "WHERE place IS NULL OR place IN ('a', 'b') ORDER BY count DESC"),
     ("SELECT size, COUNT(*) AS n FROM visits GROUP BY size HAVING size BETWEEN 2 AND 7 ORDER BY size DESC LIMIT 3",
      "size, count AS n", "WHERE size BETWEEN 2 AND 7 ORDER BY size DESC LIMIT 3"),
+    ("SELECT place, COUNT(*) AS n FROM visits GROUP BY place HAVING NOT 150 BETWEEN 2 AND n", "place, count AS n",
+     "WHERE NOT 150 BETWEEN 2 AND count"),
+    ("SELECT place, COUNT(*) AS n FROM visits GROUP BY place HAVING 150 BETWEEN n AND 1000 / 5", "place, count AS n",
+     "WHERE 150 BETWEEN count AND 1000 / 5"),
     ("SELECT HISTOGRAM(size, 5) AS n FROM visits ORDER BY size DESC LIMIT 2", "size, count AS n",
      "ORDER BY size DESC LIMIT 2"),
     ("SELECT CDF(size, 5) FROM visits HAVING share > 0.5 ORDER BY share DESC", "size, share",
@@ -145,6 +149,13 @@ def test_each_part_of_an_expression_counts_once(visits: Dataset) -> None:
     ):
         with pytest.raises(InvalidQuestion, match=r"may have at most [15]00 parts"):
             visits.sql(text)
+
+
+def test_a_span_of_constants_only_is_refused(visits: Dataset) -> None:
+    """BETWEEN that is never true because of its constants is refused, as a comparison of constants is."""
+    for span in ("5 BETWEEN 7 AND COUNT(*)", "5 BETWEEN COUNT(*) AND NULL", "5 BETWEEN 1 AND 9"):
+        with pytest.raises(InvalidQuestion, match="compares constants only"):
+            visits.sql(f"SELECT COUNT(*) FROM visits HAVING {span}")
 
 
 def test_names_are_found_in_any_case(playground: Playground) -> None:

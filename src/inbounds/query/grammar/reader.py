@@ -71,6 +71,10 @@ class Scope(ABC):
     def compare(self, left: exp.Expr, operator: Comparison, right: exp.Expr) -> Condition:
         """Read a comparison."""
 
+    def between(self, this: exp.Expr, low: exp.Expr, high: exp.Expr) -> Condition:
+        """Read whether something is from one value to another, both included."""
+        return And((self.compare(this, ">=", low), self.compare(this, "<=", high)))
+
     @abstractmethod
     def is_in(self, node: exp.In) -> Condition:
         """Read a list of constants that something is one of."""
@@ -212,8 +216,7 @@ def _read_comparison(scope: Scope, node: exp.Expr) -> Condition:
 
 def _read_between(scope: Scope, node: exp.Expr) -> Condition:
     scope.text.take(node, "this", "low", "high")
-    low, high = node.args["low"], node.args["high"]
-    return And((scope.compare(node.this, ">=", low), scope.compare(node.this, "<=", high)))
+    return scope.between(node.this, node.args["low"], node.args["high"])
 
 
 def _read_in(scope: Scope, node: exp.Expr) -> Condition:

@@ -10,13 +10,13 @@ from typing import ClassVar, NoReturn, cast
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.answer.released.evaluate import MOST_PARTS, common_kind, kind_of_node, refuse_size
+from inbounds.query.answer.released.evaluate import MOST_PARTS, common_kind, is_true, kind_of_node, refuse_size
 from inbounds.query.answer.released.functions import FUNCTIONS, MOST_DIGITS, SYNONYMS
-from inbounds.query.answer.released.leaf import Key, Kind, is_constant
+from inbounds.query.answer.released.leaf import Key, Kind, ReleasedRow, is_constant
 from inbounds.query.columns.column import Keys
 from inbounds.query.columns.derived_column import find_column
 from inbounds.query.expressions.arithmetic import Binary, Call, Negative, Operator
-from inbounds.query.expressions.condition import Compare, Comparison, Condition, In, Missing
+from inbounds.query.expressions.condition import And, Compare, Comparison, Condition, In, Missing, join_conditions
 from inbounds.query.expressions.node import Constant, Node
 from inbounds.query.grammar.reader import Scope, read_condition_node, read_part, read_value
 from inbounds.query.grammar.text import SqlText, function_name, kind
@@ -24,6 +24,9 @@ from inbounds.query.grammar.values import read_constant
 
 ORDERED: tuple[Kind, ...] = ("number", "day", "nothing")
 """What can be more or less than another."""
+
+NO_ROW = ReleasedRow({}, {}, {})
+"""Where constants are compared."""
 
 
 class ReleasedScope(Scope):
@@ -135,6 +138,15 @@ class ReleasedScope(Scope):
         """Read a comparison of what can be compared."""
         this, other = self._read_comparable([left, right], ordered=operator not in ("=", "<>"))
         return Compare(this, operator, other)
+
+    def between(self, this: exp.Expr, low: exp.Expr, high: exp.Expr) -> Condition:
+        """Read whether a value lies between two others, of which one may be beside it without saying anything."""
+        value, least, greatest = self._read_comparable([this, low, high], ordered=True)
+        comparisons = [Compare(value, ">=", least), Compare(value, "<=", greatest)]
+        telling = [comparison for comparison in comparisons if not is_constant(comparison)]
+        if any(is_constant(comparison) and not is_true(comparison, NO_ROW) for comparison in comparisons):
+            self.text.refuse(this, "this compares constants only; compare a measure or a category with them")
+        return join_conditions(And, *telling)
 
     def is_in(self, node: exp.In) -> Condition:
         this, *values = self._read_comparable([node.this, *node.expressions], ordered=False)
