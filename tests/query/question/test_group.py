@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
-from inbounds.query import Dataset, Query
+from inbounds.query import Dataset, Query, column
 from inbounds.query.columns.column import Keys, Numbers
 from inbounds.query.question.group import KeyGroup, by_bins, by_key, cells
 from tests.helpers.engine_places import InParquet, planned, totals_of
@@ -217,3 +217,11 @@ def test_values_between_possible_ones_are_in_the_group_before(files: InParquet) 
     labels = query.question.groups[0].labels
     found = dict(zip(labels, (total for (total,) in totals_of(query)), strict=True))
     assert found == {**dict.fromkeys(labels, 0), date(2026, 1, 2): 3, date(2026, 1, 5): 1}
+
+
+@pytest.mark.parametrize("name", ["(age)", "age -- in years", " ( age ) "])
+def test_the_text_of_an_expression_may_be_one_column(visits: Dataset, name: str) -> None:
+    """What reads as a column by itself is that column."""
+    assert str(visits.mean(name)) == str(visits.mean("age"))
+    assert str(visits.count().by(name)) == str(visits.count().by("age"))
+    assert str(visits.count().where(column(name) > 5)) == str(visits.count().where("age > 5"))

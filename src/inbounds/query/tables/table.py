@@ -98,10 +98,9 @@ class Table:
     def column(self, asked: object) -> Column:
         """Return a column that the contract describes, or one made of columns: an expression, or its text in SQL."""
         # An expression in Python, a node, a name, or a text: a text that is no name may be an expression.
-        node = limit_size(asked.node) if isinstance(asked, Expression) else asked
-        name = node.name if isinstance(node, ColumnRef) else node
+        name = _name_or_node(limit_size(asked.node) if isinstance(asked, Expression) else asked)
         if isinstance(name, str) and self._is_text(name):
-            name = read_expression(name).node
+            name = _name_or_node(read_expression(name).node)
         if isinstance(name, Node):
             return self._derive(name)
         if name == self.owner and isinstance(name, str):
@@ -173,6 +172,11 @@ def _name(contract: Contract) -> str:
         return check_name(contract.text_of("dataset", "name"), "name")
     except InvalidParameter as problem:
         raise contract.refuse(str(problem), "dataset", "name") from None
+
+
+def _name_or_node(asked: object) -> object:
+    """Return the name of a column, if that is what a node is."""
+    return asked.name if isinstance(asked, ColumnRef) else asked
 
 
 def columns_of(contract: Contract) -> dict[str, Column]:
