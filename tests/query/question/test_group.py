@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
-from inbounds.query import Dataset, Query, column
+from inbounds.query import Dataset, Query, case, column
 from inbounds.query.columns.column import Keys, Numbers
 from inbounds.query.question.group import KeyGroup, by_bins, by_key, cells
 from tests.helpers.engine_places import InParquet, planned, totals_of
@@ -225,3 +225,14 @@ def test_the_text_of_an_expression_may_be_one_column(visits: Dataset, name: str)
     assert str(visits.mean(name)) == str(visits.mean("age"))
     assert str(visits.count().by(name)) == str(visits.count().by("age"))
     assert str(visits.count().where(column(name) > 5)) == str(visits.count().where("age > 5"))
+
+
+def test_sets_of_columns_are_not_read_from_their_names(files: InParquet) -> None:
+    """A grouping by an expression holds, however its text would read: a name may be a word of SQL."""
+    text = CONTRACT.replace("MANY", "[1, 2]").replace("age.bounds", "case.bounds")
+    types = {name.replace("age", "case"): kind for name, kind in TYPES.items()}
+    row = {name.replace("age", "case"): value for name, value in ROW.items()}
+    dataset = files.dataset([row], types, text)
+    for node in (-column("case"), case((column("cost") > 1, 7), otherwise=7)):
+        by_set, grouped = dataset.count().groupings((node,), ()), dataset.count().by(node)
+        assert by_set.question.groups == grouped.question.groups

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from inbounds.query.columns.column import Column
     from inbounds.query.tables.table import Table
 
 
@@ -54,8 +55,11 @@ class Question:
             raise InvalidQuestion(
                 "totals are of the groups before them; name all groups first, and then ask for totals"
             )
+        return self._by_columns(map(self.table.column, names))
+
+    def _by_columns(self, columns: Iterable[Column]) -> Question:
         groups = list(self.groups)
-        for column in map(self.table.column, names):
+        for column in columns:
             if any(group.column.name == column.name for group in groups):
                 raise InvalidQuestion(f"{column.name} is grouped by twice; name it once")
             groups.append(by_key(column))
@@ -63,15 +67,16 @@ class Question:
 
     def with_sets(self, sets: Iterable[Iterable[str | Expression]]) -> Question:
         """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total."""
-        named = [tuple(self.table.column(name).name for name in _names(columns)) for columns in sets]
+        asked = [[self.table.column(name) for name in _names(columns)] for columns in sets]
+        named = [tuple(column.name for column in columns) for columns in asked]
         if not 1 <= len(named) <= MOST_SETS:
             raise InvalidQuestion(
                 f"a question may ask for 1 to {MOST_SETS} groupings, got {len(named)}; name fewer columns, and () "
                 "for the total"
             )
         # Columns that are no groups yet become groups; then each set is known by the places of its groups.
-        new = [name for name in dict.fromkeys(name for names in named for name in names) if name not in self._names]
-        question = replace(self, sets=None).by(*new) if new else self
+        new = {column.name: column for columns in asked for column in columns if column.name not in self._names}
+        question = replace(self, sets=None)._by_columns(new.values()) if new else self
         bins = [place for place, group in enumerate(question.groups) if group.has_bins]  # no set of names holds them
         places = {name: place for place, name in enumerate(question._names)}
         groupings = dict.fromkeys(tuple(sorted({*bins, *(places[name] for name in names)})) for names in named)
