@@ -236,3 +236,12 @@ def test_sets_of_columns_are_not_read_from_their_names(files: InParquet) -> None
     for node in (-column("case"), case((column("cost") > 1, 7), otherwise=7)):
         by_set, grouped = dataset.count().groupings((node,), ()), dataset.count().by(node)
         assert by_set.question.groups == grouped.question.groups
+
+
+def test_a_derived_column_is_advised_as_it_is_written(visits: Dataset) -> None:
+    """Advice and descriptions write a derived column as SQL does, not as a name in quotes."""
+    with pytest.raises(InvalidQuestion, match=r"GROUP BY UPPER\(clinic\)$"):
+        visits.mean(column("clinic").upper())
+    shown = visits.sql("SELECT MONTH(day) AS m, COUNT(*) FROM visits GROUP BY m").explain(1).shown
+    assert shown is not None
+    assert shown.startswith("MONTH(day) AS m (")

@@ -72,7 +72,7 @@ class Viewer:
         )
 
     def _name_columns(self, view: View, columns: Sequence[ViewColumn]) -> tuple[str, ...]:
-        aliases = dict(view.keys)
+        aliases = {key.name: alias for key, alias in view.keys}
         names = tuple(aliases.get(name, name) for name in self.groups)
         for column in columns:
             names = (*names, column.name or unlike(self._name_of(column.of), names))

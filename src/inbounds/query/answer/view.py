@@ -47,7 +47,7 @@ class View:
 
     columns: tuple[ViewColumn, ...] = ()
     """What is shown beside the keys; every measure if there are none."""
-    keys: tuple[tuple[str, str], ...] = ()
+    keys: tuple[tuple[Node, str], ...] = ()
     """What columns grouped by are called, where that is not their name."""
     having: Condition | None = None
     order: tuple[Order, ...] = ()
@@ -84,7 +84,7 @@ class View:
 
     def describe(self) -> str | None:
         """Say what is done with what was released; None if nothing is."""
-        keys = [f"{quote_name(column)} AS {quote_name(name)}" for column, name in self.keys]
+        keys = [f"{key} AS {quote_name(name)}" for key, name in self.keys]
         columns = ", ".join([*keys, *(str(column) for column in self.columns)])
         text = "; ".join([*([columns] if columns else []), *self.clauses])
         return f"{text} ({FREE})" if text else None

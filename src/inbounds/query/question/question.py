@@ -175,7 +175,7 @@ def derived_columns(questions: Sequence[Question]) -> dict[str, Derived]:
     return {name: column for name, column in columns.items() if isinstance(column, Derived)}
 
 
-def sql_of(questions: Sequence[Question], selected: Sequence[str] = (), named: Sequence[tuple[str, str]] = ()) -> str:
+def sql_of(questions: Sequence[Question], selected: Sequence[str] = (), named: Sequence[tuple[Node, str]] = ()) -> str:
     """Return several questions about the same rows and groups as one, in SQL.
 
     With `selected`: that in place of the measures; with `named`: some of the columns grouped by under other names.
@@ -186,7 +186,7 @@ def sql_of(questions: Sequence[Question], selected: Sequence[str] = (), named: S
     measured = ", ".join(selected) or binned or ", ".join(str(question.measure) for question in questions)
     keys, names = ", ".join(map(str, columns)), dict(named)
     as_named = (
-        f" AS {quote_name(names[group.column.name])}" if group.column.name in names else "" for group in columns
+        f" AS {quote_name(names[group.column.node])}" if group.column.node in names else "" for group in columns
     )
     listed = [f"{group}{name}" for group, name in zip(columns, as_named, strict=True)]
     text = f"SELECT {', '.join([*listed, measured])} FROM {first.table.text}"

@@ -33,7 +33,7 @@ class ViewReader:
         self._keys = keys
         self._calls = calls
         self._columns: list[ViewColumn] = []
-        self._aliases: list[tuple[str, str]] = []
+        self._aliases: list[tuple[Node, str]] = []
         self._by_node: dict[int, list[Node]] = {}
         """What each thing selected is, by its node."""
 
@@ -84,7 +84,7 @@ class ViewReader:
             )
         self._by_node[id(node)] = [self._to_key(column)]
         if alias is not None and alias != column.name:
-            self._aliases.append((column.name, alias))
+            self._aliases.append((column, alias))
 
     def _read_measure(self, node: exp.Expr, alias: str | None) -> None:
         measures = self._calls.read_selected(node)
@@ -111,7 +111,7 @@ class ViewReader:
 
     def _refuse_same_names(self, tree: exp.Select) -> None:
         aliases = dict(self._aliases)
-        names = [aliases.get(key.name, key.name) for key in self._keys]
+        names = [aliases.get(key, key.name) for key in self._keys]
         names += [column.name for column in self._columns if column.name is not None]
         for selected in tree.expressions:
             if isinstance(selected, exp.Alias) and names.count(str(selected.alias)) > 1:

@@ -160,7 +160,7 @@ class Table:
 
 def _remedy(column: Keys) -> str:
     """Say what can be asked of a categorical column instead."""
-    name = quote_name(column.name)
+    name = column.node
     if column.kind == TRUTH_KEY:
         return f"is true or false, and this needs a column with bounds; ask for PROPORTION({name})"
     return f"is categorical, and this needs a column with bounds; ask for COUNT(*) and GROUP BY {name}"

@@ -22,7 +22,7 @@ from inbounds.bounds.notation import write_end
 from inbounds.errors import InvalidQuestion, LatticeTooFine
 from inbounds.query.columns.column import FARTHEST, Keys, Numbers, grain_of, refuse_column
 from inbounds.query.columns.derived_column import DerivedNumbers
-from inbounds.query.expressions.node import Node, quote_name
+from inbounds.query.expressions.node import Node
 from inbounds.query.tables.table import Table
 
 Function = Literal["MAX", "MIN", "AVG", "SUM", "COUNT", "COUNT DISTINCT"]
@@ -82,7 +82,7 @@ class UnitColumn:
         if isinstance(column, Keys):
             raise InvalidQuestion(
                 f"{column.name} is categorical and has no {self.measure.function}; count its categories with "
-                f"COUNT(DISTINCT {quote_name(column.name)}), or choose one in WHERE"
+                f"COUNT(DISTINCT {column.node}), or choose one in WHERE"
             )
         return column
 
@@ -92,7 +92,7 @@ class UnitColumn:
         if not isinstance(column, Keys):
             raise InvalidQuestion(
                 f"{column.name} holds numbers or dates, and only categories are counted distinct; count its rows with "
-                f"COUNT({quote_name(column.name)})"
+                f"COUNT({column.node})"
             )
         return column
 
