@@ -1,1 +1,1 @@
-"""Exact draws: `entropy` is the only source of randomness, `one` draws one value, `many` draws arrays."""
+"""Exact draws: `entropy` is the only source of randomness, `scalar` draws one value, `array` draws many."""

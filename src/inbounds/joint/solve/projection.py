@@ -34,7 +34,7 @@ def project(
 ) -> Floats:
     """Return the real cells with the least weighted squared distance to all measurements that agree with the facts.
 
-    Facts hold up to about 10^-6; `rounded` makes that exact.  Raise `ProjectionFailed` if the time is over before.
+    Facts hold up to about 10^-6; `round_cells` makes that exact.  Raise `ProjectionFailed` if the time is over before.
     """
     nested = chains(layout, [*measured, *facts.known])
     if len(nested) <= 1:

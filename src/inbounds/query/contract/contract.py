@@ -1,6 +1,6 @@
 """The custodian's contract: one TOML file that says what a person is, what is possible and how much may be spent.
 
-Every complaint names the line.  `tomllib` keeps no line numbers, so `Place` looks headers and keys up in the text.
+Every complaint names the line.  `tomllib` keeps no line numbers, so headers and keys are looked up in the text.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     [HAVING condition] [ORDER BY expressions] [LIMIT n] [OFFSET n]
 
 Expressions are made of measures, keys and constants, by arithmetic, CASE and a few functions; with HAVING, ORDER BY and
-LIMIT they act on what is released (`inbounds.query.answer.released.expression`), and cost nothing.
+LIMIT they act on what is released (`inbounds.query.answer.released`), and cost nothing.
 
 In place of the table: (SELECT unit, MAX(x) AS m, ... FROM table [WHERE condition] GROUP BY unit) AS name, and JOIN or
 LEFT JOIN of private tables on the unit and of public ones by their key.

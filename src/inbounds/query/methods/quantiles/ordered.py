@@ -11,7 +11,7 @@ place in it: of the value's rows those in places before go left, those in places
 place's own are shared in the proportion of the level.  The place is not released.  The last level of a range needs no
 place; one level alone is drawn by the law of a quantile as it is.
 
-**Privacy.**  A draw at `epsilon` loses at most `epsilon * w / k` for rows of weight `w` in its range (`quantile_law`;
+**Privacy.**  A draw at `epsilon` loses at most `epsilon * w / k` for rows of weight `w` in its range (see `law`;
 a row in several places is several rows, whose weights add up to its own).  Given value and place, the share of a row
 that goes left is a constant, and the rest of it goes right.  A range with levels on `r` depths spends `epsilon / r` on
 its own draw and leaves the rest to each of its halves: by induction, both halves and all below them lose at most the
