@@ -1,6 +1,6 @@
 """Names and values, one under the other: plain text of 80 columns, or HTML for notebooks.
 
-    facts = Facts([("epsilon", "0.5 for everything together"), ("answers", "12")], title="What will be done")
+    facts = FactSheet([("epsilon", "0.5 for everything together"), ("answers", "12")], title="What will be done")
     str(facts), facts.html()
 
 A long value goes on under its beginning.  As in tables, texts are escaped.
@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from textwrap import wrap
 
-from inbounds.display.text import WIDTH, fit, printable, text_width
+from inbounds.display.text import WIDTH, escape_html, fit, printable, text_width
 
 LONGEST_NAME = 30
 """A name that is longer has a line of its own."""
@@ -39,15 +38,11 @@ class FactSheet:
 
     def html(self) -> str:
         """Write it for a notebook or a page."""
-        caption = f"<caption>{_escape(self.title)}</caption>" if self.title else ""
+        caption = f"<caption>{escape_html(self.title)}</caption>" if self.title else ""
         body = "".join(_html_row(name, value) for name, value in self.rows)
         return f"<table>{caption}<tbody>{body}</tbody></table>"
 
 
 def _html_row(name: str, value: str) -> str:
     left = 'style="text-align:left"'
-    return f'<tr><th scope="row" {left}>{_escape(name)}</th><td {left}>{_escape(value)}</td></tr>'
-
-
-def _escape(text: str) -> str:
-    return escape(printable(text))
+    return f'<tr><th scope="row" {left}>{escape_html(name)}</th><td {left}>{escape_html(value)}</td></tr>'

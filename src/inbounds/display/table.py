@@ -1,6 +1,6 @@
 """A table for people: plain text of 80 columns, HTML for notebooks, or rich for terminals in colour.
 
-    table = Table(
+    table = TextTable(
         [Column("dataset", left=True), Column("spent")],
         [["clinic", "0.5"], ["census", Cell("1.25", "best")]],
         title="What was spent",
@@ -16,11 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from inbounds.display.text import WIDTH, fit, printable, text_width
+from inbounds.display.text import WIDTH, escape_html, fit, printable, text_width
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -85,8 +84,8 @@ class TextTable:
         """Write it for a notebook or a page."""
         head = "".join(_html("th", column, Cell(f"{column.name} {column.below}".strip())) for column in self.columns)
         body = "".join(f"<tr>{self._html_row(row)}</tr>" for row in self.rows)
-        caption = f"<caption>{_escape(self.title)}</caption>" if self.title else ""
-        notes = "".join(f"<p>{_escape(note)}</p>" for note in self.notes)
+        caption = f"<caption>{escape_html(self.title)}</caption>" if self.title else ""
+        notes = "".join(f"<p>{escape_html(note)}</p>" for note in self.notes)
         return f"<div><table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}</div>"
 
     def rich(self) -> RenderableType:
@@ -147,11 +146,7 @@ def _widths(rows: Sequence[Sequence[str]]) -> tuple[list[int], int]:
 
 
 def _html(tag: str, column: Column, cell: Cell) -> str:
-    text, inner = _escape(cell.text), _HTML_TAGS.get(cell.look)
+    text, inner = escape_html(cell.text), _HTML_TAGS.get(cell.look)
     shown = f"<{inner}>{text}</{inner}>" if inner else text
-    hint = f' title="{_escape(cell.hint)}"' if cell.hint else ""
+    hint = f' title="{escape_html(cell.hint)}"' if cell.hint else ""
     return f'<{tag} style="text-align:{"left" if column.left else "right"}"{hint}>{shown}</{tag}>'
-
-
-def _escape(text: str) -> str:
-    return escape(printable(text))

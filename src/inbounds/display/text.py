@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from unicodedata import combining, east_asian_width
 
 WIDTH = 80
@@ -15,6 +16,11 @@ def printable(text: str) -> str:
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in text
     )
+
+
+def escape_html(text: str) -> str:
+    """Write a text for HTML, where it is read as a text and nothing else."""
+    return escape(printable(text))
 
 
 def text_width(text: str) -> int:
