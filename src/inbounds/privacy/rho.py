@@ -7,6 +7,7 @@ a ball, rounded so that what is promised holds; the proofs are in docs/proofs.md
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -28,6 +29,11 @@ def pure(epsilon: Fraction) -> Fraction:
     """Return at least `epsilon * tanh(epsilon / 2)`, the rho of whatever loses at most epsilon."""
     with lock(), workprec(BITS):
         return upper(ball(epsilon) * (ball(epsilon) / 2).tanh())
+
+
+def pure_in_parts(epsilon: Fraction, parts: Iterable[Fraction]) -> Fraction:
+    """Return at least the rho of releases that lose at most their parts, which add up to epsilon."""
+    return min(sum(map(pure, parts), Fraction(0)), pure(epsilon))
 
 
 def bounded_range(epsilon: Fraction) -> Fraction:

@@ -25,7 +25,7 @@ from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.axis import Axis, Level
 from inbounds.joint.table.layout import Grouping, Layout
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.privacy.rho import pure
+from inbounds.privacy.rho import pure_in_parts
 from inbounds.query.methods.joint.joint_table import GEOMETRIC
 from inbounds.query.methods.method import RANKS, Answered, Answering, Foreseen, at_rows, within_64_bits
 from inbounds.sampling.entropy import Entropy, system
@@ -108,7 +108,7 @@ class CumulativeShares(Answering):
 
     def rho(self, epsilon: Fraction) -> Fraction:
         """Return at least the rho of all measurements: those of each grouping lose their part of epsilon."""
-        return min(sum((pure(part) for part in self.plan.split.values()), Fraction(0)), pure(epsilon))
+        return pure_in_parts(epsilon, self.plan.split.values())
 
     def mechanism(self) -> str:
         levels = len(self.plan.measured)

@@ -19,7 +19,7 @@ from inbounds.joint.measured.measurements import Measurements, measure
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.layout import Grouping
 from inbounds.privacy.guarantee import GuaranteeName
-from inbounds.privacy.rho import pure
+from inbounds.privacy.rho import pure_in_parts
 from inbounds.query.methods.method import (
     Answered,
     Answering,
@@ -161,7 +161,7 @@ class JointTable(Answering):
 
     def rho(self, epsilon: Fraction) -> Fraction:
         """Return at least the rho of all measurements: those of each grouping lose their part of epsilon."""
-        return min(sum((pure(part) for part in self.plan.split.values()), Fraction(0)), pure(epsilon))
+        return pure_in_parts(epsilon, self.plan.split.values())
 
     def mechanism(self) -> str:
         split = "; ".join(f"{self._title(grouping)} at {float(part):.4g}" for grouping, part in self.plan.split.items())
