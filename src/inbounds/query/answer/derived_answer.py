@@ -16,7 +16,7 @@ from inbounds.query.answer import unfinished_table
 from inbounds.query.answer.answer import Answer
 from inbounds.query.columns.column import Keys
 from inbounds.query.contract.hierarchy import ancestors
-from inbounds.query.expressions.condition import Compare, Condition, In
+from inbounds.query.expressions.condition import Compare, Condition, In, conjuncts_of
 from inbounds.query.question.question import Question
 
 Row = Mapping[str, Any]
@@ -38,7 +38,7 @@ class StoredQuestion:
         return cls(
             sha256(contract.encode()).hexdigest() + _table_text(question),
             str(question.measure),
-            tuple(str(condition) for condition in _conjuncts(question.condition)),
+            tuple(str(condition) for condition in conjuncts_of(question.condition)),
             tuple(str(group.column.name) for group in question.groups),
             tuple(map(str, question.groups)),
         )
@@ -88,7 +88,7 @@ def _derive_from(
     """Return what follows from an owned answer: if it is about the same rows, or about more that its keys tell."""
     if (asked.contract, asked.measure) != (wanted.contract, wanted.measure):
         return None
-    extra = [condition for condition in _conjuncts(question.condition) if str(condition) not in asked.conditions]
+    extra = [condition for condition in conjuncts_of(question.condition) if str(condition) not in asked.conditions]
     if not set(asked.conditions) <= set(wanted.conditions):
         return None
     if not all(_is_of_keys(question, condition) for condition in extra):
@@ -178,11 +178,6 @@ def _table_text(question: Question) -> str:
     """Tell the tables of a contract apart, and what is made of them."""
     table = question.table
     return "" if table.relation is None and table.is_main else f" {table.text}"
-
-
-def _conjuncts(condition: Condition | None) -> tuple[Condition, ...]:
-    """Return the conditions that must all hold."""
-    return () if condition is None else condition.conjuncts()
 
 
 def _is_of_keys(question: Question, condition: Condition) -> bool:

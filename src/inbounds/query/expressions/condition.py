@@ -271,6 +271,11 @@ def join_conditions(kind: type[And] | type[Or], *conditions: Condition) -> Condi
     return kind(parts) if len(parts) > 1 else parts[0]
 
 
+def conjuncts_of(condition: Condition | None) -> tuple[Condition, ...]:
+    """Return the conditions that must all be true; none if there is no condition."""
+    return () if condition is None else condition.conjuncts()
+
+
 def is_in(this: Node, values: tuple[Any, ...]) -> In:
     """Return the condition that something is one of some constants."""
     return In(this, tuple(map(Constant, values)))

@@ -12,7 +12,7 @@ import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.integer_range import Ranges
-from inbounds.query.expressions.condition import And, Condition, join_conditions
+from inbounds.query.expressions.condition import And, Condition, conjuncts_of, join_conditions
 from inbounds.query.question.group import Group
 from inbounds.query.question.possible_groups import Possible, mark_groups
 from inbounds.query.tables.implied_codes import add_public_codes, add_public_names, public_joins, row_codes
@@ -32,7 +32,7 @@ def left_by_public(table: Table, condition: Condition | None, groups: tuple[Grou
         names = add_public_names(table, {key.name})
         if not _is_listed(key, join):
             names.remove(key.name)
-        parts = [part for part in _parts(condition) if _stored_names(table, part) <= names]
+        parts = [part for part in conjuncts_of(condition) if _stored_names(table, part) <= names]
         places = [place for place, group in enumerate(groups) if set(group.column.stored) <= names]
         if parts or places:
             shape = [group.size if place in places else 1 for place, group in enumerate(groups)]
@@ -66,10 +66,6 @@ def _unmatched_codes(key: Column, join: JoinPublic) -> list[int | None]:
 def _is_listed(key: Column, join: JoinPublic) -> bool:
     """Return whether all codes that a key can have are looked at."""
     return not join.keep or isinstance(key, Keys)
-
-
-def _parts(condition: Condition | None) -> tuple[Condition, ...]:
-    return () if condition is None else condition.conjuncts()
 
 
 def _stored_names(table: Table, condition: Condition) -> set[str]:
