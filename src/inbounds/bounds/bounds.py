@@ -16,15 +16,7 @@ from inbounds.bounds.notation import End, Span
 from inbounds.bounds.spans import holds, neighbours, pairs, read_ends
 from inbounds.bounds.union import DAYS, Grid, Union
 from inbounds.errors import InvalidBounds
-from inbounds.exact.rational import (
-    Number,
-    cut,
-    finite_ratio,
-    is_number,
-    round_half_up,
-    round_nearest,
-    shown,
-)
+from inbounds.exact.rational import Number, cut, finite_ratio, is_number, round_half_up, round_nearest, shown
 
 
 @final

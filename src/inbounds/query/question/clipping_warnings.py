@@ -15,10 +15,7 @@ from inbounds.query.tables.table import Table
 
 
 def warnings_of(questions: Sequence[Question]) -> tuple[str, ...]:
-    """Return a warning for each comparison with a constant beyond the bounds of its column, each once.
-
-    What is answered with something else than was asked for is warned of as well.
-    """
+    """Return what to know before asking, each once: what stands in for what was asked, and what is clipped."""
     remarks = (remark for question in questions for remark in question.measure.remarks)
     return tuple(dict.fromkeys((*remarks, *clippings_of(questions))))
 
@@ -27,7 +24,7 @@ def clippings_of(questions: Sequence[Question]) -> tuple[str, ...]:
     """Return a warning for each comparison with a constant beyond the bounds of its column, each once."""
     conditions = (stated for question in questions for stated in stated_conditions(question))
     comparisons = (comparison for stated in conditions for comparison in beyond(stated.table, stated.condition))
-    return tuple(dict.fromkeys(_warn(test, column) for test, column, _ in comparisons))
+    return tuple(dict.fromkeys(_write_warning(test, column) for test, column, _ in comparisons))
 
 
 def beyond(table: Table, condition: Condition) -> Iterator[tuple[Condition, Numbers, Fraction]]:
@@ -44,7 +41,7 @@ def beyond(table: Table, condition: Condition) -> Iterator[tuple[Condition, Numb
             yield from ((test, column, value) for value in values if not low <= value <= high)
 
 
-def _warn(test: Condition, column: Numbers) -> str:
+def _write_warning(test: Condition, column: Numbers) -> str:
     if isinstance(column, DerivedNumbers):
         return (
             f"{column.name} always lies within {column.bounds.brief()}, because the values behind it are clamped, so "

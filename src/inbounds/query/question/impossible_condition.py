@@ -52,10 +52,7 @@ def _conditions(question: Question) -> Iterator[tuple[Table, Condition]]:
     """Yield the conditions that rows have to meet for there to be something to answer, those of measures too."""
     yield from ((stated.table, stated.condition) for stated in stated_conditions(question) if stated.needed)
     for condition in question.measure.conditions:
-        yield (
-            question.table,
-            condition if question.condition is None else question.condition & condition,
-        )
+        yield question.table, condition if question.condition is None else question.condition & condition
     for measured in question.measure.nodes:
         if _is_constant(question.table, measured):
             yield from ((question.table, join_conditions(Or, *case.tests)) for case in cases_in(measured))

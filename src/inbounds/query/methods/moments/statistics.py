@@ -3,21 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from inbounds.query.question.measure import (
-    Correlation,
-    Count,
-    Covariance,
-    Deviation,
-    Mean,
-    Measure,
-    Sum,
-    Variance,
-)
-
-if TYPE_CHECKING:
-    pass
 
 from inbounds.query.methods.moments.averages import CountOfRows, MeanOfColumn, SumOfColumn
 from inbounds.query.methods.moments.spreads import (
@@ -27,6 +12,7 @@ from inbounds.query.methods.moments.spreads import (
     VarianceOfColumn,
 )
 from inbounds.query.methods.moments.statistic import Statistic
+from inbounds.query.question.measure import Correlation, Count, Covariance, Deviation, Mean, Measure, Sum, Variance
 
 Statistics = Mapping[type[Measure], type[Statistic]]
 
