@@ -223,8 +223,8 @@ def test_an_altered_ledger_is_not_accepted(typed: Type, clinic: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("backup", "copy.db"), "--dataset or --custodian tells the ledger, got both or none"),
-        (("backup", "copy.db", *CLINIC, *SERVER), "--dataset or --custodian tells the ledger, got both or none"),
+        (("backup", "copy.db"), "--dataset or --custodian selects the ledger, got both or none"),
+        (("backup", "copy.db", *CLINIC, *SERVER), "--dataset or --custodian selects the ledger, got both or none"),
         (("backup", "copy.db", *SERVER, "--ledger", "x.db"), "--ledger does not go with --custodian"),
         (("backup", "copy.db", *CLINIC), "there is no ledger at"),
         (("backup", "copy.db", *CLINIC, "--ledger", "none.db"), "there is no ledger at"),

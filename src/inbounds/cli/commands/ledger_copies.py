@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from inbounds.server.state.custodian_file import CustodianFile
     from inbounds.server.state.ledger_heads import LedgerHeads
 
-NewFile = Annotated[str, typer.Argument(metavar="FILE", help="The file to write, a new one.", show_default=False)]
-Backup = Annotated[str, typer.Argument(metavar="FILE", help="What backup has written.", show_default=False)]
+NewFile = Annotated[str, typer.Argument(metavar="FILE", help="The new file to write.", show_default=False)]
+Backup = Annotated[str, typer.Argument(metavar="FILE", help="A file written by backup.", show_default=False)]
 Contract = Annotated[
-    str | None, typer.Option("--dataset", metavar="FILE", help="The contract whose ledger it is, a TOML file.")
+    str | None, typer.Option("--dataset", metavar="FILE", help="The contract whose ledger this is, a TOML file.")
 ]
 Custodian = Annotated[
-    str | None, typer.Option("--custodian", metavar="FILE", help="Instead: the custodian's file of a server.")
+    str | None, typer.Option("--custodian", metavar="FILE", help="Instead of --dataset: a server's custodian file.")
 ]
-ServerFile = Annotated[str, typer.Option("--custodian", metavar="FILE", help="The custodian's file of the server.")]
+ServerFile = Annotated[str, typer.Option("--custodian", metavar="FILE", help="The server's custodian file.")]
 Reason = Annotated[
-    str | None, typer.Option("--reason", metavar="TEXT", help="Why, for the record: needed if entries are lost.")
+    str | None, typer.Option("--reason", metavar="TEXT", help="Why, for the record; required if entries are lost.")
 ]
 Why = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the record.", show_default=False)]
 SavedHead = Annotated[
-    str | None, typer.Option("--head", metavar="HEAD", help="A head, saved elsewhere, that must be in the backup.")
+    str | None, typer.Option("--head", metavar="HEAD", help="A saved checkpoint that the backup must contain.")
 ]
-NewLedger = Annotated[bool, typer.Option("--new-ledger", help="The ledger is lost for good: begin an empty one.")]
+NewLedger = Annotated[bool, typer.Option("--new-ledger", help="The ledger is lost for good: start an empty one.")]
 
 
 def backup(
@@ -51,9 +51,10 @@ def backup(
     ledger: LedgerPlace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Copy the ledger to a new file, for its owner alone.
+    """Back up the ledger to a new file.
 
-    The copy is verified, and its head is printed and written beside it, to FILE.head. A server may go on meanwhile.
+    Only you can read the file. The copy is verified; its checkpoint (head) is printed, and written to FILE.head. A
+    server can keep running.
 
     \b
     Example:
@@ -75,10 +76,10 @@ def restore(
     ledger: LedgerPlace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put a backup in the place of the ledger.
+    """Replace the ledger with a backup.
 
-    Stop the server first. The ledger that is there is kept, under another name. If it has entries that the backup
-    lacks, or nobody can tell, a reason is needed; the record keeps it, with both heads.
+    Stop the server first. The current ledger is kept under another name. If it has entries that the backup lacks, or
+    may have some, you must give a reason, which goes on record with both checkpoints.
 
     \b
     Example:
@@ -107,10 +108,10 @@ def restore(
 
 
 def accept_restore(custodian: ServerFile, reason: Why, new_ledger: NewLedger = False, as_json: AsJson = False) -> None:
-    """Accept a ledger that is older than a server knows.
+    """Accept a ledger older than the one a server last used.
 
-    The server refuses such a ledger, for what was spent since would be there again. The record keeps who accepted it,
-    why, and both heads. Lower the cap afterwards by what was spent since, with grant.
+    The server refuses such a ledger, because budget spent since then would be available again. The record keeps who
+    accepted it, why, and both checkpoints. Afterwards, use grant to lower the cap by what was spent since.
 
     \b
     Example:
@@ -127,8 +128,8 @@ def accept_restore(custodian: ServerFile, reason: Why, new_ledger: NewLedger = F
             lost: dict[str, Head | None] = {name: head for name, head in known.items() if not ledger.goes_through(head)}
             if not lost:
                 raise InvalidParameter(
-                    "a restored ledger is accepted where the server refuses it, and this one has all that the server "
-                    "knows of; start the server"
+                    "only a ledger that the server refuses needs to be accepted, and this one has every entry the "
+                    "server knows of; start the server"
                 )
             head = ledger.accept_restore(lost, reason, _find_account())
         heads.accept(known, head)
@@ -158,7 +159,7 @@ def _open_accepted(where: str, *, new: bool, is_known: bool) -> Ledger:
 def _find_place(dataset: str | None, custodian: str | None, ledger: str | None) -> str:
     """Return where the ledger is that is meant."""
     if (dataset is None) == (custodian is None):
-        raise InvalidParameter("--dataset or --custodian tells the ledger, got both or none; give one of them")
+        raise InvalidParameter("--dataset or --custodian selects the ledger, got both or none; give one of them")
     if custodian is not None:
         if ledger is not None:
             raise InvalidParameter("--ledger does not go with --custodian, whose file names the ledger; leave it out")

@@ -36,7 +36,7 @@ role = "auditor"
 """
 
 CustodianPath = Annotated[
-    str | None, typer.Argument(metavar="[FILE]", help="The custodian file, a TOML file.", show_default=False)
+    str | None, typer.Argument(metavar="FILE", help="The custodian file, a TOML file.", show_default=False)
 ]
 Demo = Annotated[bool, typer.Option("--demo", help="Serve a made-up clinic, on this machine only.")]
 NewLedger = Annotated[bool, typer.Option("--new-ledger", help="Create the ledger; for the first start only.")]
