@@ -8,12 +8,12 @@ import typer
 
 from inbounds import __version__
 from inbounds.cli.commands import budget, certify, check, demo, explain, init, keys, plan, query, release, serve
-from inbounds.cli.shell.arguments import Command, Group
+from inbounds.cli.shell.arguments import Command, CommandGroup
 
 ORDER = ("release", "plan", "certify", "init", "check", "keys", "query", "explain", "budget", "serve", "demo")
 
 
-class Commands(Group):
+class Commands(CommandGroup):
     """All of them, in the order of the help: about numbers, about tables."""
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -8,14 +8,14 @@ import typer
 
 from inbounds.cli.commands import ledger_copies
 from inbounds.cli.shell.access import TOTAL, open_access, own_budget
-from inbounds.cli.shell.arguments import Command, Group
+from inbounds.cli.shell.arguments import Command, CommandGroup
 from inbounds.cli.shell.exit_codes import FAILED
 from inbounds.cli.shell.extras import open_dataset
 from inbounds.cli.shell.options import AsJson, DatasetFile, KeyFile, LedgerPlace, Server, read_number
 from inbounds.cli.shell.output import format_pairs, show, tell_of_new
 
 app = typer.Typer(
-    cls=Group,
+    cls=CommandGroup,
     help="""See what was spent, grant more, verify and back up the ledger, and record contract changes.
 
     \b

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from inbounds.cli.shell.arguments import Command, Group
+from inbounds.cli.shell.arguments import Command, CommandGroup
 from inbounds.cli.shell.extras import load_custodian, open_dataset, open_key_ring
 from inbounds.cli.shell.options import AsJson, Cost, DatasetFile, LedgerPlace, read_number, read_whole
 from inbounds.cli.shell.output import format_pairs, show
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inbounds.server.people.key_ring import KeyRing
 
 app = typer.Typer(
-    cls=Group,
+    cls=CommandGroup,
     help="""Manage API keys (issue, list, revoke), or discover a column's categories.
 
     \b

@@ -10,7 +10,7 @@ from uuid import uuid4
 import typer
 
 from inbounds.accuracy.confidence import CONFIDENCE
-from inbounds.cli.shell.access import TOTAL, Access, Budget, open_access
+from inbounds.cli.shell.access import TOTAL, Access, Balances, open_access
 from inbounds.cli.shell.options import (
     Alone,
     AsJson,
@@ -98,7 +98,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
             _tell(request)
 
 
-def _read_budget(access: Access) -> Budget | None:
+def _read_budget(access: Access) -> Balances | None:
     """Return what is left; None if it cannot be read, for the answer is there."""
     try:
         return access.budget()

@@ -32,7 +32,7 @@ def own_budget(analyst: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Budget:
+class Balances:
     """What is spent and left: by all analysts together, and by one of them."""
 
     total: Balance
@@ -69,7 +69,7 @@ class Access(ABC):
         return question.alone() if alone else question
 
     @abstractmethod
-    def budget(self, analyst: str | None = None) -> Budget:
+    def budget(self, analyst: str | None = None) -> Balances:
         """Return what is spent and left in all, and of one analyst: of who asks, if nobody is named."""
 
     def tell_of_ledger(self, *, as_json: bool) -> dict[str, bool]:
@@ -82,14 +82,14 @@ class LocalAccess(Access):
 
     dataset: Dataset
 
-    def budget(self, analyst: str | None = None) -> Budget:
+    def budget(self, analyst: str | None = None) -> Balances:
         """Read the ledger; who asks is looked up only where everybody has a cap."""
         ledger, name = self.dataset.ledger, self.dataset.name
         if analyst is None and self.dataset.per_analyst is not None:
             analyst = self.who["analyst"]
         total, own = ledger.balance(name), None if analyst is None else ledger.balance(name, analyst)
         repeats = ledger.repeats(name, analyst)
-        return Budget(total, analyst, own, None if repeats is None else (repeats.data(), str(repeats)))
+        return Balances(total, analyst, own, None if repeats is None else (repeats.data(), str(repeats)))
 
     def tell_of_ledger(self, *, as_json: bool) -> dict[str, bool]:
         """Say if the ledger is new: then nothing was spent from it."""
@@ -101,7 +101,7 @@ class RemoteAccess(Access):
 
     dataset: RemoteDataset
 
-    def budget(self, analyst: str | None = None) -> Budget:
+    def budget(self, analyst: str | None = None) -> Balances:
         """Read what the server says."""
         facts = self.dataset.budget(analyst)
         total, own, last = _read_balance(facts["total"]), facts["own"], facts["more_like_the_last"]
@@ -109,7 +109,7 @@ class RemoteAccess(Access):
         if last is not None:
             count, cost = last["count"], last["epsilon"]
             more = {"count": count, "epsilon": Fraction(cost)}, more_queries(count, cost)
-        return Budget(total, facts["analyst"], None if own is None else _read_balance(own), more, facts["asked"])
+        return Balances(total, facts["analyst"], None if own is None else _read_balance(own), more, facts["asked"])
 
 
 def _read_balance(account: dict[str, Any]) -> Balance:

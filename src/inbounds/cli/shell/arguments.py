@@ -65,7 +65,7 @@ class Command(TyperCommand):
                     formatter.write_dl([(name.removesuffix(" <str>"), text) for name, text in records])
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """A group of commands that suggests the nearest one, and alone shows its help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
