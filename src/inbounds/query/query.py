@@ -18,7 +18,7 @@ from inbounds.query.answer.apply_view import Viewer
 from inbounds.query.answer.explanation import Explanation
 from inbounds.query.answer.interval_cover import noise_only
 from inbounds.query.answer.public_part import PublicPart
-from inbounds.query.answer.released.leaf import Key, MeasureRef, kind_of, kind_of_measure, measures_in
+from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, kind_of, kind_of_measure, measures_in
 from inbounds.query.answer.view import AS_RELEASED, Order, View, ViewColumn
 from inbounds.query.ask.derive import derive
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling, read_row_count
@@ -149,7 +149,7 @@ class Query:
         """Read an expression over the columns of the answer, as it is now."""
         names: dict[str, Node] = {}
         for name, group in zip(self._columns, self.questions[0].groups, strict=False):
-            names[name] = Key(group.column.node, "bin" if group.has_bins else kind_of(group.column))
+            names[name] = KeyRef(group.column.node, "bin" if group.has_bins else kind_of(group.column))
         kinds = [kind_of_measure(self.dataset.table.columns, measure) for measure in self.asked]
         for name, measure, kind in zip(self._columns[len(names) :], self.asked, kinds, strict=True):
             names[name] = MeasureRef(measure, kind)

@@ -21,7 +21,7 @@ from inbounds.query.columns.column import Column, Keys, Numbers
 from inbounds.query.columns.derived_column import Derived
 from inbounds.query.columns.integer_expression import Whole
 from inbounds.query.statement.expressions import code_name
-from inbounds.query.statement.relations import Reading
+from inbounds.query.statement.relations import TableReader
 from inbounds.query.tables.table import Table
 from tests.helpers import oracle
 from tests.helpers.random_contracts import Dice, Private, random_row
@@ -52,8 +52,8 @@ def random_columns(dice: Dice, private: Private, table: Table) -> list[Column]:
 def in_engine(place: RandomPlace, table: Table, columns: list[Column]) -> dict[int, dict[str, int | None]]:
     """Return the integers that a statement computes for all rows, by the unit, which each row has its own of."""
     names = {column.name for column in columns}
-    reading = Reading({table.name: place.dataset.engine}, place.dataset.engine.dialect)
-    select = reading._select_codes(table, {column.node for column in columns})
+    reader = TableReader({table.name: place.dataset.engine}, place.dataset.engine.dialect)
+    select = reader._select_codes(table, {column.node for column in columns})
     at = {select.named_selects.index(code_name(name)): name for name in names}
     rows = place.run(place.dataset.engine.dialect.render(select), "every")
     return {row[0]: {name: row[i] for i, name in at.items()} for row in rows}

@@ -229,9 +229,9 @@ def test_a_mistake_in_weighing_is_caught(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("mistake", ["of any unit", "of a unit in other letters"])
 def test_a_row_of_two_units_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
     """Negative control: a join by which a row is made of the rows of two units changes too much."""
-    right = relations.Reading._match_units
+    right = relations.TableReader._match_units
 
-    def wrong(self: relations.Reading, relation: Joined, join: JoinOnUnit, place: str) -> exp.Expr:
+    def wrong(self: relations.TableReader, relation: Joined, join: JoinOnUnit, place: str) -> exp.Expr:
         same = right(self, relation, join, place)
         if mistake == "of any unit":
             return exp.true()
@@ -239,7 +239,7 @@ def test_a_row_of_two_units_is_caught(tmp_path: Path, monkeypatch: pytest.Monkey
         small = [exp.func("LOWER", exp.cast(side, "VARCHAR")) for side in sides]
         return exp.EQ(this=small[0], expression=small[1])
 
-    monkeypatch.setattr(relations.Reading, "_match_units", wrong)
+    monkeypatch.setattr(relations.TableReader, "_match_units", wrong)
     assert is_caught(tmp_path, JoinOnUnit)
 
 

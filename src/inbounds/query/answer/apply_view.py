@@ -12,7 +12,7 @@ from typing import Any
 from inbounds.exact.rational import round_nearest
 from inbounds.query.answer.answer import Answer, unlike
 from inbounds.query.answer.released.evaluate import evaluate, interval, is_true, slopes, to_cell, to_cells
-from inbounds.query.answer.released.leaf import Cell, Key, MeasureRef, PublicValue, ReleasedRow, measures_in
+from inbounds.query.answer.released.leaf import Cell, KeyRef, MeasureRef, PublicValue, ReleasedRow, measures_in
 from inbounds.query.answer.view import Order, View, ViewColumn
 from inbounds.query.expressions.node import Node
 from inbounds.query.question.measure import Measure
@@ -102,7 +102,7 @@ class Viewer:
         return [row for _, row in (missing + present if order.missing_first else present + missing)]
 
     def _sort_key(self, of: Node, row: ReleasedRow) -> Any:
-        if not isinstance(of, Key) or of.of.name not in self.ranks:
+        if not isinstance(of, KeyRef) or of.of.name not in self.ranks:
             return evaluate(of, row)
         key = row.keys[of.of.name]
         return None if key is None else self.ranks[of.of.name][key]

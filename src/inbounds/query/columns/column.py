@@ -19,7 +19,7 @@ from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import Number, shown
 from inbounds.query.columns import integer_expression as w
-from inbounds.query.columns.kind import OF_KEYS, TRUTH_KEY, BoundedKind, Kind, kind_of
+from inbounds.query.columns.kind import OF_KEYS, TRUTH_KEY, BoundedKind, ValueKind, kind_of
 from inbounds.query.expressions.condition import Comparison
 from inbounds.query.expressions.node import ColumnRef, Node
 
@@ -219,7 +219,7 @@ class Keys(_Coded):
     has_order = False
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ValueKind:
         """What its keys are."""
         return OF_KEYS[type(self.keys[0])]
 

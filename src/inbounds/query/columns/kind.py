@@ -24,13 +24,13 @@ KindName = Literal["number", "day", "text", "truth"]
 
 
 @dataclass(frozen=True)
-class Kind:
+class ValueKind:
     """What the values of a column are, by the name that released values have."""
 
     name: KindName
 
 
-class BoundedKind(Kind, ABC):
+class BoundedKind(ValueKind, ABC):
     """What lies within bounds."""
 
     plural: str
@@ -132,9 +132,9 @@ class _Days(BoundedKind):
 
 
 NUMBER, DAY = _Numbers("number"), _Days("day")
-TEXT_KEY, WHOLE_KEY, TRUTH_KEY = Kind("text"), Kind("number"), Kind("truth")
+TEXT_KEY, WHOLE_KEY, TRUTH_KEY = ValueKind("text"), ValueKind("number"), ValueKind("truth")
 
-OF_KEYS: dict[type, Kind] = {str: TEXT_KEY, int: WHOLE_KEY, bool: TRUTH_KEY}
+OF_KEYS: dict[type, ValueKind] = {str: TEXT_KEY, int: WHOLE_KEY, bool: TRUTH_KEY}
 """What keys are, by their type."""
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 import numpy as np
 
 from inbounds.query.columns.column import Column
-from inbounds.query.columns.kind import DAY, NUMBER, TEXT_KEY, WHOLE_KEY, Kind
+from inbounds.query.columns.kind import DAY, NUMBER, TEXT_KEY, WHOLE_KEY, ValueKind
 from inbounds.query.engines.by_contract import ESCAPED, LARGEST
 
 MOST_DIGITS = 40
@@ -47,7 +47,7 @@ def _bytes_text(value: bytes) -> str:
     return "".join(chr(byte) if 32 <= byte < 127 and byte not in b"\\'\"" else f"\\x{byte:02X}" for byte in value)
 
 
-def _text(value: object, kind: Kind | None) -> str | None:  # noqa: PLR0911  one for each kind
+def _text(value: object, kind: ValueKind | None) -> str | None:  # noqa: PLR0911  one for each kind
     """Return a value of Python as a column of this kind has it; the unit has none, and is a text."""
     if value is None or value != value:  # noqa: PLR0124  NaN and NaT differ from themselves
         return None
@@ -68,7 +68,7 @@ def _text(value: object, kind: Kind | None) -> str | None:  # noqa: PLR0911  one
     return str(value) if isinstance(value, UUID) else None
 
 
-def _number(value: float | Decimal, kind: Kind | None) -> str | None:
+def _number(value: float | Decimal, kind: ValueKind | None) -> str | None:
     """Return a number: as it is if it is to be one, and else as people write it, if there is one way to."""
     if kind is NUMBER:
         return repr(float(value)) if isinstance(value, float) else str(value)

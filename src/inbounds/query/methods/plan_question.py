@@ -34,7 +34,7 @@ from inbounds.query.question.quantile import Extreme, Quantile
 from inbounds.query.question.question import Question
 from inbounds.query.question.shared_measures import Moments, Quantiles, Totals
 from inbounds.query.statement.builder import build_statement
-from inbounds.query.statement.relations import Reading
+from inbounds.query.statement.relations import TableReader
 
 METHODS: dict[type[Measure], Callable[[Planner, Any], Planned]] = {
     Count: plan_count,
@@ -68,8 +68,8 @@ def plan(
 
     `engine` runs the statement; `engines` are those of the tables that are asked, by name, if they are several.
     """
-    reading = Reading(engines if engines is not None else {question.table.name: engine}, engine.dialect)
-    return _planned(Planner(question, epsilon, reading, pooling))
+    reader = TableReader(engines if engines is not None else {question.table.name: engine}, engine.dialect)
+    return _planned(Planner(question, epsilon, reader, pooling))
 
 
 def _planned(planner: Planner) -> Plan:
@@ -77,8 +77,8 @@ def _planned(planner: Planner) -> Plan:
     _refuse(planner.question)
     measure = planner.question.measure
     answering, request = METHODS[type(measure)](planner, measure)
-    dialect = planner.reading.dialect
-    relation = planner.reading.relation(planner.question.table, request.needed, request.must_be_there.values())
+    dialect = planner.reader.dialect
+    relation = planner.reader.relation(planner.question.table, request.needed, request.must_be_there.values())
     rendered = dialect.render(build_statement(request, relation, dialect))
     return Plan(planner.question, planner.epsilon, answering, request, rendered)
 

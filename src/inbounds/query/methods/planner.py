@@ -15,7 +15,7 @@ from inbounds.query.methods.joint.planning import finest_groups, joint_table
 from inbounds.query.methods.mechanism_choice import choose
 from inbounds.query.methods.method import Answering, OneNumber
 from inbounds.query.question.question import Question
-from inbounds.query.statement.relations import Reading
+from inbounds.query.statement.relations import TableReader
 from inbounds.query.statement.request import Parts, Request, Total
 from inbounds.query.statement.row_weights import TABLE_BITS, TOTAL_BITS, RowWeights
 
@@ -38,7 +38,7 @@ class Planner:
 
     question: Question
     epsilon: Fraction
-    reading: Reading
+    reader: TableReader
     pooling: Fraction | None
 
     def request(
@@ -58,7 +58,7 @@ class Planner:
         weights = RowWeights(1, 0) if table.rows_are_units else RowWeights.of(limit or table.limit, most, bits)
         return Request(
             columns=self._columns(value),
-            kinds=self.reading.kinds(table),
+            kinds=self.reader.kinds(table),
             groups=self.question.groups,
             condition=self.question.condition,
             value=value,

@@ -12,7 +12,7 @@ from sqlglot import exp
 from inbounds.errors import InvalidQuestion
 from inbounds.query.answer.released.evaluate import MOST_PARTS, common_kind, is_true, kind_of_node, refuse_size
 from inbounds.query.answer.released.functions import FUNCTIONS, MOST_DIGITS, SYNONYMS
-from inbounds.query.answer.released.leaf import Key, Kind, ReleasedRow, is_constant
+from inbounds.query.answer.released.leaf import KeyRef, Kind, ReleasedRow, is_constant
 from inbounds.query.columns.column import Keys
 from inbounds.query.columns.derived_column import find_column
 from inbounds.query.expressions.arithmetic import Binary, Call, Negative, Operator
@@ -190,7 +190,7 @@ class ReleasedScope(Scope):
 
     def _refuse_no_key(self, nodes: list[exp.Expr], values: list[Node]) -> None:
         """Refuse a constant beside a key that no key is: it would be false without a word."""
-        columns = [find_column(self.text.columns, value.of) for value in values if isinstance(value, Key)]
+        columns = [find_column(self.text.columns, value.of) for value in values if isinstance(value, KeyRef)]
         for column in columns:
             for node, value in zip(nodes, values, strict=True):
                 if isinstance(column, Keys) and isinstance(value, Constant) and value.value is not None:

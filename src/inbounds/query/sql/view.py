@@ -9,7 +9,7 @@ import sqlglot
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.answer.released.leaf import Key, MeasureRef, is_constant, kind_of, measures_in
+from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, is_constant, kind_of, measures_in
 from inbounds.query.answer.view import Order, View, ViewColumn
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.derived_column import find_column
@@ -97,10 +97,10 @@ class ViewReader:
                 name = f"{alias}_{as_decimal_text(ref.measure.level)}"
             self._columns.append(ViewColumn(ref, name))
 
-    def _to_key(self, node: Node) -> Key:
+    def _to_key(self, node: Node) -> KeyRef:
         column, histogram = find_column(self._text.columns, node), self._calls.histogram
         binned = histogram is not None and histogram[0] == node and not isinstance(column, Keys)
-        return Key(node, "bin" if binned else kind_of(column))
+        return KeyRef(node, "bin" if binned else kind_of(column))
 
     def _read_key_in_expression(self, node: exp.Column) -> Node:
         column = ColumnRef(read_column(self._text, node))

@@ -30,7 +30,7 @@ JOINABLE = (Kind.INTEGER, Kind.TEXT, Kind.UUID)
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableReader:
     """Reads tables of a contract, each by its engine, in the dialect of the one that runs the statement."""
 
     engines: Mapping[str, Engine]

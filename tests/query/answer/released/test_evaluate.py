@@ -25,7 +25,7 @@ from inbounds.query.answer.released.evaluate import (
     to_cells,
 )
 from inbounds.query.answer.released.functions import FUNCTIONS, round_half_away
-from inbounds.query.answer.released.leaf import Exact, Key, MeasureRef, ReleasedRow
+from inbounds.query.answer.released.leaf import Exact, KeyRef, MeasureRef, ReleasedRow
 from inbounds.query.expressions.arithmetic import Binary, Call, Case, Negative
 from inbounds.query.expressions.condition import And, Compare, Condition, Missing, Not, Or, is_in, join_conditions
 from inbounds.query.expressions.node import ColumnRef, Constant, Node
@@ -50,7 +50,7 @@ def drawn(draw: random.Random, depth: int) -> Node:
     """Return a random expression that is a number."""
     if depth == 0 or draw.random() < 0.1:
         constants: list[Exact] = [0, 1, -3, 7, Fraction(1, 4), 10**300]
-        return draw.choice([COUNT, TOTAL, MEAN, Key(ColumnRef("k"), "number"), Constant(draw.choice(constants))])
+        return draw.choice([COUNT, TOTAL, MEAN, KeyRef(ColumnRef("k"), "number"), Constant(draw.choice(constants))])
     parts = [drawn(draw, depth - 1) for _ in range(3)]
     name = draw.choice(sorted(FUNCTIONS))
     given = parts[: max(FUNCTIONS[name].least, 1)]
@@ -234,7 +234,7 @@ def test_days_and_texts_pass_through() -> None:
     assert evaluate(Compare(days, ">", Constant(date(2026, 4, 1))), here) is True
     assert kind_of_node(Call("COALESCE", (days, Constant(None)))) == "day"
     assert interval(days, here) is None
-    assert evaluate(Key(ColumnRef("k")), row(1, 1, 1, key="north")) == "north"
+    assert evaluate(KeyRef(ColumnRef("k")), row(1, 1, 1, key="north")) == "north"
 
 
 def test_expressions_have_a_size() -> None:

@@ -20,7 +20,7 @@ from inbounds.exact.balls import lock, lower, upper, workprec
 from inbounds.query.columns.column import Numbers
 from inbounds.query.methods.quantiles import ordered
 from inbounds.query.methods.quantiles.law import Buckets, QuantileLaw, RankLaw, rank_misses
-from inbounds.query.methods.quantiles.ordered import Branch, OrderedQuantiles, Range
+from inbounds.query.methods.quantiles.ordered import Branch, OrderedQuantiles, RankRange
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank
 from inbounds.sampling.entropy import system
 from tests.helpers.chi_square import FLOOR, p_value
@@ -48,7 +48,7 @@ def masses(law: RankLaw) -> list[arb]:
     return [b - a for a, b in pairwise(below)]
 
 
-def joint_of(whole: Range) -> dict[tuple[int, ...], arb]:
+def joint_of(whole: RankRange) -> dict[tuple[int, ...], arb]:
     """Return the probabilities of all releases, as numbers of values, from the laws that are drawn from."""
     if not whole.branch.levels:
         return {(): arb(1)}
@@ -241,15 +241,15 @@ def test_a_depth_not_paid_for_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_rows_counted_twice_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check can fail: where ties count in full in both halves, neighbours lose more."""
-    split = Range.split
+    split = RankRange.split
 
-    def doubled(whole: Range, number: int, place: int) -> tuple[Range, Range]:
+    def doubled(whole: RankRange, number: int, place: int) -> tuple[RankRange, RankRange]:
         left, right = split(whole, number, place)
         tied = left.rows[-1] + right.rows[0]
         left.rows[-1] = right.rows[0] = tied
         return left, right
 
-    monkeypatch.setattr(Range, "split", doubled)
+    monkeypatch.setattr(RankRange, "split", doubled)
     assert worst(PRIVATE["rows in gaps"], 4, 1.05)[0] > 1.05
 
 

@@ -56,7 +56,7 @@ class Leaf(Node):
 
 
 @dataclass(frozen=True)
-class Key(Leaf):
+class KeyRef(Leaf):
     """The key of a group, None where the group is added up."""
 
     of: Node

@@ -92,11 +92,11 @@ class OrderedQuantiles:
         """Return a value for each level, by the weight of the rows in each bucket; values never fall."""
         return [self.buckets.value(number) for number in self._numbers(self.range_of(rows), entropy)]
 
-    def range_of(self, rows: list[int]) -> Range:
+    def range_of(self, rows: list[int]) -> RankRange:
         """Return the range that everything begins with: all levels, values and rows."""
-        return Range(self._branch, 0, self.buckets.before, rows, self.limit * self.row_weight, self.halvings)
+        return RankRange(self._branch, 0, self.buckets.before, rows, self.limit * self.row_weight, self.halvings)
 
-    def _numbers(self, whole: Range, entropy: Entropy) -> list[int]:
+    def _numbers(self, whole: RankRange, entropy: Entropy) -> list[int]:
         number = draw(whole.law, entropy)
         if whole.branch.is_last:
             return [whole.first + number]
@@ -192,7 +192,7 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Range:
+class RankRange:
     """Neighbouring possible values and the rows among them, in which to find some levels."""
 
     branch: Branch
@@ -232,7 +232,7 @@ class Range:
         misses = self._spread.place_misses(self.bucket(number))
         return RankLaw(tuple(range(len(misses) + 1)), misses, self._spread.rate)
 
-    def split(self, number: int, place: int) -> tuple[Range, Range]:
+    def split(self, number: int, place: int) -> tuple[RankRange, RankRange]:
         """Return what lies below and above a place in a value; the value itself is in both."""
         # Scale all weights so that shares are whole; divide the rows tied at the place; hand each side its own values.
         bucket, level = self.bucket(number), self.branch.level
@@ -245,8 +245,8 @@ class Range:
         from_on = tuple(max(count - number, 0) for count in self.before[bucket:])
         left, right = self.branch.halves
         return (
-            Range(left, self.first, up_to, below, self.unit * whole, self.halvings),
-            Range(right, self.first + number, from_on, above, self.unit * whole, self.halvings),
+            RankRange(left, self.first, up_to, below, self.unit * whole, self.halvings),
+            RankRange(right, self.first + number, from_on, above, self.unit * whole, self.halvings),
         )
 
 
