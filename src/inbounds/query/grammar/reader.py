@@ -142,7 +142,8 @@ def is_constant(node: exp.Expr | None) -> bool:
 def _read_chain(scope: Scope, node: exp.Expr) -> Node:
     """Read a chain of operators; what stands on the left is not recursed into."""
     # Down the left side first, then back up: a long sum is a deep tree, and recursion would end at its depth.
-    chain, left, whole = [], node, None
+    chain: list[exp.Expr] = []
+    left, whole = node, None
     while whole is None and type(left) in scope.operators:
         _refuse_more_parts(scope, len(chain))  # each link brings an operand, and that is counted
         scope.text.take(left, "this", "expression")
