@@ -25,14 +25,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage again, but not in what was collected: it stays."""
-    gc.freeze()
+    """Look for garbage again."""
     gc.enable()
-
-
-def pytest_sessionfinish() -> None:
-    """Let what libraries hold be cleared at the end, or they tell of leaks."""
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
