@@ -40,9 +40,9 @@ class Masses:
             # From one end of a span to the other, and from one end of a gap to the other.
             self.through = [self.power(high - low) for low, high in lattice.spans]
             self.across = [self.power(gap + 1) for gap in lattice.gaps.tolist()]
-            self._find_missing(law)
+            self._add_up_missing(law)
 
-    def _find_missing(self, law: Law) -> None:
+    def _add_up_missing(self, law: Law) -> None:
         # From left to right: what is missing below a span is the gap beside it, and what is missing below the span
         # before that, faded across that span and the gap.  From right to left likewise.
         pooling = ball(law.pooling)

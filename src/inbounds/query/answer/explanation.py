@@ -74,7 +74,7 @@ class ExplainedPart:
         """Return it as a dictionary: numbers as numbers, names as names, and the rest as text."""
         return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "in_words"}
 
-    def told(self) -> dict[str, str]:
+    def facts(self) -> dict[str, str]:
         """Return what is said, by what it is called, without the statement."""
         texts = {**self.data(), **self.in_words}
         left_out = ("measures", "epsilon", "statement")
@@ -156,11 +156,11 @@ class Explanation:
         }
         head = {name: str(text) for name, text in lines.items() if text}
         if len(self.parts) == 1:
-            return [{**head, **self.parts[0].told(), "row limit": self.row_limit}]
+            return [{**head, **self.parts[0].facts(), "row limit": self.row_limit}]
         blocks = [{**head, "row limit": self.row_limit}]
         for number, part in enumerate(self.parts, 1):
             title = {f"part {number}": part.measures, "cost (ε)": f"{write_end(part.epsilon)} for this part"}
-            blocks.append({**title, **part.told()})
+            blocks.append({**title, **part.facts()})
         return blocks
 
     def __str__(self) -> str:

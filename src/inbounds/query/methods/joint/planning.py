@@ -46,7 +46,7 @@ def joint_table(
 ) -> JointTable:
     """Plan a table: cells are counted in grains, and released in steps of so much."""
     # The axes that the condition leaves; the rows of the answer on them; what is public; then the plan that errs least.
-    remaining = _find_axes(question)
+    remaining = _build_axes(question)
     layout = Layout(remaining.axes)
     rows = _place_rows(question, layout, remaining)
     sign = -1 if bounds.greatest == 0 else 1
@@ -89,7 +89,7 @@ def _choose_plan(make: Callable[..., JointPlan], groupings: tuple[Grouping, ...]
     )
 
 
-def _find_axes(question: Question) -> KeptAxes:
+def _build_axes(question: Question) -> KeptAxes:
     """Return an axis for each of the finest groups, with the others that it lies within and those that facts are of;
     without the keys that the condition rules out."""
     known = question.table.known

@@ -71,14 +71,14 @@ class QuantileByRank(Answering):
         return bounded_range(epsilon)
 
     def mechanism(self) -> str:
-        return f"the exponential mechanism over {values_of(self.buckets)}: values closer in rank are more likely"
+        return f"the exponential mechanism over {describe_values(self.buckets)}: values closer in rank are more likely"
 
     def proof(self) -> str:
         """Say by which law the loss is at most epsilon."""
         return EXPONENTIAL
 
     def expected_noise(self) -> str:
-        near = f"within {format_error(self._rank_error)} ranks of the true one{told_apart(self.buckets)}"
+        near = f"within {format_error(self._rank_error)} ranks of the true one{describe_resolution(self.buckets)}"
         return f"with {percent()} probability, {near}"
 
     @property
@@ -132,7 +132,7 @@ class QuantilesInOrder(Answering):
     def mechanism(self) -> str:
         return (
             f"{len(self.law.levels)} quantiles in order by the exponential mechanism over "
-            f"{values_of(self.law.buckets)}: the middle one first, then those on either side, each at epsilon "
+            f"{describe_values(self.law.buckets)}: the middle one first, then those on either side, each at epsilon "
             f"{float(self.law.epsilon_each):.3g} or more"
         )
 
@@ -144,7 +144,7 @@ class QuantilesInOrder(Answering):
         rows = format_error(max(self.law.rank_error()))
         return (
             f"with {percent()} probability, all of them are within {rows} ranks of the true ones, if no value has "
-            f"more than {2**self.law.halvings:,} rows{told_apart(self.law.buckets)}; usually much closer"
+            f"more than {2**self.law.halvings:,} rows{describe_resolution(self.law.buckets)}; usually much closer"
         )
 
     def foreseen(self) -> Foreseen:
@@ -153,13 +153,13 @@ class QuantilesInOrder(Answering):
         return {RANKS: at_rows(lambda rows: min(100.0, 100 * most / rows))}
 
 
-def values_of(buckets: Buckets) -> str:
+def describe_values(buckets: Buckets) -> str:
     """Say how many possible values there are, and how they are told apart."""
     apart = "" if buckets.width == 1 else f" in {buckets.count} buckets"
     return f"{buckets.column.points} possible values{apart}"
 
 
-def told_apart(buckets: Buckets) -> str:
+def describe_resolution(buckets: Buckets) -> str:
     """Say how finely values are told apart, if not to the step."""
     if buckets.width == 1:
         return ""
