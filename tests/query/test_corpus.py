@@ -21,14 +21,14 @@ from inbounds.query.question.shared_measures import Quantiles, Totals
 from tests.helpers import oracle
 from tests.helpers.corpus import clinic
 from tests.helpers.corpus.asked import Asked
-from tests.helpers.corpus.made import MADE
+from tests.helpers.corpus.derived_columns import DERIVED_COLUMNS
 from tests.helpers.corpus.measured import MEASURED
 from tests.helpers.corpus.related import RELATED
-from tests.helpers.corpus.shown import ALIASED, SHOWN, SPELLINGS, AskedAndShown
+from tests.helpers.corpus.views import ALIASED, SPELLINGS, VIEWS, AskedAndShown
 from tests.helpers.engine_places import InParquet, Place
 from tests.helpers.relation_rows import rows_of
 
-CORPUS: list[Asked] = [*MEASURED, *MADE, *RELATED, *SHOWN]
+CORPUS: list[Asked] = [*MEASURED, *DERIVED_COLUMNS, *RELATED, *VIEWS]
 Sums = list[list[int]]
 
 
@@ -181,7 +181,7 @@ def test_a_broken_rule_is_noticed(dataset: Dataset, rule: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("asked", SHOWN, ids=lambda asked: asked.sql)
+@pytest.mark.parametrize("asked", VIEWS, ids=lambda asked: asked.sql)
 def test_what_is_shown_is_what_plain_python_makes_of_it(dataset: Dataset, asked: AskedAndShown) -> None:
     """Names, expressions, HAVING, ORDER BY and LIMIT give what plain Python makes of the released rows."""
     query = dataset.sql(asked.sql)

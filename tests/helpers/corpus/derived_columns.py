@@ -10,7 +10,7 @@ from tests.helpers.corpus.asked import ADMITTED, AGE, CLINIC, COST, DISCHARGED, 
 DECADE = AGE // 10 * 10
 PRICE = case((AGE < 18, 0), (AGE >= 65, COST / 2), otherwise=COST)
 
-MADE = [
+DERIVED_COLUMNS = [
     Asked("SELECT AVG(discharged - admitted) FROM visits", lambda d: d.mean(DISCHARGED - ADMITTED)),
     Asked("SELECT SUM(cost * 1.19 - 3) FROM visits", lambda d: d.sum(COST * 1.19 - 3)),
     Asked("SELECT SUM(cost * age) FROM visits", lambda d: d.sum(COST * AGE)),

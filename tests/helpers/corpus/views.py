@@ -39,7 +39,7 @@ def last_if_missing(value: Any) -> tuple[bool, Any]:
     return value is None, 0 if value is None else value
 
 
-SHOWN = [
+VIEWS = [
     AskedAndShown(
         "SELECT clinic AS place, COUNT(*) AS n FROM visits GROUP BY clinic ORDER BY n DESC LIMIT 2",
         lambda d: (
