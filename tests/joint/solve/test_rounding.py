@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from inbounds.errors import InvalidParameter, ProjectionFailed
 from inbounds.joint.plan.facts import Facts
+from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.solve import rounding
 from inbounds.joint.solve.rounding import check_solver, round_cells
 from inbounds.joint.solve.tree_rounding import round_tree
@@ -116,3 +119,5 @@ def test_a_missing_solver_is_noticed_before_anything_is_measured(monkeypatch: py
     check_solver(layout, [(0, 0), (0, None), (None, None)], Facts.none(layout))
     with pytest.raises(InvalidParameter, match="which brings scipy"):
         check_solver(layout, TWO_WAY, Facts.none(layout))
+    with pytest.raises(InvalidParameter, match="which brings scipy"):
+        JointPlan.of(layout, Fraction(1), TWO_WAY, sensitivity=Fraction(1), facts=Facts.none(layout))

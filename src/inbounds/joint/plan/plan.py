@@ -16,6 +16,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
 from inbounds.joint.plan.split import best_split, check_split
 from inbounds.joint.plan.variance import Prediction, Spread, prediction, smooth_prediction
+from inbounds.joint.solve.rounding import check_solver
 from inbounds.joint.table.layout import Grouping, Layout
 from inbounds.joint.table.public_groups import is_public
 from inbounds.privacy.claim import checked_epsilon
@@ -76,6 +77,7 @@ class JointPlan:
             raise InvalidParameter(
                 "at least one grouping must not be public, got only known ones; ask for one that is not known"
             )
+        check_solver(layout, groupings, facts)
         if split is None:
             parts = _default_split(facts, epsilon, measured, sensitivity / grain)
         else:
