@@ -70,10 +70,6 @@ class Facts:
         values, is_known = self.known[grouping]
         return np.where(is_known, values, 0).ravel(), is_known.ravel()
 
-    def is_whole(self, grouping: Grouping) -> bool:
-        """Return whether all of a grouping is known."""
-        return grouping in self.known and bool(np.all(self.known[grouping][1]))
-
     def with_known(self, grouping: Grouping, values: NDArray[np.int64]) -> Facts:
         """Return these facts and all the values of a grouping."""
         shaped = np.asarray(values, dtype=np.int64).reshape(self.layout.sizes(grouping))
