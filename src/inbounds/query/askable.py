@@ -10,10 +10,10 @@ from typing import Any
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.query.columns.column import Keys
-from inbounds.query.expressions.build import indicator
-from inbounds.query.expressions.builder import Expression
 from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.node import Node
+from inbounds.query.expressions.normal_form import indicator
 from inbounds.query.grammar.rows import to_condition
 from inbounds.query.query import Query
 from inbounds.query.question.group import by_bins, by_key

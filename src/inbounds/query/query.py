@@ -23,8 +23,8 @@ from inbounds.query.answer.view import AS_RELEASED, Order, View, ViewColumn
 from inbounds.query.ask.derive import derive
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling, read_row_count
 from inbounds.query.ask.steps import Asking
-from inbounds.query.expressions.builder import Expression
 from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.node import Node
 from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.question.measure import Measure

@@ -18,8 +18,8 @@ from inbounds.query import Dataset, Query, case, column, expression
 from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.column import Keys, Numbers
 from inbounds.query.columns.derived_column import Derived, DerivedNumbers
-from inbounds.query.expressions.builder import Expression
 from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.expression import Expression
 from tests.helpers import oracle
 from tests.helpers.engine_places import InParquet, distance, totals_of
 

@@ -18,7 +18,7 @@ from inbounds.bounds.union import DAYS, Grid, Union
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import as_written, shown
-from inbounds.query.expressions.build import ISO_DAY
+from inbounds.query.expressions.normal_form import ISO_DAY
 
 KindName = Literal["number", "day", "text", "truth"]
 

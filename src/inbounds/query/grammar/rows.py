@@ -14,11 +14,19 @@ from inbounds.query.columns.column import Keys
 from inbounds.query.columns.condition_check import check_condition
 from inbounds.query.columns.kind import TRUTH_KEY
 from inbounds.query.expressions.arithmetic import Operator
-from inbounds.query.expressions.build import MOST_PARTS, combine, compare, constant, floor_divide, limit_size, negate
-from inbounds.query.expressions.builder import Expression
 from inbounds.query.expressions.condition import And, Compare, Comparison, Condition, Like, Missing, Not, is_in
+from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.functions import ARGUMENTS, OTHER_WEEKDAYS, TIMES, call, refuse_function
 from inbounds.query.expressions.node import ColumnRef, Constant, Node
+from inbounds.query.expressions.normal_form import (
+    MOST_PARTS,
+    combine,
+    compare,
+    constant,
+    floor_divide,
+    limit_size,
+    negate,
+)
 from inbounds.query.grammar.reader import Scope, read_condition_node, read_part, read_value
 from inbounds.query.grammar.text import PlainCalls, SqlText, kind
 from inbounds.query.grammar.values import read_column, read_constant

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.columns.derived_column import Derived
-from inbounds.query.expressions.builder import Expression
 from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.node import Node, quote_name
 from inbounds.query.grammar.rows import to_condition
 from inbounds.query.question.cells import finest, possible_cells, possible_finest, project

@@ -13,10 +13,10 @@ from functools import partial
 from sqlglot import exp
 
 from inbounds.query.columns.column import Keys, Numbers
-from inbounds.query.expressions.build import indicator
 from inbounds.query.expressions.condition import Condition, Missing, Not
 from inbounds.query.expressions.functions import OF_MANY_ROWS
 from inbounds.query.expressions.node import ColumnRef, Node
+from inbounds.query.expressions.normal_form import indicator
 from inbounds.query.grammar.rows import condition, read_node, read_node_or_unit
 from inbounds.query.grammar.text import SqlText, function_name, kind
 from inbounds.query.grammar.values import read_constant

@@ -19,9 +19,9 @@ from inbounds.query.contract.csv_format import FORM_KEYS, refuse_forms
 from inbounds.query.contract.hierarchy import with_parents
 from inbounds.query.contract.public_counts import Known
 from inbounds.query.contract.public_csv import read_public
-from inbounds.query.expressions.build import limit_size
-from inbounds.query.expressions.builder import Expression
+from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.node import ColumnRef, Node, quote_name
+from inbounds.query.expressions.normal_form import limit_size
 from inbounds.query.grammar.rows import read_expression
 
 if TYPE_CHECKING:

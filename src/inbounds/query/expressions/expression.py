@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.expressions import build
+from inbounds.query.expressions import normal_form
 from inbounds.query.expressions.arithmetic import Case, Operator
 from inbounds.query.expressions.condition import MOST_NODES, And, Comparison, Condition, Like, Missing, is_in
 from inbounds.query.expressions.functions import call
@@ -55,10 +55,10 @@ class Expression:
         return _operand(other)._combine("/", self)
 
     def __floordiv__(self, other: object) -> Expression:
-        return Expression(build.floor_divide(self.node, _operand(other).node))
+        return Expression(normal_form.floor_divide(self.node, _operand(other).node))
 
     def __neg__(self) -> Expression:
-        return Expression(build.negate(self.node))
+        return Expression(normal_form.negate(self.node))
 
     def __abs__(self) -> Expression:
         return self._call("ABS")
@@ -145,10 +145,10 @@ class Expression:
     @property
     def _column(self) -> Node:
         """The expression as a column that a condition is about."""
-        return build.limit_size(self.node)
+        return normal_form.limit_size(self.node)
 
     def _combine(self, operator: Operator, other: object) -> Expression:
-        return Expression(build.combine(operator, self.node, _operand(other).node))
+        return Expression(normal_form.combine(operator, self.node, _operand(other).node))
 
     def _call(self, function: str, *others: object) -> Expression:
         return Expression(call(function, self.node, *(_operand(other).node for other in others)))
@@ -156,8 +156,8 @@ class Expression:
     def _compare(self, operator: Comparison, value: object) -> Condition:
         # A constant stays as it was given: the column that it is compared with knows how to read it.
         other = value.node if isinstance(value, Expression) else Constant(value)
-        condition = build.compare(self.node, operator, other)
-        build.limit_size(condition.this)
+        condition = normal_form.compare(self.node, operator, other)
+        normal_form.limit_size(condition.this)
         return condition
 
 
@@ -185,4 +185,4 @@ def case(*branches: tuple[Condition, object], otherwise: object = None) -> Expre
 
 def _operand(value: object) -> Expression:
     """Return an expression, or a constant as one."""
-    return value if isinstance(value, Expression) else Expression(build.constant(value))
+    return value if isinstance(value, Expression) else Expression(normal_form.constant(value))
