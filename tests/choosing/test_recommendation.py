@@ -437,6 +437,7 @@ def test_the_reason_names_what_was_chosen_and_why(name: str, goal: Goal) -> None
     assert ("over true answers from" in found.reason) == (goal == "mean" and not ASKED[name][0].bounded)
 
 
+@pytest.mark.slow
 def test_the_reason_says_how_much_is_gained() -> None:
     """It tells how far the error is below that of normalising and of snapping, where it is."""
     found, (none, all_) = advice("range", "worst"), (BoundedLaplace(RANGE, 1, 1, pooling=k) for k in (0, 1))

@@ -70,6 +70,7 @@ def test_a_file_that_is_not_there_is_named(typed: Type, tmp_path: Path) -> None:
     assert "none.toml" in found.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_port_that_is_taken_is_one_line(typed: Type, clinic: Path, workers: int) -> None:
     """Where somebody listens already, the server says so before it says that it serves."""

@@ -24,6 +24,7 @@ place = ledger_places.place
 PROCESSES, ROUNDS, CAP = 16, 100, 5
 
 
+@pytest.mark.slow
 def test_processes_that_race_for_the_last_of_a_budget_never_overspend(place: Place) -> None:
     """Sixteen at the same moment, in each of a hundred rounds: exactly as many receipts as the cap allows."""
     with Ledger.open(place.where) as ledger:

@@ -219,6 +219,7 @@ def test_without_a_delta_rho_is_not_told(dataset: Dataset) -> None:
     assert BudgetForecast.of(Caps.of(3, None, "1e-6", "1e-6"), Fraction(1), Fraction(1, 2)) is None
 
 
+@pytest.mark.slow
 def test_errors_are_rounded_in_one_place(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is asked, the expected noise has the digits that `display.figures` says, and none of its own."""
     asked = [

@@ -83,17 +83,20 @@ def drip(address: tuple[str, int], first: bytes) -> bytes:
             found += more
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [b"", b"G", HEAD, HEAD + b"X-Slow: "])
 def test_slow_headers_end_a_connection(address: tuple[str, int], first: bytes) -> None:
     """Whoever says nothing, or only a letter now and then, is let go of without an answer."""
     assert drip(address, first) == b""
 
 
+@pytest.mark.slow
 def test_slow_headers_after_an_answer_end_a_connection(address: tuple[str, int]) -> None:
     """A second request over the same connection has as much time as the first."""
     assert drip(address, HEAD + b"\r\n" + HEAD).endswith(b"ok")
 
 
+@pytest.mark.slow
 def test_a_slow_answer_is_waited_for(address: tuple[str, int]) -> None:
     """What takes the server long is not held against who asks."""
     with socket.create_connection(address, timeout=60) as talking:

@@ -142,6 +142,7 @@ def test_a_worker_that_does_not_stop_is_killed() -> None:
     assert started.all_ended()
 
 
+@pytest.mark.slow
 def test_workers_that_cannot_start_end_the_server() -> None:
     """Where one says that it cannot start, no other is started in its place."""
     started = Started(code="import sys; sys.exit(3)")

@@ -179,6 +179,7 @@ def test_rates_are_their_owners(tmp_path: Path) -> None:
     assert {path.stat().st_mode & 0o077 for path in tmp_path.iterdir()} == {0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["no folder", "no database", "locked"])
 def test_rates_that_cannot_be_used_are_counted_by_each_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], what: str

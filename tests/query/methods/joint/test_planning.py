@@ -113,6 +113,7 @@ def test_an_explanation_shows_the_split_and_the_errors(towns: Playground) -> Non
     assert max(map(len, text.split("\nstatement\n", maxsplit=1)[0].splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_a_hierarchy_has_no_more_cells_than_its_finest_column() -> None:
     """How many groups there are is counted in possible cells, so that a deep hierarchy of many keys can be asked."""
     keys = [f"k{i}" for i in range(1000)]
