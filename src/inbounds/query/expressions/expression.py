@@ -156,9 +156,7 @@ class Expression:
     def _compare(self, operator: Comparison, value: object) -> Condition:
         # A constant stays as it was given: the column that it is compared with knows how to read it.
         other = value.node if isinstance(value, Expression) else Constant(value)
-        condition = normal_form.compare(self.node, operator, other)
-        normal_form.limit_size(condition.this)
-        return condition
+        return normal_form.compare(self.node, operator, other)
 
 
 def column(name: str) -> Expression:

@@ -71,10 +71,10 @@ def negate(this: Node) -> Node:
 def compare(left: Node, operator: Comparison, right: Node) -> Compare:
     """Return a comparison with a constant; one of two columns compares their difference with zero."""
     if isinstance(right, Constant):
-        return Compare(left, operator, right)
+        return Compare(limit_size(left), operator, right)
     if isinstance(left, Constant):
-        return Compare(right, MIRRORED[operator], left)
-    return Compare(combine("-", left, right), operator, Constant(Fraction(0)))
+        return Compare(limit_size(right), MIRRORED[operator], left)
+    return Compare(limit_size(combine("-", left, right)), operator, Constant(Fraction(0)))
 
 
 def limit_size(node: Node) -> Node:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar, cast
 
-import sqlglot
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
@@ -28,7 +27,7 @@ from inbounds.query.expressions.normal_form import (
     negate,
 )
 from inbounds.query.grammar.reader import Scope, read_condition_node, read_part, read_value
-from inbounds.query.grammar.text import PlainCalls, SqlText, kind
+from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.grammar.values import read_column, read_constant
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class RowScope(Scope):
     def constant(self, node: exp.Expr) -> Node:
         """Read a constant to compute with."""
         value = read_constant(self.text, node)
-        return self._build(node, lambda: constant(value))
+        return self.build(node, lambda: constant(value))
 
     def negate(self, node: exp.Expr, this: Node) -> Node:
         return negate(this)
@@ -68,8 +67,8 @@ class RowScope(Scope):
     def combine(self, node: exp.Expr, left: Node, right: Node) -> Node:
         operator = self.operators[type(node)]
         if operator == "//":
-            return self._build(node, lambda: floor_divide(left, right))
-        return self._build(node, lambda: combine(cast("Operator", operator), left, right))
+            return self.build(node, lambda: floor_divide(left, right))
+        return self.build(node, lambda: combine(cast("Operator", operator), left, right))
 
     def call(self, node: exp.Expr) -> Node:
         """Read a function of columns."""
@@ -86,10 +85,10 @@ class RowScope(Scope):
         values = [read_part(self, argument) for argument in node.expressions]
         if function == "DATE_PART" and len(values) == 2 and isinstance(values[0], Constant):
             part = str(values[0].value)
-            return self._build(node, lambda: call(_canonical_function(part), values[1]))
+            return self.build(node, lambda: call(_canonical_function(part), values[1]))
         if function == "CEIL" and len(values) == 1:
-            return self._build(node, lambda: negate(call("FLOOR", negate(values[0]))))
-        return self._build(node, lambda: call(function, *values))
+            return self.build(node, lambda: negate(call("FLOOR", negate(values[0]))))
+        return self.build(node, lambda: call(function, *values))
 
     def _extract(self, node: exp.Extract) -> Node:
         self.text.take(node, "this", "expression")
@@ -97,9 +96,9 @@ class RowScope(Scope):
         for word in ("EXTRACT", str(node.this.name)):
             self.text.take_word(word)
         day = read_part(self, node.expression)
-        return self._build(node, lambda: call(_canonical_function(str(node.this.name)), day))
+        return self.build(node, lambda: call(_canonical_function(str(node.this.name)), day))
 
-    def _build(self, node: exp.Expr | None, build: Callable[[], T]) -> T:
+    def build(self, node: exp.Expr | None, build: Callable[[], T]) -> T:
         """Return what is built, or refuse it with a mark."""
         try:
             return build()
@@ -120,8 +119,7 @@ class RowScope(Scope):
                 left.parent,
                 f"{keys[0]} is categorical and can be compared with constants only; use =, <> or IN with a constant",
             )
-        condition = self._build(left.parent, lambda: compare(sides[0], operator, sides[1]))
-        self._build(left.parent, lambda: limit_size(condition.this))
+        condition = self.build(left.parent, lambda: compare(sides[0], operator, sides[1]))
         self._fit(condition, left, right, constants)
         return condition
 
@@ -194,7 +192,7 @@ def read_condition(sql: str, table: Table | None = None) -> Condition:
     text = SqlText(sql, "a condition")
     if table is not None:
         text.ask(table, "")
-    return text.read(lambda: _parse(sql), lambda tree: condition(text, tree), "age >= 65")
+    return text.read_expression(lambda tree: condition(text, tree), "age >= 65")
 
 
 def to_condition(given: Condition | str, table: Table) -> Condition:
@@ -205,13 +203,7 @@ def to_condition(given: Condition | str, table: Table) -> Condition:
 def read_expression(sql: str) -> Expression:
     """Read a column made of columns, such as `FLOOR(age / 10) * 10`."""
     text = SqlText(sql, "an expression")
-    return text.read(
-        lambda: _parse(sql), lambda tree: Expression(read_value(RowScope(text), tree)), "FLOOR(age / 10) * 10"
-    )
-
-
-def _parse(sql: str) -> Any:
-    return sqlglot.parse_one(sql, into=exp.Condition, dialect=PlainCalls)
+    return text.read_expression(lambda tree: Expression(read_value(RowScope(text), tree)), "FLOOR(age / 10) * 10")
 
 
 def condition(text: SqlText, node: exp.Expr) -> Condition:
@@ -237,13 +229,11 @@ def read_node_or_unit(text: SqlText, node: exp.Expr | None) -> Node:
     """Return a column, one made of columns, or the unit."""
     if node is None or not is_derived(node):
         return ColumnRef(read_column(text, node))
-    column = read_value(RowScope(text), node)
+    scope = RowScope(text)
+    column = read_value(scope, node)
     if isinstance(column, Constant):
         text.refuse(node, f"a column is needed here, got {kind(node)}; name one from the contract")
-    try:
-        return limit_size(column)
-    except InvalidQuestion as problem:
-        text.refuse(node, str(problem))
+    return scope.build(node, lambda: limit_size(column))
 
 
 def _canonical_function(name: str) -> str:

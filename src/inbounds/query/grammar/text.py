@@ -108,6 +108,10 @@ class SqlText:
         self._refuse_unread(tree)
         return result
 
+    def read_expression(self, read: Callable[[Any], T], like: str) -> T:
+        """Return what `read` makes of a text that is one expression or condition, and no statement."""
+        return self.read(lambda: sqlglot.parse_one(self.sql, into=exp.Condition, dialect=PlainCalls), read, like)
+
     def _parse(self, parse: Callable[[], Any], like: str) -> Any:
         try:
             with _quiet():

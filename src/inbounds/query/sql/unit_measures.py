@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import sqlglot
 from sqlglot import exp
 
 from inbounds.query.grammar.rows import read_node
-from inbounds.query.grammar.text import PlainCalls, SqlText, function_name, kind
+from inbounds.query.grammar.text import SqlText, function_name, kind
 from inbounds.query.grammar.values import is_number, read_constant
 from inbounds.query.tables.unit_measure import Function, UnitMeasure
 
@@ -20,11 +19,7 @@ LIKE = "MAX(age), LEAST(COUNT(*), 50)"
 def parse_unit_measure(sql: object) -> UnitMeasure:
     """Read what is made of the rows of a unit from a text of its own."""
     text = SqlText(sql, "a per-unit measure")
-
-    def parse() -> exp.Expr:
-        return sqlglot.parse_one(text.sql, into=exp.Condition, dialect=PlainCalls)
-
-    return text.read(parse, lambda tree: read_unit_measure(text, tree), LIKE)
+    return text.read_expression(lambda tree: read_unit_measure(text, tree), LIKE)
 
 
 def read_unit_measure(text: SqlText, node: exp.Expr) -> UnitMeasure:

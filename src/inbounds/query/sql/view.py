@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-import sqlglot
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
@@ -16,7 +15,7 @@ from inbounds.query.columns.derived_column import find_column
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import ColumnRef, Node
 from inbounds.query.grammar.rows import is_derived, read_node
-from inbounds.query.grammar.text import PlainCalls, SqlText, function_name, kind
+from inbounds.query.grammar.text import SqlText, function_name, kind
 from inbounds.query.grammar.values import read_column
 from inbounds.query.question.quantile import Quantile, as_decimal_text
 from inbounds.query.question.shared_measures import Shared
@@ -221,12 +220,9 @@ def parse_released(
         text.take(node.this, "this", "quoted")
         return names[column]
 
-    def parse() -> exp.Expr:
-        return sqlglot.parse_one(sql, into=exp.Condition, dialect=PlainCalls)
-
     def call(node: exp.Expr) -> NoReturn:
         text.refuse(node, f"{kind(node)} is not understood here; name columns of the answer: {', '.join(names)}")
 
     scope = ReleasedScope(text, call, name, lambda _: None)
     read = read_having if condition else read_released
-    return text.read(parse, lambda tree: read(scope, tree), "count > 100" if condition else "100.0 * count / 12")
+    return text.read_expression(lambda tree: read(scope, tree), "count > 100" if condition else "100.0 * count / 12")

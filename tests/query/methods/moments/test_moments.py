@@ -80,27 +80,8 @@ def test_moments_of_the_same_columns_go_together() -> None:
     variance, pair = Variance(X), Correlation(X, Y)
     assert Shared.of((Count(), Mean(X), variance)).measures == (Moments((X,), (Count(), Mean(X), variance)),)
     assert Shared.of((variance,)).measures == (variance,)
-    asked = (
-        Mean(Y),
-        Sum(X),
-        pair,
-        variance,
-        Covariance(Y, X),
-        Count(),
-    )
-    assert Shared.of(asked).measures == (
-        Moments(
-            (X, Y),
-            (
-                Mean(Y),
-                Sum(X),
-                pair,
-                variance,
-                Covariance(Y, X),
-                Count(),
-            ),
-        ),
-    )
+    asked = (Mean(Y), Sum(X), pair, variance, Covariance(Y, X), Count())
+    assert Shared.of(asked).measures == (Moments((X, Y), asked),)
     apart = Shared.of((Mean(X), Sum(X), Variance(Y), Count()))
     assert apart.measures == (
         Totals(X, (Mean(X), Sum(X))),
