@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from datetime import date
+from datetime import date, datetime, time
 from fractions import Fraction
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -14,14 +14,21 @@ from inbounds.bounds import notation
 from inbounds.bounds.days import Closed, Day, Weekdays, day_number, open_runs
 from inbounds.bounds.notation import End, Span
 from inbounds.bounds.spans import holds, neighbours, pairs, read_ends
+from inbounds.bounds.times import Values, clock_number, moment_number, read_clock, read_duration, read_moment
 from inbounds.bounds.union import DAYS, Grid, Union
 from inbounds.errors import InvalidBounds
 from inbounds.exact.rational import Number, cut, finite_ratio, is_number, round_half_up, round_nearest, shown
 
+Moment: TypeAlias = "datetime | date | str"
+Clock: TypeAlias = "time | str"
+
+SECOND = "1s"
+"""The step of times, unless another is given."""
+
 
 @final
 class Bounds:
-    """The set of possible answers: closed spans of numbers or days, on a lattice when there is a step.
+    """The set of possible answers: closed spans of numbers, days or times, on a lattice when there is a step.
 
     >>> Bounds(0, 5) | Bounds(7, None)
     [0, 5] | [7, inf)
@@ -31,6 +38,8 @@ class Bounds:
     [0, 40] | [60, 100]
     >>> Bounds.dates("2026-01-01", "2026-01-09", weekdays="Mon-Fri")
     [2026-01-01, 2026-01-02] | [2026-01-05, 2026-01-09]
+    >>> Bounds.times("2026-01-01 00:00", "2026-01-31 23:59", step="1h")
+    [2026-01-01 00:00:00, 2026-01-31 23:00:00] step 1h
 
     `None` or an infinity is no end. With a step the possible values are the points `offset + k * step` in the span.
     Equal sets are equal objects, however they were built.
@@ -76,12 +85,32 @@ class Bounds:
         return cls._of(Union.of(open_runs(first, last, weekdays, closed), DAYS))
 
     @classmethod
+    def times(cls, first: Moment, last: Moment, step: str = SECOND) -> Bounds:
+        """Return the times from `first` to `last`, in steps from midnight: datetimes without a zone, or ISO texts.
+
+        A step is a whole number of us, ms, s, min, h or d, such as "15min".
+        """
+        ends = read_moment(first, "first"), read_moment(last, "last")
+        return cls._of(Union.of([ends], Grid.of_times("time", read_duration(step, "step"))))
+
+    @classmethod
+    def clock(cls, first: Clock, last: Clock, step: str = SECOND) -> Bounds:
+        """Return the times of day from `first` to `last`, in steps from midnight."""
+        ends = read_clock(first, "first"), read_clock(last, "last")
+        return cls._of(Union.of([ends], Grid.of_times("clock", read_duration(step, "step"))))
+
+    @classmethod
     def parse(cls, text: str) -> Bounds:
         """Return the bounds that `text` describes, in the form that `repr` writes."""
         if not isinstance(text, str):
             raise InvalidBounds(f"text of bounds must be a str, got {shown(text)}; call Bounds(low, high) with numbers")
-        spans, step, offset, is_dates = notation.read(text)
-        return cls._of(Union.of(spans, DAYS if is_dates else Grid.read(step, offset)))
+        spans, step, offset, values = notation.read(text)
+        if values == "day":
+            return cls._of(Union.of(spans, DAYS))
+        if values == "number":
+            return cls._of(Union.of(spans, Grid.read(step, offset)))
+        pitch = read_duration(SECOND, "step") if step is None else step
+        return cls._of(Union.of(spans, Grid.of_times(values, pitch, offset)))
 
     def __or__(self, other: Bounds) -> Bounds:
         """Return what is possible in either."""
@@ -97,6 +126,9 @@ class Bounds:
 
     def excluding(self, *gaps: tuple[Number | Day | None, Number | Day | None]) -> Bounds:
         """Return these bounds without what lies strictly between the ends of each gap; the ends stay possible."""
+        if self.values in ("time", "clock"):
+            read = read_moment if self.values == "time" else read_clock
+            gaps = tuple((read(low, "low"), read(high, "high")) for low, high in gaps)
         ends = read_ends(gaps, is_dates=self.is_dates, what="a gap")
         if any(low == high for low, high in pairs(ends)):
             raise InvalidBounds(
@@ -106,15 +138,19 @@ class Bounds:
         return self._of(self._union.without(ends, f"{self.brief()} excluding {removed}"))
 
     def __contains__(self, value: object) -> bool:
-        """Return whether a number, or a date if these are dates, is possible; raise TypeError for other kinds."""
+        """Return whether a number, or a date or a time if these are such, is possible; raise TypeError for others."""
         if self.is_dates and (day := day_number(value)) is not None:
             return holds(self.ends, Fraction(day))
+        if self.values in ("time", "clock") and (seconds := _seconds(value, self.values)) is not None:
+            place = (seconds - self.offset) / self.unit
+            return place.denominator == 1 and holds(self.ends, place)
         if not is_number(value):
             # The kind only, for the value may be an answer.
-            kind = "date" if self.is_dates else "number"
-            raise TypeError(f"bounds of {kind}s hold no {type(value).__name__}; ask for a {kind}")
+            kind = {"number": "number", "day": "date", "time": "datetime", "clock": "time of day"}[self.values]
+            plural = "times of day" if self.values == "clock" else f"{kind}s"
+            raise TypeError(f"bounds of {plural} hold no {type(value).__name__}; ask for a {kind}")
         ratio = finite_ratio(value)
-        if self.is_dates or ratio is None:
+        if self.values != "number" or ratio is None:
             return False
         place = (Fraction(*ratio) - self.offset) / self.unit
         if (self.step is None or place.denominator == 1) and holds(self.ends, place):
@@ -123,7 +159,7 @@ class Bounds:
         return isinstance(value, float | np.floating) and any(type(value)(round_nearest(x)) == value for x in near)
 
     def __iter__(self) -> Iterator[Span]:
-        """Yield the spans in order; ends are ints, or fractions where not integral, or dates, or ±inf."""
+        """Yield the spans in order; ends are ints, or fractions where not integral, or dates, or times, or ±inf."""
         return (Span(self._at(low), self._at(high)) for low, high in pairs(self._union.edges(self.unit)))
 
     def __len__(self) -> int:
@@ -132,7 +168,7 @@ class Bounds:
 
     def __repr__(self) -> str:
         """Return the text that `parse` reads."""
-        return notation.write(self, None if self.is_dates else self.step, self.offset)
+        return notation.write(self, self.step, self.offset, self.values)
 
     def __eq__(self, other: object) -> bool:
         return self._union == other._union if isinstance(other, Bounds) else NotImplemented
@@ -151,9 +187,14 @@ class Bounds:
         return self._union.grid.offset
 
     @property
+    def values(self) -> Values:
+        """What the possible values are: "number", "day", "time", or "clock" for times of day."""
+        return self._union.grid.values
+
+    @property
     def is_dates(self) -> bool:
         """Whether the possible values are days."""
-        return self._union.grid.is_dates
+        return self.values == "day"
 
     @property
     def unit(self) -> Fraction:
@@ -187,9 +228,9 @@ class Bounds:
             return self.offset + place * self.unit
         return self.offset + min(neighbours(self.ends, place), key=lambda n: abs(n - place)) * self.unit
 
-    def as_answer(self, value: Fraction) -> int | Fraction | date:
-        """Return `value` as the ends are: a date if these are dates, else an int or, where not integral, a fraction."""
-        return notation.as_answer(value, is_dates=self.is_dates)
+    def as_answer(self, value: Fraction) -> int | Fraction | date | time:
+        """Return `value` as the ends are: a date or a time if these are such, else an int, or a fraction."""
+        return notation.as_answer(value, self.values)
 
     @property
     def least(self) -> Fraction | None:
@@ -221,6 +262,13 @@ class Bounds:
         """Return the text of these bounds at a length for a message, long numbers rounded: `parse` may read others."""
         write_number = notation.write_briefly
         if len(self) < 4:
-            return cut(notation.write(self, None if self.is_dates else self.step, self.offset, write_number), 100)
+            return cut(notation.write(self, self.step, self.offset, self.values, write_number), 100)
         low, high = (write_number(end) for end in (self.low, self.high))
         return f"{len(self)} spans from {low} to {high}"
+
+
+def _seconds(value: object, values: Values) -> Fraction | None:
+    """Return the seconds of a moment or a time of day without a zone, None for anything else."""
+    if values == "time":
+        return moment_number(value) if isinstance(value, datetime) and value.tzinfo is None else None
+    return clock_number(value) if isinstance(value, time) and value.tzinfo is None else None

@@ -20,11 +20,12 @@ from inbounds.bounds.guide import Guide
 from inbounds.bounds.index_span import EVERY_INDEX, FAR, LIMIT, IndexSpan, ends_by_dtype, finite, within_64_bits
 from inbounds.bounds.notation import as_answer
 from inbounds.bounds.rounding import Rounding
+from inbounds.bounds.times import Values
 from inbounds.errors import LatticeTooFine
 from inbounds.exact.rational import concise
 
 if TYPE_CHECKING:
-    from datetime import date
+    from datetime import date, time
 
     from numpy.typing import NDArray
 
@@ -44,8 +45,8 @@ class Lattice:
     highs: NDArray[np.int64]
     ends_kept: bool
     """Whether every end next to an inner gap is itself a lattice point."""
-    is_dates: bool = False
-    """Whether an index is a day number."""
+    values: Values = "number"
+    """What an index stands for."""
 
     def __post_init__(self) -> None:
         self.lows.flags.writeable = self.highs.flags.writeable = False  # a proof may rest on them
@@ -63,7 +64,7 @@ class Lattice:
         )
         ends_kept = all(n is None or n * ratio.numerator % ratio.denominator == 0 for n in lows[1:] + highs[:-1])
         return cls(
-            step, bounds.offset, *_merge(np.array(low_indices), np.array(high_indices)), ends_kept, bounds.is_dates
+            step, bounds.offset, *_merge(np.array(low_indices), np.array(high_indices)), ends_kept, bounds.values
         )
 
     @classmethod
@@ -219,9 +220,14 @@ class Lattice:
         first, last = (low - self.offset) / self.step, (high - self.offset) / self.step
         return self.value(math.ceil(first)), self.value(math.floor(last))
 
-    def answer(self, index: int) -> int | Fraction | date:
-        """Return what an index stands for as people write it: a day, or an int, or a fraction where not integral."""
-        return as_answer(self.value(index), is_dates=self.is_dates)
+    @property
+    def is_dates(self) -> bool:
+        """Whether an index is a day number."""
+        return self.values == "day"
+
+    def answer(self, index: int) -> int | Fraction | date | time:
+        """Return what an index stands for as people write it: a day or a time, an int, or a fraction."""
+        return as_answer(self.value(index), self.values)
 
     def place(self, index: int) -> float:
         """Return an index as a double, and an end for one beyond ±HOLDS: for lattices that doubles hold."""

@@ -2,10 +2,13 @@
 
 The grammar, with white space free between its parts:
 
-    bounds = span {"|" span} ["step" number ["offset" number]]
-    span   = ("[" end | "(" "-inf") "," (end "]" | "inf" ")")
-    end    = number | date, the same kind throughout; dates take no step
-    number = an integer, a decimal, with an exponent if need be, or a fraction such as 1/3
+    bounds   = span {"|" span} ["step" pitch ["offset" pitch]]
+    span     = ("[" end | "(" "-inf") "," (end "]" | "inf" ")")
+    end      = number | date | time | clock, the same kind throughout; dates take no step
+    pitch    = number, or for times a duration: a whole number with us, ms, s, min, h or d behind it, such as 15min
+    number   = an integer, a decimal, with an exponent if need be, or a fraction such as 1/3
+    time     = a date and a time of day, such as 2026-01-01 23:59:59; seconds and their fraction may be left out
+    clock    = a time of day, such as 23:59
 """
 
 from __future__ import annotations
@@ -13,19 +16,24 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from datetime import date
+from datetime import date, time
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple, NoReturn, TypeAlias
 
+from inbounds.bounds import times
+from inbounds.bounds.times import Values
 from inbounds.errors import InvalidBounds
 from inbounds.exact.rational import LONGEST_DIGITS, exact, rounded
 
-End: TypeAlias = "int | Fraction | float | date"
+End: TypeAlias = "int | Fraction | float | date | time"
 _Read: TypeAlias = "int | Fraction | float"
 
 _TOKEN = re.compile(
-    r"""(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})
+    rf"""(?P<time>{times.MOMENT})
+      | (?P<clock>{times.CLOCK})
+      | (?P<date>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})
+      | (?P<duration>{times.DURATION})
       | (?P<fraction>[+-]?[0-9]+\s*/\s*[0-9]+)
       | (?P<decimal>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
       | (?P<word>[+-]?[A-Za-z]+)
@@ -50,24 +58,29 @@ class Span(NamedTuple):
     high: End
 
 
+_NOUNS: dict[Values, str] = {"number": "number", "day": "date", "time": "date with a time", "clock": "time of day"}
+
+
 class Written(NamedTuple):
-    """What a text of bounds says; the ends of dates are day numbers (`date.toordinal()`)."""
+    """What a text of bounds says; the ends of dates are day numbers (`date.toordinal()`), those of times seconds."""
 
     spans: list[tuple[_Read, _Read]]
     step: Fraction | None
     offset: Fraction
-    is_dates: bool
+    values: Values
 
 
-def as_answer(value: Fraction, *, is_dates: bool) -> int | Fraction | date:
-    """Return a value as people write it: the day of a day number, or an int, or a fraction where not integral."""
-    if is_dates:
+def as_answer(value: Fraction, values: Values) -> int | Fraction | date | time:
+    """Return a value as people write it: a day or a time, or an int, or a fraction where not integral."""
+    if values == "day":
         return date.fromordinal(int(value))
+    if values != "number":
+        return times.moment_at(value) if values == "time" else times.clock_at(value)
     return value.numerator if value.denominator == 1 else value
 
 
 def write_end(end: End) -> str:
-    """Return a date as ISO, and a number exactly: as a decimal where that terminates, else as a fraction."""
+    """Return a date or a time as ISO, and a number exactly: as a decimal if that terminates, else as a fraction."""
     if not isinstance(end, Fraction):
         return str(end)
     places = _decimal_places(end.denominator)
@@ -79,14 +92,21 @@ def write_end(end: End) -> str:
 
 
 def write(
-    spans: Iterable[Span], step: Fraction | None, offset: Fraction, write_number: Callable[[End], str] = write_end
+    spans: Iterable[Span],
+    step: Fraction | None,
+    offset: Fraction,
+    values: Values = "number",
+    write_number: Callable[[End], str] = write_end,
 ) -> str:
-    """Return the text of the union of `spans`, each number as `write_number` has it; pass no step for dates."""
+    """Return the text of the union of `spans`, each number as `write_number` has it."""
     text = " | ".join(write_span(span, write_number) for span in spans)
+    if values == "day":
+        return text
+    write_pitch: Callable[[Fraction], str] = write_number if values == "number" else times.write_duration
     if step is not None:
-        text += f" step {write_number(step)}"
+        text += f" step {write_pitch(step)}"
     if offset:
-        text += f" offset {write_number(offset)}"
+        text += f" offset {write_pitch(offset)}"
     return text
 
 
@@ -120,13 +140,14 @@ def read(text: str) -> Written:
     spans = [reader.span()]
     while reader.take("|"):
         spans.append(reader.span())
+    values = reader.values or "number"
     step, offset = None, Fraction(0)
-    if not reader.is_dates and reader.take("step"):
-        step = reader.number()
+    if values != "day" and reader.take("step"):
+        step = reader.pitch()
         if reader.take("offset"):
-            offset = reader.number()
-    reader.finish(after_dates=bool(reader.is_dates), after_step=step is not None)
-    return Written(spans, step, offset, bool(reader.is_dates))
+            offset = reader.pitch()
+    reader.finish(after_dates=values == "day", after_step=step is not None)
+    return Written(spans, step, offset, values)
 
 
 class _Reader:
@@ -134,7 +155,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.is_dates: bool | None = None  # unknown before the first end
+        self.values: Values | None = None  # unknown before the first end
         self._move(0)
 
     def span(self) -> tuple[_Read, _Read]:
@@ -144,7 +165,7 @@ class _Reader:
 
     def _low(self) -> _Read:
         if self.take("("):
-            self._same_kind(is_date=False)
+            self._same_kind("number")
             self._expect("-inf", "'-inf' (a finite end takes '[')")
             return -math.inf
         self._expect("[", "'[' or '(-inf'")
@@ -152,7 +173,7 @@ class _Reader:
 
     def _high(self) -> _Read:
         if self.token in ("inf", "+inf"):
-            self._same_kind(is_date=False)
+            self._same_kind("number")
             self._move(self.stop)
             self._expect(")", "')' after inf")
             return math.inf
@@ -161,17 +182,33 @@ class _Reader:
         return end
 
     def _end(self) -> _Read:
-        if self.kind != "date":
+        if self.kind not in ("date", "time", "clock"):
             if self.kind in ("fraction", "decimal"):
-                self._same_kind(is_date=False)
+                self._same_kind("number")
             return self.number()
-        self._same_kind(is_date=True)
+        values: Values = "day" if self.kind == "date" else "time" if self.kind == "time" else "clock"
+        self._same_kind(values)
         try:
-            day = date.fromisoformat(self.token).toordinal()
+            number = self._time(values)
         except ValueError:
-            self._fail("a day of the calendar")
+            self._fail("a time of day" if values == "clock" else "a day of the calendar")
         self._move(self.stop)
-        return day
+        return number
+
+    def _time(self, values: Values) -> int | Fraction:
+        if values == "day":
+            return date.fromisoformat(self.token).toordinal()
+        return times.parse_moment(self.token) if values == "time" else times.parse_clock(self.token)
+
+    def pitch(self) -> Fraction:
+        """Read a step or an offset: a number, or among times a duration."""
+        if self.values in (None, "number"):
+            return self.number()
+        if self.kind != "duration":
+            self._fail(f"a duration, such as 1s or 15min (units are {', '.join(times.UNITS)})")
+        duration = times.read_duration(self.token, "step")
+        self._move(self.stop)
+        return duration
 
     def number(self) -> Fraction:
         if self.kind not in ("fraction", "decimal"):
@@ -195,11 +232,11 @@ class _Reader:
             more = "'offset' or " if after_step else "'|' or " if after_dates else "'|', 'step' or "
             self._fail(f"{more}the end")
 
-    def _same_kind(self, *, is_date: bool) -> None:
-        if self.is_dates is None:
-            self.is_dates = is_date
-        if self.is_dates != is_date:
-            self._fail(f"a {'date' if self.is_dates else 'number'} (dates do not mix with numbers or inf)")
+    def _same_kind(self, values: Values) -> None:
+        if self.values is None:
+            self.values = values
+        if self.values != values:
+            self._fail(f"a {_NOUNS[self.values]} (dates, times, times of day, and numbers or inf do not mix)")
 
     def _expect(self, token: str, description: str) -> None:
         if not self.take(token):
@@ -224,7 +261,9 @@ class _Reader:
 
 
 def _pattern(text: str) -> str:
-    """Return examples of bounds to follow: of days, if that is what a text seems to mean."""
+    """Return examples of bounds to follow: of times or days, if that is what a text seems to mean."""
+    if re.search(r"[0-9]:[0-9]|step *[0-9]+[a-z]", text):
+        return "'[2026-01-01 00:00, 2026-12-31 23:59:59] step 1s' or '[06:00, 22:00] step 15min'"
     if _LIKE_A_DAY.search(text):
         return "'[2026-01-01, 2026-12-31]' or '[2026-01-05, 2026-01-09] | [2026-01-12, 2026-01-16]'"
     return "'[0, 5] | [7, inf)', '[0, 120] step 1' or '[2026-01-01, 2026-12-31]'"

@@ -24,6 +24,7 @@ from inbounds.bounds.spans import (
     place_ends,
     read_ends,
 )
+from inbounds.bounds.times import Values, write_duration
 from inbounds.errors import InvalidBounds
 from inbounds.exact.rational import Number, as_written, cut, shown
 
@@ -33,7 +34,14 @@ class Grid(NamedTuple):
 
     step: Fraction | None
     offset: Fraction
-    is_dates: bool
+    values: Values
+
+    @classmethod
+    def of_times(cls, values: Values, step: Fraction, offset: Fraction = Fraction(0)) -> Grid:
+        """Return the grid of moments or times of day, whose steps are counted from a midnight."""
+        if step <= 0:
+            raise InvalidBounds("step must be above 0, got 0; write it like step 1s")
+        return cls(step, offset % step, values)
 
     @classmethod
     def read(cls, step: Number | None, offset: Number) -> Grid:
@@ -42,20 +50,23 @@ class Grid(NamedTuple):
         if step is None:
             if start:
                 raise InvalidBounds(f"offset must come with a step, got offset={shown(offset)} alone; give a step too")
-            return cls(None, start, is_dates=False)
+            return cls(None, start, "number")
         pitch = as_written(step, "step")
         if pitch <= 0:
             raise InvalidBounds(f"step must be above 0, got {shown(step)}; leave it out for bounds without a step")
         common_unit((pitch.denominator, start.denominator))  # so that every lattice point can be written and read again
-        return cls(pitch, start % pitch, is_dates=False)
+        return cls(pitch, start % pitch, "number")
 
     def __str__(self) -> str:
-        if self.is_dates:
+        if self.values == "day":
             return "dates"
+        if self.values != "number" and self.step is not None:
+            of = "times" if self.values == "time" else "times of day"
+            return f"{of} in steps of {write_duration(self.step)}"
         return cut(notation.write((), self.step, self.offset).strip() or "no step")
 
 
-DAYS = Grid(Fraction(1), Fraction(0), is_dates=True)
+DAYS = Grid(Fraction(1), Fraction(0), "day")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +128,8 @@ class Union:
         """Return a unit that reaches every end of both."""
         if self.grid != other.grid:
             raise InvalidBounds(
-                f"both sides of {operation} must be dates, or numbers with the same step and offset, got "
-                f"{self.grid} and {other.grid}; build both with the same step and offset"
+                f"both sides of {operation} must be dates, or numbers or times with the same step and offset, "
+                f"got {self.grid} and {other.grid}; build both with the same step and offset"
             )
         return self.grid.step or common_unit((self.unit.denominator, other.unit.denominator))
 
