@@ -210,7 +210,7 @@ def test_the_ends_of_an_interval_are_possible() -> None:
     open_days = Bounds.dates("2026-01-01", "2026-03-31", weekdays="Mon-Fri", closed=[("2026-02-02", "2026-02-13")])
     for bounds, kind in [(ISLANDS, int), (spans, float), (open_days, None)]:
         for mechanism in (BoundedLaplace(bounds, 3, 1), Staircase(bounds, 3, 1, ends="snap")):
-            first = bounds.low if kind is None else kind(bounds.low)
+            first: Any = bounds.low if kind is None else kind(bounds.low)
             releases = [first, *(mechanism.release(first) for _ in range(20))]
             assert all(end in bounds for released in releases for end in mechanism.interval(released))
 
@@ -259,3 +259,11 @@ def test_the_expected_width_needs_a_confidence_and_finitely_many_answers() -> No
         made("bounded", 0.5, fine=False).expected_width(1)
     with pytest.raises(InvalidParameter, match=r"infinitely many; .* pass a window"):
         BoundedLaplace(Bounds(0, None), 1, 1).expected_width()
+
+
+@pytest.mark.parametrize("epsilon", [20, 22, 30, 100, 700])
+@pytest.mark.parametrize("bounds", [Bounds(0, None, step=1), Bounds(0, 10**6, step=1)])
+def test_the_interval_of_hardly_any_noise_is_short(bounds: Bounds, epsilon: float) -> None:
+    """However small the noise is, an interval far from the ends has two ends that are near."""
+    low, high = BoundedLaplace(bounds, sensitivity=1, epsilon=epsilon).interval(2000)
+    assert 1999 <= low <= 2000 <= high <= 2001

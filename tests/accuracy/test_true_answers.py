@@ -163,7 +163,7 @@ def test_a_window_holds_the_possible_answers_between_its_ends(
         assert made.mean_error(window) == pytest.approx(np.mean(errors), rel=1e-9)
         assert made.worst_error(window) == pytest.approx(max(errors), rel=1e-9)
         if bounds.bounded:
-            ends = [end for span in bounds for end in set(span)]
+            ends: list[Any] = [end for span in bounds for end in set(span)]
             at_ends = [sum(made.pmf(end, answer) for end in ends) for answer in answers]
             assert made.at_ends(window) == pytest.approx(np.mean(at_ends), rel=1e-9)
 

@@ -159,7 +159,8 @@ class Intervals:
         """Return truths where shares are found: near the ends, where they change, and some between."""
         law, far = self._law, 8 - np.log1p(-confidence)
         low, high = law.least_answer, law.greatest_answer
-        beside = _whole(np.linspace(0, far * law.scale, NODES))
+        # However small the noise is, the truths next to an end are no ends: what holds for them holds far from it.
+        beside = np.unique(np.concatenate([np.arange(3), _whole(np.linspace(0, far * law.scale, NODES))]))
         nodes = [np.zeros(1, dtype=np.int64)] if low is None and high is None else []
         if low is not None:
             nodes.append(low + beside)
@@ -194,14 +195,16 @@ class Intervals:
         lower, upper = total[rows, first] - masses[rows, first], np.maximum(1 - total[rows, last], 0)
         left = lower + upper
         with np.errstate(invalid="ignore"):
-            return np.where(left > 0, np.clip(lower / left, 0, 1), self._nearer_high(nodes))
+            # What is left by rounding alone says nothing about which tail it is in.
+            return np.where(left > TIE, np.clip(lower / left, 0, 1), self._even_shares(nodes))
 
-    def _nearer_high(self, nodes: Indices) -> Floats:
-        """Return 1 for truths that are nearer to the upper end, 0 for others, a half if there are no two ends."""
+    def _even_shares(self, nodes: Indices) -> Floats:
+        """Return a half for truths that have releases on both sides; an end has them on one."""
         low, high = self._law.least_answer, self._law.greatest_answer
-        if low is None or high is None:
-            return np.full(len(nodes), 0.5 if low is high else float(low is None))
-        return (nodes > low + (high - low) // 2).astype(float)
+        shares = np.full(len(nodes), 0.5)
+        shares[nodes == low] = 0.0
+        shares[nodes == high] = 1.0
+        return shares
 
     def _clip(self, places: Indices) -> Indices:
         first, last = self._law.releases

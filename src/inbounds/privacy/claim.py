@@ -54,6 +54,11 @@ class Promise:
         """Check what a caller passed and make it exact."""
         if not isinstance(bounds, Bounds):
             raise InvalidParameter(f"bounds must be a Bounds, got {type(bounds).__name__}; try Bounds(low, high)")
+        if bounds.values in ("time", "clock"):
+            raise InvalidParameter(
+                f"a mechanism releases numbers or dates, got times, {bounds.brief()}; give it seconds as numbers, or "
+                "ask a table about its times"
+            )
         return cls(
             bounds,
             _sensitivity(sensitivity, bounds),

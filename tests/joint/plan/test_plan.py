@@ -142,3 +142,9 @@ def test_a_plan_is_pickled_without_its_memory() -> None:
     again = pickle.loads(pickle.dumps(made))
     assert again.errors == made.errors
     assert [again.mechanism(one) == made.mechanism(one) for one in made.measured] == [True, True]
+
+
+@pytest.mark.parametrize("rate", [600.0, 720.0, 1300.0, 5000.0])
+def test_hardly_any_noise_has_no_variance_to_speak_of(rate: float) -> None:
+    """However large the rate of the noise is, its variance is a number."""
+    assert 0 <= variance(rate) < 1e-250

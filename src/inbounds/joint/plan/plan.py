@@ -159,7 +159,7 @@ class JointPlan:
 
 def variance(rate: float) -> float:
     """Return the variance of two-sided geometric noise: `2 q / (1 - q)^2`."""
-    return 0.5 / math.sinh(rate / 2) ** 2 if rate < 1400 else 0.0
+    return 0.5 / math.sinh(rate / 2) ** 2 if rate < 700 else 0.0  # whose square would be infinite
 
 
 def _ratio(rate: float) -> float:
