@@ -34,7 +34,11 @@ message ever contains a true value, or anything computed from one: the exception
 
 from __future__ import annotations
 
+import contextlib
+import linecache
 from functools import partial
+from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,12 +47,29 @@ if TYPE_CHECKING:
     from inbounds.privacy.certificate import Certificate
 
 
+PACKAGE = str(Path(__file__).parent)
+
+LONGEST_LINE = 70
+"""So much of the line that called is shown."""
+
 OVERTIME = "it exceeded its time limit"
 """The kind of failure of a statement that was stopped."""
 
 
 class InboundsError(Exception):
     """The root of every error that `inbounds` raises on purpose."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows instead of a traceback: what is wrong, what to do, and the line of the cell.
+
+        A message with a mark below some SQL, or with a list of faults, is shown as it is.
+        """
+        kind, message = type(self).__name__, str(self)
+        if "\n" in message:
+            return f"{kind}: {message}".split("\n")
+        rule, _, remedy = message.partition("; ")
+        lines = [f"{kind}: {rule}", f"  {remedy}" if remedy else "", _calling_line(self.__traceback__)]
+        return [line for line in lines if line]
 
 
 class InvalidBounds(InboundsError, ValueError):
@@ -92,7 +113,15 @@ class QueryError(InboundsError):
 
 
 class InvalidContract(QueryError, ValueError):
-    """The contract that describes a table is contradictory or incomplete, or does not match the table."""
+    """The contract that describes a table is contradictory or incomplete, or does not match the table.
+
+    `faults` are the messages of all its faults, if there are several; `path` is where the first one is, and `meant` the
+    key that was meant by an unknown one.
+    """
+
+    faults: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    meant: str | None = None
 
 
 class InvalidQuestion(QueryError, ValueError):
@@ -243,3 +272,17 @@ class LedgerBroken(LedgerError):
 
 class LedgerReplaced(LedgerBroken):
     """A ledger lacks a known checkpoint: it is an older copy, or another ledger."""
+
+
+def _calling_line(trace: TracebackType | None) -> str:
+    """Return the line of code outside of the package that called it, as a notebook keeps its cells; nothing if none."""
+    calling = None
+    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
+        if trace.tb_frame.f_code.co_filename != contextlib.__file__:  # between a decorator and its function
+            calling = trace
+        trace = trace.tb_next
+    if calling is None:
+        return ""
+    code = linecache.getline(calling.tb_frame.f_code.co_filename, calling.tb_lineno).strip()
+    cut = code if len(code) <= LONGEST_LINE else f"{code[: LONGEST_LINE - 1]}…"
+    return f"  line {calling.tb_lineno}: {cut}" if code else ""

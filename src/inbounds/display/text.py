@@ -18,6 +18,12 @@ def printable(text: str) -> str:
     )
 
 
+def cut_line(text: str, width: int = WIDTH - 10) -> str:
+    """Return a text in one line of at most this width; what is cut off is marked."""
+    line = printable(" ".join(text.split()))
+    return line if text_width(line) <= width else fit(line, width, left=True)
+
+
 def escape_html(text: str) -> str:
     """Write a text for HTML, where it is read as a text and nothing else."""
     return escape(printable(text))
