@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from inbounds.errors import EngineFailed
 from inbounds.query import Dataset, Query
 from inbounds.query.methods.plan import Plan
 from inbounds.query.question.quantile import Quantile
+from tests.helpers.clickhouse_server import Server, serving
 from tests.helpers.programs import ROOT
 
 Row = Mapping[str, Any]
@@ -96,13 +98,17 @@ class InDuckDB(Place):
 
     def put(self, table: str, rows: list[Row], types: Types, many: Sequence[Many]) -> tuple[str, Any]:
         """Make a file for the table."""
-        path = self.folder / f"{table}.duckdb"
+        path = self.file_of(table)
         with database().cursor() as connection:
             connection.execute(f"ATTACH '{path}' AS file_{table}; USE file_{table}")
             for statement in self.statements(table, rows, types, many):
                 connection.execute(statement)
             connection.execute(f"USE memory; DETACH file_{table}")
         return f"source = '{path}'\ntable = '{table}'", None
+
+    def file_of(self, table: str) -> Path:
+        """Return the file that a table is in."""
+        return self.folder / f"{table}.duckdb"
 
     def statements(self, table: str, rows: Sequence[Row], types: Types, many: Sequence[Many]) -> Iterator[str]:
         """Yield the statements that make the table."""
@@ -113,6 +119,14 @@ class InDuckDB(Place):
         for row, times in many:
             casts = (f"CAST({text(row[name])} AS {self.types.get(kind, kind)})" for name, kind in types.items())
             yield f"INSERT INTO {table} SELECT {', '.join(casts)} FROM generate_series(1, {times}) AS g(i)"
+
+
+class InOneDuckDB(InDuckDB):
+    """Tables in one DuckDB file, as those must be that are joined."""
+
+    def file_of(self, table: str) -> Path:
+        """Return the one file."""
+        return self.folder / "together.duckdb"
 
 
 class InParquet(InDuckDB):
@@ -166,9 +180,10 @@ class InSpark(Place):
     """Temporary views of the one session."""
 
     name = "spark"
+    leaves_sockets = True
     types: Mapping[str, str] = {
         "float4": "float", "float8": "double", "text": "string", "timestamp": "timestamp_ntz",
-        "numeric": "decimal(38, 10)",
+        "timestamptz": "timestamp", "numeric": "decimal(38, 10)",
     }  # fmt: skip
 
     def __init__(self, folder: Path, session: Any) -> None:
@@ -207,9 +222,75 @@ class InSpark(Place):
     def close(self) -> None:
         """Drop the views."""
         super().close()
-        gc.collect()  # the sockets that PySpark left open, while it is known whose they are
+        if self.leaves_sockets:
+            gc.collect()  # those that PySpark left open, while it is known whose they are
         while self.views:
             self.session.catalog.dropTempView(self.views.pop())
+
+
+class InSail(InSpark):
+    """Temporary views of a session of Spark Connect, with Sail behind it."""
+
+    name = "sail"
+    leaves_sockets = False
+
+    @contextmanager
+    def in_haste(self) -> Iterator[None]:
+        """Run statements as they are: nothing is compiled here."""
+        yield
+
+
+class InClickHouse(InDuckDB):
+    """Tables of the one ClickHouse that runs in this process."""
+
+    name = "clickhouse"
+    types: Mapping[str, str] = {
+        "smallint": "Int16", "int": "Int32", "bigint": "Int64", "float4": "Float32", "float8": "Float64",
+        "text": "String", "boolean": "Bool", "date": "Date32", "timestamp": "DateTime64(6, 'UTC')", "uuid": "UUID",
+        "timestamptz": "DateTime64(6, 'Asia/Tokyo')", "numeric": "Decimal(38, 10)",
+    }  # fmt: skip
+
+    def __init__(self, folder: Path, server: Server) -> None:
+        super().__init__(folder)
+        self.client = server.client
+        self.address = f"clickhouse://127.0.0.1:{server.server_port}/default"
+        self.tables: list[str] = []
+
+    def put(self, table: str, rows: list[Row], types: Types, many: Sequence[Many]) -> tuple[str, Any]:
+        """Make the table."""
+        self.tables.append(table)
+        for statement in self.statements(table, rows, types, many):
+            self.client.command(statement)
+        return f"source = '{self.address}'\ntable = '{table}'", None
+
+    def statements(self, table: str, rows: Sequence[Row], types: Types, many: Sequence[Many]) -> Iterator[str]:
+        """Yield the statements that make the table."""
+        kinds = {name: self.types.get(kind, kind.replace("decimal", "Decimal")) for name, kind in types.items()}
+        columns = ", ".join(f"{self.quoted(name)} Nullable({kind})" for name, kind in kinds.items())
+        yield f"CREATE TABLE {table} ({columns}) ENGINE = Memory"
+        if rows:
+            tuples = (", ".join(self.constant(row[name]) for name in types) for row in rows)
+            yield f"INSERT INTO {table} VALUES {', '.join(f'({one})' for one in tuples)}"
+        for row, times in many:
+            casts = (f"CAST({self.constant(row[name])} AS Nullable({kind}))" for name, kind in kinds.items())
+            yield f"INSERT INTO {table} SELECT {', '.join(casts)} FROM numbers({times})"
+
+    @staticmethod
+    def quoted(name: str) -> str:
+        """Write the name of a column."""
+        escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+
+    @staticmethod
+    def constant(value: Any) -> str:
+        """Write a value as text."""
+        return text(value).replace("\\", "\\\\")
+
+    def close(self) -> None:
+        """Drop the tables."""
+        super().close()
+        while self.tables:
+            self.client.command(f"DROP TABLE {self.tables.pop()}")
 
 
 def quoted(name: str) -> str:
@@ -267,7 +348,7 @@ def spark_session(folder: Path) -> Any:
             warnings.simplefilter("ignore")
             from pyspark.sql import SparkSession  # noqa: PLC0415  only where there is Spark
     except ImportError:
-        absent("no PySpark: pip install 'pyspark>=4.0,<4.1'")
+        absent("no PySpark: pip install 'pyspark>=4.0,<4.4'")
     java = os.environ.get("JAVA_HOME") or _java()
     if java is None:
         absent("no Java 17 or 21 for Spark: set JAVA_HOME, or run scripts/java")
@@ -287,6 +368,46 @@ def spark_session(folder: Path) -> Any:
         builder = builder.config(key, value)
     with quiet():
         return builder.getOrCreate()
+
+
+@contextmanager
+def sail_session() -> Iterator[Any]:
+    """Start a server of Spark Connect in this process, on this machine alone, and yield a session of it."""
+    os.environ.setdefault("RUST_LOG", "off")  # or Sail tells of every session
+    if not hasattr(main := sys.modules["__main__"], "__file__"):  # a worker, which PySpark would end as its doctests
+        main.__file__ = __file__
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import_module("pyspark.sql")  # first, or its modules import each other in a circle
+            from pysail.spark import SparkConnectServer  # noqa: PLC0415  only where there is Sail
+            from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
+    except ImportError:
+        absent("no Sail: run `make engines`, or pip install pysail pyspark-client")
+    server = SparkConnectServer("127.0.0.1", 0)
+    server.start(background=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = SparkSession.builder.remote(f"sc://127.0.0.1:{server.listening_address[1]}").create()
+    try:
+        yield session
+    finally:
+        session.stop()
+        server.stop()
+
+
+@contextmanager
+def clickhouse_server() -> Iterator[Server]:
+    """Serve a ClickHouse that runs in this process."""
+    try:
+        import chdb  # noqa: F401, PLC0415  only where there is ClickHouse
+        import clickhouse_connect  # noqa: PLC0415
+    except ImportError:
+        absent("no ClickHouse: run `make engines`, or pip install chdb clickhouse-connect")
+    client = clickhouse_connect.get_client(interface="chdb")
+    with serving(client) as server:
+        yield server
+    client.close()
 
 
 def _java() -> str | None:

@@ -227,7 +227,7 @@ def test_a_form_is_for_csv_files(tmp_path: Path) -> None:
     text = CONTRACT.replace("visits.csv", "visits.parquet")
     with pytest.raises(InvalidContract, match="line 5: decimal is for csv files"):
         opened(tmp_path, 'decimal = ","', b"", text)
-    with pytest.raises(InvalidContract, match="date_format needs bounds that are dates, but column 'cost'"):
+    with pytest.raises(InvalidContract, match="date_format needs bounds that are dates or times, but column 'cost'"):
         opened(tmp_path, "", b"", CONTRACT.replace('step 0.5"\n', 'step 0.5"\ndate_format = "%d.%m.%Y"\n'))
 
 

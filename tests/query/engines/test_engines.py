@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,7 +20,17 @@ import pytest
 from inbounds.errors import EngineFailed, InvalidContract, InvalidQuestion
 from inbounds.query import Dataset, Query
 from tests.helpers import oracle
-from tests.helpers.engine_places import InDuckDB, InPostgres, InSpark, Place, distance, postgres_url, totals_of
+from tests.helpers.engine_places import (
+    InDuckDB,
+    InPostgres,
+    InSpark,
+    Place,
+    distance,
+    postgres_url,
+    sail_session,
+    totals_of,
+)
+from tests.helpers.programs import PATIENCE
 from tests.helpers.sparing import sparing
 from tests.query.statement.test_statement import CONTRACT, INTEGERS, QUESTIONS, TYPES, UNITS, random_rows
 
@@ -394,7 +407,7 @@ def test_a_column_of_another_type_is_refused_unseen(engine_place: Place, kind: s
 def test_a_column_that_is_not_there_is_told(engine_place: Place) -> None:
     """A table that lacks a column of the contract, or the unit, is refused before it is paid for."""
     dataset = engine_place.dataset([], {"y": "int"}, ONE_COLUMN.format("keys = [1]"))
-    with pytest.raises(InvalidQuestion, match="a column 'x', but the table has none"):
+    with pytest.raises(InvalidQuestion, match="a column 'x', but the table 'visits' has no such"):
         dataset.count().plan(1)
     text = ONE_COLUMN.format("keys = [1]").replace('"row"', '"person"\nmax_rows_per_unit = 1')
     with pytest.raises(InvalidQuestion, match="names 'person' as the unit"):
@@ -441,26 +454,53 @@ def test_a_table_that_is_not_in_spark_is_told(tmp_path: Path, spark: Any) -> Non
 
 
 @pytest.mark.thorough
-def test_a_spark_session_that_is_gone_is_a_failure_without_words(spark: Any) -> None:
-    """What the bridge to Spark raises by itself is a failure of the engine too, and its message is not repeated."""
-    from py4j.protocol import Py4JError  # noqa: PLC0415  only where there is Spark
-
-    from inbounds.query.engines.spark import Spark  # noqa: PLC0415
+def test_a_spark_session_that_is_gone_is_a_failure_without_words() -> None:
+    """Whatever is raised on the way to Spark is a failure of the engine, and its message is not repeated."""
+    engine = pytest.importorskip("inbounds.query.engines.spark", exc_type=ImportError)
 
     class Gone:
         def sql(self, statement: str) -> None:
-            raise Py4JError("the secret 731954")
+            raise ConnectionError("the secret 731954")
 
-    with pytest.raises(EngineFailed, match="Py4JError") as caught:
-        Spark(Gone(), "visits").run("SELECT 1")
+    with pytest.raises(EngineFailed, match="ConnectionError") as caught:
+        engine.Spark(Gone(), "visits").run("SELECT 1")
     assert "731954" not in str(caught.value)
+
+
+@pytest.mark.thorough
+def test_a_session_of_spark_connect_that_was_stopped_is_a_failure() -> None:
+    """A session that was stopped, of Spark Connect too, is a failure of the engine, whoever raises what."""
+    with sail_session() as session:
+        engine = import_module("inbounds.query.engines.spark").Spark(session, "visits")
+        assert engine.run("SELECT 1") == [(1,)]
+        session.stop()
+        with pytest.raises(EngineFailed):
+            engine.run("SELECT 1")
+        with pytest.raises(InvalidContract, match="the table in Spark cannot be read"):
+            engine.kinds()
+
+
+CLIENT_ALONE = """
+import sys
+from types import ModuleType
+
+sys.modules.update({"py4j": None, "grpc": None, "pyspark": ModuleType("pyspark"), "pyspark.sql": None})
+errors = sys.modules["pyspark.errors"] = ModuleType("pyspark.errors")
+errors.PySparkException = type("PySparkException", (Exception,), {})
+import inbounds.query.engines.spark
+"""
+
+
+def test_the_engine_for_spark_needs_no_bridge_to_java() -> None:
+    """Of PySpark its errors are enough, as its client has them: a session that somebody has brings the rest."""
+    subprocess.run([sys.executable, "-c", CLIENT_ALONE], check=True, timeout=PATIENCE)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["text", "bigint", "decimal(20, 0)", "uuid"])
 def test_units_may_be_anything_that_is_equal_or_not(engine_place: Place, unit: str) -> None:
     """Rows belong to one unit exactly if their unit is equal, whatever type it has; NULL is no unit."""
-    if unit == "uuid" and engine_place.name == "spark":
+    if unit == "uuid" and engine_place.name in ("spark", "sail"):
         pytest.skip("Spark has no such type")
     who: dict[str, list[Any]] = {
         "text": ["a", "A", " a", "", "é", None],

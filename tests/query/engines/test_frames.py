@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import duckdb
 import pytest
 
 from inbounds.query import Dataset
@@ -125,3 +126,50 @@ def test_a_stream_of_batches_can_be_asked_twice() -> None:
     table = pyarrow.table({"clinic": ["north"], "age": [5], "day": pyarrow.nulls(1)})
     with Dataset.parse(CONTRACT.replace("UNIT", BY_ROW), frame=table.to_reader()) as dataset:
         assert [totals_of(dataset.count().by("clinic")) for _ in range(2)] == [[[1], [0]]] * 2
+
+
+class Capsule:
+    """What is nothing but a table that Arrow can read."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def from_duckdb(columns: dict[str, Any]) -> Any:
+    """Return a relation of a database of its own."""
+    connection = duckdb.connect()
+    connection.register("given", pyarrow.table(columns))
+    return connection.sql("SELECT * FROM given")
+
+
+def from_duckdb_computed(columns: dict[str, Any]) -> Any:
+    """Return a relation of the database that everybody shares, with a type that nobody reads beside the columns."""
+    given = pyarrow.table(columns)  # noqa: F841  which DuckDB finds by its name
+    return duckdb.sql("SELECT *, INTERVAL 1 DAY AS other FROM given")
+
+
+OTHERS = {
+    "relation": from_duckdb,
+    "relation of all": from_duckdb_computed,
+    "capsule": lambda columns: Capsule(pyarrow.table(columns)),
+    "stream": lambda columns: Capsule(pyarrow.table(columns).to_reader()),
+    "capsule of polars": lambda columns: Capsule(polars.from_arrow(pyarrow.table(columns))),
+}
+
+
+@pytest.mark.parametrize("form", OTHERS)
+@pytest.mark.parametrize("unit", [BY_ROW, BY_UNIT], ids=["row", "unit"])
+def test_what_arrow_can_read_is_a_frame(form: str, unit: str) -> None:
+    """A relation of DuckDB, and whatever offers rows to Arrow, has the totals of an Arrow table, as often as asked."""
+    values = ["north", None, "south", "east", "north"]
+    columns = {"clinic": values, "age": [5, 7, None, 200, -1], "day": ["2026-01-01"] * 5, "who": [*"abcd", None]}
+    found = []
+    for as_frame in (pyarrow.table, OTHERS[form]):
+        with Dataset.parse(CONTRACT.replace("UNIT", unit), frame=as_frame(columns)) as dataset:
+            queries = (dataset.count().by("clinic"), dataset.sum("age"), dataset.median("day"))
+            found.append([totals_of(query) for query in queries * 2])
+    assert found[0] == found[1]
+    assert found[1][0] != [[0], [0]]

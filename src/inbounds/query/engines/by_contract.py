@@ -14,6 +14,7 @@ from typing import TypeGuard
 
 from sqlglot import exp
 
+from inbounds.bounds.times import UNITS
 from inbounds.query.columns import kind
 from inbounds.query.columns.column import Column, Numbers
 from inbounds.query.engines.engine import Kind
@@ -29,6 +30,11 @@ INTEGERS = "('TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'UTINYINT', 'USMALLINT'
 WIDE = "('UBIGINT', 'HUGEINT', 'UHUGEINT')"
 FLOATS = "('FLOAT', 'DOUBLE')"
 TEXTS = "(typeof(x) IN ('VARCHAR', 'UUID', 'BLOB', 'DATE') OR typeof(x) LIKE 'ENUM(%')"
+
+DAY_US = 86_400 * 10**6
+MONTH = 30 * DAY_US
+MOST_MONTHS, MOST_DAYS = 12_000, 360_000
+"""Microseconds of a day and of a month of 30 days, and how many of each an interval has at most."""
 
 ESCAPED = "\\\\x[0-9A-F]{2}"
 """What every text has in which DuckDB writes bytes that are none."""
@@ -58,13 +64,29 @@ WHOLE = f"""{PREFIX}WHOLE(x, low, high) AS CASE
 DIGITS = "'^\\s*([+-]?[0-9]+)(\\.0*)?\\s*$'"
 
 WHOLE_KEY = f"""{PREFIX}WHOLE_KEY(x) AS CASE
-  WHEN typeof(x) IN ('VARCHAR', 'BLOB') THEN TRY_CAST(regexp_extract({PREFIX}WRITTEN(x), {DIGITS}, 1) AS BIGINT)
+  WHEN typeof(x) IN ('VARCHAR', 'BLOB') THEN CASE
+    WHEN TRY_CAST(regexp_extract({PREFIX}WRITTEN(x), {DIGITS}, 1) AS BIGINT) BETWEEN -{LARGEST} AND {LARGEST}
+      THEN TRY_CAST(regexp_extract({PREFIX}WRITTEN(x), {DIGITS}, 1) AS BIGINT) END
   WHEN typeof(x) IN {INTEGERS} OR typeof(x) IN {WIDE} OR typeof(x) LIKE 'DECIMAL(%' OR typeof(x) IN {FLOATS}
       OR typeof(x) = 'BOOLEAN' THEN CASE
     WHEN TRY_CAST(x AS BIGINT) BETWEEN -{LARGEST} AND {LARGEST}
       AND (typeof(x) IN {INTEGERS} OR {PREFIX}NUMBER(x) = FLOOR({PREFIX}NUMBER(x))) THEN TRY_CAST(x AS BIGINT) END
   END"""
 """A whole number, NULL for a fraction, and for what is no number."""
+
+IS_KEY = f"""{PREFIX}IS_KEY(x) AS CASE
+  WHEN typeof(x) IN {INTEGERS} THEN TRY_CAST(x AS BIGINT) BETWEEN -{LARGEST} AND {LARGEST}
+  ELSE {PREFIX}WHOLE_KEY(x) IS NOT NULL END"""
+"""Whether there is a whole number."""
+
+KEY = f"""{PREFIX}KEY(x) AS CASE
+  WHEN typeof(x) IN {INTEGERS} THEN TRY_CAST(x AS BIGINT)
+  ELSE {PREFIX}WHOLE_KEY(x) END"""
+"""The whole number where there is one.
+
+Of an integer it is the column itself, and DuckDB joins by a column several times as fast as by anything computed: it
+looks for few keys while it reads, and then reads little else.
+"""
 
 FLOAT_TEXT = f"""{PREFIX}FLOAT_TEXT(x) AS CASE
   WHEN x BETWEEN -{LARGEST} AND {LARGEST} THEN CASE
@@ -88,6 +110,52 @@ DAY = f"""{PREFIX}DAY(x) AS CASE
   WHEN typeof(x) IN ('DATE', 'VARCHAR') THEN TRY_CAST(x AS DATE)
   WHEN typeof(x) = 'BLOB' THEN TRY_CAST({PREFIX}WRITTEN(x) AS DATE) END"""
 """A day, of a time the day that it is on."""
+
+_TIME = "[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\\.[0-9]+)?)?"
+_AHEAD = "Z|([+-][0-9]{2})(?::?([0-9]{2}))?"
+ISO = f"^\\s*([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:[ T]{_TIME})?)\\s*(?:{_AHEAD})?\\s*$"
+"""A time in ISO 8601: what a clock shows, and after it the hours and minutes that the clock is ahead of UTC."""
+
+CUT = f"""{PREFIX}CUT(x) AS regexp_replace(x, '(\\.[0-9]{{6}})[0-9]+$', '\\1')"""
+"""A time without what is finer than a microsecond, which a cast would round."""
+
+TIMESTAMP = f"""{PREFIX}TIMESTAMP(x) AS CASE
+  WHEN typeof(x) LIKE 'TIMESTAMP%' THEN {PREFIX}MOMENT(x)
+  WHEN typeof(x) = 'DATE' THEN TRY_CAST(x AS TIMESTAMP)
+  WHEN typeof(x) IN ('VARCHAR', 'BLOB')
+    THEN TRY_CAST({PREFIX}CUT(regexp_extract({PREFIX}WRITTEN(x), '{ISO}', 1)) AS TIMESTAMP) END"""
+"""A time as it is written; of a text with an offset, what the clock there shows."""
+
+INSTANT = f"""{PREFIX}INSTANT(x) AS CASE
+  WHEN typeof(x) IN ('VARCHAR', 'BLOB') AND regexp_extract({PREFIX}WRITTEN(x), '{ISO}', 2) <> ''
+    THEN timezone('UTC', TRY_CAST(concat(
+      {PREFIX}CUT(regexp_extract({PREFIX}WRITTEN(x), '{ISO}', 1)), regexp_extract({PREFIX}WRITTEN(x), '{ISO}', 2), ':',
+      coalesce(nullif(regexp_extract({PREFIX}WRITTEN(x), '{ISO}', 3), ''), '00')) AS TIMESTAMPTZ))
+  ELSE {PREFIX}TIMESTAMP(x) END"""
+"""A moment in UTC; of a text with an offset, that much earlier."""
+
+CLOCK = f"""{PREFIX}CLOCK(x) AS CASE
+  WHEN typeof(x) IN ('TIME', 'TIME_NS') THEN TRY_CAST(x AS TIME)
+  WHEN typeof(x) IN ('VARCHAR', 'BLOB')
+    THEN TRY_CAST({PREFIX}CUT(regexp_extract({PREFIX}WRITTEN(x), '^\\s*({_TIME})\\s*$', 1)) AS TIME) END"""
+"""A time of day."""
+
+INTERVAL = f"""{PREFIX}INTERVAL(x) AS CASE WHEN x IS NOT NULL THEN
+  least(greatest(datepart('year', x) * 12 + datepart('month', x), -{MOST_MONTHS}), {MOST_MONTHS}) * {MONTH}
+  + least(greatest(datepart('day', x), -{MOST_DAYS}), {MOST_DAYS}) * {DAY_US}
+  + least(greatest(datepart('hour', x) * 3600000000 + datepart('minute', x) * 60000000 + datepart('microsecond', x),
+    -{MOST_DAYS * DAY_US}), {MOST_DAYS * DAY_US}) END"""
+"""The microseconds of an interval, which is kept as months, days and microseconds; each is clipped to a thousand years.
+
+What is missing is asked first, for LEAST and GREATEST pass over it."""
+
+DURATION = f"""{PREFIX}DURATION(x, unit) AS CASE
+  WHEN typeof(x) = 'INTERVAL' THEN TRY_CAST({PREFIX}INTERVAL(TRY_CAST(x AS INTERVAL)) AS DOUBLE) / unit
+  WHEN typeof(x) IN ('VARCHAR', 'BLOB')
+      AND regexp_matches({PREFIX}WRITTEN(x), '^\\s*[+-]?[0-9]{{1,6}}:[0-9]{{2}}(:[0-9]{{2}}(\\.[0-9]+)?)?\\s*$')
+    THEN TRY_CAST({PREFIX}INTERVAL(TRY_CAST({PREFIX}WRITTEN(x) AS INTERVAL)) AS DOUBLE) / unit
+  ELSE {PREFIX}NUMBER(x) END"""
+"""An interval as a number of units, a text such as 1:30:00 among them; a number is one of units already."""
 
 TEXT = f"""{PREFIX}TEXT(x) AS CASE
   WHEN {TEXTS} OR typeof(x) = 'BOOLEAN' OR typeof(x) IN {INTEGERS} OR typeof(x) IN {WIDE} THEN {PREFIX}WRITTEN(x)
@@ -120,18 +188,27 @@ THERE = f"""{PREFIX}THERE(x) AS CASE
 """Whether there is a value, whatever it is; for the custodian, who wants to know how many are not read."""
 
 MACROS = (
-    WRITTEN, NUMBER, WHOLE, WHOLE_KEY, FLOAT_TEXT, DECIMAL_TEXT, MOMENT, DAY, TEXT, TEXT_KEY, TRUTH, THERE
+    WRITTEN, NUMBER, WHOLE, WHOLE_KEY, IS_KEY, KEY, FLOAT_TEXT, DECIMAL_TEXT, MOMENT, DAY,
+    CUT, TIMESTAMP, INSTANT, CLOCK, INTERVAL, DURATION, TEXT, TEXT_KEY, TRUTH, THERE
 )  # fmt: skip
 """Each is made of those before it."""
 
 
-KINDS = {kind.TEXT_KEY: Kind.TEXT, kind.WHOLE_KEY: Kind.INTEGER, kind.TRUTH_KEY: Kind.BOOLEAN, kind.DAY: Kind.DATE}
-READERS = {kind.TEXT_KEY: "TEXT_KEY", kind.WHOLE_KEY: "WHOLE_KEY", kind.TRUTH_KEY: "TRUTH", kind.DAY: "DAY"}
+KINDS = {
+    kind.TEXT_KEY: Kind.TEXT, kind.WHOLE_KEY: Kind.INTEGER, kind.TRUTH_KEY: Kind.BOOLEAN, kind.DAY: Kind.DATE,
+    kind.TIME: Kind.TIMESTAMP, kind.CLOCK: Kind.TIME,
+}  # fmt: skip
+READERS = {
+    kind.TEXT_KEY: "TEXT_KEY", kind.WHOLE_KEY: "WHOLE_KEY", kind.TRUTH_KEY: "TRUTH", kind.DAY: "DAY",
+    kind.TIME: "TIMESTAMP", kind.CLOCK: "CLOCK",
+}  # fmt: skip
 """What columns hold once they are read, and the macros that read them; of numbers their step decides."""
 
 
 def kind_of(column: Column) -> Kind:
     """Return what a column holds once it is read: that follows from the contract."""
+    if zone_of(column) is not None:
+        return Kind.TIMESTAMP
     return KINDS.get(column.kind) or (Kind.INTEGER if _is_whole(column) else Kind.FLOAT)
 
 
@@ -139,9 +216,23 @@ def read(column: Column | None, stored: exp.Expr) -> exp.Expr:
     """Return a column as the contract says; one that it does not describe, such as the unit, as text."""
     if column is None:
         return call_macro("TEXT", stored)
+    if zone_of(column) is not None:
+        return call_macro("INSTANT", stored)
+    if isinstance(column, Numbers) and column.duration is not None:
+        return call_macro("DURATION", stored, exp.convert(int(UNITS[column.duration] * 10**6)))
     if _is_whole(column):
         return call_macro("WHOLE", stored, exp.convert(int(column.low)), exp.convert(int(column.high)))
     return call_macro(READERS.get(column.kind, "NUMBER"), stored)
+
+
+def zone_of(column: Column | None) -> str | None:
+    """Return the time zone whose clock a column is read by, if there is one."""
+    return column.zone if isinstance(column, Numbers) else None
+
+
+def is_whole_key(column: Column | None) -> bool:
+    """Return whether a column is read as a key that is a whole number."""
+    return column is not None and column.kind is kind.WHOLE_KEY
 
 
 def call_macro(macro: str, *arguments: exp.Expr) -> exp.Expr:
@@ -151,6 +242,6 @@ def call_macro(macro: str, *arguments: exp.Expr) -> exp.Expr:
 
 def _is_whole(column: Column) -> TypeGuard[Numbers]:
     """Return whether a column holds whole numbers that can be added up, unlike days."""
-    if not isinstance(column, Numbers) or column.kind is not kind.NUMBER:
+    if not isinstance(column, Numbers) or column.kind is not kind.NUMBER or column.duration is not None:
         return False
     return column.step == 1 and column.low.denominator == 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Mapping
+from glob import glob
 from itertools import islice
 from pathlib import Path
 
@@ -16,10 +17,11 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidContract
 from inbounds.files.csv_text import field_pattern, split_line, unquote
+from inbounds.ledger.values.address import without_secrets
 from inbounds.query.columns.column import Column
-from inbounds.query.columns.kind import DAY, NUMBER, TEXT_KEY, WHOLE_KEY
+from inbounds.query.columns.kind import DAY, NUMBER, TEXT_KEY, TIME, WHOLE_KEY
 from inbounds.query.contract.csv_format import UTF_8, CsvForm, is_utf_8
-from inbounds.query.engines.by_contract import read
+from inbounds.query.engines.by_contract import read, zone_of
 from inbounds.query.engines.csv_shape import FALLBACK, LINES, CsvShape, decode
 from inbounds.query.engines.engine import Fields
 from inbounds.query.engines.utf8_copy import Utf8Copy, open_bytes
@@ -64,8 +66,8 @@ class CsvLines:
         text, form = _text_at(place), self._form
         if column is None or column.kind is TEXT_KEY:
             return text
-        if column.kind is DAY and (how := form.day_format(name)) is not None:
-            return _day(text, how)
+        if (how := time_format(column, form, name)) is not None:
+            return _day(text, how, "DATE" if column.kind is DAY and zone_of(column) is None else "TIMESTAMP")
         is_number = column.kind in (NUMBER, WHOLE_KEY)
         return read(column, _plain_number(text, form) if is_number and not form.has_plain_numbers else text)
 
@@ -99,6 +101,25 @@ def read_files(function: str, pattern: str, options: Mapping[str, exp.Expr]) -> 
     return exp.Table(this=exp.Anonymous(this=function, expressions=[_text(pattern), *arguments]))
 
 
+def read_parquet(pattern: str) -> exp.Expr:
+    """Return the rows of the parquet files that a pattern names."""
+    options = {
+        "union_by_name": exp.true(),  # and by their common type
+        "hive_partitioning": exp.false(),  # a folder named age=5 says nothing about the rows
+    }
+    return read_files("read_parquet", pattern, options)
+
+
+def find_files(pattern: str) -> list[str]:
+    """Return the files that a pattern names on this machine, an address as it is; refuse a pattern that names none."""
+    if "://" in pattern:
+        return [pattern]
+    files = glob(pattern, recursive=True)
+    if not files:
+        raise InvalidContract(f"no file at {without_secrets(pattern)}; a source is relative to the contract's folder")
+    return files
+
+
 def _fields(delimiter: str) -> exp.Expr:
     """Return the list of a line's fields, NULL if its quotes are not in order."""
     # Most lines have no quotes, and to split at the delimiter is quicker than to match.  Of others every field is
@@ -112,15 +133,25 @@ def _fields(delimiter: str) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=_call("CONTAINS", line, _text('"')), true=quoted)], default=plain)
 
 
-def _day(field: exp.Expr, how: str) -> exp.Expr:
-    """Return a day that is written in a format, NULL if it is not.
+def time_format(column: Column, form: CsvForm, name: str) -> str | None:
+    """Return how the days or times of a column are written; None as ISO has them.
+
+    What is said of all columns is about days only, unless it has hours.
+    """
+    how = form.day_format(name) if column.kind in (DAY, TIME) else None
+    is_of_time = how is not None and (name in form.date_formats or "%H" in how or "%I" in how)
+    return how if column.kind is DAY or is_of_time else None
+
+
+def _day(field: exp.Expr, how: str, kind: str) -> exp.Expr:
+    """Return a day or a time that is written in a format, NULL if it is not.
 
     DuckDB reads `epoch` and `infinity` in any format, and a year of two digits where four are meant.
     """
     shape = "".join(
         DIRECTIVES.get(part[1], ".+") if len(part) == 2 else re.escape(part) for part in re.findall("%.|[^%]+", how)
     )
-    day = exp.TryCast(this=_call("TRY_STRPTIME", field, _text(how)), to=exp.DataType.build("DATE"))
+    day = exp.TryCast(this=_call("TRY_STRPTIME", field, _text(how)), to=exp.DataType.build(kind))
     fits = _call("REGEXP_FULL_MATCH", _call("TRIM", field), _text(shape.replace("\\ ", "\\s+")))
     return exp.Case(ifs=[exp.If(this=fits, true=day)])
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime, timedelta
 from functools import cached_property
-from glob import escape, glob, has_magic
+from glob import escape, has_magic
 from typing import Any
 
 from sqlglot import exp
@@ -13,9 +15,10 @@ from sqlglot import exp
 from inbounds.errors import OVERTIME, EngineFailed, InvalidContract
 from inbounds.ledger.values.address import without_secrets
 from inbounds.query.contract.csv_format import CsvForm
-from inbounds.query.engines.by_contract import MACROS, PREFIX, call_macro, kind_of, read
-from inbounds.query.engines.csv_lines import CsvLines, read_files
-from inbounds.query.engines.engine import Dialect, Engine, Fields, Kind
+from inbounds.query.engines.by_contract import MACROS, PREFIX, call_macro, is_whole_key, kind_of, read
+from inbounds.query.engines.catalogue import DeclaredTable, Reference, implies_unique
+from inbounds.query.engines.csv_lines import CsvLines, find_files, read_files, read_parquet
+from inbounds.query.engines.engine import ColumnTypes, Dialect, Engine, Fields, Kind, join_texts, nested_kind
 from inbounds.query.engines.frames import Wanted, to_readable
 from inbounds.query.engines.timeout import interrupting
 
@@ -32,10 +35,30 @@ KINDS = {
     "VARCHAR": Kind.TEXT,
     "BOOLEAN": Kind.BOOLEAN,
     "DATE": Kind.DATE,
+    "TIMESTAMP WITH TIME ZONE": Kind.INSTANT,
+    "TIME": Kind.TIME,
+    "INTERVAL": Kind.INTERVAL,
     "UUID": Kind.UUID,
     '"NULL"': Kind.NOTHING,
 }
 
+
+USUAL_SCHEMA = "main"
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""A name that needs no quotes, unless it is a word of SQL."""
+
+TABLES = """
+    SELECT table_name, table_name IN (SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved')
+    FROM information_schema.tables WHERE table_schema = ? AND table_catalog = current_database() ORDER BY table_name
+"""
+CONSTRAINTS = """
+    SELECT table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
+    FROM duckdb_constraints()
+    WHERE schema_name = ? AND database_name = current_database()
+        AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+    ORDER BY constraint_type = 'PRIMARY KEY' DESC, constraint_index
+"""
+"""What a database declares: first primary keys, then what is unique, and what refers to other tables."""
 
 EXACT_DIGITS = 15
 """Decimals of so many digits are quotients of two doubles, and so converted by one rounding."""
@@ -50,6 +73,10 @@ class DuckDialect(Dialect):
         """Return a small integer in a byte if it fits: grouping by a byte needs no hash table."""
         kind = "UTINYINT" if most <= 256 else "USMALLINT"
         return exp.TryCast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
+
+    def cut_list(self, texts: Sequence[str]) -> exp.Expr:
+        joined, separator = join_texts(texts)
+        return exp.Anonymous(this="STRING_SPLIT", expressions=[self.text(joined), self.text(separator)])
 
     def as_double(self, value: exp.Expr, kind: Kind) -> exp.Expr:
         """Return a number as a double; a wide decimal by way of text, so that it is rounded once."""
@@ -68,6 +95,18 @@ class DuckDialect(Dialect):
     def as_timestamp(self, value: exp.Expr) -> exp.Expr:
         """Return a timestamp in microseconds: no date is beyond those, and in nanoseconds most are."""
         return exp.TryCast(this=value.copy(), to=exp.DataType.build("TIMESTAMP", dialect="duckdb"))
+
+    def microseconds(self, value: exp.Expr, since: datetime, kind: Kind) -> exp.Expr:
+        """Return the difference of two numbers of microseconds since 1970."""
+        start = (since - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+        return exp.Sub(this=_call("EPOCH_US", value), expression=exp.paren(exp.convert(start)))
+
+    def clock_microseconds(self, value: exp.Expr) -> exp.Expr:
+        return _call("EPOCH_US", value)
+
+    def interval_microseconds(self, value: exp.Expr) -> exp.Expr:
+        """Return the sum of months, days and microseconds, each of which is kept apart and clipped."""
+        return call_macro("INTERVAL", value)
 
 
 class DuckDB(Engine):
@@ -96,8 +135,8 @@ class DuckDB(Engine):
         self._path = path
         self._wanted = wanted
         self._lines = lines
-        self._has_collations = wanted is None
-        """Whether a text may be compared other than by its bytes: in files of rows none is."""
+        self._type_names: dict[str, str] = {}
+        self.has_collations = wanted is None  # in files of rows and frames there are none
 
     @classmethod
     def of_parquet(cls, pattern: str, wanted: Wanted | None = None) -> DuckDB:
@@ -106,42 +145,65 @@ class DuckDB(Engine):
         With one, each file is read by itself: DuckDB would give a column of several the type that all of them can be
         turned into, and that one file of texts makes of the number 1.0 in another the text 1.0, and a second unit.
         """
-        paths, connection = _find_files(pattern), _connect()
+        paths, connection = find_files(pattern), connect_to_memory()
         if wanted is None:
-            return cls(connection, _parquet(pattern))
+            return cls(connection, read_parquet(pattern))._without_collations()
         # Each file is opened by a pattern that names it alone, so what is magic in its name is escaped.
         if "://" not in pattern:
             paths = [escape(path) for path in sorted(paths)]
         elif has_magic(pattern):
             paths = _list_files(connection, pattern)
-        return cls(connection, _parquet(pattern), wanted=wanted, files=tuple(map(_parquet, paths)))
+        return cls(connection, read_parquet(pattern), wanted=wanted, files=tuple(map(read_parquet, paths)))
 
     @classmethod
     def of_csv(cls, pattern: str, wanted: Wanted, form: CsvForm) -> DuckDB:
         """Open the csv files that a pattern names; nothing is guessed from their rows."""
-        lines = CsvLines(pattern, _find_files(pattern), form)
-        return cls(_connect(), lines.relation(wanted), wanted=wanted, lines=lines)
+        lines = CsvLines(pattern, find_files(pattern), form)
+        return cls(connect_to_memory(), lines.relation(wanted), wanted=wanted, lines=lines)
+
+    @classmethod
+    def of_public_csv(cls, pattern: str, form: CsvForm) -> DuckDB:
+        """Open public csv files, whose columns are what their rows look like."""
+        find_files(pattern)
+        options = {
+            "header": exp.true(),
+            "delim": exp.Literal.string(form.delimiter or ","),
+            "union_by_name": exp.true(),
+        }
+        return cls(connect_to_memory(), read_files("read_csv", pattern, options))._without_collations()
 
     @classmethod
     def of_frame(cls, frame: Any, wanted: Wanted) -> DuckDB:
-        """Read a pandas, polars or Arrow table where it is."""
-        connection = _connect()
+        """Read a pandas, polars or Arrow table where it is, and what else Arrow can read as it is now."""
+        connection = connect_to_memory()
         connection.execute("SET GLOBAL pandas_analyze_sample = 0")  # types are not to be guessed from rows
         try:
             engine = cls(connection, exp.to_table("frame"), frame=to_readable(frame, wanted), wanted=wanted)
             engine._cursor()
         except (duckdb.Error, TypeError, ImportError) as problem:
             got = f"{type(frame).__name__} ({type(problem).__name__})"
-            raise InvalidContract(f"a frame must be a pandas, polars or Arrow table, got {got}; convert it") from None
+            remedy = "convert it, or pip install pyarrow" if isinstance(problem, ImportError) else "convert it"
+            raise InvalidContract(
+                f"a frame must be a pandas, polars, Arrow or DuckDB table, got {got}; {remedy}"
+            ) from None
         return engine
+
+    def _without_collations(self) -> DuckDB:
+        """Return it as files are, in which texts are compared by their bytes."""
+        self.has_collations = False
+        return self
 
     def kinds(self) -> dict[str, Kind]:
         """Return what each column holds: of files and frames that are read as the contract says, what that says."""
         stored = self._stored_kinds()
         if self._wanted is None:
-            return stored
+            return ColumnTypes(stored, self._type_names)
         read_as = {name: Kind.TEXT if column is None else kind_of(column) for name, column in self._wanted.items()}
         return {name: kind for name, kind in read_as.items() if name in stored}
+
+    def column_names(self) -> list[str]:
+        # A header, or names of a frame, may be a row that somebody took for them: then only what the contract names is.
+        return list(self._stored_kinds() if self._lines is None and self._frame is None else self.kinds())
 
     def _stored_kinds(self) -> dict[str, Kind]:
         """Return what the columns are called, and what they hold before they are read as the contract says."""
@@ -165,31 +227,42 @@ class DuckDB(Engine):
     def _columns_of(self, file: exp.Expr) -> dict[str, Kind]:
         statement = exp.select("*").from_(file).sql(dialect="duckdb")
         rows = self._cursor().execute(f"DESCRIBE {statement}").fetchall()
+        self._type_names |= {name: kind for name, kind, *_ in rows}
         return {name: _kind(kind) for name, kind, *_ in rows}
 
-    def relation(self) -> exp.Expr:
+    def relation(self, matched: Collection[str] = ()) -> exp.Expr:
         if self._wanted is None or self._lines is not None:
             return self._relation.copy()
         wanted = self._wanted
-        return self._select_each(lambda name, stored: exp.alias_(read(wanted[name], stored), name, quoted=True))
+        keys = [name for name in matched if is_whole_key(wanted.get(name))]
 
-    def _select_each(self, select: Callable[[str, exp.Expr], exp.Expr], *first: exp.Expr) -> exp.Expr:
+        def select(name: str, stored: exp.Expr) -> exp.Expr:
+            value = call_macro("KEY", stored) if name in keys else read(wanted[name], stored)
+            return exp.alias_(value, name, quoted=True)
+
+        return self._select_each(select, keys=keys)
+
+    def _select_each(
+        self, select: Callable[[str, exp.Expr], exp.Expr], *first: exp.Expr, keys: Collection[str] = ()
+    ) -> exp.Expr:
         """Return the rows of each file one after the other, with what is selected of each column, given its value.
 
-        In a file that lacks a column, that is missing.
+        In a file that lacks a column, that is missing.  Rows without one of the `keys`, whole numbers, are left out.
         """
         names = list(self.kinds())
         selects = []
         for file, columns in zip(self._files, self._columns, strict=True):
             values = [_column(name) if name in columns else exp.null() for name in names]
-            selected = [select(name, value) for name, value in zip(names, values, strict=True)]
-            selects.append(exp.select(*first, *selected).from_(file.copy(), copy=False))
+            # Of a table without any column of the contract there are still rows to count.
+            selected = [select(name, value) for name, value in zip(names, values, strict=True)] or [exp.true()]
+            there = [call_macro("IS_KEY", value) for name, value in zip(names, values, strict=True) if name in keys]
+            selects.append(exp.select(*first, *selected).from_(file.copy(), copy=False).where(*there, copy=False))
         rows = exp.union(*selects, distinct=False, copy=False) if len(selects) > 1 else selects[0]
         return rows.subquery("t")
 
     def bytes_of(self, value: exp.Expr) -> exp.Expr:
         """Return a text that is compared by its bytes, as it is unless it may have a collation."""
-        return super().bytes_of(value) if self._has_collations else exp.cast(value.copy(), "VARCHAR")
+        return super().bytes_of(value) if self.has_collations else exp.cast(value.copy(), "VARCHAR")
 
     def fields(self) -> Fields | None:
         """Return what is in files and frames before it is read as the contract says."""
@@ -206,9 +279,19 @@ class DuckDB(Engine):
 
         return Fields(self._select_each(mark, exp.alias_(exp.true(), "w")), names)
 
+    def declares_unique(self, columns: Collection[str]) -> bool | None:
+        if self._path is None or not isinstance(self._relation, exp.Table):
+            return None
+        table = self._relation
+        with self._cursor() as cursor:
+            declared = _read_constraints(cursor, table.db or USUAL_SCHEMA)
+        own = [of for of in declared if of[0].lower() == table.name.lower() and of[1] != "FOREIGN KEY"]
+        return implies_unique([key for _, _, key, *_ in own], columns)
+
     def reads(self, other: Engine) -> bool:
         """Return whether a statement here can read the other table: a file of rows, or a table of the same database."""
-        return isinstance(other, DuckDB) and other._frame is None and other._path in (None, self._path)
+        places = (None, self._path)
+        return isinstance(other, DuckDB) and not other.is_alone and other._frame is None and other._path in places
 
     def run(self, statement: str) -> list[tuple[int, ...]]:
         overtime = False
@@ -239,14 +322,48 @@ class DuckDB(Engine):
 
 def open_table(path: str, table: str) -> DuckDB:
     """Open a table of a DuckDB file, for reading only."""
-    _find_files(path)
+    return DuckDB(_open_file(path), exp.to_table(table, dialect="duckdb"), path=path)
+
+
+def list_tables(path: str, schema: str | None = None) -> list[DeclaredTable]:
+    """Return the tables and views in a schema of a DuckDB file, and what is declared of them."""
+    with _open_file(path) as connection:
+        names = connection.execute(TABLES, [schema or USUAL_SCHEMA]).fetchall()
+        declared = _read_constraints(connection, schema or USUAL_SCHEMA)
+    tables = []
+    for name, is_reserved in names:
+        own = [constraint for constraint in declared if constraint[0] == name]
+        keys = tuple(tuple(columns) for _, kind, columns, *_ in own if kind != "FOREIGN KEY")
+        references = tuple(
+            Reference(tuple(columns), to, tuple(others))
+            for _, kind, columns, to, others in own
+            if kind == "FOREIGN KEY"
+        )
+        parts = [_write_name(schema)] if schema is not None else []
+        written = ".".join([*parts, _write_name(name, quoted=is_reserved)])
+        tables.append(DeclaredTable(name, written, keys, references))
+    return tables
+
+
+def _open_file(path: str) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB file for reading only."""
+    find_files(path)
     try:
-        connection = duckdb.connect(path, read_only=True)
+        return duckdb.connect(path, read_only=True)
     except duckdb.Error as problem:
         raise InvalidContract(
             f"cannot open {without_secrets(path)} as a DuckDB file ({type(problem).__name__}); check that it is one"
         ) from None
-    return DuckDB(connection, exp.to_table(table, dialect="duckdb"), path=path)
+
+
+def _read_constraints(connection: duckdb.DuckDBPyConnection, schema: str) -> list[tuple[Any, ...]]:
+    return connection.execute(CONSTRAINTS, [schema]).fetchall()
+
+
+def _write_name(name: str, *, quoted: bool = False) -> str:
+    """Write the name of a table, in quotes if it needs them."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"' if quoted or PLAIN_NAME.fullmatch(name) is None else name
 
 
 def _list_files(connection: duckdb.DuckDBPyConnection, pattern: str) -> list[str]:
@@ -262,16 +379,7 @@ def _list_files(connection: duckdb.DuckDBPyConnection, pattern: str) -> list[str
     return files
 
 
-def _parquet(pattern: str) -> exp.Expr:
-    """Return the rows of the parquet files that a pattern names."""
-    options = {
-        "union_by_name": exp.true(),  # and by their common type
-        "hive_partitioning": exp.false(),  # a folder named age=5 says nothing about the rows
-    }
-    return read_files("read_parquet", pattern, options)
-
-
-def _connect() -> duckdb.DuckDBPyConnection:
+def connect_to_memory() -> duckdb.DuckDBPyConnection:
     """Connect to a database in memory; what does not fit there goes where other temporary files are."""
     connection = duckdb.connect(":memory:", config={"temp_directory": tempfile.gettempdir()})
     _create_macros(connection)
@@ -284,18 +392,12 @@ def _create_macros(connection: duckdb.DuckDBPyConnection, *, temporary: bool = F
     connection.execute("; ".join(f"CREATE {kind} {macro}" for macro in MACROS))
 
 
+def _call(name: str, value: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=[value.copy()])
+
+
 def _column(name: str) -> exp.Expr:
     return exp.column(exp.to_identifier(name, quoted=True))
-
-
-def _find_files(pattern: str) -> list[str]:
-    """Return the files that a pattern names on this machine, an address as it is; refuse a pattern that names none."""
-    if "://" in pattern:
-        return [pattern]
-    files = glob(pattern, recursive=True)
-    if not files:
-        raise InvalidContract(f"no file at {without_secrets(pattern)}; a source is relative to the contract's folder")
-    return files
 
 
 def _kind(name: str) -> Kind:
@@ -303,4 +405,4 @@ def _kind(name: str) -> Kind:
         return Kind.DECIMAL if int(name[8:].split(",", 1)[0]) <= EXACT_DIGITS else Kind.WIDE_DECIMAL
     if name.startswith("ENUM"):
         return Kind.TEXT
-    return KINDS.get(name, Kind.OTHER)
+    return KINDS.get(name) or nested_kind(name)

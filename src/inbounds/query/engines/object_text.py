@@ -6,14 +6,15 @@ Nothing here can fail on any object: what has no such text is missing.
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from uuid import UUID
 
 import numpy as np
 
-from inbounds.query.columns.column import Column
-from inbounds.query.columns.kind import DAY, NUMBER, TEXT_KEY, WHOLE_KEY, ValueKind
+from inbounds.bounds.times import UNITS
+from inbounds.query.columns.column import Column, Numbers
+from inbounds.query.columns.kind import CLOCK, DAY, NUMBER, TEXT_KEY, TIME, WHOLE_KEY, ValueKind
 from inbounds.query.engines.by_contract import ESCAPED, LARGEST
 
 MOST_DIGITS = 40
@@ -23,7 +24,10 @@ MOST_DIGITS = 40
 def object_text(value: object, column: Column | None) -> str | None:
     """Return what a value is read as in a column of the contract, or in that of the unit; None if it does not fit."""
     try:
-        return _text(_to_plain(value), None if column is None else column.kind)
+        plain = _to_plain(value)
+        if isinstance(column, Numbers) and isinstance(plain, date | time | timedelta):
+            return _time_text(plain, column)
+        return _text(plain, None if column is None else column.kind)
     except Exception:  # noqa: BLE001  any object can be in a column, and none may make a question fail
         return None
 
@@ -32,6 +36,8 @@ def _to_plain(value: object) -> object:
     """Return a scalar of NumPy as one of Python, and bytes as a text."""
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()
+    if isinstance(value, np.timedelta64):
+        return value.astype("timedelta64[us]").item()
     plain = value.item() if isinstance(value, np.generic) else value
     return _bytes_text(bytes(plain)) if isinstance(plain, bytes | bytearray) else plain
 
@@ -54,9 +60,6 @@ def _text(value: object, kind: ValueKind | None) -> str | None:  # noqa: PLR0911
     if isinstance(value, str):
         value.encode()  # which refuses what is no text
         return str(value)
-    if kind is DAY:
-        day = value.date() if isinstance(value, datetime) else value
-        return day.isoformat() if isinstance(day, date) else None
     if isinstance(value, bool):
         return str(int(value)) if kind in (NUMBER, WHOLE_KEY) else str(value).lower()
     if isinstance(value, int | float | Decimal):
@@ -66,6 +69,24 @@ def _text(value: object, kind: ValueKind | None) -> str | None:  # noqa: PLR0911
     if isinstance(value, date):  # or the time at which it begins
         return date(value.year, value.month, value.day).isoformat()
     return str(value) if isinstance(value, UUID) else None
+
+
+def _time_text(value: date | time | timedelta, column: Numbers) -> str | None:
+    """Return a day or a time as a column of days or times has it, and a duration in the unit of the column."""
+    if value != value:  # noqa: PLR0124  NaT differs from itself
+        return None
+    if isinstance(value, timedelta):
+        unit = None if column.duration is None else int(UNITS[column.duration] * 10**6)
+        return None if unit is None else repr(float(value // timedelta(microseconds=1)) / unit)
+    if isinstance(value, time):
+        return value.replace(tzinfo=None).isoformat() if column.kind is CLOCK else None
+    if isinstance(value, datetime) and value.tzinfo is not None:  # in UTC for the clock of a zone, else as it shows
+        value = (value.astimezone(UTC) if column.zone is not None else value).replace(tzinfo=None)
+    if column.kind is TIME or (column.kind is DAY and column.zone is not None):
+        return value.isoformat()
+    if column.kind is not DAY:
+        return None
+    return (value.date() if isinstance(value, datetime) else value).isoformat()
 
 
 def _number(value: float | Decimal, kind: ValueKind | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,9 @@ import duckdb
 from sqlglot import exp
 
 INT64 = range(-(2**63), 2**63)
+
+TIMES: dict[type, str] = {date: "DATE", datetime: "TIMESTAMP", time: "TIME"}
+"""The types of days and times."""
 
 
 def parquet_bytes(columns: Mapping[str, Sequence[Any]]) -> bytes:
@@ -38,7 +41,8 @@ def _type(values: Sequence[Any]) -> str:
         return "BIGINT" if all(value in INT64 for value in values if value is not None) else "DOUBLE"
     if kinds <= {int, float}:
         return "DOUBLE"
-    return "DATE" if kinds == {date} else "VARCHAR"
+    (kind,) = kinds if len(kinds) == 1 else (str,)
+    return TIMES.get(kind, "VARCHAR")
 
 
 def _cells(values: Sequence[Any]) -> list[Any]:

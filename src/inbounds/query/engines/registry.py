@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
 from typing import Any
 
 from inbounds.ledger.values.address import is_address, is_server
@@ -19,6 +22,8 @@ class SourceKind:
     endings: tuple[str, ...] = ()
     database: str | None = None
     """What a message calls it, if it holds tables by their names, which `open_table` of the engine's module opens."""
+    password_place: str | None = None
+    """Where the password of a server is kept, since a contract is public; None for what is no server."""
 
     @property
     def engine(self) -> Any:
@@ -32,13 +37,18 @@ class SourceKind:
 
 
 SPARK = SourceKind("spark")
-POSTGRES = SourceKind("postgres", database="a table in PostgreSQL")
+POSTGRES = SourceKind("postgres", database="a table in PostgreSQL", password_place="PGPASSWORD or ~/.pgpass")
+CLICKHOUSE = SourceKind("clickhouse", database="a table in ClickHouse", password_place="CLICKHOUSE_PASSWORD")
 DUCKDB_FILE = SourceKind("duckdb", (".duckdb", ".db", ".ddb"), "a DuckDB file")
+SQLITE = SourceKind("sqlite", (".sqlite", ".sqlite3"), "a SQLite file")
 CSV = SourceKind("duckdb", CSV_ENDINGS)
 PARQUET = SourceKind("duckdb", (".parquet", ".pq"))
 
-FILES = (DUCKDB_FILE, CSV, PARQUET)
-WRITTEN = ("a .parquet or .csv path or glob", "a .duckdb file", "a postgresql:// address")
+FILES = (DUCKDB_FILE, SQLITE, CSV, PARQUET)
+SQLITE_START = b"SQLite format 3\0"
+"""How every SQLite file begins, whatever it is called."""
+CLICKHOUSE_ADDRESSES = ("clickhouse://", "clickhouses://")
+WRITTEN = ("a .parquet or .csv path or glob", "a .duckdb or .sqlite file", "a postgresql:// or clickhouse:// address")
 """How sources are written, in the words of a refusal; one in Spark needs a session, and so is only for Python."""
 
 
@@ -48,9 +58,21 @@ def source_kind(source: str) -> SourceKind | None:
         return SPARK
     if is_server(source):
         return POSTGRES
+    if source.startswith(CLICKHOUSE_ADDRESSES):
+        return CLICKHOUSE
     if is_address(source) and "://" not in source:
         return None
     return next((kind for kind in FILES if source.lower().endswith(kind.endings)), None)
+
+
+def kind_at(kind: SourceKind, path: str) -> SourceKind:
+    """Return what a file is that may be of two kinds by its name: `.db` is the ending of either database."""
+    files = glob(path) if kind == DUCKDB_FILE else []
+    for file in files:
+        with suppress(OSError), Path(file).open("rb") as opened:
+            if opened.read(len(SQLITE_START)) == SQLITE_START:
+                return SQLITE
+    return kind
 
 
 def engine_module(name: str) -> Any:
