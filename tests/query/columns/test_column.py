@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import MOST_STEPS, Column, Keys, Numbers, as_value, refuse_column
-from inbounds.query.columns.kind import DAY, NUMBER, OF_KEYS
+from inbounds.query.columns.kind import OF_BOUNDS, OF_KEYS
 from inbounds.query.expressions.condition import Comparison
 from inbounds.query.tables.column_types import FITTING
 from tests.helpers.oracle import COMPARED, nearest
@@ -127,4 +127,4 @@ def test_a_constant_is_written_in_one_way(column: Column, told: object, written:
 
 def test_every_kind_fits_some_type() -> None:
     """Whatever a column holds, there are types of a database for it."""
-    assert {NUMBER, DAY, *OF_KEYS.values()} == set(FITTING)
+    assert {*OF_BOUNDS.values(), *OF_KEYS.values()} == set(FITTING)

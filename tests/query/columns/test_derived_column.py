@@ -162,6 +162,8 @@ class Machine:
         there = [one for one in given if one is not None]
         if len(there) < len(given):
             return None
+        if isinstance(number, w.Picked):
+            return number.numbers[there[0]]
         if isinstance(number, w.Total):
             return number.plus + sum(a * b for a, b in zip(number.factors, there, strict=True))
         if isinstance(number, w.DayPart):
@@ -406,7 +408,8 @@ SAME: list[tuple[str, Query]] = [
     ("SELECT COUNT(*) FROM t WHERE UPPER(k) = 'NORTH'", DATASET.count().where(k.upper() == "NORTH")),
     ("SELECT AVG(CASE WHEN a > 1 THEN 1 ELSE 0 END) FROM t", DATASET.mean(case((a > 1, 1), otherwise=0))),
     ("SELECT AVG(CASE WHEN a > 1 THEN 1 ELSE 0 END) FROM t", DATASET.proportion("a > 1")),
-    ("SELECT SUM(CASE WHEN a > 1 THEN b END) FROM t", DATASET.sum(case((a > 1, b)))),
+    ("SELECT SUM(CASE WHEN a > 1 THEN b END) FROM t", DATASET.sum(b).where(a > 1)),
+    ("SELECT SUM(CASE WHEN a > 1 THEN b ELSE 1 END) FROM t", DATASET.sum(case((a > 1, b), otherwise=1))),
     ("SELECT SUM(ROUND(b, 1)) FROM t", DATASET.sum(round(b, 1))),
     ("SELECT SUM(CEIL(b)) FROM t", DATASET.sum(math.ceil(b))),
     ("SELECT HISTOGRAM(a * b, 5) FROM t", DATASET.histogram("a * b", 5)),
@@ -423,19 +426,25 @@ def test_both_ways_of_asking_are_one_question(text: str, query: Query) -> None:
 
 
 REFUSED = [
-    ("SELECT COUNT(*) FROM t GROUP BY DATE_TRUNC('hour', d)", "DATE_TRUNC goes to a year, quarter", "DATE_TRUNC"),
+    (
+        "SELECT COUNT(*) FROM t GROUP BY DATE_TRUNC('hour', d)",
+        "DATE_TRUNC to the hour takes a time, but d is a date",
+        "DATE_TRUNC",
+    ),
+    ("SELECT COUNT(*) FROM t GROUP BY DATE_TRUNC('century', d)", "DATE_TRUNC goes to a year, quarter", "DATE_TRUNC"),
     ("SELECT COUNT(*) FROM t GROUP BY DATE_TRUNC(d)", "DATE_TRUNC cannot take 1 arguments", "d"),
-    ("SELECT HOUR(d), COUNT(*) FROM t GROUP BY HOUR(d)", "HOUR needs times of day, but columns hold dates", "d"),
-    ("SELECT COUNT(*) FROM t GROUP BY EXTRACT(hour FROM d)", "HOUR needs times of day", "d"),
-    ("SELECT COUNT(*) FROM t GROUP BY EXTRACT(dow FROM d)", "write WEEKDAY", "d"),
+    (
+        "SELECT HOUR(d), COUNT(*) FROM t GROUP BY HOUR(d)",
+        "HOUR takes a time, but d is a date; name a column",
+        "HOUR(d)",
+    ),
+    ("SELECT COUNT(*) FROM t GROUP BY EXTRACT(hour FROM d)", "HOUR takes a time, but d is a date", "d"),
     ("SELECT AVG(a / b) FROM t", "a / b divides by a value that may be zero; divide by a constant", "a / b"),
     ("SELECT AVG(a / 0) FROM t", "divides by zero", "a / 0"),
-    ("SELECT AVG(a % 2) FROM t", "write x - FLOOR", "a % 2"),
     ("SELECT AVG(SQRT(a)) FROM t", "SQRT is not supported; functions of columns", "SQRT"),
     ("SELECT AVG(1 + SQRT(a)) FROM t", "SQRT is not supported; functions of columns are ABS", "a"),
     ("SELECT AVG(ROUND(a, b)) FROM t", "ROUND takes a whole number of digits", "a, b"),
     ("SELECT AVG(ABS(a, b)) FROM t", "ABS cannot take 2 arguments", "a, b"),
-    ("SELECT AVG(CASE a WHEN 1 THEN 2 END) FROM t", "CASE takes conditions", "a"),
     ("SELECT AVG(1 + 1) FROM t", "a column is needed here", "1 + 1"),
     ("SELECT AVG(a + (SELECT 1)) FROM t", "a column is needed here", "1"),
     ("SELECT MONTH(d), COUNT(*) FROM t", "selected but not in GROUP BY", "d"),
@@ -458,7 +467,6 @@ REFUSED = [
     ("SELECT COUNT(*) FROM t WHERE n LIKE 'x'", "n holds no text", None),
     ("SELECT COUNT(*) FROM t WHERE k LIKE 5", "LIKE takes text", "5"),
     ("SELECT COUNT(*) FROM t WHERE UPPER(k) = 'north'", "not a category of UPPER", None),
-    ("SELECT SUM(b * b * b * b * b * b * b * b * b * b * b * b) FROM t", "round it, as in ROUND|62 bits", None),
     ("SELECT COUNT(*) FROM t GROUP BY x * y", "possible values to group by", None),
 ]
 
@@ -545,7 +553,7 @@ def test_a_contract_can_make_columns(files: InParquet) -> None:
         ('p.from = "q + 1"\nq.from = "p + 1"', "is derived from itself"),
         ('p.from = "p + 1"', "p is derived from itself"),
         ('p.from = "nothing + 1"', "has no column 'nothing'"),
-        ('p.from = "HOUR(d)"', "HOUR needs times of day"),
+        ('p.from = "HOUR(d)"', "HOUR takes a time, but d is a date"),
         ('p.from = "a +"', "not SQL"),
         ("p.from = 5", "from must be a text"),
         ('p.from = "a + 1"\np.bounds = "[0, 1]"', "its bounds follows; leave it out"),

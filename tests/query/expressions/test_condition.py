@@ -193,7 +193,7 @@ def test_conditions_are_joined_with_conditions_only(other: Any) -> None:
         (column("age").between(None, 5), "finite number"),
         (column("day") > 5, "holds dates"),
         (column("day") > "x", "holds dates"),
-        (column("day") > datetime(2026, 1, 1), "holds dates"),
+        (column("day") > datetime(2026, 1, 1, 12), "holds dates"),
         (5, "where takes a condition"),
         (None, "where takes a condition"),
         (True, "where takes a condition"),

@@ -67,3 +67,10 @@ def starts_between(name: str, low: int, high: int) -> tuple[Fraction, ...] | Non
             return tuple(reversed(starts))
         day = start_of(name, day - 1)
     return None
+
+
+DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTH_NAMES = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""The columns of a table, as the contract describes them: numbers or days within bounds, or public keys.
+"""The columns of a table, as the contract describes them: numbers, days or times within bounds, or public keys.
 
 Whatever a table holds, a statement turns it into an integer: for numbers the index of the nearest possible value,
 counted from the least one, for keys their place in the list.  What is missing, or no key, is NULL.
@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import dataclass, field, replace
+from datetime import date, time
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, cast
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
+from inbounds.bounds.times import DAY as DAY_SECONDS
+from inbounds.bounds.times import write_duration
+from inbounds.display.suggestion import suggest
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import Number, shown
 from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.kind import OF_KEYS, TRUTH_KEY, BoundedKind, ValueKind, kind_of
 from inbounds.query.expressions.condition import Comparison
-from inbounds.query.expressions.node import ColumnRef, Node
+from inbounds.query.expressions.node import ColumnRef, Node, literal
 
 STEPS = 26
 """A column without a step is cut into 2**26 to 2**28 steps: rounding a value to one moves it by less than 1e-8 of the
@@ -69,10 +72,16 @@ class _Coded(ABC):
 
 @dataclass(frozen=True)
 class Numbers(_Coded):
-    """A column of numbers or days."""
+    """A column of numbers, days or times."""
 
     name: str
     bounds: Bounds
+    listed: tuple[int, ...] = field(default=(), repr=False, kw_only=True)
+    """The values that it is grouped by, if the contract gives keys beside its bounds."""
+    zone: str | None = field(default=None, kw_only=True)
+    """The time zone whose clock is read, if the table holds moments rather than what a clock shows."""
+    duration: str | None = field(default=None, kw_only=True)
+    """The unit of time that intervals of the table are counted in, if it holds such."""
     has_order = True
     """Whether a value can be above another."""
     within: ClassVar[str | None] = None
@@ -163,7 +172,8 @@ class Numbers(_Coded):
 
     def nearest(self, text: str) -> int:
         """Return the code of a field of a public table, clipped as in any table; raises ValueError."""
-        return max(0, min(self.steps, math.floor(self._place(text) + Fraction(1, 2))))
+        more = Fraction(0) if self.kind.rounds_down else Fraction(1, 2)
+        return max(0, min(self.steps, math.floor(self._place(text) + more)))
 
     def exact(self, text: str) -> int | None:
         """Return the code of a possible value by its text in a public table, None if it is none."""
@@ -232,20 +242,30 @@ class Keys(_Coded):
         """The place of each key in the list, by its text."""
         return {key_text(key): place for place, key in enumerate(self.keys)}
 
+    @cached_property
+    def _codes(self) -> dict[Key, int]:
+        return {key: place for place, key in enumerate(self.keys)}
+
+    def _code(self, value: object) -> int | None:
+        """Return the place of a key, None if it is none; True is no 1."""
+        return self._codes.get(value) if type(value) is type(self.keys[0]) else None
+
     def code(self, value: object) -> int:
         """Return the place of a key in the list."""
-        for place, key in enumerate(self.keys):
-            if type(key) is type(value) and key == value:
-                return place
-        known = ", ".join(map(repr, self.keys[:5])) + (", …" if len(self.keys) > 5 else "")
-        raise InvalidQuestion(f"{shown(value)} is not a category of {self.name}; its categories are {known}")
+        if (place := self._code(value)) is not None:
+            return place
+        raise InvalidQuestion(f"{shown(value)} is not a category of {self.name}; {self._suggest(value)}")
+
+    def _suggest(self, value: object) -> str:
+        """Say which category may have been meant, as it is typed; categories are public."""
+        is_text = isinstance(self.keys[0], str)
+        word = value if isinstance(value, str | bool) else str(value)
+        return suggest(word, map(key_text, self.keys), "its categories are", write=literal if is_text else str)
 
     def find(self, value: object) -> int | None:
         """Return the place of a key, given as it is or as its text; None if there is none."""
-        for place, key in enumerate(self.keys):
-            if (type(value) is type(key) and value == key) or (isinstance(value, str) and value == key_text(key)):
-                return place
-        return None
+        place = self._code(value)
+        return self.places.get(value) if place is None and isinstance(value, str) else place
 
     def constant(self, value: object) -> Any:
         """Return the key that something is."""
@@ -290,6 +310,8 @@ def refuse_column(column: Numbers) -> str | None:  # noqa: PLR0911  one for each
         return "bounds of a column must have a step above 1e-150; use another unit of measurement in the table"
     if column.steps < 1:
         return "bounds of a column must contain at least two values; leave out a constant column"
+    if column.kind.rounds_down and (DAY_SECONDS / column.step).denominator != 1:
+        return f"steps of times must go into a day, got {write_duration(column.step)}; write step 1s, 15min, 1h or 1d"
     if column.steps > MOST_STEPS:
         return f"bounds must span at most 2^35 steps, got {column.steps}; choose a coarser step"
     farthest = max(abs(column.low), abs(column.high)) / column.step
@@ -298,8 +320,8 @@ def refuse_column(column: Numbers) -> str | None:  # noqa: PLR0911  one for each
     return None
 
 
-def as_value(column: Numbers, value: Fraction) -> Number | date:
-    """Return a value of a column as people write it: an int, a date, or a float."""
+def as_value(column: Numbers, value: Fraction) -> Number | date | time:
+    """Return a value of a column as people write it: an int, a date, a time, or a float."""
     answer = column.bounds.as_answer(value)
     return float(answer) if isinstance(answer, Fraction) else answer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, time, timedelta
 from fractions import Fraction
 from functools import cached_property
 
@@ -12,8 +12,11 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidQuestion, LatticeTooFine
 from inbounds.query.columns import integer_expression as w
-from inbounds.query.columns.calendar_parts import LAST, PART, parts_between, start_of, starts_between
+from inbounds.query.columns import text_keys, time_parts
+from inbounds.query.columns.alignment import align
+from inbounds.query.columns.calendar_parts import PART
 from inbounds.query.columns.column import LARGEST, MOST_STEPS, Column, Keys, Numbers
+from inbounds.query.columns.day_texts import HOUR, write_day, write_hour
 from inbounds.query.columns.expression_bounds import (
     Reading,
     choose,
@@ -22,16 +25,21 @@ from inbounds.query.columns.expression_bounds import (
     first_of,
     floor,
     linear,
+    remainder,
     round_to,
+    round_too_fine,
     size,
     times,
 )
 from inbounds.query.columns.integer_expression import Whole
-from inbounds.query.columns.kind import DAY
-from inbounds.query.expressions.arithmetic import Binary, Call, Case
+from inbounds.query.columns.kind import CLOCK, DAY, NUMBER, TIME, BoundedKind
+from inbounds.query.columns.raw_keys import RawKeys
+from inbounds.query.columns.text_keys import Places
+from inbounds.query.expressions.arithmetic import Apart, Binary, Call, Case, Chain
 from inbounds.query.expressions.condition import And, Comparison, Condition, Like, Not, Or, Predicate
-from inbounds.query.expressions.functions import CASES
+from inbounds.query.expressions.functions import CLOCK_OF, CLOCK_PARTS, OF_TEXT
 from inbounds.query.expressions.node import ColumnRef, Constant, Node
+from inbounds.query.expressions.raw import Raw
 
 Find = Callable[[Node], Column]
 """Finds a column, stored or derived, or refuses."""
@@ -57,7 +65,7 @@ class _Derived:
 
 @dataclass(frozen=True)
 class DerivedNumbers(_Derived, Numbers):
-    """A column of numbers or days that is made of columns."""
+    """A column of numbers, days or times that is made of columns."""
 
     formula: Node
     reading: Reading = field(repr=False)
@@ -91,9 +99,9 @@ class DerivedNumbers(_Derived, Numbers):
 
     def as_stored(self, name: str) -> DerivedNumbers:
         """Return it as a table holds it under a name: computed no more, with the same values."""
-        renamed, reading = replace(self, name=name), self.reading
+        renamed, reading = replace(self, name=name, in_question=False), self.reading
         terms = ((w.Code(0, reading.steps, (), renamed), renamed.step),)
-        return replace(renamed, in_question=False, reading=replace(reading, terms=terms, plus=reading.low))
+        return replace(renamed, reading=replace(reading, terms=terms, plus=reading.low))
 
 
 @dataclass(frozen=True)
@@ -116,11 +124,12 @@ def derive(formula: Node, find: Find, name: str | None = None) -> Derived:
     """Return the column that an expression makes, under its own name or another; refuse what has no bounds."""
     value, in_question = _Deriver(find).value(formula), name is None
     label = formula.name if name is None else name
-    if isinstance(value, _Places):
+    if isinstance(value, Places):
         return DerivedKeys(label, value.keys, formula=formula, whole=value.whole, in_question=in_question)
+    value = round_too_fine(value, MOST_STEPS)
     # Bounds come from the reading, and a lattice from the bounds: it must begin where the reading does.
     _refuse_too_fine(formula, value)
-    column = DerivedNumbers(label, _bounds(value), formula, value, in_question)
+    column = DerivedNumbers(label, value.bounds, formula, value, in_question)
     try:
         assert column.low == value.low
     except LatticeTooFine:
@@ -137,39 +146,28 @@ def _refuse_too_fine(formula: Node, reading: Reading) -> None:
         )
 
 
-def _bounds(reading: Reading) -> Bounds:
-    step, low, high = reading.unit or ONE, reading.low, reading.high
-    if reading.possible is not None:
-        return reading.kind.among(reading.possible, step)
-    return reading.kind.between(low, high, step if reading.stepped or not reading.unit else None)
-
-
-@dataclass(frozen=True)
-class _Places:
-    """What a text can be: its keys, and the place of one among them."""
-
-    keys: tuple[str | int | bool, ...]
-    whole: Whole
-
-
-Value = Reading | _Places
+Value = Reading | Places
 
 
 @dataclass(frozen=True)
 class _Deriver:
     find: Find
 
-    def value(self, node: Node) -> Value:
+    def value(self, node: Node) -> Value:  # noqa: PLR0911  one for each kind
         """Return what an expression can be."""
         match node:
-            case ColumnRef():
+            case ColumnRef() | Raw():
                 return self._column(node)
+            case Apart():
+                return self._apart(node)
             case Constant():
                 return self._constant(node)
             case Binary():
                 return self._binary(node)
             case Case():
                 return self._case(node)
+            case Chain():
+                return text_keys.chain(node, [self._text("||", part) for part in node.texts])
             case Call():
                 return self._call(node)
         raise AssertionError(node)
@@ -178,106 +176,150 @@ class _Deriver:
         """Return what an expression of numbers can be."""
         reading = _as_number(self.value(node), node, what)
         if not reading.kind.adds_up:
-            raise InvalidQuestion(f"{what} needs numbers, but {node} is a date; take a part of it, such as MONTH(day)")
+            kind, part = reading.kind.singular, "MONTH(day)" if reading.kind == DAY else "HOUR(time)"
+            raise InvalidQuestion(f"{what} needs numbers, but {node} is {kind}; take a part of it, such as {part}")
         return reading
 
     def day(self, node: Node, what: str) -> Reading:
-        """Return what an expression of days can be."""
+        """Return what an expression of days can be; of a moment, the day on which it is."""
+        value = self._of_kinds(node, (DAY, TIME), f"{what} takes a date", "dates")
+        return value if value.kind == DAY else time_parts.day_of(value)
+
+    def time(self, node: Node, what: str) -> Reading:
+        """Return what an expression of moments or times of day can be."""
+        return self._of_kinds(node, (TIME, CLOCK), f"{what} takes a time", "times")
+
+    def _of_kinds(self, node: Node, kinds: tuple[BoundedKind, ...], takes: str, plural: str) -> Reading:
         value = self.value(node)
-        if isinstance(value, _Places) or value.kind != DAY:
-            holds = "categorical" if isinstance(value, _Places) else "a number"
-            raise InvalidQuestion(f"{what} takes a date, but {node} is {holds}; name a column whose bounds are dates")
+        if isinstance(value, Places) or value.kind not in kinds:
+            holds = "categorical" if isinstance(value, Places) else value.kind.singular
+            raise InvalidQuestion(f"{takes}, but {node} is {holds}; name a column whose bounds are {plural}")
         return value
 
     def _column(self, node: Node) -> Value:
         column = self.find(node)
         if isinstance(column, Keys):
-            return _Places(column.keys, column.whole)
+            return Places(column.keys, column.whole)
         if isinstance(column, DerivedNumbers):
             return column.reading
         stepped = column.bounds.step is not None
         return Reading(((column.whole, column.step),), column.low, stepped, column.kind)
 
+    def _apart(self, node: Apart) -> Reading:
+        left, right = self.find(node.left), self.find(node.right)
+        aligned = align(left, right)
+        if aligned is None:
+            raise InvalidQuestion(
+                f"{left.name} and {right.name} hold different things and are never equal; compare each with a constant"
+            )
+        return Reading(((aligned[0], ONE), (aligned[1], LESS)), Fraction(0))
+
     def _constant(self, node: Constant) -> Value:
         if isinstance(node.value, Fraction):
             return constant(node.value)
-        if type(node.value) is date:
-            return constant(Fraction(node.value.toordinal()), DAY)
-        return _Places((node.value,), w.fixed(0))
+        if isinstance(node.value, date | time):
+            return time_parts.read_constant(node.value)
+        if isinstance(node.value, timedelta):
+            raise InvalidQuestion(f"{node} is added to a time or subtracted from one; write it like time + {node}")
+        return Places((node.value,), w.fixed(0))
 
     def _binary(self, node: Binary) -> Reading:
         if node.operator in ("*", "/"):
             # Only a constant divides (`build.combine`), and `plus` is all that its reading has.
             left, right = self.plain(node.left, node), self.plain(node.right, node)
             return times(left, right) if node.operator == "*" else linear([(1 / right.plus, left)])
+        if isinstance(node.right, Constant) and isinstance(node.right.value, timedelta):
+            (left,) = self._numbers([node.left], node)
+            return time_parts.move_by_interval(node, left, node.right.value)
         left, right = self._numbers([node.left, node.right], node)
-        both_add_up = left.kind.adds_up and right.kind.adds_up
-        if both_add_up or (node.operator == "-" and left.kind == right.kind):
+        if left.kind.adds_up and right.kind.adds_up:
             return linear([(ONE, left), (ONE if node.operator == "+" else LESS, right)])
-        return self._move_day(node, left, right)
-
-    def _move_day(self, node: Binary, left: Reading, right: Reading) -> Reading:
-        """Return a day and a number of days."""
-        if right.kind == DAY and (left.kind == DAY or node.operator == "-"):
-            raise InvalidQuestion(
-                f"{node} is neither a date nor a number of days; subtract a date, or add a number of days"
-            )
-        days = right if left.kind == DAY else left
-        if not days.stepped or days.low.denominator * days.unit.denominator != 1:
-            raise InvalidQuestion(f"{node} moves a date by a fraction of a day; add whole numbers, as in FLOOR(x)")
-        day = linear([(ONE, left), (ONE if node.operator == "+" else LESS, right)], DAY)
-        if not 1 <= day.low <= day.high <= LAST:
-            raise InvalidQuestion(f"{node} can leave the calendar; add fewer days")
-        return day
+        return time_parts.move_or_subtract(node, left, right)
 
     def _numbers(self, nodes: list[Node], what: Node) -> list[Reading]:
-        """Return several values, numbers or days; all are derived before one is refused."""
+        """Return several values, numbers, days or times; all are derived before one is refused."""
         values = [self.value(node) for node in nodes]
         return [_as_number(value, node, what) for node, value in zip(nodes, values, strict=True)]
 
     def _same_kind(self, nodes: list[Node], what: Node) -> list[Reading]:
         readings = self._numbers(nodes, what)
-        if len({reading.kind for reading in readings}) > 1:
-            raise InvalidQuestion(f"{what} mixes dates and numbers; use one of the two")
+        kinds = {reading.kind for reading in readings}
+        if kinds == {DAY, TIME}:
+            return list(map(time_parts.as_time, readings))
+        if len(kinds) > 1:
+            mixed = " and ".join(sorted(kind.plural for kind in kinds))
+            raise InvalidQuestion(f"{what} mixes {mixed}; use one of them")
         return readings
 
     def _call(self, node: Call) -> Value:  # noqa: PLR0911  one for each kind
         name, (this, *others) = node.function, node.arguments
         if name in PART:
-            return self._part_of_day(name, self.day(this, name))
+            return time_parts.part_of_day(name, self.day(this, name))
+        if name in CLOCK_PARTS:
+            return self._part_of_time(name, this)
+        if name == CLOCK_OF:
+            return time_parts.clock_of(self.time(this, "CAST AS TIME"))
+        if name == "STRFTIME":
+            assert isinstance(others[0], Constant)
+            return self._write(others[0].value, this)
         if name == "DATE_TRUNC":
             assert isinstance(this, Constant)
-            return self._start_of_period(this.value, self.day(others[0], name))
-        if name in CASES:
-            return self._change_case(name, this)
+            return self._truncate(this.value, others[0])
+        if name in OF_TEXT:
+            return text_keys.apply(node, self._text(name, this))
+        if name == "NULLIF":
+            return self._null_if(node)
         if name in ("LEAST", "GREATEST"):
             return extreme(self._same_kind([this, *others], node), greatest=name == "GREATEST")
         if name == "COALESCE":
             return self._coalesce(node)
+        if name == "MOD":
+            by = others[0].number
+            assert by is not None  # which `functions.call` sees to
+            return remainder(self.plain(this, node), abs(Fraction(by)))
         if name == "ROUND":
             digits = others[0].value if others and isinstance(others[0], Constant) else 0
             return round_to(self.plain(this, node), Fraction(10) ** -int(digits))
         return {"ABS": size, "FLOOR": floor}[name](self.plain(this, node))
 
-    def _part_of_day(self, name: str, day: Reading) -> Reading:
-        values = parts_between(name, int(day.low), int(day.high))
-        part = w.DayPart(values[0], values[-1], (day.count_units(ONE, Fraction(0)),), name, False)
-        gaps = len(values) <= values[-1] - values[0]
-        return Reading(((part, ONE),), Fraction(0), possible=tuple(map(Fraction, values)) if gaps else None)
+    def _part_of_time(self, name: str, this: Node) -> Reading:
+        # What two times are apart is in seconds already, and EPOCH is how others ask for that.
+        if name == "EPOCH" and isinstance(this, Binary) and this.operator == "-":
+            apart = _as_number(self.value(this), this, name)
+            if apart.kind == NUMBER and _as_number(self.value(this.left), this, name).kind in (TIME, CLOCK):
+                return apart
+        return time_parts.part_of(name, self.time(this, name))
 
-    def _start_of_period(self, name: str, day: Reading) -> Reading:
-        low, high = int(day.low), int(day.high)
-        start = w.DayPart(start_of(name, low), start_of(name, high), (day.count_units(ONE, Fraction(0)),), name, True)
-        return Reading(((start, ONE),), Fraction(0), kind=DAY, possible=starts_between(name, low, high))
+    def _write(self, form: str, this: Node) -> Places:
+        return (
+            write_hour(self.time(this, "STRFTIME by hours"))
+            if form == HOUR
+            else write_day(form, self.day(this, "STRFTIME"))
+        )
 
-    def _change_case(self, name: str, this: Node) -> _Places:
-        # Two keys may become one, so the new keys are fewer, and their codes others.
+    def _truncate(self, name: str, this: Node) -> Reading:
+        if name in time_parts.START:
+            return time_parts.start_of(name, self.time(this, f"DATE_TRUNC to the {name}"))
+        day = self.day(this, "DATE_TRUNC")
+        return day if name == "day" else time_parts.start_of_period(name, day)
+
+    def _text(self, name: str, this: Node) -> Places:
+        """Return what an expression of texts can be."""
         value = self.value(this)
-        if isinstance(value, Reading) or not isinstance(value.keys[0], str):
+        if isinstance(value, Reading) or not value.is_text:
             raise InvalidQuestion(f"{name} takes text, but {this} is not text; name a column whose categories are text")
-        spellings = [str(key).upper() if name == "UPPER" else str(key).lower() for key in value.keys]
-        keys = tuple(dict.fromkeys(spellings))
-        return _Places(keys, self._recode(value.whole, [keys.index(key) for key in spellings]))
+        return value
+
+    def _null_if(self, node: Call) -> Value:
+        """Return a value that is missing where it is a constant."""
+        this, other = node.arguments
+        value = self.value(this)
+        assert isinstance(other, Constant)
+        if isinstance(value, Places):
+            return text_keys.leave_out(value, other.value, node)
+        column = self.find(this)
+        operator, number = column.against("<>", other.value)
+        return choose([w.Against(whole=column.whole, operator=operator, numbers=(number,))], [value])
 
     def _case(self, node: Case) -> Value:
         tests = [self.truth(test) for test in node.tests]
@@ -300,30 +342,13 @@ class _Deriver:
         Numbers get a lattice that holds those of all choices; texts get one list of keys, the first ones first.
         """
         values = [self.value(choice) for choice in nodes]
-        texts = [value for value in values if isinstance(value, _Places)]
+        texts = [value for value in values if isinstance(value, Places)]
         if len(texts) < len(values):
             return of_readings(self._same_kind(nodes, node))
         keys = tuple(dict.fromkeys(key for text in texts for key in text.keys))
         if len({type(key) for key in keys}) > 1:
             raise InvalidQuestion(f"{node} mixes text, whole numbers and true/false; use one type")
-        return _Places(keys, of_places([self._place_among(text, keys) for text in texts]))
-
-    def _place_among(self, text: _Places, keys: tuple[str | int | bool, ...]) -> Whole:
-        """Return the place of a text among more keys."""
-        return self._recode(text.whole, [keys.index(key) for key in text.keys])
-
-    def _recode(self, places: Whole, codes: list[int]) -> Whole:
-        """Return other codes in place of 0, 1, 2 and so on."""
-        # A constant and a stored code are recoded in place; anything else needs a test for each place.
-        if codes == list(range(len(codes))):
-            return places
-        if isinstance(places, w.Fixed):
-            return w.fixed(codes[places.low])
-        if isinstance(places, w.Code):
-            before = places.codes or tuple(range(len(codes)))
-            return w.Code(0, max(codes), (), places.column, tuple(codes[place] for place in before))
-        tests = [w.Against(whole=places, numbers=(place,)) for place in range(len(codes))]
-        return w.choose(list(tests), [w.fixed(place) for place in codes])
+        return Places(keys, of_places([text_keys.place_among(text, keys) for text in texts]))
 
     # Conditions of CASE.
 
@@ -343,11 +368,18 @@ class _Deriver:
 
 def _as_number(value: Value, node: Node, what: object) -> Reading:
     """Return a value that is a number or a day; refuse a text."""
-    if isinstance(value, _Places):
-        raise InvalidQuestion(
-            f"{what} needs numbers, but {node} is categorical; compare it with = or IN, or group by it"
-        )
+    if isinstance(value, Places):
+        remedy = "compare it with = or IN, or group by it"
+        raise InvalidQuestion(f"{what} needs numbers, but {node} is categorical; {remedy}")
     return value
+
+
+def group_by_listed(column: Numbers) -> DerivedKeys:
+    """Return a column with bounds as the keys that the contract gives beside them; what is none of them is missing."""
+    codes = [column.exact(str(key)) for key in column.listed]
+    tests: list[w.Truth] = [w.Against(whole=column.whole, numbers=(code or 0,)) for code in codes]
+    whole = w.choose(tests, [w.fixed(place) for place in range(len(codes))])
+    return DerivedKeys(column.name, column.listed, formula=ColumnRef(column.name), whole=whole)
 
 
 def codes_of(test: Predicate, column: Column) -> tuple[Comparison, tuple[int, ...]]:
@@ -360,6 +392,8 @@ def find_column(columns: Mapping[str, Column], node: Node) -> Column | None:
     """Return one of some columns, or one that is made of them; None if there is none."""
 
     def find(node: Node) -> Column:
+        if isinstance(node, Raw):
+            return RawKeys.of(node)
         return columns[node.name] if isinstance(node, ColumnRef) else derive(node, find)
 
     try:

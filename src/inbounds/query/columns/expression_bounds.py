@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
+from inbounds.bounds import Bounds
 from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.integer_expression import Whole
 from inbounds.query.columns.kind import NUMBER, BoundedKind
@@ -71,6 +72,14 @@ class Reading:
     def grain(self) -> Fraction:
         """The largest number that all its values are multiples of; 0 if it is always 0."""
         return gcd(self.unit, self.low)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The values that there are."""
+        step = self.unit or Fraction(1)
+        if self.possible is not None:
+            return self.kind.among(self.possible, step)
+        return self.kind.between(self.low, self.high, step if self.stepped or not self.unit else None)
 
 
 def gcd(*numbers: Fraction) -> Fraction:
@@ -140,6 +149,19 @@ def floor(reading: Reading) -> Reading:
     return Reading(((w.quotient(dividend, common), Fraction(1)),), Fraction(low // common))
 
 
+def remainder(reading: Reading, by: Fraction) -> Reading:
+    """Return what is left of a value divided by a number, with the sign of the value, as SQL has it."""
+    if reading.low < 0:
+        zero, opposite = constant(Fraction(0)), linear([(Fraction(-1), reading)])
+        above, below = (extreme([part, zero], greatest=True) for part in (reading, opposite))
+        return linear([(Fraction(1), remainder(above, by)), (Fraction(-1), remainder(below, by))])
+    if reading.high < by:
+        return reading
+    grain = gcd(reading.unit, reading.low, by)
+    count, every = reading.count_units(grain, Fraction(0)), int(by / grain)
+    return Reading(((w.remainder(count, every, 0, every - 1), grain),), Fraction(0), reading.stepped)
+
+
 def round_to(reading: Reading, step: Fraction) -> Reading:
     """Return the nearest multiple of a step, half a step away from zero."""
     if (reading.low / step).denominator == (reading.unit / step).denominator == 1 and reading.stepped:
@@ -150,6 +172,20 @@ def round_to(reading: Reading, step: Fraction) -> Reading:
     opposite = linear([(Fraction(-1), scaled)])
     below = floor(linear([(Fraction(1), extreme([opposite, constant(Fraction(0))], greatest=True)), _HALF]))
     return linear([(step, above), (-step, below)])
+
+
+def round_too_fine(reading: Reading, most: int) -> Reading:
+    """Return numbers of more steps than so many, to the nearest power of ten that is coarse enough.
+
+    That moves a value by less than 1e-9 of the range, far less than the noise on any answer.
+    """
+    if reading.steps <= most or not reading.kind.adds_up:
+        return reading
+    width = reading.high - reading.low
+    step = Fraction(10) ** (len(str(int(width / most))) if width >= most else -len(str(int(most / width))))
+    while width / step > most:
+        step *= 10
+    return round_to(reading, step)
 
 
 def size(reading: Reading) -> Reading:

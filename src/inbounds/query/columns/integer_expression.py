@@ -95,6 +95,13 @@ class Code(Whole):
 
 
 @dataclass(frozen=True)
+class Picked(Whole):
+    """What a list has at the place that another is, counted from 0."""
+
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Total(Whole):
     """A constant, and multiples of others."""
 
@@ -115,6 +122,13 @@ class Product(Whole):
 @dataclass(frozen=True)
 class Quotient(Whole):
     """How often a constant goes into another, which is not negative."""
+
+    by: int
+
+
+@dataclass(frozen=True)
+class Remainder(Whole):
+    """What is left of another, which is not negative, after a constant was taken off as often as it goes into it."""
 
     by: int
 
@@ -229,6 +243,11 @@ def code(column: Column) -> Whole:
     return Code(0, column.size - 1, (), column)
 
 
+def pick(place: Whole, numbers: tuple[int, ...]) -> Whole:
+    """Return what a list has at a place."""
+    return Picked(min(numbers), max(numbers), (place,), numbers)
+
+
 def total(terms: list[tuple[Whole, int]], plus: int) -> Whole:
     """Return a constant and multiples of others."""
     moving = [(whole, factor) for whole, factor in terms if not isinstance(whole, Fixed)]
@@ -258,6 +277,13 @@ def quotient(whole: Whole, by: int) -> Whole:
     """Return how often a constant goes into a number that is not negative."""
     assert whole.low >= 0
     return whole if by == 1 else Quotient(whole.low // by, whole.high // by, (whole,), by)
+
+
+def remainder(whole: Whole, by: int, low: int, high: int) -> Whole:
+    """Return what is left of a number that is not negative after a division, known to be between two others."""
+    assert whole.low >= 0
+    assert 0 <= low <= high < by
+    return Remainder(low, high, (whole,), by)
 
 
 def size(whole: Whole) -> Whole:

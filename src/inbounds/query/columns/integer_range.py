@@ -60,6 +60,8 @@ class Ranges:
         if isinstance(number, w.FirstOf | w.Chosen):
             return self._one_of(number)
         parts = [self.value(part) for part in number.parts]
+        if isinstance(number, w.Picked):
+            return _pick(number.numbers, parts[0])
         low, high = _ends(number, parts)
         here = reduce(np.logical_and, (part.here for part in parts), YES)
         gone = reduce(np.logical_or, (part.gone for part in parts), NO)
@@ -67,11 +69,7 @@ class Ranges:
 
     def _code(self, number: w.Code) -> Range:
         codes = self.codes[number.column.name]
-        if not number.codes:
-            return codes
-        others, is_single = np.asarray(number.codes, dtype=np.int64), codes.low == codes.high
-        low, high = (np.where(is_single, others[codes.low], end) for end in (others.min(), others.max()))
-        return Range(low, high, codes.here, codes.gone)
+        return _pick(number.codes, codes) if number.codes else codes
 
     def _one_of(self, number: w.FirstOf | w.Chosen) -> Range:
         """Return the range of all that may be chosen: what comes later only where what comes before may not be."""
@@ -98,6 +96,13 @@ class Ranges:
         if isinstance(test, w.Opposite):
             return opposite(parts[0])
         return every(parts) if isinstance(test, w.Every) else either(parts)
+
+
+def _pick(numbers: Sequence[int], place: Range) -> Range:
+    """Return what a list has at a place; anything in it where the place is not known."""
+    others, is_single = np.asarray(numbers, dtype=np.int64), place.low == place.high
+    low, high = (np.where(is_single, others[place.low], end) for end in (others.min(), others.max()))
+    return Range(low, high, place.here, place.gone)
 
 
 def against(value: Range, operator: Comparison, numbers: Sequence[int]) -> Verdict:
@@ -151,6 +156,11 @@ def _ends(number: w.Whole, parts: Sequence[Range]) -> tuple[Integers, Integers]:
             return reduce(np.minimum, corners), reduce(np.maximum, corners)
         case w.Quotient():
             return parts[0].low // number.by, parts[0].high // number.by
+        case w.Remainder():
+            # Within one round what is left rises with the number; over more than one it can be anything.
+            low, high = parts[0].low, parts[0].high
+            one_round = low // number.by == high // number.by
+            return np.where(one_round, low % number.by, number.low), np.where(one_round, high % number.by, number.high)
         case w.Size():
             low, high = parts[0].low, parts[0].high
             return np.maximum(np.maximum(low, -high), 0), np.maximum(-low, high)

@@ -40,6 +40,21 @@ class Binary(Node):
 
 
 @dataclass(frozen=True)
+class Apart(Node):
+    """How far two columns are from holding the same: zero where they do, whatever they hold."""
+
+    left: Node
+    right: Node
+
+    def parts(self) -> tuple[Node, ...]:
+        """Return both sides."""
+        return self.left, self.right
+
+    def __str__(self) -> str:
+        return f"({self.left} <=> {self.right})"
+
+
+@dataclass(frozen=True)
 class Negative(Node):
     """A number with the other sign."""
 
@@ -67,7 +82,24 @@ class Call(Node):
         return self.arguments
 
     def __str__(self) -> str:
+        if self.function == "TIMEOFDAY":
+            return f"CAST({self.arguments[0]} AS TIME)"
         return f"{self.function}({', '.join(map(str, self.arguments))})"
+
+
+@dataclass(frozen=True)
+class Chain(Node):
+    """Texts one after the other."""
+
+    texts: tuple[Node, ...]
+    binding = 1
+
+    def parts(self) -> tuple[Node, ...]:
+        """Return the texts."""
+        return self.texts
+
+    def __str__(self) -> str:
+        return " || ".join(f"({text})" if text.binding <= self.binding else str(text) for text in self.texts)
 
 
 @dataclass(frozen=True)

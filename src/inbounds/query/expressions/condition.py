@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
+from inbounds.query.expressions.arithmetic import Apart
 from inbounds.query.expressions.node import Constant, Node, literal
+from inbounds.query.expressions.raw import Raw
 
 if TYPE_CHECKING:
     from inbounds.query.columns.column import Column
@@ -70,6 +72,10 @@ class Condition(Node):
     def conjuncts(self) -> tuple[Condition, ...]:
         """Return the conditions that must all be true: itself, or the parts of AND."""
         return (self,)
+
+    def conjunct_texts(self) -> list[str]:
+        """Return what must all be true, as SQL has it."""
+        return [str(self)]
 
     def columns(self) -> tuple[Node, ...]:
         """Return the columns that it looks at, stored or derived, each once, in the order of their names."""
@@ -139,6 +145,10 @@ class Compare(Predicate):
         return self.this, self.other
 
     def __str__(self) -> str:
+        if isinstance(self.this, Apart):
+            return f"{self.this.left} {self.operator} {self.this.right}"
+        if isinstance(self.this, Raw) and (self.operator, self.other) == ("=", Constant(True)):
+            return str(self.this)  # which is a test
         other = literal(self.other.value) if isinstance(self.other, Constant) else str(self.other)
         return f"{self.this} {self.operator} {other}"
 
@@ -148,6 +158,8 @@ class In(Predicate):
     """A value that is one of some constants."""
 
     options: tuple[Constant, ...]
+    asked: Like | None = field(default=None, compare=False)
+    """The pattern that was asked for, where these are all the keys that fit it."""
 
     @property
     def constants(self) -> tuple[Any, ...]:
@@ -156,6 +168,8 @@ class In(Predicate):
 
     def fit(self, column: Column) -> Condition:
         """Return it about a column; refuse a list that is empty or too long."""
+        if self.asked is not None:
+            return replace(self, this=column.node, asked=replace(self.asked, this=column.node))
         if not 1 <= len(self.options) <= MOST_NODES:
             raise InvalidQuestion(
                 f"IN must list from 1 to {MOST_NODES} constants, got {len(self.options)}; list others"
@@ -163,6 +177,8 @@ class In(Predicate):
         return is_in(column.node, tuple(map(column.constant, self.constants)))
 
     def __str__(self) -> str:
+        if self.asked is not None and len(self.options) > MOST_NODES:  # which could not be read again
+            return str(self.asked)
         return f"{self.this} IN ({', '.join(map(literal, self.constants))})"
 
 
@@ -183,8 +199,8 @@ class Like(Predicate):
         pattern = re.compile("".join(map(_wildcard, self.pattern)), re.DOTALL | re.IGNORECASE * self.any_case)
         fitting = tuple(key for key in keys if pattern.fullmatch(str(key)))
         if not fitting:  # a missing key fits neither, so this is the same as none of the keys
-            return Not(is_in(self.this, keys), asked=self)
-        return is_in(self.this, fitting)
+            return Not(is_in(self.this, keys, Like(self.this, "%")), asked=self)
+        return is_in(self.this, fitting, self)
 
     def __str__(self) -> str:
         return f"{self.this} {'ILIKE' if self.any_case else 'LIKE'} {literal(self.pattern)}"
@@ -195,7 +211,8 @@ class Missing(Predicate):
     """A value that is missing: NULL, NaN, or no key."""
 
     def __str__(self) -> str:
-        return f"{self.this} IS NULL"
+        of = self.this.text if isinstance(self.this, Raw) else self.this
+        return f"{of} IS NULL"
 
 
 @dataclass(frozen=True)
@@ -218,8 +235,13 @@ class And(Condition):
         """Return the columns of all comparisons."""
         return set().union(*(part.required() for part in self.all))
 
+    def conjunct_texts(self) -> list[str]:
+        """Return its parts; that a part of a text is one of a list is one of them."""
+        return list(_write_all(self.all))
+
     def __str__(self) -> str:
-        return " AND ".join(f"({part})" for part in self.all)
+        parts = self.conjunct_texts()
+        return " AND ".join(f"({part})" for part in parts) if len(parts) > 1 else parts[0]
 
 
 @dataclass(frozen=True)
@@ -271,14 +293,35 @@ def join_conditions(kind: type[And] | type[Or], *conditions: Condition) -> Condi
     return kind(parts) if len(parts) > 1 else parts[0]
 
 
+def _write_all(parts: tuple[Condition, ...]) -> Iterator[str]:
+    waiting = list(parts)
+    while waiting:
+        part = waiting.pop(0)
+        listed = None if not waiting else _listed(part, waiting[0])
+        if listed is not None:
+            waiting.pop(0)
+        yield str(part) if listed is None else listed
+
+
+def _listed(present: Condition, among: Condition) -> str | None:
+    """Return the list that a part of a text is one of, where two conditions say so: that it is there, and listed."""
+    if not isinstance(present, Compare) or not isinstance(among, Not) or not isinstance(among.this, Missing):
+        return None
+    text, part = present.this, among.this.this
+    if not isinstance(text, Raw) or not isinstance(part, Raw) or text.written != part.written:
+        return None
+    is_list = (text.function, part.function) == ("PRESENT", "PART")
+    return f"{part.text} IN ({', '.join(map(literal, part.keys))})" if is_list else None
+
+
 def conjuncts_of(condition: Condition | None) -> tuple[Condition, ...]:
     """Return the conditions that must all be true; none if there is no condition."""
     return () if condition is None else condition.conjuncts()
 
 
-def is_in(this: Node, values: tuple[Any, ...]) -> In:
+def is_in(this: Node, values: tuple[Any, ...], asked: Like | None = None) -> In:
     """Return the condition that something is one of some constants."""
-    return In(this, tuple(map(Constant, values)))
+    return In(this, tuple(map(Constant, values)), asked)
 
 
 def _wildcard(character: str) -> str:

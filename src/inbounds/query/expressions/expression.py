@@ -17,7 +17,7 @@ from inbounds.exact.rational import shown
 from inbounds.query.expressions import normal_form
 from inbounds.query.expressions.arithmetic import Case, Operator
 from inbounds.query.expressions.condition import MOST_NODES, And, Comparison, Condition, Like, Missing, is_in
-from inbounds.query.expressions.functions import call
+from inbounds.query.expressions.functions import call, chain
 from inbounds.query.expressions.node import ColumnRef, Constant, Node
 
 
@@ -115,11 +115,17 @@ class Expression:
     # What days and keys have, and what fills gaps.
 
     def part(self, name: str) -> Expression:
-        """Return a part of a day: year, quarter, month, week (ISO), weekday (Monday is 0) or day."""
+        """Return a part of a day: year, quarter, month, week (ISO), weekday (Monday is 0) or day.
+
+        A time has these and hour, minute, second, and epoch, which is seconds since 1970.
+        """
         return self._call(str(name).upper())
 
     def truncated(self, name: str) -> Expression:
-        """Return the first day of the year, quarter, month or week (from Monday) that a day lies in."""
+        """Return the first day of the year, quarter, month or week (from Monday) that a day or a time lies in.
+
+        A time can also be truncated to the day, the hour, the minute or the second.
+        """
         return _operand(name)._call("DATE_TRUNC", self)
 
     def upper(self) -> Expression:
@@ -129,6 +135,30 @@ class Expression:
     def lower(self) -> Expression:
         """Return a category in lower case."""
         return self._call("LOWER")
+
+    def substr(self, start: int, length: int | None = None) -> Expression:
+        """Return a part of a category: from a character on, counted from 1, and how many of them."""
+        return self._call("SUBSTR", start, *(() if length is None else (length,)))
+
+    def left(self, length: int) -> Expression:
+        """Return the first characters of a category."""
+        return self._call("LEFT", length)
+
+    def right(self, length: int) -> Expression:
+        """Return the last characters of a category."""
+        return self._call("RIGHT", length)
+
+    def length(self) -> Expression:
+        """Return how many characters a category has."""
+        return self._call("LENGTH")
+
+    def joined(self, *others: object) -> Expression:
+        """Return a category and others after it, as one text: `column("sex").joined("-", column("region"))`."""
+        return Expression(chain([self.node, *(_operand(other).node for other in others)]))
+
+    def null_if(self, value: object) -> Expression:
+        """Return it, missing where it is some constant."""
+        return self._call("NULLIF", value)
 
     def or_else(self, other: object) -> Expression:
         """Return it, or where it is missing, something else."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -97,7 +97,7 @@ class ColumnRef(Node):
 
 @dataclass(frozen=True, eq=False)
 class Constant(Node):
-    """A number, a text, a day or a truth value; None is NULL."""
+    """A number, a text, a day, a time, a truth value or an interval; None is NULL."""
 
     value: Any
 
@@ -112,8 +112,10 @@ class Constant(Node):
         return hash((type(self.value), self.value))
 
     def __str__(self) -> str:
-        if type(self.value) is date:
-            return f"DATE '{self.value.isoformat()}'"
+        if type(self.value) in WORDS:
+            return f"{WORDS[type(self.value)]} '{self.value}'"
+        if isinstance(self.value, timedelta):
+            return write_interval(self.value)
         if not isinstance(self.value, Fraction):
             return literal(self.value)
         if self.value.denominator == 1:
@@ -123,13 +125,31 @@ class Constant(Node):
         return f"({self.value.numerator} / {self.value.denominator})"
 
 
+WORDS = {date: "DATE", datetime: "TIMESTAMP", time: "TIME"}
+"""What stands before the text of a constant."""
+
+INTERVALS = {
+    "HOUR": timedelta(hours=1),
+    "MINUTE": timedelta(minutes=1),
+    "SECOND": timedelta(seconds=1),
+    "MILLISECOND": timedelta(milliseconds=1),
+}
+"""The units of intervals shorter than a day, the longest first."""
+
+
+def write_interval(interval: timedelta) -> str:
+    """Write an interval as SQL does, in the longest unit that it is a multiple of."""
+    name, unit = next((name, unit) for name, unit in INTERVALS.items() if not interval % unit)
+    return f"INTERVAL '{interval // unit}' {name}"
+
+
 def literal(value: object) -> str:
     """Write a constant as SQL does."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, str | date):
+    if isinstance(value, str | date | time):
         text = str(value).replace("'", "''")
         return f"'{text}'"
     if isinstance(value, int | Decimal | float):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator as operators
 import re
 from collections.abc import Callable
-from datetime import date
+from datetime import date, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeGuard
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import as_written, shown
@@ -24,6 +24,8 @@ ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 MIRRORED: dict[Comparison, Comparison] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
+OPPOSITE: dict[Operator, Operator] = {"+": "-", "-": "+"}
+
 COMPUTED: dict[Operator, Callable[[Any, Any], Any]] = {
     "+": operators.add, "-": operators.sub, "*": operators.mul, "/": operators.truediv,
 }  # fmt: skip
@@ -36,7 +38,9 @@ def constant(value: object) -> Constant:
             return Constant(date.fromisoformat(value))
         except ValueError:
             raise InvalidQuestion(f"{value} is not a date of the calendar; write it like '2026-12-31'") from None
-    if isinstance(value, bool | str) or type(value) is date:
+    if isinstance(value, timedelta):
+        return _interval(value)
+    if isinstance(value, bool | str | date | time):
         return Constant(value)
     if isinstance(value, int | float | Decimal | Fraction):
         return Constant(_number(value))
@@ -45,6 +49,10 @@ def constant(value: object) -> Constant:
 
 def combine(operator: Operator, left: Node, right: Node) -> Node:
     """Return two expressions joined by + - * or /; constants are computed at once."""
+    if _is_interval(left) and operator == "+":
+        left, right = right, left
+    if _is_interval(right) and right.value < timedelta(0) and operator in OPPOSITE:
+        operator, right = OPPOSITE[operator], Constant(-right.value)
     a, b = left.number, right.number
     if operator == "/":
         if b is None:
@@ -90,6 +98,19 @@ def indicator(node: Node) -> Condition | None:
         return None
     ((test, value),) = node.branches
     return test if node.otherwise is not None and (value.number, node.otherwise.number) == (1, 0) else None
+
+
+def _interval(value: timedelta) -> Constant:
+    """Return an interval; whole days as their number, which days are moved by, too."""
+    if not value % timedelta(days=1):
+        return Constant(Fraction(value // timedelta(days=1)))
+    if value % timedelta(milliseconds=1):
+        raise InvalidQuestion(f"an interval must be in whole milliseconds, got {value}; round it")
+    return Constant(value)
+
+
+def _is_interval(node: Node) -> TypeGuard[Constant]:
+    return isinstance(node, Constant) and isinstance(node.value, timedelta)
 
 
 def _number(value: Any) -> Fraction:

@@ -222,6 +222,8 @@ def _read_between(scope: Scope, node: exp.Expr) -> Condition:
 
 def _read_in(scope: Scope, node: exp.Expr) -> Condition:
     assert isinstance(node, exp.In)
+    if node.args.get("query") is not None:
+        scope.refuse_condition(node)
     if not node.expressions:
         scope.text.refuse(node, f"IN takes a list of constants, got {kind(node)}; write it like age IN (17, 18)")
     if len(node.expressions) > MOST_NODES:

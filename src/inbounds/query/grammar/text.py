@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from copy import copy
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.decimals import is_decimal
 from inbounds.exact.rational import cut, shown
 from inbounds.query.columns.column import Column
+from inbounds.query.spelling.dialect import dialect_of
+from inbounds.query.spelling.translate import translate
 
 if TYPE_CHECKING:
+    from inbounds.query.expressions.node import Node
     from inbounds.query.tables.table import Table
 
 LONGEST = 100_000
@@ -30,12 +35,12 @@ Token = sqlglot.TokenType
 WRITTEN = (Token.NUMBER, Token.STRING, Token.IDENTIFIER, Token.VAR)
 """Tokens of which none may be passed over: what is counted, compared and named."""
 
-SPECIAL = ("CAST", "TRY_CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION")
-"""Functions with a syntax of their own: all but CAST and EXTRACT are refused, with a mark."""
-
 CASTS = ("CAST", "TRY_CAST")
 
-UNNAMED = ("WITHIN", "GROUP", "NULLS")
+GOT = re.compile(r" but got <Token token_type: TokenType\.(?P<kind>\w+), text: (?P<text>.*), line: .*>", re.DOTALL)
+"""How sqlglot shows a token that it did not expect."""
+
+UNNAMED = ("WITHIN", "GROUP", "NULLS", "LAST")
 """Words of the grammar that sqlglot takes for names until it meets them."""
 
 OPENING: dict[type[exp.Expr], tuple[str, ...]] = {
@@ -49,17 +54,12 @@ OPENING: dict[type[exp.Expr], tuple[str, ...]] = {
 }
 """Words with which a part of a text begins, and for which sqlglot keeps no place."""
 
+SCOPE = (
+    "table", "names", "unmatched", "unit", "columns", "asked", "inner_names", "projected", "text_parts", "with_names"
+)  # fmt: skip
+"""What names stand for, which differs from one SELECT to another."""
+
 T = TypeVar("T")
-
-
-class PlainCalls(DuckDB):
-    """DuckDB's grammar with every function an ordinary one: sqlglot's own readers of functions drop arguments."""
-
-    class Parser(DuckDB.Parser):  # type: ignore[valid-type, misc]  # which is an attribute that holds a class
-        """Reads a function as its name and all its arguments."""
-
-        FUNCTIONS: ClassVar[dict[str, Any]] = {}
-        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {name: DuckDB.Parser.FUNCTION_PARSERS[name] for name in SPECIAL}
 
 
 class SqlText:
@@ -91,12 +91,28 @@ class SqlText:
         """For each table of a join as it is called: what the joined table calls its columns, and the unit."""
         self.unmatched: set[str] = set()
         """The tables of a join that a row may have no match in: there the unit is missing as well."""
+        self.inner_names: dict[str, str] = {}
+        """What columns of a SELECT that only looks for rows are called, by their names alone."""
+        self.projected: dict[str, Node] | None = None
+        """What is made of columns by an inner SELECT, if that is all that can be named."""
+        self.text_parts: dict[tuple[str, tuple[int, ...]], tuple[str, ...]] = {}
+        """What a text, or a part of it, can be, by its column and where the part is: as a condition lists it."""
+        self.with_names: dict[str, exp.Expr] = {}
+        """What WITH gives names to."""
+        self.with_before: dict[int, dict[str, exp.Expr]] = {}
+        """What names stand for inside what WITH gives a name to: only those before it."""
+        self.public_tables: frozenset[str] = frozenset()
+        """The tables of the contract that are public."""
         self.conditions = 0
         """How many conditions have been read."""
         self.parts = 0
         """How many parts of an expression have been read."""
         self._read_nodes: set[int] = set()
+        self._places: set[int] = set()
+        """Where the nodes begin that have been read; some are left out of the tree then."""
         self._words: list[str] = []
+        self._copies: list[exp.Expr] = []
+        """Parts of the text that are read once more, where it names them again."""
 
     def read(self, parse: Callable[[], Any], read: Callable[[Any], T], like: str) -> T:
         """Return what `read` makes of the tree that `parse` finds; `like` is what a message shows as an example."""
@@ -110,12 +126,13 @@ class SqlText:
 
     def read_expression(self, read: Callable[[Any], T], like: str) -> T:
         """Return what `read` makes of a text that is one expression or condition, and no statement."""
-        return self.read(lambda: sqlglot.parse_one(self.sql, into=exp.Condition, dialect=PlainCalls), read, like)
+        dialect = dialect_of(self.sql)
+        return self.read(lambda: sqlglot.parse_one(self.sql, into=exp.Condition, dialect=dialect), read, like)
 
     def _parse(self, parse: Callable[[], Any], like: str) -> Any:
         try:
             with _quiet():
-                tree, self._tokens = parse(), sqlglot.tokenize(self.sql, dialect=PlainCalls)
+                tree, self._tokens = parse(), sqlglot.tokenize(self.sql, dialect=dialect_of(self.sql))
         except SqlglotError as problem:
             raise InvalidQuestion(f"not SQL: {_complaint(problem)}; write it like {like}") from None
         for token in self._tokens:  # sqlglot would read 1_0 as 10, and keeps nothing of how it was written
@@ -124,6 +141,12 @@ class SqlText:
                 raise InvalidQuestion(
                     f"a number must be in the digits 0 to 9, got {shown(number)}; write it like 1000 or 2.5"
                 )
+        for name in tree.find_all(exp.Identifier):  # `ward` and [ward] are in any case, as where people write them so
+            if "start" in name.meta and self.sql[name.meta["start"]] in "`[" and str(name.name).isidentifier():
+                name.set("quoted", False)
+        tree, places, words = translate(tree)
+        self._places |= places
+        self._words += words
         return tree
 
     def take(self, node: exp.Expr, *names: str) -> None:
@@ -134,10 +157,36 @@ class SqlText:
                 at = other if isinstance(other, exp.Expr) else node
                 self.refuse(at, f"{kind(node)} has a part that is not understood; leave it out")
         self._read_nodes.add(id(node))
+        if "start" in node.meta:
+            self._places.add(node.meta["start"])
+
+    def take_all(self, node: exp.Expr) -> None:
+        """Note that a node is being read with everything in it."""
+        for part in node.walk():
+            self.take(part, *part.args)
+
+    def add_copy(self, node: exp.Expr) -> exp.Expr:
+        """Return a copy of a part of the text, which has to be read as well."""
+        other = node.copy()
+        self._copies.append(other)
+        return other
+
+    def is_read(self, node: exp.Expr) -> bool:
+        """Return whether a node has been read."""
+        return id(node) in self._read_nodes
 
     def take_word(self, word: str) -> None:
         """Note that a word is being read for which sqlglot keeps no place."""
         self._words.append(word.upper())
+
+    def take_after(self, word: str, following: str) -> bool:
+        """Note that what follows a word is read, though sqlglot keeps no place for it; return whether it is there."""
+        for token, after in pairwise(self._tokens):
+            is_meant = token.text.upper() == word and " ".join(after.text.upper().split()) == following.upper()
+            if is_meant and after.start not in self._places:
+                self._places.add(after.start)
+                return True
+        return False
 
     def arguments(self, call: exp.Expr, most: int, like: str) -> list[exp.Expr]:
         """Return the arguments of a function, which has at least one and at most so many."""
@@ -185,12 +234,20 @@ class SqlText:
     @contextmanager
     def inside(self) -> Iterator[None]:
         """Read a SELECT inside another one: it has tables of its own."""
-        outer = self.table, self.names, self.unmatched, self.unit, self.columns, self.asked
-        self.names, self.unmatched = {}, set()
+        outer = {name: getattr(self, name) for name in SCOPE}
+        self.names, self.unmatched, self.inner_names, self.projected, self.text_parts = {}, set(), {}, None, {}
         try:
             yield
         finally:
-            self.table, self.names, self.unmatched, self.unit, self.columns, self.asked = outer
+            for name, value in outer.items():
+                setattr(self, name, value)
+
+    def aside(self) -> SqlText:
+        """Return the same text for a look at a copy of a part of it: nothing is noted as read here."""
+        other = copy(self)
+        other._read_nodes, other._places, other._words = set(), set(), []
+        other.with_names = {name: node.copy() for name, node in self.with_names.items()}
+        return other
 
     def ask(self, table: Table, name: str) -> None:
         """Read from here on what is asked of a table, and by which name."""
@@ -215,11 +272,14 @@ class SqlText:
         """Refuse a text of which a node, or a token that sqlglot dropped, has not been read."""
         # Nodes first; then tokens, for sqlglot drops some words without a trace.  A token is read if a node begins at
         # it, if a reader took the word, or if the grammar has no name for it.
-        nodes = list(tree.walk())
+        for given in tree.find_all(exp.CTE):
+            if id(given.this) not in self._read_nodes:
+                self.refuse(given.args["alias"], f"{given.alias} is not used; leave it out")
+        nodes = [node for root in (tree, *self._copies) for node in root.walk()]
         for node in nodes:
             if id(node) not in self._read_nodes:
                 self.refuse(node, f"{kind(node)} is not understood here; leave it out")
-        places = {node.meta["start"] for node in nodes if "start" in node.meta}
+        places = self._places | {node.meta["start"] for node in nodes if "start" in node.meta}
         words = list(self._words)
         for token in self._tokens:
             if token.token_type not in WRITTEN or token.start in places:
@@ -307,12 +367,17 @@ def _quiet() -> Iterator[None]:
         logger.disabled = before
 
 
+def _name_token(got: re.Match[str]) -> str:
+    """Return what a text has where something else was expected."""
+    return ", but the text ends" if got["kind"] == "SENTINEL" else f", got {cut(got['text'], 50)}"
+
+
 def _complaint(problem: SqlglotError) -> str:
     details = getattr(problem, "errors", None)
     if details:
         first = details[0]
         description = str(first.get("description"))
         is_clear = description.startswith(("Expecting", "Expected"))  # other words of sqlglot help nobody
-        what = description if is_clear else "it cannot be read"
+        what = GOT.sub(_name_token, description) if is_clear else "it cannot be read"
         return f"{what}, at line {first.get('line')}, column {first.get('col')}"
     return "it cannot be read"
