@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -86,7 +86,7 @@ class Told(Engine):
         """Return what each column holds."""
         return self._kinds
 
-    def relation(self) -> exp.Expr:
+    def relation(self, matched: Collection[str] = ()) -> exp.Expr:
         """Return what to select from."""
         return exp.to_table("t")
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from inbounds.query.columns.column import Keys, Numbers
 from inbounds.query.columns.derived_column import Derived, DerivedKeys
-from inbounds.query.expressions.arithmetic import Binary, Call, Case
+from inbounds.query.expressions.arithmetic import Binary, Call, Case, Chain
 from inbounds.query.expressions.condition import And, Compare, Condition, In, Like, Missing, Not, Or
 from inbounds.query.expressions.node import ColumnRef, Constant, Node
 from inbounds.query.question.group import Group, by_key
@@ -194,6 +194,8 @@ class _Oracle:
         return None if None in codes else tuple(code for code in codes if code is not None)
 
     def code(self, group: Group, row: Row) -> int | None:
+        if isinstance(group.column, DerivedKeys) and isinstance(group.column.formula, ColumnRef):
+            return self.made(group.column, row)  # keys beside bounds
         index = self.index(group.column.node, row)
         return index if index is None or isinstance(group.column, Keys) else bisect_right(group.starts, index) - 1
 
@@ -265,7 +267,7 @@ class _Oracle:
         if found is None:
             return None
         if isinstance(column, DerivedKeys):
-            return column.keys.index(found)
+            return column.keys.index(found) if column.formula != column.node or found in column.keys else None
         place = (number(found) - column.low) / column.step
         assert place.denominator == 1 or column.bounds.step is None, (str(column.formula), found)
         return math.floor(place + HALF)
@@ -286,6 +288,8 @@ class _Oracle:
             return next((one for one in given if one is not None), None)
         if None in given:
             return None
+        if isinstance(node, Chain):
+            return "".join(given)
         name = node.operator if isinstance(node, Binary) else node.function if isinstance(node, Call) else ""
         return COMPUTED[name](*given)
 
@@ -387,6 +391,10 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "WEEK": lambda day: Fraction(day.isocalendar()[1]),
     "WEEKDAY": lambda day: Fraction(day.weekday()),
     "DAY": lambda day: Fraction(day.day),
+    "SUBSTR": lambda text, start, *length: text[int(start) - 1 :][: int(length[0]) if length else None],
+    "RIGHT": lambda text, length: text[max(0, len(text) - int(length)) :],
+    "LENGTH": lambda text: Fraction(len(text)),
+    "NULLIF": lambda value, other: None if value == other else value,
     "UPPER": str.upper,
     "LOWER": str.lower,
 }

@@ -12,7 +12,9 @@ from typing import Any
 from inbounds.query.columns.column import Keys, Numbers
 from inbounds.query.question.measure import Count
 from inbounds.query.question.question import Question
-from inbounds.query.tables.relation import JoinOnUnit, JoinPublic, UnitRows
+from inbounds.query.tables.joined import Joined
+from inbounds.query.tables.joining import Join, JoinPublic
+from inbounds.query.tables.relation import UnitRows
 from inbounds.query.tables.table import Table
 from inbounds.query.tables.unit_measure import UnitMeasure
 from tests.helpers.oracle import _Oracle, grain, value_at
@@ -29,6 +31,7 @@ def rows_of(table: Table, private: Private, public: Mapping[str, Mapping[str, Ro
         return [_possible(table, row) for row in private[table.name] if row[table.owner or ""] is not None]
     if isinstance(relation, UnitRows):
         return _unit_rows(relation, rows_of(relation.of, private, public))
+    assert isinstance(relation, Joined)
     found = [
         {(relation.name, name): value for name, value in row.items()}
         for row in rows_of(relation.first, private, public)
@@ -41,12 +44,12 @@ def rows_of(table: Table, private: Private, public: Mapping[str, Mapping[str, Ro
     return [{said[place]: value for place, value in row.items() if place in said} for row in found]
 
 
-def _by_unit(join: JoinOnUnit | JoinPublic, private: Private, public: Any) -> Mapping[Any, list[Row]]:
+def _by_unit(join: Join | JoinPublic, private: Private, public: Any) -> Mapping[Any, list[Row]]:
     """Return the rows that are joined, by their unit; none of a public table."""
     found: dict[Any, list[Row]] = defaultdict(list)
-    if isinstance(join, JoinOnUnit):
-        for row in rows_of(join.table, private, public):
-            found[row[join.table.owner or ""]].append(row)
+    if isinstance(join, Join) and join.private is not None:
+        for row in rows_of(join.private, private, public):
+            found[row[join.owner or ""]].append(row)
     return found
 
 
@@ -58,7 +61,7 @@ def _joined(
         if known is None:
             return [before | {(join.name, name): None for name in join.public.columns}] if join.keep else []
         return [before | {(join.name, name): value for name, value in known.items()}]
-    assert isinstance(join, JoinOnUnit)
+    assert isinstance(join, Join)
     unit = before[relation.name, relation.unit]
     same = others.get(unit, [])
     if not same and join.keep:

@@ -154,7 +154,7 @@ def test_the_noise_of_a_count_is_what_it_says() -> None:
         answering = playground.dataset.count().plan(1).answering
     assert isinstance(answering, OneNumber)
     for (answered,) in answering.answer_all([[3]] * 50, 0.95, quiet):
-        assert answered.value is not None
+        assert isinstance(answered.value, int)
         assert answered.noise == answering.choice.mechanism.error(answered.value)
 
 

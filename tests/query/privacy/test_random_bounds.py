@@ -22,6 +22,7 @@ from inbounds.query.columns.derived_column import Derived
 from inbounds.query.columns.integer_expression import Whole
 from inbounds.query.statement.expressions import code_name
 from inbounds.query.statement.relations import TableReader
+from inbounds.query.statement.wanted import Wanted
 from inbounds.query.tables.table import Table
 from tests.helpers import oracle
 from tests.helpers.random_contracts import Dice, Private, random_row
@@ -53,7 +54,7 @@ def in_engine(place: RandomPlace, table: Table, columns: list[Column]) -> dict[i
     """Return the integers that a statement computes for all rows, by the unit, which each row has its own of."""
     names = {column.name for column in columns}
     reader = TableReader({table.name: place.dataset.engine}, place.dataset.engine.dialect)
-    select = reader._select_codes(table, {column.node for column in columns})
+    select = reader.select(table, Wanted(frozenset(column.node for column in columns)))
     at = {select.named_selects.index(code_name(name)): name for name in names}
     rows = place.run(place.dataset.engine.dialect.render(select), "every")
     return {row[0]: {name: row[i] for i, name in at.items()} for row in rows}

@@ -23,7 +23,8 @@ from inbounds.query.methods.moments.ratio import Ratio
 from inbounds.query.methods.plan import Plan
 from inbounds.query.question.measure import Count
 from inbounds.query.question.question import Question
-from inbounds.query.tables.relation import Joined, JoinOnUnit
+from inbounds.query.tables.joined import Joined
+from inbounds.query.tables.joining import Join
 from inbounds.query.tables.table import Table
 from tests.helpers.engine_places import planned
 from tests.helpers.sparing import sparing
@@ -79,7 +80,7 @@ def of_two_units(clinic: Clinic) -> Query:
     """Return a count over a join that no parser lets through: visits of the unit whose number is the dose."""
     visits, drugs = clinic.dataset.table, clinic.dataset.tables.private["drugs"]
     wrong = Table("drugs", "dose", drugs.limit, {"day": drugs.columns["day"]}, is_main=False)
-    joined = Joined("visits", visits, (JoinOnUnit("drugs", wrong),))
+    joined = Joined("visits", visits, (Join("drugs", wrong, by_unit=True),))
     dataset = clinic.dataset._with_table(joined.table)
     return replace(dataset.count(), questions=(Question(joined.table, Count()),))
 

@@ -212,3 +212,14 @@ def test_parts_of_days_are_those_of_the_calendar() -> None:
         assert part_of(name, days).tolist() == [part(date.fromordinal(day)) for day in days.tolist()]
     for name, start in START.items():
         assert part_of(name, days).tolist() == [start(date.fromordinal(day)).toordinal() for day in days.tolist()]
+
+
+@pytest.mark.parametrize("test", ["BETWEEN 2 AND 4", "> 1 AND later - day < 5", "IN (2, 3, 4)"])
+def test_a_condition_on_what_is_grouped_by_leaves_exactly_that(test: str) -> None:
+    """Whatever a column is made of, however many values that has, what is said of the column decides its groups."""
+    columns = (
+        '[columns.day]\nbounds = "[2026-01-01, 2026-12-31]"\n[columns.later]\nbounds = "[2026-01-01, 2027-01-31]"\n'
+    )
+    count = Dataset.parse(contract(columns)).count().by(named("later - day")).where(f"later - day {test}")
+    labels = count.question.labels[0]
+    assert [labels[code] for (code,) in count.question.rows if code is not None] == [2, 3, 4]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inbounds.joint.measured.measurements import MOST
 from inbounds.query.columns.column import MOST_STEPS
 from inbounds.query.methods.planner import MOST_GRAINS
 from inbounds.query.statement.row_weights import MOST_ROWS, RowWeights
@@ -32,17 +33,26 @@ def place(request: pytest.FixtureRequest) -> Iterator[tuple[int, Playground]]:
 
 def counted(total: int, weights: RowWeights, rows: int) -> int:
     """Return what a total of a unit's rows counts for, by the definition in `weights`."""
-    share = abs(total) * weights.limit * weights.one // max(rows, weights.limit)
+    share = abs(total) * weights.limit * weights.one // max(rows, weights.limit) // weights.divisor
     return share if total >= 0 else -share
 
 
 @given(limit=st.integers(1, MOST_LIMIT), most=st.integers(1, max(MOST_STEPS, MOST_GRAINS)))
 def test_no_product_of_a_statement_overflows(limit: int, most: int) -> None:
     """The greatest integers that a statement makes of a unit's rows fit into 64 bits."""
-    weights = RowWeights.of(limit, most)
-    assert weights.limit * weights.one * MOST_ROWS < 2**63
-    assert weights.limit * weights.one * most < 2**63
-    assert most * MOST_ROWS < 2**63
+    for weights in (RowWeights.of(limit, most), RowWeights.of_table(limit, most)):
+        assert weights.limit * weights.one * MOST_ROWS < 2**63
+        assert weights.limit * weights.one * most < 2**63
+        assert most * MOST_ROWS < 2**63
+
+
+@given(limit=st.integers(1, MOST_LIMIT), most=st.integers(1, max(MOST_STEPS, MOST_GRAINS)))
+def test_a_table_has_room_for_a_billion_units(limit: int, most: int) -> None:
+    """Units that each add as much as they may are added up in a table without a cut, and hardly rounded."""
+    weights = RowWeights.of_table(limit, most)
+    together = limit * most * weights.one // weights.divisor
+    assert 2**30 * together <= MOST
+    assert weights.divisor == 1 or together >= 2**30 // 11
 
 
 def test_distances_from_the_middle_do_not_overflow() -> None:
@@ -50,16 +60,16 @@ def test_distances_from_the_middle_do_not_overflow() -> None:
     assert 2 * MOST_STEPS * MOST_ROWS < 2**63
 
 
-@given(st.data(), st.integers(1, 50), st.integers(1, 1000))
+@given(st.data(), st.integers(1, 50), st.one_of(st.integers(1, 1000), st.integers(2**28, MOST_GRAINS)))
 def test_a_unit_counts_for_at_most_the_limit(data: st.DataObject, limit: int, most: int) -> None:
     """However many rows a unit has and wherever they are, what they count for together is within the bound."""
-    weights = RowWeights.of(limit, most)
+    weights = data.draw(st.sampled_from([RowWeights.of(limit, most), RowWeights.of_table(limit, most)]))
     rows = data.draw(st.lists(st.lists(st.integers(0, most), max_size=30), min_size=1, max_size=5))
     every = sum(map(len, rows))
     above = [counted(sum(cell), weights, every) for cell in rows]
     below = [counted(most * len(cell) - sum(cell), weights, every) for cell in rows]
-    assert sum(above) + sum(below) <= limit * most * weights.one
-    if every <= limit:
+    assert sum(above) + sum(below) <= limit * most / weights.unit
+    if every <= limit and weights.divisor == 1:
         assert above == [sum(cell) * weights.one for cell in rows]
         assert sum(above) + sum(below) == every * most * weights.one
 

@@ -365,7 +365,11 @@ def test_nothing_inside_is_passed_over(clinic: Clinic, inserted: str) -> None:
 
 
 REFUSED = [
-    ("SELECT COUNT(*) FROM (SELECT place, COUNT(*) AS n FROM visits GROUP BY place)", "place", "GROUP BY who"),
+    (
+        "SELECT COUNT(*) FROM visits JOIN (SELECT place, COUNT(*) AS n FROM visits GROUP BY place) AS t USING (place)",
+        "place",
+        "GROUP BY who",
+    ),
     ("SELECT COUNT(*) FROM (SELECT who, place FROM visits GROUP BY who)", "place", "may differ"),
     ("SELECT COUNT(*) FROM (SELECT who, MAX(place) AS p FROM visits GROUP BY who)", "place", "no MAX"),
     ("SELECT COUNT(*) FROM (SELECT who, MAX(size) FROM visits GROUP BY who)", "size", "needs a name"),
@@ -382,11 +386,6 @@ REFUSED = [
         "only categories",
     ),
     (
-        "SELECT COUNT(*) FROM (SELECT who, COUNT(*) AS n FROM visits GROUP BY who HAVING n > 1)",
-        "n > 1",
-        "WHERE n > 3 outside",
-    ),
-    (
         "SELECT COUNT(*) FROM (SELECT who, COUNT(*) AS n FROM visits GROUP BY who ORDER BY n)",
         "n",
         "subquery; leave it out",
@@ -394,17 +393,14 @@ REFUSED = [
     ("SELECT COUNT(*) FROM (SELECT who, COUNT(*) AS n, SUM(size) AS n FROM visits GROUP BY who)", "size", "twice"),
     ("SELECT COUNT(*) FROM visits JOIN drugs ON visits.day = drugs.day", "day", "visits.who = drugs.taker"),
     ("SELECT COUNT(*) FROM visits JOIN drugs USING (day)", "day", "two units"),
-    ("SELECT COUNT(*) FROM visits, drugs", "drugs", "one pair of columns"),
-    ("SELECT COUNT(*) FROM visits CROSS JOIN drugs", "drugs", "CROSS JOIN"),
+    ("SELECT COUNT(*) FROM visits, drugs", "drugs", "which rows of drugs match"),
+    ("SELECT COUNT(*) FROM visits CROSS JOIN drugs", "drugs", "which rows of drugs match"),
     ("SELECT COUNT(*) FROM visits RIGHT JOIN drugs ON visits.who = drugs.taker", "drugs", "RIGHT JOIN"),
     ("SELECT COUNT(*) FROM visits FULL JOIN drugs ON visits.who = drugs.taker", "drugs", "FULL JOIN"),
     ("SELECT COUNT(*) FROM visits NATURAL JOIN drugs", "drugs", "NATURAL JOIN"),
-    ("SELECT COUNT(*) FROM visits JOIN drugs ON visits.who < drugs.taker", "taker", "one pair of columns"),
-    ("SELECT COUNT(*) FROM visits JOIN drugs ON visits.who = drugs.taker AND dose > 5", "drugs", "one pair of columns"),
-    ("SELECT COUNT(*) FROM visits JOIN spots ON visits.place = spots.region", "region", "its key code"),
+    ("SELECT COUNT(*) FROM visits JOIN drugs ON visits.who < drugs.taker", "taker", "two units"),
     ("SELECT COUNT(*) FROM visits JOIN spots ON visits.size = spots.code", "code", "possible value"),
     ("SELECT COUNT(*) FROM visits JOIN elsewhere USING (who)", "elsewhere", "no table"),
-    ("SELECT COUNT(*) FROM spots JOIN visits ON visits.place = spots.code", "spots", "public"),
     ("SELECT COUNT(*) FROM visits JOIN visits USING (who)", "visits", "another name with AS"),
     (
         "SELECT COUNT(*) FROM visits JOIN drugs ON visits.who = drugs.taker WHERE day > '2026-01-01'",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from inbounds.display.suggestion import find_nearest
 from inbounds.errors import InvalidContract
 from inbounds.exact.rational import shown
 
@@ -87,23 +88,25 @@ class Contract:
             if was_in_text:
                 continue
             if header := HEADER.match(line):
-                table = _dotted(header[1])
+                table = dotted(header[1])
                 for length in range(1, len(table) + 1):  # [a.b] begins [a] too, if nothing did before
                     lines.setdefault(table[:length], number)
             elif key := KEY.match(line):
-                lines.setdefault(table + _dotted(key[1]), number)
+                lines.setdefault(table + dotted(key[1]), number)
         return lines
 
     def refuse(self, message: str, *path: str) -> InvalidContract:
         """Return an error that points at a key."""
-        return InvalidContract(f"{self.name}, line {self.line(*path)}: {message}")
+        fault = InvalidContract(f"{self.name}, line {self.line(*path)}: {message}")
+        fault.path = self._whole(path)
+        return fault
 
     def table(self, *path: str) -> Mapping[str, Any]:
         """Return a table that must be there."""
         value: Any = self.content
         for depth, part in enumerate(path):
             if not isinstance(value, Mapping) or part not in value:
-                raise self.refuse(f"{self._header(path)} is missing; add it", *path[:depth])
+                raise self.refuse(f"{self._header(path)} is missing; add it", *path[: depth + 1])
             value = value[part]
         if not isinstance(value, Mapping):
             name = self._header(path)
@@ -116,10 +119,15 @@ class Contract:
     def refuse_unknown(self, known: Iterable[str], *path: str) -> None:
         """Refuse keys that mean nothing, so that a misspelt one is not passed over."""
         table = self.table(*path) if path else self.content
+        names = tuple(known)
         for key in table:
-            if key not in (names := tuple(known)):
+            if key not in names:
                 where = self._header(path) if path or self.at else "this file"
-                raise self.refuse(f"unknown key {key!r} in {where}; known are {', '.join(names)}", *path, key)
+                near = find_nearest(key, names)
+                remedy = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names)}"
+                fault = self.refuse(f"unknown key {key!r} in {where}; {remedy}", *path, key)
+                fault.meant = near[0] if near else None
+                raise fault
 
     def text_of(self, *path: str) -> str:
         """Return a non-empty text that must be there."""
@@ -143,8 +151,12 @@ class Contract:
         """Return a value that must be there."""
         table = self.table(*path[:-1])
         if path[-1] not in table:
-            raise self.refuse(f"{path[-1]} is missing in {self._header(path[:-1])}; add it", *path[:-1])
+            raise self.refuse(f"{path[-1]} is missing in {self._header(path[:-1])}; add it", *path)
         return table[path[-1]]
+
+    def has_table(self, *path: str) -> bool:
+        """Return whether a table of its own is there."""
+        return self.has(*path) and isinstance(self.value(*path) if path else self.content, Mapping)
 
     def has(self, *path: str) -> bool:
         """Return whether a key is there."""
@@ -156,6 +168,7 @@ class Contract:
         return True
 
 
-def _dotted(text: str) -> tuple[str, ...]:
+def dotted(text: str) -> tuple[str, ...]:
+    """Return the names in a header or a key."""
     parts = re.findall(r"\"([^\"]*)\"|'([^']*)'|([\w\-]+)", text)
     return tuple(first or second or third for first, second, third in parts)

@@ -19,7 +19,7 @@ from typing import Any
 
 from inbounds.exact.rational import shown
 from inbounds.query.columns.column import Column
-from inbounds.query.columns.kind import DAY
+from inbounds.query.columns.kind import DAY, TIME
 from inbounds.query.contract.contract import Contract
 
 FORM_KEYS = ("delimiter", "decimal", "thousands", "date_format", "encoding")
@@ -83,9 +83,9 @@ def refuse_forms(contract: Contract, columns: Mapping[str, Column]) -> None:
     form = CsvForm.of(contract)
     for name in form.date_formats:
         column = columns[name]
-        if column.is_derived or column.kind != DAY:
+        if column.is_derived or column.kind not in (DAY, TIME):
             raise contract.refuse(
-                f"date_format needs bounds that are dates, but column {name!r} has none; leave it out",
+                f"date_format needs bounds that are dates or times, but column {name!r} has none; leave it out",
                 "columns", name, "date_format",
             )  # fmt: skip
     source = contract.content.get("dataset", {}).get("source", "")

@@ -60,5 +60,5 @@ def plan_shares(planner: Planner, _: Cdf) -> Planned:
     if planner.pooling is not None:
         raise InvalidQuestion("pooling does not apply to a cumulative distribution; leave it out")
     request = planner.request((WHOLE_ROWS,), 1)
-    limit, grain = Fraction(planner.question.table.limit), Fraction(1, request.weights.one)
+    limit, grain = Fraction(planner.question.table.limit), request.weights.unit
     return CumulativeShares.of(len(planner.question.rows), planner.epsilon, limit, grain), request

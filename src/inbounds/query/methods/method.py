@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, time
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, floor, inf
@@ -46,7 +46,7 @@ LONGEST_FLOAT = 25
 Foreseen = dict[str, dict[str, float]]
 """How far off answers will be: of what, and then where."""
 
-Value = int | float | date
+Value = int | float | date | time
 Interval = tuple[Value, Value]
 
 
@@ -260,8 +260,10 @@ def _lattice(bounds: Bounds) -> Lattice:
 
 
 def write_value(bounds: Bounds, value: Fraction) -> Value:
-    """Return an answer as people write it: an int, a date, or a float."""
-    if bounds.is_dates:
-        return date.fromordinal(int(on_step(bounds, value)))
+    """Return an answer as people write it: an int, a date, a time, or a float."""
+    if bounds.values != "number":
+        answer = bounds.as_answer(on_step(bounds, value))
+        assert not isinstance(answer, Fraction)
+        return answer
     integral = bounds.step is not None and bounds.step.denominator == bounds.offset.denominator == 1
     return int(value) if integral else float(value)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -35,6 +36,7 @@ from inbounds.query.question.question import Question
 from inbounds.query.question.shared_measures import Moments, Quantiles, Totals
 from inbounds.query.statement.builder import build_statement
 from inbounds.query.statement.relations import TableReader
+from inbounds.query.statement.shared_builder import build_shared_statement, can_share, share_rows
 
 METHODS: dict[type[Measure], Callable[[Planner, Any], Planned]] = {
     Count: plan_count,
@@ -72,14 +74,42 @@ def plan(
     return _planned(Planner(question, epsilon, reader, pooling))
 
 
+def share_statements(plans: Sequence[Plan], engine: Engine, engines: Mapping[str, Engine]) -> tuple[Plan, ...]:
+    """Return plans for the same rows with one statement for all that can share it: it reads and joins them once."""
+    reader = TableReader(engines, engine.dialect)
+    shared = list(plans)
+    groups = {plan.request.groups: None for plan in plans if can_share(plan.request)}
+    for group in groups:
+        places = [i for i, plan in enumerate(plans) if can_share(plan.request) and plan.request.groups == group]
+        if len(places) > 1:
+            for i, plan in zip(places, _share_statement([plans[i] for i in places], reader), strict=True):
+                shared[i] = plan
+    return tuple(shared)
+
+
+def _share_statement(plans: Sequence[Plan], reader: TableReader) -> Iterator[Plan]:
+    requests, table = [plan.request for plan in plans], plans[0].question.table
+    common = share_rows(requests)
+    needed = {node for request in requests for node in request.needed}
+    known = common.must_be_there.values()
+    relation = reader.relation(table, needed, known, common.condition)
+    statement = build_shared_statement(requests, relation, reader.dialect, reader.ensured(table, known))
+    rendered, first = reader.dialect.render(statement), 0
+    for plan in plans:
+        yield replace(plan, sql=rendered, own=slice(first, first + plan.request.width))
+        first += plan.request.width
+
+
 def _planned(planner: Planner) -> Plan:
     checked_epsilon(planner.epsilon)
     _refuse(planner.question)
     measure = planner.question.measure
     answering, request = METHODS[type(measure)](planner, measure)
     dialect = planner.reader.dialect
-    relation = planner.reader.relation(planner.question.table, request.needed, request.must_be_there.values())
-    rendered = dialect.render(build_statement(request, relation, dialect))
+    known, test = request.must_be_there.values(), request.condition
+    relation = planner.reader.relation(planner.question.table, request.needed, known, test)
+    ensured = planner.reader.ensured(planner.question.table, known)
+    rendered = dialect.render(build_statement(request, relation, dialect, ensured))
     return Plan(planner.question, planner.epsilon, answering, request, rendered)
 
 

@@ -17,7 +17,7 @@ from inbounds.query.methods.method import Answering, OneNumber
 from inbounds.query.question.question import Question
 from inbounds.query.statement.relations import TableReader
 from inbounds.query.statement.request import Parts, Request, Total
-from inbounds.query.statement.row_weights import TABLE_BITS, TOTAL_BITS, RowWeights
+from inbounds.query.statement.row_weights import RowWeights
 
 WHOLE_ROWS = Total(1, 0)
 
@@ -27,6 +27,10 @@ Planned = tuple[Answering, Request]
 RELEASED_BITS = 16
 """In a table, sums without a step are released in at least 2**15 steps to what one unit can change: at the largest
 epsilon there is, noise goes over dozens of them."""
+
+MOST_RELEASED = 2**20
+"""In a table, one unit changes sums by at most so many steps: then all sums of 2**30 units are numbers of steps that
+tables can be made of (`joint/measured/measurements.py`).  Finer steps are taken by tens, hundreds and so on."""
 
 MOST_GRAINS = 2**35
 """A value may be so many times what all values are multiples of: then the sum of a unit's rows stays below 2**63."""
@@ -54,8 +58,7 @@ class Planner:
     ) -> Request:
         """Return what to read: totals that a row moves by at most `most`, for each of the groups."""
         table = self.question.table
-        bits = TABLE_BITS if self.is_table else TOTAL_BITS
-        weights = RowWeights(1, 0) if table.rows_are_units else RowWeights.of(limit or table.limit, most, bits)
+        weigh = RowWeights.of_table if self.is_table else RowWeights.of
         return Request(
             columns=self._columns(value),
             kinds=self.reader.kinds(table),
@@ -66,7 +69,7 @@ class Planner:
             unit=None if table.rows_are_units else table.unit,
             distinct=distinct,
             totals=totals,
-            weights=weights,
+            weights=RowWeights(1, 0) if table.rows_are_units else weigh(limit or table.limit, most),
             parts=parts,
         )
 
@@ -100,7 +103,7 @@ class Planner:
     ) -> OneNumber:
         """Answer with one draw for each group; by the distance guarantee where a unit can change several of them."""
         guarantee: GuaranteeName = "standard" if self.one_group else "distance"
-        fine = grain / request.weights.one
+        fine = grain * request.weights.unit
         drawn_in = _drawn_in(bounds, None if self.one_group else fine)
         choice = choose(drawn_in, sensitivity, self.epsilon, guarantee, self.pooling)
         return OneNumber(choice, guarantee, sensitivity, bounds, fine, shift)
@@ -115,13 +118,13 @@ class Planner:
         """Answer with a table that adds up."""
         if self.pooling is not None:
             raise InvalidQuestion("pooling does not apply to a table with totals; leave it out")
-        fine = grain / request.weights.one
+        fine = grain * request.weights.unit
         answering = joint_table(
             self.question,
             self.epsilon,
             sensitivity=sensitivity,
             bounds=bounds,
-            step=_released_in(fine, sensitivity) if bounds.step is None else bounds.step,
+            step=_released_in(bounds.step, fine, sensitivity),
             grain=fine,
         )
         return answering, replace(request, groups=finest_groups(self.question))
@@ -159,10 +162,14 @@ def hull(column: Numbers) -> Bounds:
     return column.kind.between(column.low, column.high)
 
 
-def _released_in(fine: Fraction, sensitivity: Fraction) -> Fraction:
-    """Return the step of sums that have none of their own: as coarse as is not seen beside the noise, so that the sums
-    of many rows are numbers of steps that doubles hold."""
-    return fine * 2 ** max(0, int(sensitivity / fine).bit_length() - RELEASED_BITS)
+def _released_in(step: Fraction | None, fine: Fraction, sensitivity: Fraction) -> Fraction:
+    """Return the step of sums in a table: their own, or as much coarser as is not seen beside the noise, so that the
+    sums of many rows are numbers of steps that doubles hold."""
+    if step is None:
+        return fine * 2 ** max(0, int(sensitivity / fine).bit_length() - RELEASED_BITS)
+    while sensitivity > MOST_RELEASED * step:
+        step *= 10
+    return step
 
 
 def _drawn_in(bounds: Bounds, fine: Fraction | None) -> Bounds:

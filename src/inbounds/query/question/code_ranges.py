@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.query.columns.column import Column, Keys
+from inbounds.bounds.times import DAY as DAY_SECONDS
+from inbounds.query.columns.column import Column, Keys, Numbers
 from inbounds.query.columns.derived_column import Find, codes_of
 from inbounds.query.columns.integer_range import Range
 from inbounds.query.expressions.condition import Condition
@@ -28,6 +29,9 @@ MOST_STRETCHES = 2**17
 
 MOST_OF_A_COLUMN = 2**14
 """Of a column that others are made of so many stretches are looked at: days of 40 years, each by itself."""
+
+OF_A_CLOCK = (60, 900, 3600, 6 * 3600, DAY_SECONDS)
+"""Stretches of times have so many seconds: hours and days begin with one of them."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class Stretches:
         # What a key lies in, or what is computed of a column, may change with every code, so each is a stretch.
         count, starts = self.stored[name].size, np.array(sorted(begins), dtype=np.int64)
         if isinstance(self.stored[name], Keys) or name in self._inside:
-            starts = np.union1d(starts, np.arange(0, count, -(-count // MOST_OF_A_COLUMN)))
+            starts = np.union1d(starts, _even_starts(self.stored[name]))
         return starts[(starts >= 0) & (starts < count)]
 
     @cached_property
@@ -106,3 +110,13 @@ class Stretches:
             low, high = (np.append(codes, [0] * more).astype(np.int64).reshape(shape) for codes in (lows, ends))
             ranges[name] = Range(low, high, here.reshape(shape), ~here.reshape(shape))
         return ranges, tuple(column.low.size for column in ranges.values())
+
+
+def _even_starts(column: Column) -> NDArray[np.int64]:
+    """Return where stretches of the codes of a column begin, as many as there may be; those of times by the clock."""
+    width, first = -(-column.size // MOST_OF_A_COLUMN), 0
+    if isinstance(column, Numbers) and column.kind.rounds_down:
+        fitting = (length for length in OF_A_CLOCK if length >= width * column.step and not length % column.step)
+        if (seconds := next(fitting, None)) is not None:
+            width, first = int(seconds / column.step), int(-column.low % seconds / column.step)
+    return np.arange(first, column.size, width)

@@ -25,6 +25,9 @@ NOT_IN_NOISE = "Neither the noise figure nor the interval accounts for this"
 
 WHERE_EXPLAINED = "docs/tables.md#who-is-protected"
 
+ADVICE = "The custodian can find a better limit, for a price: inbounds discover limit."
+"""What is said wherever a limit may cut rows: the contract and the question decide that, and data never do."""
+
 
 def row_limit(questions: Sequence[Question]) -> str | None:
     """Say that a row limit is in force, and what it does; None where each row is a unit of its own."""
@@ -38,6 +41,8 @@ def row_limit(questions: Sequence[Question]) -> str | None:
         sentences += [IN_FORCE + " ".join(cuts), *dict.fromkeys(question.measure.under_limit for question in limited)]
         noisy = any(question.measure.has_noise for question in limited)
         sentences += [f"{NOT_IN_NOISE} ({WHERE_EXPLAINED})." if noisy else f"See {WHERE_EXPLAINED}."]
+        if not all(question.measure.counts_units for question in limited):
+            sentences.append(ADVICE)
     return " ".join(sentences)
 
 

@@ -11,6 +11,9 @@ import numpy as np
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 from inbounds.query.columns.column import Column, Keys, Numbers, as_value
+from inbounds.query.columns.derived_column import group_by_listed
+from inbounds.query.columns.kind import CLOCK, TIME
+from inbounds.query.expressions.arithmetic import Call
 from inbounds.query.expressions.node import literal
 
 MOST_CELLS = 100_000
@@ -21,6 +24,9 @@ MOST_SETS = 64
 
 MOST_VALUES = 1000
 """A column of numbers has at most so many bins, and can be grouped by value if it has no more possible values."""
+
+MOST_TIMES = 10_000
+"""The same of times that are rounded down: a year has 8784 hours, of which a condition leaves few."""
 
 USUAL_BINS = 20
 """A histogram of a column with more possible values has so many bins, if none are given."""
@@ -180,17 +186,31 @@ class Bins(Group):
 
 def is_countable(column: Column) -> bool:
     """Return whether a column has keys, or few possible values."""
-    return isinstance(column, Keys) or (column.bounds.step is not None and column.points <= MOST_VALUES)
+    if isinstance(column, Keys) or column.listed:
+        return True
+    return column.bounds.step is not None and column.points <= _most_values(column)
+
+
+def _most_values(column: Numbers) -> int:
+    """Return how many possible values a column can be grouped by."""
+    return MOST_TIMES if column.kind.rounds_down else MOST_VALUES
 
 
 def by_key(column: Column) -> Group:
     """Return the groups of a column: its keys, or its possible values if they are few."""
     if isinstance(column, Keys):
         return KeyGroup(column)
+    if column.listed:
+        return KeyGroup(group_by_listed(column))
     if not is_countable(column):
+        remedy = "ask for a histogram with bins, or list keys for the column in the contract"
+        if column.kind in (TIME, CLOCK):
+            time = column.node.arguments[-1] if isinstance(column.node, Call) else column.node
+            by_day = f" or CAST({time} AS DATE)" if column.kind == TIME else ""
+            remedy = f"group by HOUR({time}){by_day}"
+        most = _most_values(column)
         raise InvalidQuestion(
-            f"{column.name} has no categories, and more than {MOST_VALUES} possible values to group by; "
-            "ask for a histogram with bins, or list keys for the column in the contract"
+            f"{column.name} has no categories, and more than {most} possible values to group by; {remedy}"
         )
     return Bins(column, tuple(possible_steps(column)))
 
@@ -203,7 +223,7 @@ def possible_steps(column: Numbers) -> list[int]:
 def by_bins(column: Numbers, bins: object) -> Bins:
     """Return bins of a column: so many, as equal as can be, or those that begin at the values given."""
     if bins is None:
-        if is_countable(column):
+        if is_countable(column) and column.points <= MOST_VALUES:
             return Bins(column, tuple(possible_steps(column)))
         return by_bins(column, min(USUAL_BINS, column.points))
     if isinstance(bins, int) and not isinstance(bins, bool):

@@ -17,7 +17,7 @@ import numpy as np
 
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.derived_column import Find, codes_of
-from inbounds.query.columns.integer_range import Range, Ranges, Verdict, against, either, every, opposite
+from inbounds.query.columns.integer_range import NO, Range, Ranges, Verdict, against, either, every, opposite
 from inbounds.query.contract.hierarchy import ancestors
 from inbounds.query.expressions.condition import And, Condition, Like, Not, Or, Predicate
 from inbounds.query.question.code_ranges import MOST_STRETCHES, Stretches
@@ -68,7 +68,29 @@ class Possible:
         for part in self._parts():
             shape = [group.size if place in part.groups else 1 for place, group in enumerate(self.groups)]
             possible &= self._mark_possible(part).reshape(shape)
+        for place, group in enumerate(self.groups):
+            shape = [group.size if place == other else 1 for other in range(len(self.groups))]
+            possible &= self._mark_own(group).reshape(shape)
         return possible
+
+    def _mark_own(self, group: Group) -> Flags:
+        """Return which groups of a column can meet what is said of that column alone, whatever it is made of.
+
+        Of two stored columns there may be too many codes to be looked at one by one, but not of what is made of them.
+        """
+        column, own = group.column, np.ones(group.size, dtype=np.bool_)
+        tests = [test for test in self.condition.conjuncts() if {node.name for node in test.columns()} == {column.name}]
+        # Keys beside bounds are called like the column that conditions are about, but have codes of their own.
+        if not tests or column.size > MOST_STRETCHES or self.find(column.node).kind != column.kind:
+            return own
+        if isinstance(self.find(column.node), Keys) != isinstance(column, Keys):
+            return own  # with keys beside its bounds, a column is compared by other codes than it is grouped by
+        codes = np.arange(column.size)
+        every_code = {column.name: Range(codes, codes, np.ones(column.size, dtype=np.bool_), NO)}
+        met = every([self._judge(Ranges({}), test, dict(every_code)) for test in tests]).true
+        own[:] = False
+        own[group.number(codes)[np.broadcast_to(met, codes.shape)]] = True
+        return own
 
     def truth(self, codes: Mapping[str, Range]) -> Verdict:
         """Return what the condition can come to, if the stored columns that it looks at have these codes."""

@@ -16,7 +16,7 @@ from inbounds.query.expressions.condition import And, Condition, conjuncts_of, j
 from inbounds.query.question.group import Group
 from inbounds.query.question.possible_groups import Possible, mark_groups
 from inbounds.query.tables.implied_codes import add_public_codes, add_public_names, public_joins, row_codes
-from inbounds.query.tables.relation import JoinPublic
+from inbounds.query.tables.joining import JoinPublic
 from inbounds.query.tables.table import Table
 
 if TYPE_CHECKING:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
+from inbounds.query.columns.column import Keys
 from inbounds.query.columns.derived_column import Derived
+from inbounds.query.columns.kind import TEXT_KEY
+from inbounds.query.contract.listed_keys import MOST_FOUND
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.node import Node, quote_name
@@ -108,7 +111,7 @@ class Question:
         """How many cells there are: combinations of all groups."""
         return prod(group.size for group in self.groups)
 
-    @property
+    @cached_property
     def rows(self) -> list[Codes]:
         """The rows of the answer, set by set: the code of each group that is told apart, None where it is added up."""
         return [row for grouping in self.groupings for row in self.rows_of(grouping)]
@@ -125,6 +128,8 @@ class Question:
             cells = possible_cells(self.table, tuple(self.groups[place] for place in grouping))
         else:
             cells = project(self.left, grouping)
+        if len(grouping) == len(self.groups):
+            return list[Codes](cells)
         return [
             tuple(cell[codes[place]] if place in codes else None for place in range(len(self.groups))) for cell in cells
         ]
@@ -189,9 +194,7 @@ def sql_of(questions: Sequence[Question], selected: Sequence[str] = (), named: S
         f" AS {quote_name(names[group.column.node])}" if group.column.node in names else "" for group in columns
     )
     listed = [f"{group}{name}" for group, name in zip(columns, as_named, strict=True)]
-    text = f"SELECT {', '.join([*listed, measured])} FROM {first.table.text}"
-    if first.condition is not None:
-        text += f" WHERE {first.condition}"
+    text = f"SELECT {', '.join([*listed, measured])} FROM {first.table.write(first.condition)}"
     if first.sets is not None:
         if all(0 in places for places in first.sets):  # then a histogram above the line says its own part
             groupings = [[i for i in places if first.groups[i] in columns] for places in first.sets]
@@ -225,5 +228,20 @@ def check_size(question: Question) -> Question:
         ),
     )
     if count > MOST_CELLS:
-        raise InvalidQuestion(f"a question may have at most {MOST_CELLS} groups, got {count}; group by fewer columns")
+        raise InvalidQuestion(
+            f"a question may have at most {MOST_CELLS} groups, got {count}; group by fewer columns"
+            f"{_suggest_prefix(question, count)}"
+        )
     return question
+
+
+def _suggest_prefix(question: Question, count: int) -> str:
+    """Say which part of a key with many categories leaves few enough groups, if one does."""
+    texts = [group.column for group in question.groups if isinstance(group.column, Keys)]
+    keys = max((column for column in texts if column.kind == TEXT_KEY), key=lambda column: column.size, default=None)
+    if keys is None or keys.size <= MOST_FOUND:
+        return ""
+    for length in range(max(len(str(key)) for key in keys.keys) - 1, 0, -1):
+        if count * len({str(key)[:length] for key in keys.keys}) <= MOST_CELLS * keys.size:
+            return f", or by a part of one, as in LEFT({keys.node}, {length})"
+    return ""

@@ -9,7 +9,9 @@ from inbounds.query.expressions.arithmetic import cases_in
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import Node
 from inbounds.query.question.question import Question
-from inbounds.query.tables.relation import Joined, JoinOnUnit, UnitRows
+from inbounds.query.tables.joined import Joined
+from inbounds.query.tables.joining import Join
+from inbounds.query.tables.relation import Projected, UnitRows
 from inbounds.query.tables.table import Table
 
 
@@ -42,15 +44,33 @@ def _state_cases(table: Table, node: Node) -> Iterator[Stated]:
 def _state_inner(table: Table, *, needed: bool) -> Iterator[Stated]:
     """Yield the conditions on rows that a table is made of; where rows without any stay, none of them is needed."""
     relation = table.relation
-    if isinstance(relation, UnitRows):
+    if isinstance(relation, Joined):
+        yield from _state_inner(relation.first, needed=needed)
+        yield from _state_joins(relation, needed)
+    elif relation is not None:
         if relation.condition is not None:
             yield Stated(relation.of, relation.condition, needed)
-        for measure in relation.measures.values():
-            if measure.column is not None:
-                yield from _state_cases(relation.of, measure.column)
+        for node in _made_columns(relation):
+            yield from _state_cases(relation.of, node)
+        if isinstance(relation, UnitRows) and relation.having is not None:
+            yield Stated(relation.table, relation.having, needed)
         yield from _state_inner(relation.of, needed=needed)
-    elif isinstance(relation, Joined):
-        yield from _state_inner(relation.first, needed=needed)
-        for join in relation.joins:
-            if isinstance(join, JoinOnUnit):
-                yield from _state_inner(join.table, needed=needed and not join.keep)
+
+
+def _made_columns(relation: UnitRows | Projected) -> Iterator[Node]:
+    """Yield what the columns of a table are made of."""
+    if isinstance(relation, Projected):
+        yield from relation.columns.values()
+    else:
+        yield from relation.keys.values()
+        yield from (measure.column for measure in relation.measures.values() if measure.column is not None)
+
+
+def _state_joins(relation: Joined, needed: bool) -> Iterator[Stated]:
+    for join in relation.joins:
+        if not isinstance(join, Join):
+            continue
+        if join.condition is not None:
+            yield Stated(relation.scope(join), join.condition)
+        if join.private is not None:
+            yield from _state_inner(join.private, needed=needed and not join.keep and not join.semi)

@@ -33,21 +33,31 @@ from inbounds.query.statement.row_weights import MOST_ROWS
 from inbounds.query.statement.weighing import EVERY, share, weigh
 
 
-def build_statement(request: Request, relation: Expression, dialect: Dialect) -> exp.Select:
-    """Return the statement: one row for each group that has rows, the codes of its groups first, then the totals."""
-    return _Builder(request, dialect).build(relation)
+def build_statement(
+    request: Request, relation: Expression, dialect: Dialect, ensured: frozenset[str] = frozenset()
+) -> exp.Select:
+    """Return the statement: one row for each group that has rows, the codes of its groups first, then the totals.
+
+    No row of the relation lacks one of the `ensured` columns.
+    """
+    return StatementBuilder(request, dialect, ensured).build(relation)
 
 
 @dataclass(frozen=True)
-class _Builder:
+class StatementBuilder:
+    """Builds the statement of one request."""
+
     request: Request
     dialect: Dialect
+    ensured: frozenset[str]
 
     @cached_property
     def codes(self) -> Codes:
+        """The columns as integers."""
         return Codes(self.request.columns, self.request.kinds, self.dialect)
 
     def build(self, relation: Expression) -> exp.Select:
+        """Return the statement, from what to select from."""
         read = exp.select(*self._read_columns()).from_(relation, copy=False).where(*self._require_known(), copy=False)
         if self.request.parts:
             read = cut_into_parts(self.request, read)
@@ -77,7 +87,8 @@ class _Builder:
 
     def _require_known(self) -> list[Expression]:
         """Return what must be so of the table's own columns: nothing that is needed is missing."""
-        tests = [self.codes.is_known(numbers) for numbers in self.request.must_be_there.values()]
+        numbers = self.request.must_be_there.values()
+        tests = [self.codes.is_known(of) for of in numbers if not of.is_plain or not self.ensured.issuperset(of.stored)]
         if self.request.unit is not None:
             tests.append(present(column(self.request.unit)))
         return tests
@@ -175,20 +186,27 @@ class _Builder:
     def _join_all_rows(self, sums: exp.Select, parts: exp.Select, *, is_one: bool) -> exp.Select:
         """Select from the parts of each unit together with `m`, how many rows the unit has in all.
 
-        The parts are added up by unit and joined to themselves, which takes half as long as a window over them.
+        The parts are added up by unit and joined to themselves, which takes half as long as a window over them; but
+        where they would be read twice, a unit might have more rows the second time, and so more than it may count for.
         """
         if is_one:  # a unit has one part
-            every = named(self._count_rows(), "m")
-            return sums.from_(parts.select(every, copy=False).subquery("p", copy=False), copy=False)
-        every = named(cap(exp.Sum(this=exp.column("n")), MOST_ROWS + 1), "m")
-        together = exp.select("u", every).from_("p").group_by("u").subquery("w")
+            every = [named(self._limit_rows(count), f"m{end}") for end, count in self._counts.items()]
+            return sums.from_(parts.select(*every, copy=False).subquery("p", copy=False), copy=False)
+        rows = {end: exp.Sum(this=exp.column(f"n{end}")) for end in self._counts}
+        if self.dialect.reads_twice:
+            windows = {end: exp.Window(this=of, partition_by=[exp.column("u")]) for end, of in rows.items()}
+            every = [named(self._limit_rows(window), f"m{end}") for end, window in windows.items()]
+            each = exp.select("*", *every).from_(parts.subquery("p", copy=False))
+            return sums.from_(each.subquery("w", copy=False), copy=False)
+        every = [named(self._limit_rows(of), f"m{end}") for end, of in rows.items()]
+        together = exp.select("u", *every).from_("p").group_by("u").subquery("w")
         same = exp.column("u", "p").eq(exp.column("u", "w"))
         return sums.with_("p", as_=parts, copy=False).from_("p", copy=False).join(together, on=same, copy=False)
 
     def _add_up_parts(self) -> list[Expression]:
         """Return the rows of a unit in a group and their sum, cut where the unit has too many rows to count."""
         request = self.request
-        sums: list[Expression] = [named(self._count_rows(), "n")]
+        sums: list[Expression] = [named(self._limit_rows(self._count_rows()), "n")]
         if request.sums:
             most = (request.value.steps if isinstance(request.value, Numbers) else 1) * MOST_ROWS
             sums.append(named(cap(self.dialect.total(exp.column("v")), most), "s"))
@@ -196,5 +214,14 @@ class _Builder:
         totals = [self.dialect.total(product_of(product)) for product in request.products]
         return sums + [named(cap(total, most), f"q{i}") for i, total in enumerate(totals)]
 
+    @property
+    def _counts(self) -> dict[str, Expression]:
+        """How many rows a unit has in a group, by what the names of this and of what follows from it end with."""
+        return {"": self._count_rows()}
+
     def _count_rows(self) -> Expression:
-        return whole(1) if self.request.distinct else cap(exp.Count(this=exp.Star()), MOST_ROWS + 1)
+        return whole(1) if self.request.distinct else exp.Count(this=exp.Star())
+
+    def _limit_rows(self, rows: Expression) -> Expression:
+        """Return how many rows a unit has in all, or the most that are told apart."""
+        return rows if isinstance(rows, exp.Literal) else cap(rows, MOST_ROWS + 1)

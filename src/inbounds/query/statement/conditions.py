@@ -9,7 +9,7 @@ from sqlglot import exp
 from inbounds.query.columns.column import Column
 from inbounds.query.columns.derived_column import codes_of
 from inbounds.query.expressions.condition import And, Compare, Condition, In, Missing, Not, Or, Predicate
-from inbounds.query.statement.expressions import Expression, compare, whole
+from inbounds.query.statement.expressions import Expression, compare, is_among, whole
 
 JOINS: dict[type[Condition], Callable[..., Expression]] = {
     And: exp.and_,
@@ -31,7 +31,7 @@ def build_condition(
         case Missing():
             return exp.Is(this=code(name), expression=exp.Null())
         case In():
-            return exp.In(this=code(name), expressions=[whole(number) for number in numbers])
+            return is_among(code(name), numbers)
         case Compare():
             return compare(code(name), operator, whole(numbers[0]))
     raise AssertionError(condition)

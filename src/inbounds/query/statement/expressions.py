@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from hashlib import sha256
@@ -10,6 +11,12 @@ from hashlib import sha256
 from sqlglot import exp
 
 Expression = exp.Expr
+
+MOST_BRANCHES = 100
+"""A key is found by a test for each, if there are no more of them; else it is looked up in a list."""
+
+MOST_SINGLE = 500
+"""So many numbers are listed one by one, as a question lists constants; more come as runs, where they are any."""
 
 INFINITY = exp.cast(exp.Literal.string("Infinity"), "DOUBLE")
 
@@ -28,6 +35,11 @@ def code_name(name: str) -> str:
     only if it is short and in plain small letters, and a space before it tells it from every column of a table.
     """
     return f" {name}" if PLAIN.fullmatch(name) else f" made {sha256(name.encode()).hexdigest()[:32]}"
+
+
+def raw_name(name: str) -> str:
+    """Return what an inner SELECT calls a column as it is, by the same rule: rows are matched by it, so units are."""
+    return f" key{code_name(name)}"
 
 
 def column(name: str) -> Expression:
@@ -60,6 +72,22 @@ def case(branches: list[tuple[Expression, Expression]], otherwise: Expression | 
 def compare(left: Expression, operator: str, right: Expression) -> Expression:
     """Return a comparison."""
     return COMPARISONS[operator](this=left.copy(), expression=right.copy())
+
+
+def is_among(code: Expression, numbers: Sequence[int]) -> Expression:
+    """Return whether an integer is one of some."""
+    if len(numbers) <= MOST_SINGLE:
+        return exp.In(this=code.copy(), expressions=[whole(number) for number in numbers])
+    ends: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if ends and number == ends[-1][1] + 1:
+            ends[-1][1] = number
+        else:
+            ends.append([number, number])
+    single = [whole(low) for low, high in ends if low == high]
+    tests: list[Expression] = [exp.In(this=code.copy(), expressions=single)] if single else []
+    tests += [exp.Between(this=code.copy(), low=whole(low), high=whole(high)) for low, high in ends if low < high]
+    return exp.paren(exp.or_(*tests))
 
 
 def divide(left: Expression, right: Expression) -> Expression:

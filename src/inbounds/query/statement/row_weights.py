@@ -5,12 +5,14 @@ needs no order of rows, throws nothing away, treats sums and counts alike, and d
 rows; over all groups together they weigh at most `k`.
 
 RowWeights are integers of 1/2**bits, rounded down, so that everything adds up exactly and the same on every engine: a
-non-negative total `t` of a unit's rows in a group counts as `floor(t * k * 2**bits / max(n, k))`.
+non-negative total `t` of a unit's rows in a group counts as `floor(t * k * 2**bits / max(n, k))`.  In a table, where
+rows add more than leaves room for many units, that is divided by a power of ten and rounded down once more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 MOST_ROWS = 2**26
 """A unit with more rows than this does not count at all.  Up to there, no product of a statement overflows."""
@@ -27,10 +29,12 @@ WEIGHT_BITS = 30
 
 @dataclass(frozen=True)
 class RowWeights:
-    """How rows are weighed: `limit` rows of a unit count in full, each as `2**bits`."""
+    """How rows are weighed: `limit` rows of a unit count in full, each as `2**bits / divisor`."""
 
     limit: int
     bits: int
+    divisor: int = 1
+    """What the share of a unit in a group is divided by, downwards."""
 
     @classmethod
     def of(cls, limit: int, most: int, total_bits: int = TOTAL_BITS) -> RowWeights:
@@ -38,7 +42,20 @@ class RowWeights:
         bits = min(total_bits - (limit * most).bit_length(), WEIGHT_BITS - limit.bit_length())
         return cls(limit, max(bits, 0))
 
+    @classmethod
+    def of_table(cls, limit: int, most: int) -> RowWeights:
+        """Return weights for a table that adds up: all that a unit may add stays below 2**TABLE_BITS, however fine."""
+        weights, divisor = cls.of(limit, most, TABLE_BITS), 1
+        while limit * most // divisor >= 2**TABLE_BITS:
+            divisor *= 10
+        return cls(limit, weights.bits, divisor)
+
     @property
     def one(self) -> int:
-        """The weight of a row that counts in full."""
+        """The weight of a row that counts in full, before it is divided."""
         return 2**self.bits
+
+    @property
+    def unit(self) -> Fraction:
+        """What 1 in a weighed total is worth in rows, or in what they add."""
+        return Fraction(self.divisor, self.one)

@@ -22,7 +22,7 @@ def weigh(total: Total, weights: RowWeights) -> Expression:
 
 
 def share(value: Expression, weights: RowWeights) -> Expression:
-    """Return `floor(value * limit * one / max(m, limit))` for a value that is not negative, without overflow."""
+    """Return `floor(value * limit * one / max(m, limit) / divisor)` for a value from 0 on, without overflow."""
     # The product of value and most could overflow.  So what a division by m leaves is multiplied apart: the quotient is
     # at most what a row adds, and the remainder is below m.
     inner, every, most = exp.paren(value), EVERY, whole(weights.limit * weights.one)
@@ -30,7 +30,8 @@ def share(value: Expression, weights: RowWeights) -> Expression:
     quotient = exp.Mul(this=exp.paren(divide(inner, every)), expression=most)
     rest = exp.Mul(this=exp.paren(exp.Mod(this=inner.copy(), expression=every.copy())), expression=most.copy())
     reduced = exp.Add(this=quotient, expression=exp.paren(divide(exp.paren(rest), every)))
-    return case([(compare(every, "<=", whole(weights.limit)), in_full)], reduced)
+    counted = case([(compare(every, "<=", whole(weights.limit)), in_full)], reduced)
+    return counted if weights.divisor == 1 else divide(counted, whole(weights.divisor))
 
 
 def _linear(total: Total) -> Expression:

@@ -15,7 +15,17 @@ from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.column import Keys, Numbers
 from inbounds.query.columns.kind import DAY
 from inbounds.query.engines.engine import Dialect
-from inbounds.query.statement.expressions import Expression, bigint, case, compare, multiply, present, whole
+from inbounds.query.statement.expressions import (
+    MOST_BRANCHES,
+    Expression,
+    bigint,
+    case,
+    compare,
+    is_among,
+    multiply,
+    present,
+    whole,
+)
 
 JOINS: dict[type[w.Truth], Callable[..., Expression]] = {
     w.Every: exp.and_,
@@ -61,12 +71,16 @@ class Wholes:
                 return bigint(whole(number.low))
             case w.Code():
                 return self._code(number)
+            case w.Picked():
+                return self._pick(number)
             case w.Total():
                 return self._total(number)
             case w.Product():
                 return exp.Mul(this=self._inner(parts[0]), expression=self._inner(parts[1]))
             case w.Quotient():
                 return self.dialect.divide(self._inner(parts[0]), whole(number.by))
+            case w.Remainder():
+                return exp.Mod(this=self._inner(parts[0]), expression=whole(number.by))
             case w.Size():
                 return exp.Abs(this=self.value(parts[0]))
             case w.Extreme():
@@ -88,6 +102,13 @@ class Wholes:
             return self.key(number.column, number.codes)
         steps = self.steps(number.column)
         return steps if isinstance(steps, exp.TryCast) else bigint(steps)
+
+    def _pick(self, number: w.Picked) -> Expression:
+        """Return what a list has at a place: by a test for each place if they are few."""
+        place = self._inner(number.parts[0])
+        if len(number.numbers) > MOST_BRANCHES:
+            return bigint(self.dialect.pick_number(place, number.numbers))
+        return bigint(case([(compare(place, "=", whole(at)), whole(to)) for at, to in enumerate(number.numbers)]))
 
     def _total(self, number: w.Total) -> Expression:
         """Return a sum, what is added before what is subtracted: to multiply by -1 takes longer."""
@@ -171,7 +192,7 @@ class Wholes:
         if not numbers:
             return exp.Is(this=code, expression=exp.Null())
         if len(numbers) > 1:
-            return exp.In(this=code, expressions=numbers)
+            return is_among(code, test.numbers)
         return compare(code, test.operator, numbers[0])
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from inbounds.query.columns.column import Column
 from inbounds.query.columns.integer_range import Range
-from inbounds.query.tables.relation import Joined, JoinPublic
+from inbounds.query.tables.joined import Joined
+from inbounds.query.tables.joining import JoinPublic
 from inbounds.query.tables.table import Table
 
 if TYPE_CHECKING:

@@ -1,81 +1,82 @@
 """Public tables: what everyone knows of a key, such as the country of an airport.
 
     [tables.airports]
-    source = "airports.csv"        # with a header
-    public = true                  # NOT protected: its rows stand in the statement as constants
-    key = "code"                   # each once
-    [tables.airports.columns.country]
-    keys = ["DE", "FR", "PL"]
+    source = "airports.parquet"    # parquet, csv, DuckDB, PostgreSQL or Spark, of any size
+    public = true                  # NOT protected
+    key = "code"                   # each once; or several columns, or none
 
-The file is read when the contract is, and refused if a key is there twice: then a row that is joined
-to it stays one row.
+Nothing here is private, so the table may be looked at when the contract is read: what its columns hold, whether its key
+is unique, how many rows it has.  What is not described in the contract is described by what is there.  A digest of it
+belongs to the terms of the contract, because bounds follow from it.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
 
-from inbounds.errors import InvalidQuestion
-from inbounds.exact.rational import shown
-from inbounds.query.columns.column import Column
-from inbounds.query.contract.contract import Contract
+from inbounds.errors import InvalidContract, InvalidQuestion
+from inbounds.query.columns.column import Column, Key, Keys
+from inbounds.query.columns.identifier import Identifier
+from inbounds.query.contract.listed_keys import WHOLE
+from inbounds.query.engines.engine import Engine, Kind
 
 MOST_PUBLIC_ROWS = 5000
-"""A public table may have so many rows: they are written into the statement."""
-
-PUBLIC_KEYS = ("source", "public", "key", "delimiter")
+"""A public table of so many rows is written into the statement where it cannot be read beside the private ones."""
 
 Codes = tuple[int | None, ...]
+
+Stamp = tuple[tuple[str, int, int], ...]
+"""Of each file its path, its size and when it was changed."""
 
 
 @dataclass(frozen=True, eq=False)
 class PublicTable:
-    """A public table: for each key, the codes of what is known of it."""
+    """A public table: what its columns hold, and its rows if they are few."""
 
     name: str
-    key: str
+    key: tuple[str, ...]
+    """The columns whose values are there once; none if rows repeat."""
     columns: Mapping[str, Column]
-    rows: Mapping[str, Codes]
-    """By the text of the key, in the order of the columns."""
-
-    @classmethod
-    def of(cls, contract: Contract, name: str, columns: Mapping[str, Column]) -> PublicTable:
-        """Read a public table; the contract is the part of it that describes this table."""
-        contract.refuse_unknown(PUBLIC_KEYS, "dataset")
-        if contract.value("dataset", "public") is not True:
-            raise contract.refuse(
-                "public must be true; write that, or leave it out for a private table", "dataset", "public"
-            )
-        derived = next((column for column in columns.values() if column.is_derived), None)
-        if derived is not None:
-            raise contract.refuse(
-                f"column {derived.name!r} of a public table must stand in its file; write it there, or compute it in "
-                "the question",
-                "columns",
-                derived.name,
-                "from",
-            )
-        key = contract.text_of("dataset", "key")
-        header, lines = _lines(contract)
-        for column in (key, *columns):
-            if header.count(column) != 1:
-                raise contract.refuse(
-                    f"the header of the public table must have {column!r} once, got {shown(header)}; correct it",
-                    "dataset",
-                    "source",
-                )
-        return cls(name, key, columns, _rows(contract, header, lines, key, columns))
+    identifiers: Mapping[str, Identifier] = field(default_factory=dict)
+    """Columns with more values than can be listed, by which rows are matched, and texts compared."""
+    count: int = 0
+    rows: Mapping[str, Codes] | None = None
+    """By the text of its one key, in the order of the columns; None if they are many or have no such key."""
+    key_values: tuple[Key, ...] = ()
+    """The values of its one key, if they are few enough to be listed."""
+    engine: Engine | None = None
+    """What reads it where it is; None if it was read from a small csv file."""
+    digest: str = ""
+    """What tells it from others."""
+    stamp: Stamp = ()
+    """What its files show of themselves that changes with them."""
 
     @property
-    def digest(self) -> str:
-        """What tells its rows from others."""
-        return sha256(repr(sorted(self.rows.items())).encode()).hexdigest()[:16]
+    def has_whole_keys(self) -> bool | None:
+        """Whether its one key is a whole number; None if it was read as a csv file has it, without types."""
+        return None if self.engine is None else self.engine.kinds().get(self.key[0]) is Kind.INTEGER
+
+    @property
+    def kind(self) -> str:
+        """What the terms of a contract say of it."""
+        by = f" by {', '.join(self.key)}" if self.key else ""
+        return f"{self.count} rows{by}, digest {self.digest}"
+
+    def refuse_changed(self) -> None:
+        """Refuse a file that is not the one that was looked at."""
+        if stamp_of(path for path, _, _ in self.stamp) != self.stamp:
+            raise InvalidContract(
+                f"the public table {self.name} has changed since the contract was loaded; load the contract again, and "
+                "record its new terms"
+            )
 
     def codes_for(self, column: Column) -> dict[int, Codes]:
         """Return the rows by the code of their key in a column of a private table."""
+        assert self.rows is not None
         rows: dict[int, Codes] = {}
         for text, codes in self.rows.items():
             code = column.exact(text)
@@ -87,55 +88,41 @@ class PublicTable:
                 rows[code] = codes
         if not rows:
             raise InvalidQuestion(
-                f"no key of {self.name} is a possible value of {column.name}; join it by {self.key} to a column that "
-                "holds such keys"
+                f"no key of {self.name} is a possible value of {column.name}; join it by {self.key[0]} to a column "
+                "that holds such keys"
             )
         return rows
 
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All columns that a question may name."""
+        return (*self.columns, *self.identifiers, *(name for name in self.key if name not in self.columns))
 
-def _lines(contract: Contract) -> tuple[list[str], list[list[str]]]:
-    source = contract.text_of("dataset", "source")
-    delimiter = contract.text_of("dataset", "delimiter") if contract.has("dataset", "delimiter") else ","
+
+def stamp_of(paths: Iterable[str]) -> Stamp:
+    """Return what files show of themselves."""
+    return tuple(map(_stamp_file, paths))
+
+
+def _stamp_file(path: str) -> tuple[str, int, int]:
     try:
-        with open(contract.folder / source, encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file, delimiter=delimiter) if row]
-    except (OSError, UnicodeDecodeError, csv.Error, TypeError):
-        raise contract.refuse(
-            f"cannot read the public table {shown(source)}; give the path of a csv file, in UTF-8 and with a header",
-            "dataset",
-            "source",
-        ) from None
-    if not 2 <= len(rows) <= MOST_PUBLIC_ROWS + 1 or any(len(row) != len(rows[0]) for row in rows):
-        raise contract.refuse(
-            f"a public table must have a header, from 1 to {MOST_PUBLIC_ROWS} rows, and as many fields in each, and "
-            f"{shown(source)} has not; leave out what no question needs",
-            "dataset",
-            "source",
-        )
-    return rows[0], rows[1:]
+        state = Path(path).stat()
+    except OSError:
+        return path, -1, -1
+    return path, state.st_size, state.st_mtime_ns
 
 
-def _rows(
-    contract: Contract, header: list[str], lines: list[list[str]], key: str, columns: Mapping[str, Column]
-) -> dict[str, Codes]:
-    places = [header.index(name) for name in columns]
-    rows: dict[str, Codes] = {}
-    for number, line in enumerate(lines, 2):
-        text = line[header.index(key)]
-        if not text or text in rows:
-            raise contract.refuse(
-                f"key {key!r} must be unique in the public table, and row {number} has {shown(text)} "
-                f"{'again' if text else 'instead'}; correct the file, or name another key",
-                "dataset",
-                "key",
-            )
-        try:
-            rows[text] = tuple(
-                column.nearest(line[place]) if line[place] else None
-                for column, place in zip(columns.values(), places, strict=True)
-            )
-        except ValueError:
-            raise contract.refuse(
-                f"row {number} of the public table does not hold what its columns say; correct it", "dataset", "source"
-            ) from None
-    return rows
+def digest_rows(rows: Mapping[str, Codes]) -> str:
+    """Return what tells some rows from others."""
+    return sha256(repr(sorted(rows.items())).encode()).hexdigest()[:16]
+
+
+def list_keys(texts: list[str], column: Column | None, most: int) -> tuple[Key, ...]:
+    """Return the values of a key by their texts, if they are few: as whole numbers, if that is what they are."""
+    if len(texts) > most:
+        return ()
+    if column is not None and isinstance(column, Keys):
+        return column.keys
+    if all(WHOLE.fullmatch(text) and abs(int(text)) < 2**63 for text in texts):
+        return tuple(sorted(int(text) for text in texts))
+    return tuple(sorted(texts))

@@ -23,6 +23,7 @@ from inbounds.errors import InvalidQuestion, LatticeTooFine
 from inbounds.query.columns.column import FARTHEST, Keys, Numbers, grain_of, refuse_column
 from inbounds.query.columns.derived_column import DerivedNumbers
 from inbounds.query.expressions.node import Node
+from inbounds.query.expressions.raw import Raw
 from inbounds.query.tables.table import Table
 
 Function = Literal["MAX", "MIN", "AVG", "SUM", "COUNT", "COUNT DISTINCT"]
@@ -46,7 +47,8 @@ class UnitMeasure:
         return self.function in ("COUNT", "SUM")
 
     def __str__(self) -> str:
-        name = "*" if self.column is None else str(self.column)
+        # An identifier is counted where it is there.
+        name = "*" if self.column is None else self.column.text if isinstance(self.column, Raw) else str(self.column)
         text = f"COUNT(DISTINCT {name})" if self.function == "COUNT DISTINCT" else f"{self.function}({name})"
         if self.most is not None:
             text = f"LEAST({text}, {write_end(self.most)})"

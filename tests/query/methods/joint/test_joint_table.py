@@ -171,6 +171,27 @@ def test_a_cell_of_many_rows_is_not_cut(tmp_path: Path) -> None:
     assert found[0][0].value == pytest.approx(rows, rel=1e-3)
 
 
+@pytest.mark.parametrize("unit", ["who", "row"])
+def test_sums_of_fine_steps_are_not_cut(tmp_path: Path, unit: str) -> None:
+    """Sums of many units stay what they are, however fine the column is: coarser steps are released instead."""
+    columns = "[columns.place]\nkeys = [1, 2]\n[columns.sex]\nkeys = [1, 2, 3]\n[columns.price]\n"
+    columns += "bounds = '[0, 10000] step 0.000001'\n"
+    types = "who BIGINT, place BIGINT, sex BIGINT, price DECIMAL(18, 6)"
+    limit = 120 if unit == "who" else 1
+    with Playground(contract(columns, unit=unit, limit=limit), types, tmp_path / "ledger.db") as playground:
+        (plan,) = playground.dataset.sum("price").by("place", "sex").plans(100)
+        grains = playground.totals(plan, [(1, 1, 1, "9999.123456"), (1, 2, 3, "0.25")])
+    assert isinstance(plan.answering, JointTable)
+    assert plan.answering.step > Fraction(1, 10**6)
+    assert plan.answering.sensitivity == 10_000 * limit
+    worth = plan.request.weights.unit / 10**6
+    assert grains[0][0] * worth == pytest.approx(Fraction("9999.123456"), abs=float(worth))
+    assert grains[5][0] * worth == pytest.approx(Fraction("0.25"), abs=float(worth))
+    total = Fraction(2**24) * 10_000
+    found = plan.answering.answer_all([[int(total / worth)]] * 6, 0.95, quiet)
+    assert [float(cell.value) for (cell,) in found] == pytest.approx([float(total)] * 6, rel=1e-4)  # type: ignore[arg-type]
+
+
 # What happens when no table is found.
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,6 @@ from inbounds.query.methods.method import (
     Answered,
     Answering,
     Foreseen,
-    Interval,
     Value,
     guess_error,
     within_64_bits,
@@ -121,11 +121,17 @@ class JointTable(Answering):
         except ProjectionFailed:
             raise Unprojected(measured) from None
         answers: list[tuple[Answered, ...]] = []
+        write, write_end = cache(self._write), cache(self._write_end)  # small counts come again and again
         for rows in self.rows:
             values = np.asarray(self.plan.layout.sum(cells, rows.grouping)).ravel()
             lows, highs = (ends.ravel() for ends in intervals(measured, rows.grouping, confidence))
             noise = self.plan.error(rows.grouping) * float(self.step)
-            answers += [(self._answered(values, lows, highs, place, noise),) for place in rows.places]
+            ends = (lows, highs) if self.sign > 0 else (highs, lows)
+            numbers = (part[list(rows.places)].tolist() for part in (values, *ends))
+            answers += [
+                (Answered(write(value), noise, (write_end(low), write_end(high))),)
+                for value, low, high in zip(*numbers, strict=True)
+            ]
         return answers
 
     def _possible(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -143,21 +149,18 @@ class JointTable(Answering):
         ends = (int(sums.min()), self.bounds.least), (int(sums.max()), self.bounds.greatest)
         return max([Fraction(1), *(far * self.step / end for far, end in ends if end is not None and end != 0)])
 
-    def _answered(
-        self, values: NDArray[np.int64], lows: NDArray[np.int64], highs: NDArray[np.int64], place: int, noise: float
-    ) -> Answered:
-        low, high = sorted(self._clamped(int(end[place])) for end in (lows, highs))
-        interval: Interval = write_value(self.bounds, low), write_value(self.bounds, high)
-        return Answered(self._value(int(values[place])), noise, interval)
-
-    def _clamped(self, steps: int) -> Fraction:
-        """Return the end of an interval, where an answer can be."""
-        value, least, greatest = self.sign * steps * self.step, self.bounds.least, self.bounds.greatest
-        value = value if least is None else max(value, least)
-        return value if greatest is None else min(value, greatest)
-
-    def _value(self, steps: int) -> Value:
+    def _write(self, steps: int) -> Value:
         return write_value(self.bounds, self.sign * steps * self.step)
+
+    def _write_end(self, steps: int) -> Value:
+        """Return the end of an interval, where an answer can be."""
+        value, (least, greatest) = self.sign * steps * self.step, self._ends
+        value = value if least is None else max(value, least)
+        return write_value(self.bounds, value if greatest is None else min(value, greatest))
+
+    @cached_property
+    def _ends(self) -> tuple[Fraction | None, Fraction | None]:
+        return self.bounds.least, self.bounds.greatest
 
     def rho(self, epsilon: Fraction) -> Fraction:
         """Return at least the rho of all measurements: those of each grouping lose their part of epsilon."""

@@ -69,7 +69,7 @@ def noisy_sums(
     """
     table = planner.question.table
     guarantee: GuaranteeName = "standard" if table.rows_are_units and whole == 1 else "distance"
-    sensitivity, fine = table.limit * row, row / whole / request.weights.one
+    sensitivity, fine = table.limit * row, row / whole * request.weights.unit
     choice = choose(Bounds(0, None, step=fine), sensitivity, planner.epsilon, guarantee, planner.pooling)
     noise = SumNoise.of(choice.mechanism, fine, sensitivity / planner.epsilon)
     counts = planner.counts(table.limit)

@@ -78,16 +78,17 @@ class QuantileByRank(Answering):
         return EXPONENTIAL
 
     def expected_noise(self) -> str:
-        near = f"within {format_error(self._rank_error)} ranks of the true one{describe_resolution(self.buckets)}"
+        near = f"within {format_error(self.rank_error)} ranks of the true one{describe_resolution(self.buckets)}"
         return f"with {percent()} probability, {near}"
 
     @property
-    def _rank_error(self) -> float:
+    def rank_error(self) -> float:
+        """By how many ranks it is off, at most, with the usual confidence."""
         return 2 * float(self.sensitivity) / float(self.epsilon) * log(self.column.points / (1 - CONFIDENCE))
 
     def foreseen(self) -> Foreseen:
         """Return by which part of all ranks it is off, in per cent with the usual confidence, at numbers of rows."""
-        return {RANKS: at_rows(lambda rows: min(100.0, 100 * self._rank_error / rows))}
+        return {RANKS: at_rows(lambda rows: min(100.0, 100 * self.rank_error / rows))}
 
     def is_guess(self, rows: int | None) -> bool:
         """Return whether every value is so likely that, whatever the rows are, one is drawn no nearer than a guess.
@@ -141,7 +142,7 @@ class QuantilesInOrder(Answering):
         return f"{EXPONENTIAL}; the losses of all of them add up to epsilon"
 
     def expected_noise(self) -> str:
-        rows = format_error(max(self.law.rank_error()))
+        rows = format_error(self.rank_error)
         return (
             f"with {percent()} probability, all of them are within {rows} ranks of the true ones, if no value has "
             f"more than {2**self.law.halvings:,} rows{describe_resolution(self.law.buckets)}; usually much closer"
@@ -149,8 +150,13 @@ class QuantilesInOrder(Answering):
 
     def foreseen(self) -> Foreseen:
         """Return by which part of all ranks they are off, in per cent with the usual confidence, at numbers of rows."""
-        most = max(self.law.rank_error())
+        most = self.rank_error
         return {RANKS: at_rows(lambda rows: min(100.0, 100 * most / rows))}
+
+    @property
+    def rank_error(self) -> float:
+        """By how many ranks each is off, at most, with the usual confidence, if no value has very many rows."""
+        return max(self.law.rank_error())
 
 
 def describe_values(buckets: Buckets) -> str:
