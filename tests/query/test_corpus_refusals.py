@@ -48,7 +48,6 @@ def test_the_right_words_are_blamed(dataset: Dataset, refused: Refused) -> None:
 
 
 TYPED = [
-    ("SELECT AVG(urgent) FROM visits", "ask for PROPORTION(urgent)", "SELECT PROPORTION(urgent) FROM visits"),
     (
         "SELECT AVG(clinic) FROM visits",
         "ask for COUNT(*) and GROUP BY clinic",
@@ -60,14 +59,9 @@ TYPED = [
         "SELECT COUNT(*) FROM visits WHERE clinic = 'north'",
     ),
     (
-        "SELECT COUNT(*) FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient HAVING COUNT(*) > 3)",
-        "write COUNT(*) AS n inside and WHERE n > 3 outside",
-        "SELECT COUNT(*) FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient) WHERE n > 3",
-    ),
-    (
-        "SELECT COUNT(*) FROM (SELECT clinic, COUNT(*) AS n FROM visits GROUP BY clinic)",
-        "write GROUP BY patient alone",
-        "SELECT COUNT(*) FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient)",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT clinic FROM visits)",
+        "write SELECT DISTINCT patient, clinic",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT patient, clinic FROM visits)",
     ),
     (
         "SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM prescriptions",
@@ -81,7 +75,7 @@ TYPED = [
     ),
     (
         "SELECT AVG(prescriptions.cost) FROM visits JOIN prescriptions ON visits.age = prescriptions.cost",
-        "write JOIN prescriptions ON visits.patient = prescriptions.taker",
+        "join it ON visits.patient = prescriptions.taker",
         "SELECT AVG(prescriptions.cost) FROM visits JOIN prescriptions ON visits.patient = prescriptions.taker",
     ),
 ]

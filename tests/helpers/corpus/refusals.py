@@ -19,8 +19,8 @@ class Refused:
 TAKEN = "visits JOIN prescriptions ON visits.patient = prescriptions.taker"
 
 NAMES = [
-    Refused("SELECT AVG(ages) FROM visits", "ages", "has no column 'ages'; it has age, cost"),
-    Refused("SELECT COUNT(*) FROM visit", "visit", "there is no table 'visit'; the contract has 'visits'"),
+    Refused("SELECT AVG(ages) FROM visits", "ages", "has no column 'ages'; did you mean age?"),
+    Refused("SELECT COUNT(*) FROM visit", "visit", "there is no table 'visit'; did you mean visits?"),
     Refused("SELECT COUNT(*) FROM clinics", "clinics", "clinics is public, so there is nothing to protect"),
     Refused("SELECT COUNT(*) FROM visits WHERE hospital = 'north'", "hospital", "has no column 'hospital'"),
     Refused("SELECT ward2, COUNT(*) FROM visits GROUP BY ward2", "ward2", "has no column 'ward2'"),
@@ -30,10 +30,9 @@ NAMES = [
     Refused(
         "SELECT COUNT(*) FROM visits WHERE clinic = 'nort'",
         "'nort'",
-        "'nort' is not a category of clinic; its categories are",
+        "'nort' is not a category of clinic; did you mean 'north'?",
     ),
     Refused("SELECT COUNT(*) FROM visits WHERE clinic IN ('north', 'east')", "'east'", "is not a category of clinic"),
-    Refused("SELECT COUNT(*) FROM visits WHERE clinic = sex", "clinic = sex", "compared with constants only"),
     Refused("SELECT COUNT(*) FROM visits WHERE ward = '1'", "'1'", "is not a category of ward"),
     Refused('SELECT COUNT(*) FROM visits WHERE clinic = "north"', '"north"', "for text write 'north'"),
     Refused("SELECT AVG(n) AS n, COUNT(*) AS n FROM visits", "n", "has no column 'n'"),
@@ -46,7 +45,7 @@ UNITS = [
     Refused(
         "SELECT patient, COUNT(*) FROM visits GROUP BY patient",
         "patient",
-        "patient is the unit; it can only be counted",
+        "GROUP BY patient would show single people",
     ),
     Refused("SELECT AVG(patient) FROM visits", "patient", "patient is the unit; it can only be counted"),
     Refused("SELECT COUNT(*) FROM visits WHERE patient = 17", "patient", "COUNT(DISTINCT patient)"),
@@ -69,17 +68,13 @@ FUNCTIONS = [
     Refused("SELECT AVG(LOG(cost)) FROM visits", "LOG(cost)", "LOG is not supported; functions of columns are"),
     Refused("SELECT AVG(cost / age) FROM visits", "cost / age", "divides by a value that may be zero"),
     Refused("SELECT AVG(cost / 0) FROM visits", "cost / 0", "divides by zero; divide by another constant"),
-    Refused("SELECT AVG(age % 10) FROM visits", "age % 10", "write x - FLOOR(x / 10) * 10"),
-    Refused("SELECT AVG(CAST(age AS DOUBLE)) FROM visits", "CAST(age AS DOUBLE)", "CAST"),
-    Refused("SELECT AVG(age::float) FROM visits", "age::float", "CAST"),
-    Refused("SELECT CAST(AVG(age) AS INT) FROM visits", "CAST(AVG(age) AS INT)", "write ROUND(AVG(age), 1)"),
     Refused("SELECT COUNT(*) FROM visits WHERE CAST(ward AS TEXT) = '1'", "CAST(ward AS TEXT)", "CAST"),
     Refused("SELECT AVG(MONTH(age)) FROM visits", "MONTH(age)", "MONTH takes a date, but age is a number"),
     Refused("SELECT MONTH(clinic), COUNT(*) FROM visits GROUP BY MONTH(clinic)", "MONTH(clinic)", "is categorical"),
     Refused(
         "SELECT COUNT(*) FROM visits WHERE YEAR(pain) = 2026", "YEAR(pain)", "YEAR takes a date, but pain is a number"
     ),
-    Refused("SELECT HOUR(admitted), COUNT(*) FROM visits GROUP BY HOUR(admitted)", "HOUR(admitted)", "hold dates only"),
+    Refused("SELECT HOUR(admitted), COUNT(*) FROM visits GROUP BY HOUR(admitted)", "HOUR(admitted)", "takes a time"),
     Refused("SELECT DAYOFWEEK(admitted), COUNT(*) FROM visits GROUP BY 1", "DAYOFWEEK(admitted)", "write WEEKDAY(day)"),
     Refused(
         "SELECT DATE_TRUNC('decade', admitted), COUNT(*) FROM visits GROUP BY 1",
@@ -90,7 +85,6 @@ FUNCTIONS = [
     Refused("SELECT AVG(clinic) FROM visits", "clinic", "clinic is categorical, and this needs a column with bounds"),
     Refused("SELECT SUM(clinic + 1) FROM visits", "clinic + 1", "is categorical"),
     Refused("SELECT SUM(admitted) FROM visits", "admitted", "holds dates"),
-    Refused("SELECT AVG(age > 60) FROM visits", "age > 60", "a proportion is written PROPORTION(age > 60)"),
     Refused("SELECT SUM(DISTINCT cost) FROM visits", "DISTINCT cost", "leave DISTINCT out"),
     Refused("SELECT AVG(age, cost) FROM visits", "cost", "AVG cannot take 2 arguments"),
     Refused("SELECT QUANTILE(age) FROM visits", "QUANTILE(age)", "takes a column and a level"),
@@ -99,14 +93,10 @@ FUNCTIONS = [
     Refused("SELECT HISTOGRAM(clinic, 3) FROM visits", "3", "is categorical, so each category is a bin"),
     Refused("SELECT CDF(clinic) FROM visits", "clinic", "clinic is categorical"),
     Refused("SELECT CORR(age, age) FROM visits", "CORR(age, age)", "takes two different columns"),
-    Refused("SELECT COUNT(*) FILTER (WHERE age > 60) FROM visits", "COUNT(*) FILTER (WHERE age > 60)", "CASE WHEN"),
+    Refused("SELECT LAG(age) OVER (ORDER BY day) FROM visits", "age", "looks at single rows"),
+    Refused("SELECT COUNT(*) OVER () FROM visits", "COUNT(*)", "looks at single rows"),
     Refused(
-        "SELECT RANK() OVER (ORDER BY COUNT(*)) FROM visits", "RANK() OVER (ORDER BY COUNT(*))", "OVER is not supported"
-    ),
-    Refused(
-        "SELECT clinic, COUNT(*) / SUM(COUNT(*)) OVER () FROM visits GROUP BY clinic",
-        "SUM(COUNT(*))",
-        "OVER is not supported",
+        "SELECT clinic, MEDIAN(COUNT(*)) OVER () FROM visits GROUP BY clinic", "MEDIAN(COUNT(*))", "is not supported"
     ),
 ]
 
@@ -117,22 +107,17 @@ CONDITIONS = [
     Refused("SELECT COUNT(*) FROM visits WHERE age LIKE '6%'", "age LIKE '6%'", "holds no text"),
     Refused("SELECT COUNT(*) FROM visits WHERE admitted > 'soon'", "'soon'", "holds dates"),
     Refused("SELECT COUNT(*) FROM visits WHERE admitted > '2026-02-30'", "'2026-02-30'", "not a date of the calendar"),
-    Refused("SELECT COUNT(*) FROM visits WHERE age > clinic", "age > clinic", "compared with constants only"),
-    Refused("SELECT COUNT(*) FROM visits WHERE 1 = 1", "1", "a column is needed here"),
+    Refused("SELECT COUNT(*) FROM visits WHERE age > clinic", "age > clinic", "has no order; compare it with = or <>"),
+    Refused("SELECT COUNT(*) FROM visits WHERE 1 = 0", "1 = 0", "is true of no row"),
     Refused(
         "SELECT COUNT(*) FROM visits WHERE age > (SELECT AVG(age) FROM visits)",
         "(SELECT AVG(age) FROM visits)",
-        "a constant is needed here",
-    ),
-    Refused(
-        "SELECT COUNT(*) FROM visits WHERE patient IN (SELECT taker FROM prescriptions)",
-        "patient IN (SELECT taker FROM prescriptions)",
-        "IN takes a list of constants",
+        "looks at other people's rows",
     ),
     Refused(
         "SELECT COUNT(*) FROM visits WHERE EXISTS (SELECT 1 FROM prescriptions)",
         "EXISTS (SELECT 1 FROM prescriptions)",
-        "is not a condition",
+        "could belong to two units",
     ),
     Refused("SELECT COUNT(*) FROM visits WHERE AVG(age) > 50", "AVG(age)", "AVG"),
     Refused(
@@ -152,7 +137,6 @@ GROUPS = [
     Refused("SELECT CDF(age), sex FROM visits GROUP BY sex", "sex", "CDF covers all rows at once"),
     Refused("SELECT clinic FROM visits GROUP BY clinic", "", "SELECT needs a measure"),
     Refused("SELECT COUNT(*), COUNT(*) FROM visits", "COUNT(*)", "appears twice"),
-    Refused("SELECT COUNT(cost), AVG(age) FROM visits", "COUNT(cost)", "rows can only be counted with COUNT(*)"),
 ]
 
 SHOWN = [
@@ -189,7 +173,7 @@ RELATED = [
     Refused(
         "SELECT COUNT(*) FROM visits JOIN prescriptions ON visits.admitted = prescriptions.started",
         "visits.admitted = prescriptions.started",
-        "could belong to two units; write JOIN",
+        "could belong to two units; join it ON",
     ),
     Refused("SELECT COUNT(*) FROM visits JOIN prescriptions USING (cost)", "cost", "could belong to two units"),
     Refused(
@@ -197,8 +181,10 @@ RELATED = [
         "patient",
         "ON visits.patient = prescriptions.taker",
     ),
-    Refused("SELECT COUNT(*) FROM visits CROSS JOIN prescriptions", "prescriptions", "CROSS JOIN is not supported"),
-    Refused("SELECT COUNT(*) FROM visits, prescriptions", "prescriptions", "takes one pair of columns"),
+    Refused(
+        "SELECT COUNT(*) FROM visits CROSS JOIN prescriptions", "prescriptions", "which rows of prescriptions match"
+    ),
+    Refused("SELECT COUNT(*) FROM visits, prescriptions", "prescriptions", "which rows of prescriptions match"),
     Refused(
         "SELECT COUNT(*) FROM visits FULL JOIN prescriptions ON visits.patient = prescriptions.taker",
         "prescriptions",
@@ -210,21 +196,17 @@ RELATED = [
         "RIGHT JOIN is not supported",
     ),
     Refused(
-        "SELECT COUNT(*) FROM visits JOIN clinics ON visits.clinic = clinics.region",
-        "visits.clinic = clinics.region",
-        "clinics is joined on its key name only",
-    ),
-    Refused(
         "SELECT COUNT(*) FROM visits JOIN clinics ON visits.ward = clinics.name", "visits.ward = clinics.name", "ward"
     ),
     Refused("SELECT COUNT(*) FROM visits JOIN staff USING (patient)", "staff", "there is no table 'staff'"),
-    Refused("SELECT COUNT(*) FROM visits JOIN visits USING (patient)", "visits", "give it another name with AS"),
     Refused(
-        "SELECT AVG(n) FROM (SELECT clinic, COUNT(*) AS n FROM visits GROUP BY clinic)",
+        "SELECT COUNT(*) FROM visits JOIN visits USING (patient)", "visits", "give one of them another name with AS"
+    ),
+    Refused(
+        "SELECT AVG(n) FROM visits JOIN (SELECT clinic, COUNT(*) AS n FROM visits GROUP BY clinic) AS t USING (clinic)",
         "clinic",
         "write GROUP BY patient",
     ),
-    Refused("SELECT COUNT(*) FROM (SELECT age FROM visits)", "SELECT age FROM visits", "add GROUP BY patient"),
     Refused(
         "SELECT AVG(n) FROM (SELECT patient, clinic, COUNT(*) AS n FROM visits GROUP BY patient)",
         "clinic",
@@ -257,11 +239,6 @@ RELATED = [
         "has no column 'age'; it has n",
     ),
     Refused(
-        "SELECT AVG(n) FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient HAVING n > 1)",
-        "n > 1",
-        "write COUNT(*) AS n inside and WHERE n > 3 outside",
-    ),
-    Refused(
         "SELECT COUNT(*) FROM (SELECT patient FROM visits UNION SELECT taker FROM prescriptions)",
         "(SELECT patient FROM visits UNION SELECT taker FROM prescriptions)",
         "a subquery must be one SELECT",
@@ -276,11 +253,6 @@ STATEMENTS = [
         "SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM prescriptions",
         "SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM prescriptions",
         "UNION is not supported; ask each SELECT as its own query",
-    ),
-    Refused(
-        "WITH v AS (SELECT * FROM visits) SELECT COUNT(*) FROM v",
-        "WITH v AS (SELECT * FROM visits)",
-        "is not supported",
     ),
     Refused("SELECT COUNT(*)", "", "SELECT needs FROM"),
     Refused("SELECT COUNT(* FROM visits", "", "not SQL"),

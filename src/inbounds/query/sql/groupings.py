@@ -9,9 +9,12 @@ from math import prod
 
 from sqlglot import exp
 
-from inbounds.query.expressions.node import Node
-from inbounds.query.grammar.rows import is_derived, read_node
+from inbounds.errors import InvalidQuestion
+from inbounds.query.contract.listed_keys import MOST_FOUND
+from inbounds.query.expressions.node import ColumnRef, Node
+from inbounds.query.grammar.rows import is_derived, read_node_or_unit
 from inbounds.query.grammar.text import SqlText, kind
+from inbounds.query.grammar.values import read_reference
 from inbounds.query.question.group import MOST_SETS, by_key
 
 Columns = tuple[Node, ...]
@@ -35,6 +38,7 @@ def read_groupings(text: SqlText, group: exp.Expr | None) -> Groupings:
     if not group.expressions or any(value for name, value in group.args.items() if name != "expressions"):
         text.refuse(group, "GROUP BY takes columns, ROLLUP, CUBE or GROUPING SETS only; leave the rest out")
     text.take(group, "expressions")
+    _refuse_identifiers(text, group)  # before columns that nobody knows: what it would show matters most
     parts = [_read_sets(text, part) for part in group.expressions]
     _refuse_many(text, group, prod(map(len, parts)))
     keys = _unite([columns for part in parts for columns in part])
@@ -102,14 +106,61 @@ def _unite(sets: Iterable[Columns]) -> Columns:
 
 
 def _read_column(text: SqlText, key: exp.Expr) -> Node:
-    if not isinstance(key, exp.Column) or text.canonical(key.this, text.columns) not in text.columns:
+    known = text.columns if text.projected is None else text.projected
+    if not isinstance(key, exp.Column) or text.canonical(key.this, known) not in known:
         key = text.resolve(key)
-    if not isinstance(key, exp.Column) and not is_derived(key):
+    if not isinstance(key, exp.Column) and not is_derived(key) and not isinstance(key, exp.Substring):
         text.refuse(
             key,
             f"GROUP BY takes columns, got {kind(key)}; group by a column of the contract, or ask for "
             "HISTOGRAM(column, bins)",
         )
-    column = read_node(text, key)
+    column = read_node_or_unit(text, key)
+    _refuse_showing(text, key, column)
     text.fit(key, lambda table: by_key(table.column(column)))
     return column
+
+
+def _refuse_identifiers(text: SqlText, group: exp.Expr) -> None:
+    """Refuse columns that would show people, whatever else the GROUP BY names."""
+    for key in group.expressions:
+        if isinstance(key, exp.Column) and text.resolve(key) is key:
+            try:
+                column = read_reference(text, key)
+            except InvalidQuestion:  # it is read again, in its turn
+                continue
+            identifier = None if text.asked is None else text.asked.identifiers.get(column.name)
+            if identifier is None or not identifier.is_text:  # WHERE may list what a text can be
+                _refuse_showing(text, key, column)
+
+
+def _refuse_showing(text: SqlText, key: exp.Expr, column: Node) -> None:
+    """Refuse groups each of which would be one person, or what belongs to one."""
+    if text.asked is None or not isinstance(column, ColumnRef):
+        return
+    if column.name == text.asked.owner:
+        text.refuse(
+            key,
+            f"GROUP BY {kind(key)} would show single people; count them with COUNT(DISTINCT {kind(key)}), or group by "
+            "it in a subquery and ask about its rows",
+        )
+    identifier = text.asked.identifiers.get(column.name)
+    if identifier is None:
+        return
+    if identifier.keys_of is not None:
+        text.refuse(
+            key,
+            f"{kind(key)} has more than {MOST_FOUND:,} values, which are not listed; group by another column of "
+            f'{identifier.keys_of}, or let the contract name a file of them, as in keys = "{identifier.keys_of}.csv"',
+        )
+    if identifier.is_text:
+        text.refuse(
+            key,
+            f"GROUP BY {kind(key)} would show texts of single rows; list what it can be, as in WHERE {kind(key)} IN "
+            "('a', 'b')",
+        )
+    text.refuse(
+        key,
+        f"GROUP BY {kind(key)} would show what belongs to single people; group by it in a subquery, and ask about its "
+        "rows",
+    )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+
 from sqlglot import exp
 
+from inbounds.errors import InvalidQuestion
 from inbounds.query.answer.released.leaf import MeasureRef, kind_of_measure
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import Node
-from inbounds.query.grammar.text import SqlText
+from inbounds.query.grammar.text import SqlText, function_name, kind
+from inbounds.query.question.among import among
 from inbounds.query.question.measure import Measure
-from inbounds.query.sql.measures import MeasureCall, read_measure
+from inbounds.query.sql.measures import MEASURES, MeasureCall, read_measure
 
 MOST_MEASURES = 20
 """A question may have so many measures: each has a part of epsilon."""
@@ -21,6 +25,43 @@ class MeasureCalls:
     def __init__(self, text: SqlText) -> None:
         self._text = text
         self._calls: list[tuple[exp.Expr, MeasureCall]] = []
+        self._are_alike = True
+        """Whether all measures are of the same rows."""
+
+    def look_ahead(self, tree: exp.Select, keys: Sequence[Node]) -> None:
+        """Find out whether all measures of a SELECT are of the same rows."""
+        text = self._text
+        counted = text.conditions, text.parts
+        try:
+            calls = [read_measure(text, node) for node in find_measures(tree)]
+        except InvalidQuestion:  # which is refused once more, where it is read
+            return
+        finally:
+            text.conditions, text.parts = counted
+        rows = {call.conditions for call in calls}
+        # Groups that a condition after WHERE rules out are left out of the answer, those of a measure have none.
+        looked_at = {name for conditions in rows for test in conditions for name in self._stored(test.columns())}
+        self._are_alike = len(rows) < 2 and looked_at.isdisjoint(self._stored(keys))
+
+    def _stored(self, nodes: Iterable[Node]) -> set[str]:
+        """Return the columns of the table that some are made of."""
+        columns = (self._text.fit(None, lambda table, node=node: table.column(node)) for node in nodes)  # type: ignore[misc]
+        return {name for column in columns if column is not None for name in column.stored}
+
+    def _read(self, node: exp.Expr) -> MeasureCall:
+        """Read a measure; if others are of other rows, as one of all rows in which some have no value."""
+        call = read_measure(self._text, node)
+        if self._are_alike or not call.conditions:
+            return call
+        measures = [among(measure, call.conditions) for measure in call.measures]
+        there = [measure for measure in measures if measure is not None]
+        if len(there) < len(measures) or call.histogram is not None:
+            self._text.refuse(
+                node,
+                f"{kind(node)} is about other rows than the measures beside it; ask for it in a question of its own",
+            )
+        first, *others = there
+        return MeasureCall(first, others=tuple(others))
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -30,7 +71,7 @@ class MeasureCalls:
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """Which rows they are about, besides WHERE."""
-        return tuple(condition for _, call in self._calls for condition in call.conditions)
+        return tuple(dict.fromkeys(condition for _, call in self._calls for condition in call.conditions))
 
     @property
     def histogram(self) -> tuple[Node, int | None] | None:
@@ -39,19 +80,17 @@ class MeasureCalls:
 
     def read_selected(self, node: exp.Expr) -> list[MeasureRef]:
         """Read a measure that is selected as it is; a list of quantiles is several."""
-        call = read_measure(self._text, node)
+        call = self._read(node)
         if self._calls:
             self._refuse_beside_histogram([*self._calls, (node, call)])
         if len(set(call.measures)) < len(call.measures):
             self._text.refuse(node, "this measure appears twice; leave it out here")
-        if any(earlier.measure == call.measure and earlier.conditions != call.conditions for _, earlier in self._calls):
-            self._refuse_of_other_rows([*self._calls, (node, call)])
         self._add(node, call)
         return [self.to_ref(measure) for measure in call.measures]
 
     def read_in_expression(self, node: exp.Expr) -> MeasureRef:
         """Read a measure that stands in an expression, which may have been read before."""
-        call = read_measure(self._text, node)
+        call = self._read(node)
         if call.others:
             self._text.refuse(node, "QUANTILES gives several numbers; write QUANTILE(column, level) in an expression")
         if call.histogram is not None:
@@ -77,26 +116,31 @@ class MeasureCalls:
                 why = f"{node.name.upper()} cannot be combined with other measures; ask for it in a separate query"
                 self._text.refuse(node, why)
 
-    def _refuse_of_other_rows(self, calls: list[tuple[exp.Expr, MeasureCall]]) -> None:
-        """Refuse COUNT(column) beside others: it leaves rows out, and all measures of a SELECT are of the same rows."""
-        for node, call in calls:
-            if call.conditions:
-                self._text.refuse(
-                    node,
-                    "beside other measures, rows can only be counted with COUNT(*); write that, or ask for it in a "
-                    "question of its own",
-                )
-
     def refuse_not_together(self) -> None:
-        """Refuse what would be about other rows than the measures beside it, and what is asked for twice."""
+        """Refuse what goes with no other measure, and what is asked for twice."""
         if len(self.measures) == 1:
             return
         self._refuse_beside_histogram(self._calls)
-        self._refuse_of_other_rows(self._calls)
         for i, (node, call) in enumerate(self._calls):
             before = {measure for _, earlier in self._calls[:i] for measure in earlier.measures}
             if before.intersection(call.measures):
                 self._text.refuse(node, "this measure appears twice; leave it out here")
+
+
+def find_measures(tree: exp.Select) -> Iterator[exp.Expr]:
+    """Yield the measures that a SELECT asks for, not those of a SELECT inside it."""
+    clauses = (tree.args.get("having"), tree.args.get("order"), tree.args.get("qualify"))
+    pending = [*tree.expressions, *(clause for clause in clauses if clause is not None)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, exp.Window):  # a function of released rows, whatever it is called
+            of = node.this.this if isinstance(node.this, exp.IgnoreNulls | exp.RespectNulls) else node.this
+            pending += [part for part in node.iter_expressions() if part is not node.this]
+            pending += list(of.iter_expressions())
+        elif isinstance(node, exp.WithinGroup) or function_name(node) in MEASURES:
+            yield node
+        elif not isinstance(node, exp.Select | exp.Subquery):
+            pending += list(node.iter_expressions())
 
 
 def _is_released_by(earlier: MeasureCall, call: MeasureCall) -> bool:

@@ -13,13 +13,15 @@ from functools import partial
 from sqlglot import exp
 
 from inbounds.query.columns.column import Keys, Numbers
-from inbounds.query.expressions.condition import Condition, Missing, Not
-from inbounds.query.expressions.functions import OF_MANY_ROWS
-from inbounds.query.expressions.node import ColumnRef, Node
-from inbounds.query.expressions.normal_form import indicator
-from inbounds.query.grammar.rows import condition, read_node, read_node_or_unit
+from inbounds.query.columns.kind import TRUTH_KEY
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.functions import OF_MANY_ROWS, suggest_function
+from inbounds.query.expressions.node import ColumnRef, Constant, Node
+from inbounds.query.grammar.casts import truth_as_number
+from inbounds.query.grammar.rows import condition, read_counted, read_node, read_node_or_unit
 from inbounds.query.grammar.text import SqlText, function_name, kind
 from inbounds.query.grammar.values import read_constant
+from inbounds.query.question.among import Conditions, count_rows, mean_rows, split_rows, sum_rows
 from inbounds.query.question.group import by_bins, is_countable
 from inbounds.query.question.measure import (
     Cdf,
@@ -29,10 +31,8 @@ from inbounds.query.question.measure import (
     CountUnits,
     Covariance,
     Deviation,
-    Mean,
     Measure,
     Proportion,
-    Sum,
     Variance,
 )
 from inbounds.query.question.quantile import MOST_LEVELS, Extreme, Quantile, refuse_level
@@ -41,8 +41,10 @@ from inbounds.query.tables.table import Table
 
 REMEDIES: dict[type[exp.Expr], str] = {
     exp.Star: "* would show rows, and rows are never shown; ask for a measure such as COUNT(*)",
-    exp.Filter: "FILTER is not supported; write COUNT(CASE WHEN age > 60 THEN 1 END), or a condition after WHERE",
-    exp.Cast: "CAST is not supported; leave it out, or write ROUND(AVG(age), 1) for fewer decimals",
+    exp.Filter: "FILTER is for measures; write it like COUNT(*) FILTER (WHERE age > 60)",
+    exp.Subquery: (
+        "a subquery is not supported here; ask for it in a query of its own, and write what it says as a constant"
+    ),
 }
 """What to write in place of something that is often tried, and is no measure."""
 
@@ -86,7 +88,8 @@ def refuse_no_measure(text: SqlText, node: exp.Expr) -> None:
     if is_percentile or function_name(node) in MEASURES:
         return
     remedies = (remedy for sort, remedy in REMEDIES.items() if isinstance(node, sort))
-    text.refuse(node, next(remedies, f"{kind(node)} is not supported; measures are {', '.join(MEASURES)}"))
+    remedy = suggest_function(function_name(node), (*MEASURES, *PERCENTILES), "measures")
+    text.refuse(node, next(remedies, f"{kind(node)} is not supported; {remedy}"))
 
 
 def _count(text: SqlText, call: exp.Expr) -> MeasureCall:
@@ -94,32 +97,58 @@ def _count(text: SqlText, call: exp.Expr) -> MeasureCall:
     if take_all_rows(text, this):
         return MeasureCall(Count())
     if isinstance(this, exp.Distinct):
-        text.take(this, "expressions")
-        nodes = [read_node_or_unit(text, column) for column in this.expressions]
-        if len(nodes) != 1:
-            text.refuse(this, f"COUNT(DISTINCT) takes one column; write COUNT(DISTINCT {text.unit})")
-        if nodes == [ColumnRef(text.unit)]:
-            return MeasureCall(CountUnits(text.unit))
-        column = text.fit(this, lambda table: table.column(nodes[0]))
-        if column is not None and not is_countable(column):
-            text.refuse(
-                this,
-                f"{column.name} has no categories, and too many possible values for COUNT(DISTINCT); count its rows "
-                f"with COUNT({kind(this.expressions[0])})",
-            )
-        return MeasureCall(CountKeys(nodes[0]))
+        return _count_distinct(text, this)
     unit = ColumnRef(text.unit)
     if read_node_or_unit(text, this) == unit and text.unit not in text.columns and not this.args.get("table"):
         return MeasureCall(Count())  # a row whose unit is missing is left out, so each that is counted has one
-    return MeasureCall(Count(), (Not(Missing(read_node(text, this))),))
+    return MeasureCall(*count_rows(read_counted(text, this)))
 
 
-def _of_column(make: Callable[[Node], Measure], fits: Fits = Table.numbers) -> Reader:
+def _count_distinct(text: SqlText, this: exp.Distinct) -> MeasureCall:
+    text.take(this, "expressions")
+    if len(this.expressions) != 1:
+        text.refuse(this, f"COUNT(DISTINCT) takes one column; write COUNT(DISTINCT {text.unit})")
+    # A unit is no column, so what a CASE without ELSE chooses is taken out of it before it is read.
+    node, conditions = this.expressions[0], list[Condition]()
+    while isinstance(node, exp.Case) and len(node.args["ifs"]) == 1 and node.args.get("default") is None:
+        (branch,) = node.args["ifs"]
+        text.take(node, "ifs")
+        text.take(branch, "this", "true")
+        conditions.append(condition(text, branch.this))
+        node = branch.args["true"]
+    counted = read_node_or_unit(text, node)
+    if counted == ColumnRef(text.unit):
+        return MeasureCall(CountUnits(text.unit), tuple(conditions))
+    column = text.fit(this, lambda table: table.column(counted))
+    if column is not None and not is_countable(column):
+        text.refuse(
+            this,
+            f"{column.name} has no categories, and too many possible values for COUNT(DISTINCT); count its rows "
+            f"with COUNT({kind(node)})",
+        )
+    return MeasureCall(CountKeys(counted), tuple(conditions))
+
+
+Make = Callable[[Node], tuple[Measure, Conditions]]
+"""Returns the measure of a column, and of which rows."""
+
+
+def _whole(make: Callable[[Node], Measure]) -> Make:
+    """Return what makes a measure of the rows that have a column, or that a CASE without ELSE chooses."""
+
+    def of_rows(node: Node) -> tuple[Measure, Conditions]:
+        value, conditions = split_rows(node)
+        return (make(node), ()) if isinstance(value, Constant) else (make(value), conditions)
+
+    return of_rows
+
+
+def _of_column(make: Make, fits: Fits = Table.numbers) -> Reader:
     """Return what reads a call with one column, which has to fit."""
 
     def read(text: SqlText, call: exp.Expr) -> MeasureCall:
         (this,) = text.arguments(call, 1, f"{call.name.upper()}(age)")
-        return MeasureCall(make(_read_column(text, call, this, fits)))
+        return MeasureCall(*make(_read_column(text, call, this, fits)))
 
     return read
 
@@ -131,22 +160,22 @@ def _of_two_columns(make: Callable[[Node, Node], Measure]) -> Reader:
         name = call.name.upper()
         like = f"{name}(age, weight)"
         columns = [_read_column(text, call, argument) for argument in text.arguments(call, 2, like)]
-        if len(set(columns)) != 2:
+        if len(columns) != 2:
             text.refuse(call, f"{name} takes two different columns; write it like {like}")
-        return MeasureCall(make(*columns))
+        first, conditions = split_rows(columns[0])
+        if first == columns[1]:
+            text.refuse(call, f"{name} takes two different columns; write it like {like}")
+        return MeasureCall(make(first, columns[1]), conditions)
 
     return read
-
-
-def _mean(column: Node) -> Measure:
-    return Mean(column) if (of := indicator(column)) is None else Proportion(of)
 
 
 def _quantile(text: SqlText, call: exp.Expr) -> MeasureCall:
     this, *level = text.arguments(call, 2, "QUANTILE(age, 0.9)")
     if not level:
         text.refuse(call, "QUANTILE takes a column and a level; write it like QUANTILE(age, 0.9)")
-    return MeasureCall(Quantile(_read_column(text, call, this), _read_level(text, level[0])))
+    value, conditions = split_rows(_read_column(text, call, this))
+    return MeasureCall(Quantile(value, _read_level(text, level[0])), conditions)
 
 
 def _quantiles(text: SqlText, call: exp.Expr) -> MeasureCall:
@@ -155,8 +184,9 @@ def _quantiles(text: SqlText, call: exp.Expr) -> MeasureCall:
     column = _read_column(text, call, this)
     if not levels:
         text.refuse(call, "QUANTILES takes a column and levels; write it like QUANTILES(age, 0.25, 0.5, 0.75)")
-    first, *others = (Quantile(column, _read_level(text, level)) for level in levels)
-    return MeasureCall(first, others=tuple(others))
+    value, conditions = split_rows(column)
+    first, *others = (Quantile(value, _read_level(text, level)) for level in levels)
+    return MeasureCall(first, conditions, others=tuple(others))
 
 
 def _percentile(text: SqlText, node: exp.WithinGroup) -> MeasureCall:
@@ -168,7 +198,8 @@ def _percentile(text: SqlText, node: exp.WithinGroup) -> MeasureCall:
         text.refuse(order, "WITHIN GROUP takes (ORDER BY column); leave the rest out")
     (by,) = order.expressions
     text.take(by, "this")
-    return MeasureCall(Quantile(_read_fitting(text, by.this), _read_level(text, level)))
+    value, conditions = split_rows(_read_fitting(text, by.this))
+    return MeasureCall(Quantile(value, _read_level(text, level)), conditions)
 
 
 def _proportion(text: SqlText, call: exp.Expr) -> MeasureCall:
@@ -181,13 +212,13 @@ def _histogram(text: SqlText, call: exp.Expr) -> MeasureCall:
     number = read_constant(text, bins[0]) if bins else None
     if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
         text.refuse(bins[0], "the number of bins must be a whole number; write it like 10")
-    node = read_node(text, this)
+    node, conditions = split_rows(read_node(text, this))
     column = text.fit(this, lambda table: table.column(node))
     if isinstance(column, Keys) and bins:
         text.refuse(bins[0], f"{column.name} is categorical, so each category is a bin; leave {kind(bins[0])} out")
     if isinstance(column, Numbers):
         text.fit(bins[0] if bins else this, lambda _: by_bins(column, number))
-    return MeasureCall(Count(), histogram=(node, number))
+    return MeasureCall(Count(), conditions, histogram=(node, number))
 
 
 def _cdf(text: SqlText, call: exp.Expr) -> MeasureCall:
@@ -207,8 +238,11 @@ def _read_column(text: SqlText, call: exp.Expr, this: exp.Expr, fits: Fits = Tab
 
 
 def _read_fitting(text: SqlText, this: exp.Expr, fits: Fits = Table.numbers) -> Node:
-    """Return a column that fits: one of numbers or days, if nothing else is said."""
+    """Return a column that fits: one of numbers or days, if nothing else is said; true is 1, and false 0."""
     column = read_node(text, this)
+    described = text.fit(this, lambda table: table.column(column))
+    if described is not None and described.kind is TRUTH_KEY:
+        column = truth_as_number(column)
     text.fit(this, lambda table: fits(table, column))
     return column
 
@@ -230,19 +264,19 @@ def has_measure(node: exp.Expr) -> bool:
 
 MEASURES: dict[str, Reader] = {
     "COUNT": _count,
-    "SUM": _of_column(Sum, Table.addends),
-    "AVG": _of_column(_mean),
-    "MEDIAN": _of_column(partial(Quantile, level=Fraction(1, 2))),
+    "SUM": _of_column(sum_rows, Table.addends),
+    "AVG": _of_column(mean_rows),
+    "MEDIAN": _of_column(_whole(partial(Quantile, level=Fraction(1, 2)))),
     "QUANTILE": _quantile,
     "QUANTILES": _quantiles,
-    "MIN": _of_column(partial(Extreme.of, "MIN")),
-    "MAX": _of_column(partial(Extreme.of, "MAX")),
-    "VARIANCE": _of_column(Variance),
-    "VAR_SAMP": _of_column(Variance),
-    "VAR_POP": _of_column(partial(Variance, sample=False)),
-    "STDDEV": _of_column(Deviation),
-    "STDDEV_SAMP": _of_column(Deviation),
-    "STDDEV_POP": _of_column(partial(Deviation, sample=False)),
+    "MIN": _of_column(_whole(partial(Extreme.of, "MIN"))),
+    "MAX": _of_column(_whole(partial(Extreme.of, "MAX"))),
+    "VARIANCE": _of_column(_whole(Variance)),
+    "VAR_SAMP": _of_column(_whole(Variance)),
+    "VAR_POP": _of_column(_whole(partial(Variance, sample=False))),
+    "STDDEV": _of_column(_whole(Deviation)),
+    "STDDEV_SAMP": _of_column(_whole(Deviation)),
+    "STDDEV_POP": _of_column(_whole(partial(Deviation, sample=False))),
     "COVAR_SAMP": _of_two_columns(Covariance),
     "COVAR_POP": _of_two_columns(partial(Covariance, sample=False)),
     "CORR": _of_two_columns(Correlation),

@@ -1,323 +1,395 @@
-"""What stands after FROM, if it is more than a name: a SELECT with one row for each unit, and joins.
+"""What stands after FROM: tables, WITH, a SELECT in brackets, joins, and the rows that WHERE looks for in others.
 
-FROM (SELECT patient, MAX(x) AS m, COUNT(*) AS n FROM visits WHERE ... GROUP BY patient) AS t
-FROM (SELECT DISTINCT patient FROM visits)
 FROM visits JOIN prescriptions USING (patient) LEFT JOIN airports ON visits.destination = airports.code
+FROM customer, orders, lineitem WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND EXISTS (SELECT ...)
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
-from sqlglot.helper import ensure_list
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.condition_check import check_condition
-from inbounds.query.grammar.rows import condition
+from inbounds.query.expressions.condition import And, Condition, join_conditions
 from inbounds.query.grammar.text import SqlText, kind
-from inbounds.query.grammar.values import is_number, read_column
-from inbounds.query.sql.unit_measures import read_unit_measure
+from inbounds.query.sql.conjuncts import flatten, refuse_statement, split, take_clauses
+from inbounds.query.sql.from_clause import FromClause, refuse_same_names
+from inbounds.query.sql.join_graph import JoinGraph, Source
+from inbounds.query.sql.lookups import Lookup, LookupJoin, find_lookup, take_lookup
+from inbounds.query.sql.public_rows import read_conditions, read_labels, refuse_public
+from inbounds.query.sql.rewriting import join_own_rows, split_measures
+from inbounds.query.sql.subqueries import (
+    CHOOSING,
+    INNER,
+    is_grouped,
+    keep_rows,
+    read_grouped,
+    read_projection,
+    read_where,
+    unnamed,
+)
 from inbounds.query.tables.contract_tables import Tables
-from inbounds.query.tables.relation import Joined, JoinOnUnit, JoinPublic, UnitRows
+from inbounds.query.tables.joined import Joined
+from inbounds.query.tables.joining import Join
+from inbounds.query.tables.public_table import PublicTable
 from inbounds.query.tables.table import Table
-from inbounds.query.tables.unit_measure import UnitMeasure
 
-INNER = ("expressions", "from_", "joins", "where", "group", "distinct")
-LIKE = "(SELECT patient, MAX(age) AS oldest FROM visits GROUP BY patient)"
-MOST_JOINS = 8
+MOST_JOINS = 15
 """So many tables can be joined to the first."""
-MOST_NESTED = 4
+MOST_NESTED = 6
 """A SELECT may stand so deep in others."""
 
 
-Join = JoinOnUnit | JoinPublic
-
-
-def take_clauses(
-    text: SqlText, tree: exp.Select, clauses: Sequence[str], remedies: Mapping[str, str], where: str = ""
-) -> None:
-    """Take the clauses of a SELECT; refuse any other one, with a remedy of its own if there is one."""
-    for clause, value in tree.args.items():
-        if value and clause not in clauses:
-            node = ensure_list(value)[0]
-            name = kind(node) if isinstance(node, exp.Expr) else str(node)
-            text.refuse(node, f"{name} is not supported{where}; {remedies.get(clause, 'leave it out')}")
-    text.take(tree, *clauses)
-
-
-def read_relation(text: SqlText, tree: exp.Select, tables: Tables | None, depth: int = 0) -> Table | None:
-    """Read what is made of tables; None if a single name stands after FROM."""
-    source, joins = tree.args.get("from_"), tree.args.get("joins") or []
-    if source is None or tables is None or (isinstance(source.this, exp.Table) and not joins):
+def read_relation(text: SqlText, tree: exp.Select, tables: Tables | None) -> FromClause | None:
+    """Read what a SELECT is about, if it is more than the name of a private table."""
+    source = tree.args.get("from_")
+    if source is None or tables is None:
         return None
-    text.take(source, "this")
-    alias, first = _read_table(text, source.this, tables, depth)
-    text.table = alias
-    if joins:
-        first = _read_joins(text, joins, alias, first, tables, depth)
-    text.ask(first, alias)
-    text.unit = first.owner or ""
-    return first
-
-
-def _read_table(text: SqlText, node: exp.Expr, tables: Tables, depth: int) -> tuple[str, Table]:
-    """Read a private table or an inner SELECT, and what it is called."""
-    if isinstance(node, exp.Subquery):
-        text.take(node, "this", "alias")
-        return _read_subquery(text, node, tables, depth + 1)
-    name, alias = _read_table_name(text, node, tables)
-    if name not in tables.private:
-        text.refuse(node.this, tables.why_not(name))
-    return alias, tables.private[name]
-
-
-def _read_table_name(text: SqlText, node: exp.Expr, tables: Tables) -> tuple[str, str]:
-    """Return the name of a table, and what the question calls it."""
-    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-        text.refuse(node, f"FROM takes tables of the contract and SELECT in brackets, got {kind(node)}; name a table")
-    text.take(node, "this", "alias")
-    text.take(node.this, "this", "quoted")
-    name = text.canonical(node.this, (*tables.private, *tables.public))
-    return name, _read_alias(text, node) or name
-
-
-def _read_alias(text: SqlText, node: exp.Expr) -> str | None:
-    alias = node.args.get("alias")
-    if alias is None:
+    reader = FromReader(text, tables)
+    reader.read_with(tree)
+    join_own_rows(text, tree, tables)
+    joins = tree.args.get("joins") or []
+    is_named = isinstance(source.this, exp.Table) and not joins and not reader.is_given(source.this)
+    where = tree.args.get("where")
+    if is_named and (where is None or not any(map(find_lookup, flatten(where.this)))):
         return None
-    text.take(alias, "this")
-    return text.read_name(alias.this)
+    clause = reader.read(tree)
+    if not isinstance(clause.table, Table):
+        refuse_public(text, source.this, clause.table.name)
+    clause.enter(text)
+    return clause
 
 
-# One row for each unit.
+@dataclass(frozen=True)
+class FromReader:
+    """Reads what stands after FROM, and in WHERE what joins it."""
 
+    text: SqlText
+    tables: Tables
+    depth: int = 0
 
-def _read_subquery(text: SqlText, node: exp.Subquery, tables: Tables, depth: int) -> tuple[str, Table]:
-    tree, alias = node.this, _read_alias(text, node) or "t"
-    if not isinstance(tree, exp.Select):
-        text.refuse(node, f"a subquery must be one SELECT, got {kind(tree)}; write it like {LIKE}")
-    if depth > MOST_NESTED:
-        raise InvalidQuestion(f"subqueries may be nested at most {MOST_NESTED} deep; ask something simpler")
-    take_clauses(text, tree, INNER, {"having": "write COUNT(*) AS n inside and WHERE n > 3 outside"}, " in a subquery")
-    with text.inside():
-        of = read_relation(text, tree, tables, depth)
-        if of is None:
-            source = tree.args.get("from_")
-            if source is None:
-                raise InvalidQuestion("a subquery needs FROM and the name of a table; add them")
-            text.take(source, "this")
-            inner_alias, of = _read_table(text, source.this, tables, depth)
-            text.ask(of, inner_alias)
-            text.unit = of.owner or ""
-        return alias, _read_unit_rows(text, tree, alias, of)
+    # Tables.
 
+    def read_with(self, tree: exp.Select) -> None:
+        """Note what WITH gives names to."""
+        clause = tree.args.get("with_")
+        if clause is None:
+            return
+        if clause.args.get("recursive"):
+            self.text.refuse(clause, "WITH RECURSIVE is not supported; write each SELECT out")
+        self.text.take(clause, "expressions")
+        given = dict(self.text.with_names)
+        for node in clause.expressions:
+            self.text.take(node, "this", "alias")
+            self.text.take(node.args["alias"], "this", "columns")
+            self.text.with_before[id(node)] = dict(given)
+            given[self.text.read_name(node.args["alias"].this)] = node
+        self.text.with_names = given
 
-def _read_unit_rows(text: SqlText, tree: exp.Select, alias: str, of: Table) -> Table:
-    if of.owner is None:
-        text.refuse(
-            tree, f"each row of {of.name} is a unit of its own, so there is nothing to group; query it directly"
-        )
-    row_condition = None
-    if (where := tree.args.get("where")) is not None:
-        text.take(where, "this")
-        row_condition = check_condition(of, condition(text, where.this))
-    measures: dict[str, tuple[UnitMeasure, exp.Expr]] = {}
-    if (distinct := tree.args.get("distinct")) is None:
-        measures = _read_unit_measures(text, tree, of.owner)
-    else:
-        text.take(distinct)
-        if tree.args.get("group") or [read_column(text, column) for column in tree.expressions] != [of.owner]:
-            text.refuse(tree, f"DISTINCT takes the unit alone; write SELECT DISTINCT {of.owner}, or GROUP BY it")
-    relation = UnitRows(alias, of, {name: measure for name, (measure, _) in measures.items()}, row_condition)
-    for name, (_, node) in measures.items():
-        try:
-            relation.columns[name].numbers  # noqa: B018  which is refused where it stands
-        except InvalidQuestion as problem:
-            text.refuse(node, str(problem))
-    return relation.table
+    def is_given(self, node: exp.Expr) -> bool:
+        """Return whether WITH has given a name to what stands after FROM."""
+        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier) or node.args.get("db"):
+            return False
+        return self._given_name(node) in self.text.with_names
 
+    def read(self, tree: exp.Select) -> FromClause:
+        """Read the tables of a SELECT and how they are joined."""
+        text = self.text
+        source = tree.args.get("from_")
+        if source is None:
+            text.refuse(tree, "a subquery needs FROM and the name of a table; add them")
+        text.take(source, "this")
+        join_own_rows(text, tree, self.tables)
+        joins = tree.args.get("joins") or []
+        if len(joins) > MOST_JOINS:
+            text.refuse(joins[MOST_JOINS], f"at most {MOST_JOINS} tables can be joined to the first; leave some out")
+        if not joins and (inner := self._read_sole(source.this)) is not None:
+            return self._add_where(inner, tree)
+        first = self._read_source(source.this, 0)
+        sources = [first, *(self._read_join(node, place) for place, node in enumerate(joins, 1))]
+        refuse_same_names(text, sources)
+        graph = JoinGraph(text, sources, self._read_rest)
+        clause = FromClause(first.alias, first.table, graph)
+        if not joins:
+            return self._add_where(clause, tree)
+        for other in sources:
+            graph.add_using(other)
+            if not other.keep:
+                for condition in other.on:
+                    graph.add(condition)
+        lookups = self._add_conditions(graph, tree)
+        alias, table, joined = graph.join()
+        relation = Joined(alias, table, joined)
+        clause = FromClause(alias, relation.table, graph, where=graph.residual, outer=graph.others)
+        clause.name_columns(relation)
+        return self._add_lookups(clause, lookups)
 
-def _read_unit_measures(text: SqlText, tree: exp.Select, unit: str) -> dict[str, tuple[UnitMeasure, exp.Expr]]:
-    """Read what is made of the rows of each unit."""
-    group = tree.args.get("group")
-    if group is None:
-        text.refuse(tree, f"a subquery must have one row per {unit}; add GROUP BY {unit}")
-    text.take(group, "expressions")
-    if [_read_group_key(text, key, tree) for key in group.expressions] != [unit]:
-        text.refuse(group, f"a subquery must have one row per {unit}; write GROUP BY {unit} alone")
-    measures: dict[str, tuple[UnitMeasure, exp.Expr]] = {}
-    for selected in tree.expressions:
-        if isinstance(selected, exp.Column):
-            if read_column(text, selected) != unit:
-                text.refuse(
-                    selected,
-                    f"{selected.name} may differ between the rows of one {unit}; use MAX or MIN of a number, and "
-                    "choose a category in WHERE",
-                )
-            continue
-        if not isinstance(selected, exp.Alias):
-            text.refuse(selected, f"{kind(selected)} needs a name; write {kind(selected)} AS n")
-        text.take(selected, "this", "alias")
-        name = text.read_name(selected.args["alias"])
-        if name in measures or name == unit:
-            text.refuse(selected, f"{name} is used twice; give each column its own name")
-        measures[name] = read_unit_measure(text, selected.this), selected.this
-    return measures
+    def _add_where(self, clause: FromClause, tree: exp.Select) -> FromClause:
+        """Add what WHERE says of one table."""
+        graph = clause.graph
+        before = list(clause.where)
+        if clause.projection is not None:  # whose columns are no table's
+            where = tree.args.get("where")
+            if where is not None:
+                self.text.take(where, "this")
+            parts = split(self.text, None if where is None else where.this)
+            lookup = next((part for part in parts if find_lookup(part) is not None), None)
+            if lookup is not None:
+                self.text.refuse(lookup, "a subquery after the condition of a subquery is not supported; put it inside")
+            clause.where = [*before, *parts]
+            return clause
+        lookups = self._add_conditions(graph, tree)
+        clause.where, clause.outer = [*before, *graph.residual], graph.others
+        return self._add_lookups(clause, lookups)
 
+    def _add_conditions(self, graph: JoinGraph, tree: exp.Select) -> list[Lookup]:
+        """Take what WHERE says; return the rows that it looks for in other tables."""
+        where = tree.args.get("where")
+        if where is None:
+            return []
+        self.text.take(where, "this")
+        lookups = []
+        for part in split(self.text, where.this):
+            lookup = find_lookup(part)
+            if lookup is None:
+                graph.add(part)
+            else:
+                lookups.append(lookup)
+        return lookups
 
-def _read_group_key(text: SqlText, node: exp.Expr, tree: exp.Select) -> str:
-    """Return the column that an inner SELECT groups by, which may be told by its position."""
-    if is_number(node, 1) and tree.expressions:
-        text.take(node, "this")
-        node = tree.expressions[0]
-    return read_column(text, node)
+    def _read_sole(self, node: exp.Expr) -> FromClause | None:
+        """Read an inner SELECT that is all there is after FROM and only computes: its table is asked itself."""
+        found = self.find_select(node)
+        if found is None:
+            return None
+        tree, alias, names = found
+        split_measures(self.text, tree)
+        if is_grouped(tree):
+            return None
+        with self.entering(node):
+            clause = self._read_inner_from(tree)
+            assert isinstance(clause.table, Table)
+            where = self._read_inner_where(clause)
+            projection = read_projection(self.text, tree, clause.table, where, names)
+        self.take_select(node)
+        return FromClause(alias, clause.table, clause.graph, projection=projection)
 
+    def find_select(self, node: exp.Expr) -> tuple[exp.Select, str, list[str]] | None:
+        """Return an inner SELECT, what it is called, and what its columns are called."""
+        if isinstance(node, exp.Subquery):
+            tree, alias = node.this, node.args.get("alias")
+            if not isinstance(tree, exp.Select):
+                self.text.refuse(node, refuse_statement("a subquery must be", tree))
+            return tree, "t" if alias is None else str(alias.name), _column_names(alias)
+        if not self.is_given(node):
+            return None
+        given = self.text.with_names[self._given_name(node)]
+        tree, alias = given.this, node.args.get("alias")
+        if not isinstance(tree, exp.Select):
+            self.text.refuse(tree, refuse_statement("WITH must name", tree))
+        names = _column_names(alias) or _column_names(given.args.get("alias"))
+        return tree, str(node.name) if alias is None else str(alias.name), names
 
-# Joins.
+    @contextmanager
+    def entering(self, node: exp.Expr) -> Iterator[None]:
+        """Read an inner SELECT: in what WITH gives a name to, that name is not given yet."""
+        given = self.text.with_names[self._given_name(node)] if self.is_given(node) else None
+        with self.text.inside():
+            if given is not None:
+                self.text.with_names = self.text.with_before[id(given)]
+            yield
 
+    def _given_name(self, node: exp.Expr) -> str:
+        return self.text.canonical(node.this, self.text.with_names)
 
-def _read_joins(text: SqlText, joins: list[exp.Expr], alias: str, first: Table, tables: Tables, depth: int) -> Table:
-    if len(joins) > MOST_JOINS:
-        text.refuse(joins[MOST_JOINS], f"at most {MOST_JOINS} tables can be joined to the first; leave some out")
-    before: list[Join] = []
-    # One after another: the ON of a join may name the tables before it, so each is known before the next is read.
-    for node in joins:
-        join = _read_join(text, node, alias, first, before, tables, depth)
-        try:
-            relation = Joined(alias, first, (*before, join))
-        except InvalidQuestion as problem:
-            is_name_used = join.name in [alias, *(other.name for other in before)]
-            text.refuse(node.this if is_name_used else _key_of_join(node), str(problem))
-        before.append(join)
-        private = _private_tables(alias, first, before)
-        unit = {name: {table.owner: first.owner} for name, table in private.items() if table.owner and first.owner}
-        text.names = {name: {**columns, **unit.get(name, {})} for name, columns in relation.names.items()}
-        text.unmatched = {join.name for join in before if join.name in private and join.keep}
-    return relation.table
+    def take_select(self, node: exp.Expr) -> None:
+        """Note that an inner SELECT and its name have been read."""
+        self.text.take(node, "this", "alias")
+        if isinstance(node, exp.Table):
+            self.text.take(node.this, "this", "quoted")
+        alias = node.args.get("alias")
+        aliases = [alias]
+        if self.is_given(node):
+            aliases.append(self.text.with_names[self._given_name(node)].args.get("alias"))
+        for given in aliases:
+            if given is not None:
+                self.text.take(given, "this", "columns")
+                self.text.read_name(given.this)
+                for name in given.args.get("columns") or ():
+                    self.text.take(name, "this", "quoted")
 
+    def _read_inner_from(self, tree: exp.Select) -> FromClause:
+        text = self.text
+        take_clauses(text, tree, INNER, CHOOSING, " in a subquery")
+        inner = self.inside()
+        inner.read_with(tree)
+        clause = inner.read(tree)
+        if isinstance(clause.table, PublicTable):
+            refuse_public(text, tree.args["from_"].this, clause.table.name)
+        clause.enter(text)
+        return clause
 
-def _private_tables(alias: str, first: Table, joins: Sequence[Join]) -> dict[str, Table]:
-    """Return the private tables of a join, by what the question calls them."""
-    return {alias: first, **{join.name: join.table for join in joins if isinstance(join, JoinOnUnit)}}
+    def _read_inner_where(self, clause: FromClause) -> Condition | None:
+        assert isinstance(clause.table, Table)
+        parts = clause.read_conditions(self.text)
+        return check_condition(clause.table, join_conditions(And, *parts)) if parts else None
 
+    def _read_source(
+        self,
+        node: exp.Expr,
+        position: int,
+        *,
+        keep: bool = False,
+        on: tuple[exp.Expr, ...] = (),
+        using: tuple[exp.Expr, ...] = (),
+    ) -> Source:
+        """Read a table or an inner SELECT, and what it is called."""
+        text = self.text
+        found = self.find_select(node)
+        if found is not None:
+            tree, alias, names = found
+            split_measures(self.text, tree)
+            with self.entering(node):
+                public = self._find_public(tree)
+            if public is not None:
+                self.take_select(node)
+                take_clauses(text, tree, ("expressions", "from_", "where"), {}, " in a subquery")
+                text.take(tree.args["from_"], "this")
+                self._read_table_name(tree.args["from_"].this)
+                labels = read_labels(text, tree, public, names)
+                on = (*on, *read_conditions(text, tree, alias, labels))
+                return Source(alias, public, node, keep, on, using, position, labels)
+            with self.entering(node):
+                table = self._read_inner(tree, alias, names)
+            self.take_select(node)
+            return Source(alias, table, node, keep, on, using, position)
+        name, alias = self._read_table_name(node)
+        table_or_public = self.tables.private.get(name) or self.tables.public.get(name)
+        if table_or_public is None:
+            text.refuse(node.this, self.tables.why_not(name))
+        return Source(alias, table_or_public, node, keep, on, using, position)
 
-def _read_join(
-    text: SqlText,
-    node: exp.Expr,
-    alias: str,
-    first: Table,
-    before: list[Join],
-    tables: Tables,
-    depth: int,
-) -> Join:
-    """Read a join: of a public table by its key, or of a private one on the unit, so that each row stays one unit's."""
-    side, sort = str(node.args.get("side") or ""), str(node.args.get("kind") or "")
-    if side not in ("", "LEFT") or sort not in ("", "INNER", "OUTER") or node.args.get("method"):
-        text.refuse(
-            node.this,
-            f"{side or sort or node.args.get('method')} JOIN is not supported; {_suggest_joins(first, tables)}",
-        )
-    text.take(node, "this", "side", "kind", "using", "on")
-    keep = side == "LEFT"
-    if isinstance(node.this, exp.Table) and text.canonical(node.this.this, tables.public) in tables.public:
-        name, join_alias = _read_table_name(text, node.this, tables)
-        public = tables.public[name]
-        left, right = _read_pair(text, node, join_alias, first, tables)
-        holders = [alias, *(join.name for join in before)]
-        to = left[0] or _find_holder(left[1], _private_tables(alias, first, before))
-        if right[1] != public.key or to not in holders:
+    def _find_public(self, tree: exp.Select) -> PublicTable | None:
+        """Return the public table that an inner SELECT is all about, if it keeps its rows and columns as they are."""
+        source = tree.args.get("from_")
+        if source is None or tree.args.get("joins") or is_grouped(tree) or not isinstance(source.this, exp.Table):
+            return None
+        if self.is_given(source.this):
+            return None
+        public = self.tables.public.get(self.text.canonical(source.this.this, self.tables.public))
+        plain = all(isinstance(unnamed(one), exp.Star | exp.Column) for one in tree.expressions)
+        where = tree.args.get("where")
+        looks = where is not None and where.find(exp.Select) is not None
+        return public if plain and not looks else None
+
+    def _read_inner(self, tree: exp.Select, alias: str, names: list[str]) -> Table:
+        clause = self._read_inner_from(tree)
+        assert isinstance(clause.table, Table)
+        where = self._read_inner_where(clause)
+        if is_grouped(tree):
+            return read_grouped(self.text, tree, alias, clause.table, where, names)
+        return read_projection(self.text, tree, clause.table, where, names).table(self.text, tree, alias)
+
+    def _read_table_name(self, node: exp.Expr) -> tuple[str, str]:
+        """Return the name of a table, and what the question calls it."""
+        text = self.text
+        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             text.refuse(
-                _key_of_join(node),
-                f"{name} is joined on its key {public.key} only; {_suggest_joins(first, tables)}",
+                node, f"FROM takes tables of the contract and SELECT in brackets, got {kind(node)}; name a table"
             )
-        return JoinPublic(join_alias, public, to, left[1], keep)
-    join_alias, table = _read_table(text, node.this, tables, depth)
-    left, right = _read_pair(text, node, join_alias, first, tables)
-    if left[0] in text.unmatched:
-        text.refuse(
-            _key_of_join(node),
-            f"{left[0]}.{left[1]} is missing in rows without a match; join {join_alias} to {alias}.{first.owner}",
-        )
-    # A private table is joined on the unit only, also by way of a table that was joined on it before.
-    owners = {name: table.owner for name, table in _private_tables(alias, first, before).items()}
-    owner = owners.get(left[0] or alias, "") if left[0] or left[1] == first.owner else ""
-    if first.owner is None or left[1] != owner or right[1] != table.owner:
-        text.refuse(
-            _key_of_join(node), f"a row of this join could belong to two units; {_suggest_joins(first, tables)}"
-        )
-    return JoinOnUnit(join_alias, table, keep)
+        text.take(node, "this", "alias")
+        text.take(node.this, "this", "quoted")
+        name = text.canonical(node.this, (*self.tables.private, *self.tables.public))
+        alias = node.args.get("alias")
+        if alias is None:
+            return name, name
+        text.take(alias, "this")
+        return name, text.read_name(alias.this)
+
+    def _read_join(self, node: exp.Expr, position: int) -> Source:
+        """Read a table that is joined, and what ON and USING say."""
+        text = self.text
+        side, sort = str(node.args.get("side") or ""), str(node.args.get("kind") or "")
+        if side not in ("", "LEFT") or sort not in ("", "INNER", "OUTER", "CROSS") or node.args.get("method"):
+            name = side or sort or node.args.get("method")
+            text.refuse(node.this, f"{name} JOIN is not supported; write JOIN or LEFT JOIN, with ON")
+        if not (node.args.get("on") or node.args.get("using") or sort == "CROSS"):
+            text.refuse(
+                node.this,
+                f"{side or sort} JOIN needs ON and what is equal, or USING; for every pair write CROSS JOIN".strip(),
+            )
+        text.take(node, "this", "side", "kind", "using", "on")
+        on = tuple(split(text, node.args.get("on")))
+        using = tuple(node.args.get("using") or ())
+        return self._read_source(node.this, position, keep=side == "LEFT", on=on, using=using)
+
+    def _read_rest(self, relation: Joined, join: Join, rest: list[exp.Expr]) -> Join:
+        """Return a LEFT JOIN with what its ON says besides what is equal."""
+        scope = relation.scope(join)
+        with self.text.inside():
+            self.text.ask(scope, relation.name)
+            self.text.unit = scope.owner or ""
+            self.text.names = {name: dict(names) for name, names in relation.names.items()}
+            condition = read_where(self.text, rest)
+        assert condition is not None
+        return replace(join, condition=check_condition(scope, condition))
+
+    # Rows that are looked for.
+
+    def _add_lookups(self, clause: FromClause, lookups: Sequence[Lookup]) -> FromClause:
+        """Return what a SELECT is about, with the rows that WHERE looks for in other tables."""
+        for lookup in lookups:
+            if not isinstance(clause.table, Table):
+                refuse_public(self.text, clause.graph.sources[0].node, clause.table.name)
+            take_lookup(self.text, lookup)
+            with self.text.inside():
+                inner = self._read_lookup(lookup)
+            LookupJoin(self.text, clause, inner, lookup).join()
+        return clause
+
+    def _read_lookup(self, lookup: Lookup) -> FromClause:
+        """Read the table that rows are looked for in."""
+        text, tree = self.text, lookup.tree
+        take_clauses(text, tree, INNER, CHOOSING, " in a subquery")
+        inner_reader = self.inside()
+        inner_reader.read_with(tree)
+        lookup.refuse_other_columns(text)
+        inner = inner_reader.read(tree)
+        if tree.args.get("distinct") is not None:
+            text.take(tree.args["distinct"])
+        if not isinstance(inner.table, Table):
+            if tree.args.get("group") or tree.args.get("having"):
+                text.refuse(tree, f"{inner.table.name} is public; ask the database itself, free, and list what it says")
+            return inner
+        if tree.args.get("group") or tree.args.get("having"):
+            if inner.outer:
+                text.refuse(inner.outer[0], "a grouped subquery cannot name columns from outside; join the two instead")
+            inner.enter(text)
+            table = read_grouped(text, tree, inner.alias, inner.table, self._read_inner_where(inner), [])
+            return FromClause(inner.alias, table, self._graph(Source(inner.alias, table, tree)))
+        if inner.projection is not None:
+            table = inner.projection.table(text, tree, inner.alias)
+            parts, graph = [*inner.where, *inner.outer], self._graph(Source(inner.alias, table, tree))
+            for part in parts:
+                graph.add(part)
+            return FromClause(inner.alias, table, graph, where=graph.residual, outer=graph.others)
+        if inner.required:
+            inner.table = keep_rows(inner.table, inner.alias, join_conditions(And, *inner.required))
+        return inner
+
+    def _graph(self, source: Source) -> JoinGraph:
+        return JoinGraph(self.text, [source], self._read_rest)
+
+    def inside(self) -> FromReader:
+        """Return a reader for a SELECT inside this one."""
+        if self.depth >= MOST_NESTED:
+            raise InvalidQuestion(f"subqueries may be nested at most {MOST_NESTED} deep; ask something simpler")
+        return FromReader(self.text, self.tables, self.depth + 1)
 
 
-def _key_of_join(node: exp.Expr) -> exp.Expr:
-    """Return what a join is by, or the join if that is not said."""
-    using, on = node.args.get("using"), node.args.get("on")
-    key = using[0] if using else on
-    return key if isinstance(key, exp.Expr) else node
-
-
-def _find_holder(column: str, private: Mapping[str, Table]) -> str:
-    """Return the table that has a column, if one has it."""
-    holders = [name for name, table in private.items() if column in table.columns]
-    return holders[0] if len(holders) == 1 else ""
-
-
-def _read_pair(
-    text: SqlText, node: exp.Expr, alias: str, first: Table, tables: Tables
-) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Read what a join is by: a column of what stands before it and one of the table that is joined."""
-    using, on = node.args.get("using"), node.args.get("on")
-    if using and len(using) == 1 and isinstance(using[0], exp.Identifier):
-        text.take(using[0], "this", "quoted")
-        name = text.canonical(using[0], _column_names(first, tables))
-        return ("", name), (alias, name)
-    if isinstance(on, exp.Paren):
-        text.take(on, "this")
-        on = on.this
-    if using or not isinstance(on, exp.EQ):
-        text.refuse(node, f"a join takes one pair of columns; {_suggest_joins(first, tables)}")
-    text.take(on, "this", "expression")
-    # Either column may come first; the left one is to be that of a table before.
-    left, right = (_read_side(text, side, alias, _column_names(first, tables)) for side in (on.this, on.expression))
-    if left[0] == alias:
-        left, right = right, left
-    if right[0] != alias or left[0] == alias:
-        text.refuse(
-            on, f"each column needs its table's name, with {alias} on one side; {_suggest_joins(first, tables)}"
-        )
-    return left, right
-
-
-def _column_names(first: Table, tables: Tables) -> list[str]:
-    """Return the names of all columns that tables are joined by."""
-    private = [first, *tables.private.values()]
-    names = [name for table in private for name in (*table.columns, table.owner or "")]
-    return [*names, *(name for table in tables.public.values() for name in (*table.columns, table.key))]
-
-
-def _read_side(text: SqlText, node: exp.Expr, alias: str, columns: list[str]) -> tuple[str, str]:
-    if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier) or node.args.get("db"):
-        text.refuse(node, f"a column is needed here, got {kind(node)}; name one from the contract")
-    text.take(node, "this", "table")
-    table = node.args.get("table")
-    for name in (node.this, table):
-        if name is not None:
-            text.take(name, "this", "quoted")
-    holder = "" if table is None else text.canonical(table, (alias, text.table, *text.names))
-    return holder, text.canonical(node.this, columns)
-
-
-def _write_join(first: Table, other: Table) -> str:
-    """Say how a private table is joined to another."""
-    if first.owner == other.owner:
-        return f"{other.name} USING ({first.owner})"
-    return f"{other.name} ON {first.name}.{first.owner} = {other.name}.{other.owner}"
-
-
-def _suggest_joins(first: Table, tables: Tables) -> str:
-    """Say which joins would do."""
-    joins = []
-    if first.owner is not None:
-        joins += [_write_join(first, table) for table in list(tables.private.values())[:3] if table is not first]
-    joins += [f"{table.name} ON a column = {table.name}.{table.key}" for table in list(tables.public.values())[:3]]
-    return f"write JOIN {', or JOIN '.join(joins)}" if joins else "nothing can be joined here; query one table"
+def _column_names(alias: exp.Expr | None) -> list[str]:
+    return [] if alias is None else [str(name.name) for name in alias.args.get("columns") or ()]

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlglot
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
-from inbounds.exact.rational import shown
 from inbounds.query.answer.view import AS_RELEASED, View
 from inbounds.query.expressions.condition import And, Condition, join_conditions
-from inbounds.query.expressions.node import Node
-from inbounds.query.grammar.rows import condition
-from inbounds.query.grammar.text import PlainCalls, SqlText, kind
+from inbounds.query.expressions.node import Node, quote_name
+from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.question.measure import Cdf, Measure
+from inbounds.query.spelling.dialect import dialect_of
+from inbounds.query.sql.conjuncts import split, take_clauses, trim
+from inbounds.query.sql.from_clause import FromClause
 from inbounds.query.sql.groupings import Groupings, read_groupings
 from inbounds.query.sql.measure_calls import MeasureCalls
-from inbounds.query.sql.relations import read_relation, take_clauses
-from inbounds.query.sql.view import ViewReader
+from inbounds.query.sql.public_rows import refuse_public
+from inbounds.query.sql.relations import FromReader, read_relation
+from inbounds.query.sql.rewriting import compare_tuples, refuse_distinct_keys
+from inbounds.query.sql.shown.answer_select import AnswerReader, InnerAnswer, is_of_answer
+from inbounds.query.sql.shown.view import ViewReader
+from inbounds.query.sql.subqueries import read_where
 from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.table import Table
 
-TOP = re.compile(r"\s*SELECT\s+TOP\s+(\d+)", re.IGNORECASE)
+CLAUSES = (
+    "with_", "expressions", "from_", "joins", "where", "group", "having",
+    "windows", "qualify", "order", "limit", "offset",
+)  # fmt: skip
 
-CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset")
-
-
-LIKE = "SELECT COUNT(*) FROM table"
+REMEDIES = {
+    "distinct": "use GROUP BY and a measure such as COUNT(*)",
+    "qualify": "write HAVING in place of QUALIFY, without OVER",
+}
+"""What to do in place of a clause."""
 
 
 @dataclass(frozen=True)
@@ -51,47 +59,96 @@ class Select:
 def read_select(sql: object, tables: Tables) -> Select:
     """Read a SELECT over a table of a contract, or over what is made of some of them."""
     text = SqlText(sql, "SQL", tables.main.unit, tables.main.columns)
-    return text.read(lambda: _parse_statement(text.sql), lambda tree: _read_tree(text, tree, tables), LIKE)
+    text.public_tables = frozenset(tables.public)
+    like = f"SELECT COUNT(*) FROM {quote_name(tables.main.name)}"
+    return text.read(lambda: _parse_statement(text.sql), lambda tree: _read_tree(text, tree, tables), like)
 
 
 def _parse_statement(sql: str) -> exp.Expr:
     """Return the one statement of a text."""
-    if top := TOP.match(sql):
-        raise InvalidQuestion(f"TOP is not supported; write LIMIT {shown(int(top[1]))} at the end")
-    statements = [tree for tree in sqlglot.parse(sql, dialect=PlainCalls) if tree is not None]
+    statements = [tree for tree in sqlglot.parse(sql, dialect=dialect_of(sql)) if tree is not None]
     if len(statements) != 1:
         raise InvalidQuestion(f"one statement at a time, got {len(statements)}; write one SELECT")
     return statements[0]
 
 
-def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables) -> Select:
+def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0) -> Select:
+    if (pivot := tree.find(exp.Pivot)) is not None:
+        text.refuse(pivot, "PIVOT is not supported; GROUP BY both columns, and pivot the answer, for free")
     if isinstance(tree, exp.SetOperation):
         text.refuse(tree, f"{tree.key.upper()} is not supported; ask each SELECT as its own query, or use GROUP BY")
     if not isinstance(tree, exp.Select):
-        text.refuse(tree, f"only SELECT is supported, got {kind(tree)}; write it like {LIKE}")
-    take_clauses(text, tree, CLAUSES, {"distinct": "use GROUP BY and a measure such as COUNT(*)"})
+        like = f"SELECT COUNT(*) FROM {quote_name(tables.main.name)}"
+        text.refuse(tree, f"only SELECT is supported, got {kind(tree)}; write it like {like}")
+    take_clauses(text, tree, CLAUSES, REMEDIES)
+    compare_tuples(text, tree)
+    reader = FromReader(text, tables, depth)
+    if is_of_answer(reader, tree):
+        return _read_over(reader, tree)
     # FROM comes first, since it says which columns there are, and WHERE last: the measures may leave rows out as well.
-    relation = read_relation(text, tree, tables)
-    table = _read_table(text, tree, tables) if relation is None else relation.name
-    text.selected = [node.this if isinstance(node, exp.Alias) else node for node in tree.expressions]
-    text.aliases = {str(node.alias): node.this for node in tree.expressions if isinstance(node, exp.Alias)}
+    clause = read_relation(text, tree, tables)
+    table = _read_table(text, tree, tables) if clause is None else clause.table.name
+    where = _read_where(text, tree, clause)
+    _note_selected(text, tree)
     groupings = read_groupings(text, tree.args.get("group"))
+    refuse_distinct_keys(text, tree)
     calls = MeasureCalls(text)
+    calls.look_ahead(tree, groupings.keys)
     view = ViewReader(text, groupings.keys, calls).read(tree)
     if groupings.keys and Cdf() in calls.measures:
         text.refuse(
             tree.args["group"], "CDF covers all rows at once; leave GROUP BY out, and choose the group in WHERE"
         )
-    conditions = [*_read_where(text, tree.args.get("where")), *calls.conditions]
+    conditions = [*where, *calls.conditions]
     row_condition = join_conditions(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
-    return Select(table, calls.measures, row_condition, groupings, calls.histogram, view, relation)
+    relation = clause.table if clause is not None and isinstance(clause.table, Table) else None
+    is_stored = relation is not None and relation.relation is None
+    return Select(
+        table, calls.measures, row_condition, groupings, calls.histogram, view, None if is_stored else relation
+    )
 
 
-def _read_where(text: SqlText, clause: exp.Expr | None) -> tuple[Condition, ...]:
-    if clause is None:
-        return ()
-    text.take(clause, "this")
-    return (condition(text, clause.this),)
+def _read_over(reader: FromReader, tree: exp.Select) -> Select:
+    """Read a SELECT about what another one releases: that is what is asked, and this how it is shown."""
+    text, source = reader.text, tree.args["from_"]
+    text.take(source, "this")
+    reader.read_with(tree)
+    found = reader.find_select(source.this)
+    assert found is not None
+    inner_tree, alias, names = found
+    if names:
+        text.refuse(source.this, f"{alias} has a list of names here; write AS inside instead")
+    with reader.entering(source.this):
+        select = _read_tree(text, inner_tree, reader.tables, reader.depth + 1)
+        binned = None if select.histogram is None else select.histogram[0]
+        keys = (*(() if binned is None else (binned,)), *select.groupings.keys)
+        inner = InnerAnswer.of(text, select.view, keys, select.measures, binned)
+        columns = text.columns
+    reader.take_select(source.this)
+    text.columns = columns
+    _note_selected(text, tree)
+    return replace(select, view=AnswerReader(text, inner, alias).read(tree))
+
+
+def _note_selected(text: SqlText, tree: exp.Select) -> None:
+    """Note what is selected, and by which names."""
+    text.selected = [node.this if isinstance(node, exp.Alias) else node for node in tree.expressions]
+    text.aliases = {str(node.alias): node.this for node in tree.expressions if isinstance(node, exp.Alias)}
+
+
+def _read_where(text: SqlText, tree: exp.Select, clause: FromClause | None) -> list[Condition]:
+    """Read what rows must meet: before what is measured of them, for it may list what a text can be."""
+    if clause is not None:
+        return clause.read_conditions(text)
+    where = tree.args.get("where")
+    if where is None:
+        return []
+    text.take(where, "this")
+    has_texts = text.asked is not None and text.asked.identifiers
+    condition = trim(text, where.this)
+    parts = split(text, condition) if has_texts else [condition]
+    read = read_where(text, [part for part in parts if part is not None])
+    return [] if read is None else [read]
 
 
 def _read_table(text: SqlText, tree: exp.Select, tables: Tables) -> str:
@@ -107,6 +164,8 @@ def _read_table(text: SqlText, tree: exp.Select, tables: Tables) -> str:
     text.take(table, "this", "alias")
     text.take(table.this, "this", "quoted")
     name = text.table = text.canonical(table.this, tables.private)
+    if name in tables.public:
+        refuse_public(text, table.this, name)
     if name not in tables.private:
         text.refuse(table.this, tables.why_not(name))
     text.ask(tables.private[name], name)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date, time
 from fractions import Fraction
 
 from sqlglot import exp
 
-from inbounds.query.grammar.rows import read_node
+from inbounds.query.grammar.rows import read_counted, read_node
 from inbounds.query.grammar.text import SqlText, function_name, kind
 from inbounds.query.grammar.values import is_number, read_constant
+from inbounds.query.tables.table import Table
 from inbounds.query.tables.unit_measure import Function, UnitMeasure
 
 OF_COLUMN: dict[str, Function] = {"MAX": "MAX", "MIN": "MIN", "AVG": "AVG", "SUM": "SUM"}
@@ -16,9 +18,11 @@ ENDS = ("LEAST", "GREATEST")
 LIKE = "MAX(age), LEAST(COUNT(*), 50)"
 
 
-def parse_unit_measure(sql: object) -> UnitMeasure:
+def parse_unit_measure(sql: object, table: Table) -> UnitMeasure:
     """Read what is made of the rows of a unit from a text of its own."""
     text = SqlText(sql, "a per-unit measure")
+    text.ask(table, "")
+    text.names = dict(table.names)
     return text.read_expression(lambda tree: read_unit_measure(text, tree), LIKE)
 
 
@@ -48,7 +52,7 @@ def _count(text: SqlText, node: exp.Expr) -> UnitMeasure:
         if len(this.expressions) != 1:
             text.refuse(this, "COUNT(DISTINCT) takes one column; name one")
         return UnitMeasure("COUNT DISTINCT", read_node(text, this.expressions[0]))
-    return UnitMeasure("COUNT", read_node(text, this))
+    return UnitMeasure("COUNT", read_counted(text, this))
 
 
 def take_all_rows(text: SqlText, argument: exp.Expr) -> bool:
@@ -72,7 +76,7 @@ def _read_with_end(text: SqlText, node: exp.Expr, name: str) -> UnitMeasure:
     end = read_constant(text, next(argument for argument in arguments if argument is not calls[0]))
     if this.function not in ("COUNT", "SUM"):
         text.refuse(node, f"{name} works with COUNT and SUM; {this} has its column's bounds, so apply {name} outside")
-    if isinstance(end, str | bool):
+    if isinstance(end, str | bool | date | time):
         text.refuse(node, f"{name} takes a number; write it like {name}(COUNT(*), 50)")
     least, most = (this.least, Fraction(end)) if name == "LEAST" else (Fraction(end), this.most)
     before = this.most if name == "LEAST" else this.least

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, is_constant, kind_of, measures_in
-from inbounds.query.answer.view import Order, View, ViewColumn
+from inbounds.query.answer.released.order import Order
+from inbounds.query.answer.released.window import windows_in
+from inbounds.query.answer.view import View, ViewColumn
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.derived_column import find_column
 from inbounds.query.expressions.condition import Condition
-from inbounds.query.expressions.node import ColumnRef, Node
+from inbounds.query.expressions.node import Node
 from inbounds.query.grammar.rows import is_derived, read_node
 from inbounds.query.grammar.text import SqlText, function_name, kind
-from inbounds.query.grammar.values import read_column
+from inbounds.query.grammar.values import read_reference
 from inbounds.query.question.quantile import Quantile, as_decimal_text
 from inbounds.query.question.shared_measures import Shared
 from inbounds.query.sql.measure_calls import MeasureCalls
 from inbounds.query.sql.measures import MEASURES, has_measure, refuse_no_measure
-from inbounds.query.sql.released import ReleasedScope, read_having, read_released, read_whole
+from inbounds.query.sql.shown.released import ReleasedScope, read_having, read_released, read_whole
 
 
 class ViewReader:
@@ -35,20 +37,39 @@ class ViewReader:
         self._aliases: list[tuple[Node, str]] = []
         self._by_node: dict[int, list[Node]] = {}
         """What each thing selected is, by its node."""
+        self._windows: dict[str, exp.Expr] = {}
+        """What stands after WINDOW, by its name."""
 
     def read(self, tree: exp.Select) -> View:
         """Read everything that a SELECT shows."""
         # What is selected comes first: HAVING and ORDER BY may name it, and may add measures that are not shown.
+        self._read_named_windows(tree)
         for selected in tree.expressions:
             self._read_selected(selected)
         if not self._columns:
             raise InvalidQuestion("SELECT needs a measure, such as COUNT(*) or AVG(column); add one")
         self._refuse_same_names(tree)
         having = self._read_having(tree.args.get("having"))
+        qualify = self._read_qualify(tree.args.get("qualify"))
         order = self._read_order(tree.args.get("order"))
         limit, offset = (self._read_number(tree.args.get(name), name.upper()) for name in ("limit", "offset"))
+        self._refuse_no_measure(tree)
         self._calls.refuse_not_together()
-        return View(self._view_columns(), tuple(self._aliases), having, order, limit, offset or 0)
+        return View(self._view_columns(), tuple(self._aliases), having, order, limit, offset or 0, qualify)
+
+    def _read_named_windows(self, tree: exp.Select) -> None:
+        for window in tree.args.get("windows") or ():
+            self._windows[str(window.this.name)] = window
+
+    def _refuse_no_measure(self, tree: exp.Select) -> None:
+        """Refuse windows over rows of which nothing is measured: there is nothing that is released."""
+        if not self._calls.measures:
+            window = tree.find(exp.Window)
+            self._text.refuse(
+                window,
+                f"{kind(window)} looks at single rows, and rows are never shown; select a measure as well, such as "
+                "COUNT(*), and group by what tells its rows apart",
+            )
 
     def _view_columns(self) -> tuple[ViewColumn, ...]:
         """Return the columns, if they are not simply all measures by their own names."""
@@ -65,11 +86,8 @@ class ViewReader:
         elif isinstance(node, exp.WithinGroup) or function_name(node) in MEASURES:
             self._read_measure(node, alias)
         else:
-            scope = ReleasedScope(
-                self._text, self._calls.read_in_expression, self._read_key_in_expression, self._read_derived_key
-            )
-            value = read_released(scope, node)
-            if not measures_in(value):
+            value = read_released(self._scope(self._read_key_in_expression), node)
+            if not measures_in(value) and not any(windows_in(value)):
                 refuse_no_measure(self._text, node)
             self._by_node[id(node)] = [value]
             self._columns.append(ViewColumn(value, alias))
@@ -82,6 +100,8 @@ class ViewReader:
                 f"{kind(node)} is selected but not in GROUP BY, and rows are never shown; leave it out, or group by it",
             )
         self._by_node[id(node)] = [self._to_key(column)]
+        if alias is None and self._text.projected is not None and isinstance(node, exp.Column):
+            alias = self._text.canonical(node.this, self._text.projected)
         if alias is not None and alias != column.name:
             self._aliases.append((column, alias))
 
@@ -102,11 +122,36 @@ class ViewReader:
         return KeyRef(node, "bin" if binned else kind_of(column))
 
     def _read_key_in_expression(self, node: exp.Column) -> Node:
-        column = ColumnRef(read_column(self._text, node))
+        if (selected := self._read_selected_before(node)) is not None:
+            return selected
+        column = read_reference(self._text, node)
         if column not in self._keys:
+            if (window := node.find_ancestor(exp.Window)) is not None:
+                self._refuse_row_in_window(node, window)
             why = f"{column.name} is not in GROUP BY, and rows are never shown; put it into a measure, or group by it"
             self._text.refuse(node, why)
         return self._to_key(column)
+
+    def _read_selected_before(self, node: exp.Column) -> Node | None:
+        """Return what was selected before by this name, unless a column is called so."""
+        text = self._text
+        known = (*text.columns, *(() if text.asked is None else text.asked.identifiers), text.unit)
+        known = known if text.projected is None else tuple(text.projected)
+        if node.args.get("table") or text.canonical(node.this, known) in known:
+            return None
+        target = text.aliases.get(text.canonical(node.this, text.aliases))
+        columns = None if target is None else self._by_node.get(id(target))
+        if columns is None:
+            return None
+        text.resolve(node)
+        return self._pick_single(node, columns)
+
+    def _refuse_row_in_window(self, node: exp.Column, window: exp.Window) -> NoReturn:
+        """Refuse a column of single rows in a window: it would look at other people's rows."""
+        remedy = f"group by {read_reference(self._text, node).name}"
+        if window.this.find(exp.Column) is not None and node in list(window.this.find_all(exp.Column)):
+            remedy = f"group rows, and put a measure there: {function_name(window.this) or 'LAG'}(COUNT(*)) OVER (…)"
+        self._text.refuse(node, f"{kind(window)} looks at single rows, and rows are never shown; {remedy}")
 
     def _refuse_same_names(self, tree: exp.Select) -> None:
         aliases = dict(self._aliases)
@@ -116,8 +161,11 @@ class ViewReader:
             if isinstance(selected, exp.Alias) and names.count(str(selected.alias)) > 1:
                 self._text.refuse(selected.args["alias"], f"{selected.alias} names two columns; give them other names")
 
-    def _scope(self) -> ReleasedScope:
-        return ReleasedScope(self._text, self._calls.read_in_expression, self._read_name, self._read_derived_key)
+    def _scope(self, read_name: Callable[[exp.Column], Node] | None = None) -> ReleasedScope:
+        names = read_name or self._read_name
+        scope = ReleasedScope(self._text, self._calls.read_in_expression, names, self._read_derived_key)
+        scope.named_windows = self._windows
+        return scope
 
     def _read_derived_key(self, node: exp.Expr) -> Node | None:
         """Return the key that a column made of columns is, if it is grouped by."""
@@ -134,10 +182,17 @@ class ViewReader:
         target = self._text.resolve(node)
         if target is not node:
             return self._pick_single(node, self._by_node[id(target)])
-        column = ColumnRef(read_column(self._text, node))
+        projected = self._text.projected
+        if projected is not None and self._text.canonical(node.this, projected) not in projected:
+            return self._read_released_name(node)
+        column = read_reference(self._text, node)
         histogram = self._calls.histogram
         if column in self._keys or (histogram is not None and column == histogram[0]):
             return self._to_key(column)
+        return self._read_released_name(node)
+
+    def _read_released_name(self, node: exp.Column) -> Node:
+        """Return the column of the answer that a name stands for."""
         names = released_names(self._columns)
         name = self._text.canonical(node.this, names)
         if name not in names:
@@ -153,7 +208,19 @@ class ViewReader:
         if clause is None:
             return None
         self._text.take(clause, "this")
-        return read_having(self._scope(), clause.this)
+        having = read_having(self._scope(), clause.this)
+        if any(windows_in(having)):
+            self._text.refuse(clause, "HAVING comes before windows; write this after QUALIFY")
+        return having
+
+    def _read_qualify(self, clause: exp.Expr | None) -> Condition | None:
+        if clause is None:
+            return None
+        self._text.take(clause, "this")
+        qualify = read_having(self._scope(), clause.this)
+        if not any(windows_in(qualify, *(column.of for column in self._columns))):
+            self._text.refuse(clause, "QUALIFY is a condition on windows, and there is none; write it after HAVING")
+        return qualify
 
     def _read_order(self, clause: exp.Expr | None) -> tuple[Order, ...]:
         if clause is None:
@@ -184,7 +251,12 @@ def is_of_columns(node: exp.Expr) -> bool:
     """Return whether what is selected is a column, or made of columns: a key, if it is grouped by."""
     if isinstance(node, exp.Column):
         return not isinstance(node.this, exp.Star)
-    return is_derived(node) and not has_measure(node)
+    return (is_derived(node) or isinstance(node, exp.Substring)) and not has_measure(node) and not has_window(node)
+
+
+def has_window(node: exp.Expr) -> bool:
+    """Return whether a window is in a node."""
+    return node.find(exp.Window) is not None
 
 
 def released_names(columns: Sequence[ViewColumn]) -> dict[str, Node]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
-from fractions import Fraction
+from datetime import date, datetime, time
 from typing import ClassVar, NoReturn, cast
 
 from sqlglot import exp
@@ -12,18 +11,29 @@ from sqlglot import exp
 from inbounds.errors import InvalidQuestion
 from inbounds.query.answer.released.evaluate import MOST_PARTS, common_kind, is_true, kind_of_node, refuse_size
 from inbounds.query.answer.released.functions import FUNCTIONS, MOST_DIGITS, SYNONYMS
-from inbounds.query.answer.released.leaf import KeyRef, Kind, ReleasedRow, is_constant
+from inbounds.query.answer.released.leaf import KeyRef, Kind, Named, ReleasedRow, is_constant
 from inbounds.query.columns.column import Keys
 from inbounds.query.columns.derived_column import find_column
 from inbounds.query.expressions.arithmetic import Binary, Call, Negative, Operator
 from inbounds.query.expressions.condition import And, Compare, Comparison, Condition, In, Missing, join_conditions
 from inbounds.query.expressions.node import Constant, Node
+from inbounds.query.grammar.casts import FRACTIONS, WHOLE, digits_of, is_cast, take_cast
 from inbounds.query.grammar.reader import Scope, read_condition_node, read_part, read_value
 from inbounds.query.grammar.text import SqlText, function_name, kind
+from inbounds.query.grammar.times import is_time, to_constant
 from inbounds.query.grammar.values import read_constant
+from inbounds.query.sql.shown.windows import WindowReader
 
-ORDERED: tuple[Kind, ...] = ("number", "day", "nothing")
+ORDERED: tuple[Kind, ...] = ("number", "day", "time", "clock", "nothing")
 """What can be more or less than another."""
+
+LIKE: dict[Kind, object] = {"time": datetime.min, "clock": time.min, "day": date.min}
+NOUNS: dict[Kind, tuple[str, str]] = {
+    "day": ("a date", "2026-12-31"),
+    "time": ("a time", "2026-12-31 23:59:59"),
+    "clock": ("a time of day", "23:59:59"),
+}
+"""What constants beside days and times are, and what messages call them, with an example."""
 
 NO_ROW = ReleasedRow({}, {}, {})
 """Where constants are compared."""
@@ -46,6 +56,8 @@ class ReleasedScope(Scope):
         """Take a text, and what reads a measure, the name of something, and a key that is made of columns."""
         super().__init__(text)
         self._read_measure, self._read_name, self._read_key = read_measure, read_name, read_key
+        self.named_windows: Mapping[str, exp.Expr] = {}
+        """What stands after WINDOW."""
 
     def whole(self, node: exp.Expr) -> Node | None:
         """Return the key that a column made of columns is."""
@@ -58,11 +70,7 @@ class ReleasedScope(Scope):
     def call(self, node: exp.Expr) -> Node:
         """Read a function of released values, or a measure."""
         if isinstance(node, exp.Window):
-            self.text.refuse(
-                node,
-                "OVER is not supported; ask without it and compute it from the answer, which is free, or get totals "
-                "with GROUP BY ROLLUP(…)",
-            )
+            return WindowReader(self, self.named_windows).read(node)
         name = function_name(node)
         name = SYNONYMS.get(name, name)
         return self._read_function(name, node) if name in FUNCTIONS else self._read_measure(node)
@@ -90,21 +98,38 @@ class ReleasedScope(Scope):
         return Call(name, tuple(values))
 
     def constant(self, node: exp.Expr) -> Node:
-        """Read a constant; a day as a day."""
+        """Read a constant; a day as a day, and a time as a time."""
         if isinstance(node, exp.Null):
             self.text.take(node)
             return Constant(None)
-        if not isinstance(node, exp.Cast):
+        if not isinstance(node, exp.Cast) or is_time(node):
             return Constant(read_constant(self.text, node))
-        if node.to.this != exp.DataType.Type.DATE or not isinstance(node.this, exp.Literal):
+        if is_cast(node):
+            return self._cast(node)
+        if node.to.this != exp.DataType.Type.DATE:
             return self.call(node)
-        return self._to_day(node, Constant(read_constant(self.text, node)))
+        return self._to_time(node, Constant(read_constant(self.text, node)), "day")
 
-    def _to_day(self, node: exp.Expr, text: Constant) -> Constant:
-        try:
-            return Constant(date.fromisoformat(str(text.value)))
-        except ValueError:
-            self.text.refuse(node, f"{kind(node)} is not a date; write it like '2026-12-31'")
+    def _cast(self, node: exp.Expr) -> Node:
+        """Read a number as another type of numbers: rounded, or as it is."""
+        value, to = read_part(self, node.this), node.args["to"]
+        self._refuse_no_number(node.this, value)
+        if to.this not in WHOLE and to.this not in FRACTIONS:
+            self.text.refuse(
+                node, f"{kind(node)} is not supported; numbers are cast to INTEGER, DOUBLE or DECIMAL(9, 2)"
+            )
+        take_cast(self.text, node)
+        digits = 0 if to.this in WHOLE else digits_of(self.text, to)
+        return value if digits is None else Call("ROUND", (value, Constant(digits)))
+
+    def _to_time(self, node: exp.Expr, constant: Constant, like: Kind) -> Constant:
+        """Return a text beside a day or a time as one of these, and a day beside a time as its midnight."""
+        is_day = type(constant.value) is date
+        value = to_constant(str(constant.value), LIKE[like])
+        if value is None or (is_day and like == "clock"):
+            noun, example = NOUNS[like]
+            self.text.refuse(node, f"{kind(node)} is not {noun}; write it like '{example}'")
+        return Constant(value)
 
     def negate(self, node: exp.Expr, this: Node) -> Node:
         self._refuse_no_number(node.this, this)
@@ -120,11 +145,13 @@ class ReleasedScope(Scope):
             self.text.refuse(node, f"a number is needed here, got {kind(node)}; compare it, or order by it")
 
     def choose(self, nodes: Sequence[exp.Expr], values: list[Node]) -> list[Node]:
-        """Return values that can stand for each other: a text beside a day is one."""
-        if "day" in map(kind_of_node, values):
+        """Return values that can stand for each other: a text beside a day or a time is one."""
+        kinds = [kind_of_node(value) for value in values]
+        like: Kind | None = next((of for of in LIKE if of in kinds), None)
+        if like is not None:
             values = [
-                self._to_day(node, value) if isinstance(value, Constant) and kind_of_node(value) == "text" else value
-                for node, value in zip(nodes, values, strict=True)
+                self._to_time(node, value, like) if isinstance(value, Constant) and of in ("text", "day") else value
+                for node, value, of in zip(nodes, values, kinds, strict=True)
             ]
         first = common_kind(values)
         for node, value in zip(nodes, values, strict=True):
@@ -190,7 +217,8 @@ class ReleasedScope(Scope):
 
     def _refuse_no_key(self, nodes: list[exp.Expr], values: list[Node]) -> None:
         """Refuse a constant beside a key that no key is: it would be false without a word."""
-        columns = [find_column(self.text.columns, value.of) for value in values if isinstance(value, KeyRef)]
+        inside = [value.of if isinstance(value, Named) else value for value in values]
+        columns = [find_column(self.text.columns, value.of) for value in inside if isinstance(value, KeyRef)]
         for column in columns:
             for node, value in zip(nodes, values, strict=True):
                 if isinstance(column, Keys) and isinstance(value, Constant) and value.value is not None:
@@ -222,6 +250,6 @@ def _limit_size(scope: ReleasedScope, node: exp.Expr, value: Node) -> Node:
 def read_whole(text: SqlText, node: exp.Expr, what: str) -> int:
     """Return a whole number from 0 on."""
     number = read_constant(text, node)
-    if isinstance(number, bool | str | Fraction) or number < 0:
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
         text.refuse(node, f"{what} takes a whole number, 0 or more, got {kind(node)}; write it like {what} 10")
     return number

@@ -1,0 +1,1 @@
+"""How what is released is shown: names, expressions, windows, and a SELECT over what another one releases."""

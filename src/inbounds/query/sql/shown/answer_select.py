@@ -1,0 +1,280 @@
+"""A SELECT about what another one releases: it computes, chooses, orders and adds up released rows, for free.
+
+SELECT *, n - LAG(n) OVER (ORDER BY month) AS change FROM (SELECT month, COUNT(*) AS n FROM visits GROUP BY month) AS t
+SELECT AVG(n) FROM (SELECT clinic, COUNT(*) AS n FROM visits GROUP BY clinic) AS t
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from sqlglot import exp
+
+from inbounds.errors import InvalidQuestion
+from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, Named, kind_of, kind_of_measure
+from inbounds.query.answer.released.window import Aggregate, Window
+from inbounds.query.answer.view import View, ViewColumn
+from inbounds.query.columns.column import Keys
+from inbounds.query.columns.derived_column import find_column
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.node import Node
+from inbounds.query.grammar.text import SqlText, kind
+from inbounds.query.question.measure import Measure
+from inbounds.query.sql.measure_calls import MeasureCalls, find_measures
+from inbounds.query.sql.relations import MOST_NESTED, FromReader
+from inbounds.query.sql.shown.released import ReleasedScope, read_having, read_released
+from inbounds.query.sql.shown.view import ViewReader, released_names
+from inbounds.query.sql.shown.windows import WindowReader
+from inbounds.query.sql.subqueries import is_grouped, mixes_units
+from inbounds.query.tables.table import Table
+
+AGGREGATES = ("SUM", "AVG", "MIN", "MAX", "COUNT")
+
+
+def is_of_answer(reader: FromReader, tree: exp.Select) -> bool:
+    """Return whether a SELECT is about what another one releases: groups of rows that are not one unit's each.
+
+    A look aside: whatever is wrong is left to whoever reads it.
+    """
+    source = tree.args.get("from_")
+    if source is None or tree.args.get("joins") or reader.depth >= MOST_NESTED:
+        return False
+    is_named = tree.args.get("with_") is not None or reader.is_given(source.this)
+    if not is_named and not isinstance(source.this, exp.Subquery):
+        return False
+    try:
+        return _finds_answer(FromReader(reader.text.aside(), reader.tables, reader.depth), tree.copy())
+    except InvalidQuestion:
+        return False
+
+
+def _finds_answer(reader: FromReader, tree: exp.Select) -> bool:
+    reader.read_with(tree)
+    found = reader.find_select(tree.args["from_"].this)
+    if found is None:
+        return False
+    tree, _, names = found
+    with reader.text.inside():
+        inner = reader.inside()
+        if is_of_answer(inner, tree):
+            return True
+        if tree.args.get("distinct") or not (is_grouped(tree) or any(find_measures(tree))):
+            return False
+        inner.read_with(tree)
+        clause = inner.read(tree)
+        if not isinstance(clause.table, Table):
+            return False
+        clause.enter(reader.text)
+        return mixes_units(reader.text, tree, clause.table, names)
+
+
+@dataclass(frozen=True)
+class InnerAnswer:
+    """What a SELECT inside releases, and what its columns are called."""
+
+    view: View
+    keys: Mapping[str, Named]
+    values: Mapping[str, Named]
+
+    @classmethod
+    def of(
+        cls, text: SqlText, view: View, keys: Sequence[Node], measures: Sequence[Measure], binned: Node | None
+    ) -> InnerAnswer:
+        """Describe a SELECT that has been read, while its names stand for what they are there."""
+        if view.grouped is not None:
+            keys = [part.of for key in view.grouped for part in key.walk() if isinstance(part, KeyRef)]
+        aliases = dict(view.keys)
+        refs: dict[str, Named] = {}
+        for node in keys:
+            column, name = find_column(text.columns, node), aliases.get(node, node.name)
+            is_bin = node == binned and not isinstance(column, Keys)
+            refs[name] = Named(name, KeyRef(node, "bin" if is_bin else kind_of(column)))
+        plain = (ViewColumn(MeasureRef(measure, kind_of_measure(text.columns, measure))) for measure in measures)
+        columns = view.columns or tuple(plain)
+        names = {id(of): name for name, of in released_names(columns).items()}
+        values = {}
+        for selected in columns:
+            name = selected.name or names.get(id(selected.of)) or selected.of.name
+            values[name] = Named(name, selected.of)
+        return cls(view, refs, values)
+
+    @property
+    def columns(self) -> dict[str, Named]:
+        """All columns, by their names."""
+        return {**self.keys, **self.values}
+
+
+class AnswerReader(ViewReader):
+    """Reads a SELECT about what another one releases."""
+
+    def __init__(self, text: SqlText, inner: InnerAnswer, alias: str) -> None:
+        super().__init__(text, (), MeasureCalls(text))
+        self._inner, self._alias = inner, alias
+        self._names = inner.columns
+        self._grouped: tuple[Named, ...] | None = None
+        self._read_nodes: list[tuple[exp.Expr, Node]] = []
+        """Everything that was read, to be checked once it is known whether rows are grouped."""
+
+    def read(self, tree: exp.Select) -> View:
+        self._read_named_windows(tree)
+        where = tree.args.get("where")
+        having = None if where is None else self._read_where(where)
+        self._grouped = self._read_group(tree.args.get("group"))
+        for selected in tree.expressions:
+            self._read_selected(selected)
+        if not self._columns:
+            self._text.refuse(tree, "the outer SELECT must show a measure of the inner one; select one as well")
+        self._refuse_same_names(tree)
+        tests = [test for name in ("qualify", "having") if (test := self._read_test(tree, name)) is not None]
+        order = self._read_order(tree.args.get("order"))
+        limit, offset = (self._read_number(tree.args.get(name), name.upper()) for name in ("limit", "offset"))
+        self._refuse_ungrouped()
+        aliases = {key.of.of: name for name, key in self._inner.keys.items() if isinstance(key.of, KeyRef)}
+        if self._grouped is not None:
+            kept = [key.of.of for key in self._grouped if isinstance(key.of, KeyRef)]
+            aliases = {node: name for node, name in aliases.items() if node in kept}
+        aliases |= dict(self._aliases)
+        names = [*aliases.values(), *(column.name for column in self._columns)]
+        if (twice := next((name for name in aliases.values() if names.count(name) > 1), None)) is not None:
+            self._text.refuse(tree, f"{twice} names two columns; give them other names")
+        inner_names = dict(self._inner.view.keys)
+        keys = tuple((node, name) for node, name in aliases.items() if node in inner_names or name != node.name)
+        qualify = tests[0] if tests else None
+        return View(
+            tuple(self._columns), keys, having, order, limit, offset or 0, qualify, self._inner.view, self._grouped
+        )
+
+    # What is selected.
+
+    def _read_selected(self, selected: exp.Expr) -> None:
+        if isinstance(selected, exp.Star) or (isinstance(selected, exp.Column) and isinstance(selected.this, exp.Star)):
+            self._read_star(selected)
+            return
+        node, alias = selected, None
+        if isinstance(selected, exp.Alias):
+            self._text.take(selected, "this", "alias")
+            node, alias = selected.this, self._text.read_name(selected.args["alias"])
+        value = read_released(self._scope(self._read_key_in_expression), node)
+        self._by_node[id(node)] = [value]
+        self._read_nodes.append((node, value))
+        if isinstance(value, Named) and isinstance(value.of, KeyRef):
+            if alias is not None:
+                self._aliases.append((value.of.of, alias))
+            return
+        self._columns.append(ViewColumn(value, alias))
+
+    def _read_star(self, node: exp.Expr) -> None:
+        star = node.this if isinstance(node, exp.Column) else node
+        if any(star.args.get(name) for name in star.args):
+            self._text.refuse(node, "SELECT * takes no EXCLUDE or REPLACE here; name the columns")
+        self._text.take(node, "this", "table")
+        self._text.take(star)
+        if node.args.get("table") is not None:
+            self._text.take(node.args["table"], "this", "quoted")
+        self._by_node[id(node)] = [*self._names.values()]
+        self._read_nodes += [(node, value) for value in self._names.values()]
+        self._columns += [ViewColumn(value) for value in self._inner.values.values()]
+
+    def _scope(self, read_name: object = None) -> ReleasedScope:
+        names = self._read_name if read_name is None else self._read_key_in_expression
+        scope = ReleasedScope(self._text, self._read_aggregate, names, lambda _: None)
+        scope.named_windows = self._windows
+        return scope
+
+    def _read_aggregate(self, node: exp.Expr) -> Node:
+        """Read a function of all released rows, or of those with the same keys."""
+        reader = WindowReader(self._scope(self._read_key_in_expression), self._windows)
+        name, arguments = reader.read_call(node, node, AGGREGATES)
+        self._grouped = self._grouped or ()
+        return Aggregate(name, arguments, self._grouped)
+
+    # Names.
+
+    def _read_key_in_expression(self, node: exp.Column) -> Node:
+        """Return a column of the inner SELECT, or what was selected before by a name."""
+        found = self._find(node)
+        if found is not None:
+            return found
+        target = self._text.aliases.get(self._text.canonical(node.this, self._text.aliases))
+        if target is None or id(target) not in self._by_node or node.args.get("table"):
+            self._refuse_name(node)
+        self._text.resolve(node)
+        return self._pick_single(node, self._by_node[id(target)])
+
+    def _read_name(self, node: exp.Column) -> Node:
+        """Return what a name stands for after SELECT: something selected by it, or a column of the inner SELECT."""
+        target = self._text.resolve(node)
+        if target is not node and id(target) in self._by_node:
+            return self._pick_single(node, self._by_node[id(target)])
+        found = self._find(node)
+        if found is None:
+            self._refuse_name(node)
+        return found
+
+    def _find(self, node: exp.Column) -> Named | None:
+        text, table = self._text, node.args.get("table")
+        name = text.canonical(node.this, self._names)
+        if name not in self._names or (table is not None and text.canonical(table, (self._alias,)) != self._alias):
+            return None
+        text.take(node, "this", "table")
+        for part in (node.this, table):
+            if part is not None:
+                text.take(part, "this", "quoted")
+        return self._names[name]
+
+    def _refuse_name(self, node: exp.Column) -> NoReturn:
+        self._text.refuse(node, f"there is no column {kind(node)}; the inner SELECT has {', '.join(self._names)}")
+
+    # Which rows.
+
+    def _read_where(self, where: exp.Expr) -> Condition:
+        self._text.take(where, "this")
+        return read_having(self._scope(self._read_key_in_expression), where.this)
+
+    def _read_test(self, tree: exp.Select, name: str) -> Condition | None:
+        """Read QUALIFY, or HAVING after GROUP BY: what comes once rows were looked at together."""
+        clause = tree.args.get(name)
+        if clause is None:
+            return None
+        self._text.take(clause, "this")
+        test = read_having(self._scope(), clause.this)
+        self._read_nodes.append((clause, test))
+        if name == "having" and self._grouped is None:
+            self._text.refuse(clause, "HAVING needs GROUP BY or a measure in the outer SELECT; write WHERE")
+        if name == "qualify" and self._grouped is not None:
+            self._text.refuse(clause, "QUALIFY and GROUP BY do not go together here; write HAVING")
+        return test
+
+    def _read_group(self, group: exp.Expr | None) -> tuple[Named, ...] | None:
+        if group is None:
+            return None
+        self._text.take(group, "expressions")
+        keys = []
+        for node in group.expressions:
+            target = self._text.resolve(node)
+            key = self._find(target) if isinstance(target, exp.Column) else None
+            if key is None or not isinstance(key.of, KeyRef):
+                known = ", ".join(self._inner.keys) or "nothing"
+                self._text.refuse(
+                    node, f"an outer GROUP BY takes keys of the inner one, got {kind(node)}; it has {known}"
+                )
+            keys.append(key)
+        return tuple(dict.fromkeys(keys))
+
+    def _refuse_ungrouped(self) -> None:
+        """Refuse what differs between rows of which one row is made, and windows over such rows."""
+        if self._grouped is None:
+            return
+        for node, value in self._read_nodes:
+            pending = [value]
+            while pending:
+                part = pending.pop()
+                if isinstance(part, Named) and part not in self._grouped:
+                    self._text.refuse(node, f"{part} is not in the outer GROUP BY; put it into SUM, AVG, MIN or MAX")
+                if isinstance(part, Window) and not isinstance(part, Aggregate):
+                    self._text.refuse(
+                        node, "a window over an outer GROUP BY is not supported; put it one SELECT further out"
+                    )
+                pending.extend(() if isinstance(part, Named | Aggregate) else part.parts())

@@ -1,0 +1,1 @@
+"""Refusals, and what is asked after following their remedies, step by step."""
