@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from inbounds.query import Answer
-from inbounds.query.question.contribution_bound import IN_FORCE, NOT_IN_NOISE, WHERE_EXPLAINED
+from inbounds.query.question.contribution_bound import ADVICE, IN_FORCE, NOT_IN_NOISE, WHERE_EXPLAINED
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """
@@ -52,6 +52,21 @@ def test_every_answer_says_that_a_row_limit_is_in_force(playground: Playground) 
     assert NOT_IN_NOISE not in str(playground.dataset.median("size").ask(1, analyst="ana").row_limit)
     assert "&lt;b&gt;" in answer._repr_html_()
     assert max(map(len, str(answer).splitlines())) <= 80
+
+
+def test_where_rows_may_be_cut_a_better_limit_is_named(playground: Playground) -> None:
+    """Once in an answer and its explanation, by what is asked alone; not where units or rows made of units count."""
+    data = playground.dataset
+    several = data.together(data.count(), data.mean("size"), data.median("size"))
+    for query, times in (
+        (data.count(), 1),
+        (several.by("place"), 1),
+        (data.count_units().by("place", "count"), 0),
+        (data.per_unit(n="COUNT(*)").mean("n"), 0),
+    ):
+        assert query.explain(1).row_limit.count(ADVICE) == times
+        assert str(query.ask(1, analyst="ana").row_limit).count(ADVICE) == times
+    assert "at most 3 groups" in data.count_units().by("place", "count").explain(1).row_limit
 
 
 def test_without_a_limit_none_is_spoken_of(tmp_path: Path) -> None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, datetime, time
 from fractions import Fraction
 from typing import Any
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display import frame_export
 from inbounds.display.figures import format_error
+from inbounds.display.listing import fold
 from inbounds.display.table import Column, TextTable
 from inbounds.query.answer.interval_cover import CAVEAT, end_name, interval_name
+from inbounds.query.answer.pivot_table import pivot_answer
+from inbounds.query.answer.shown_rows import choose_rows
+from inbounds.query.answer.survival_curve import estimate_survival
 from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan
 from inbounds.query.question.contribution_bound import row_limit
@@ -29,6 +33,9 @@ FIRST_CONFIDENCE = 0.95
 """The confidence of answers that were kept before it was stored with them; it never changes."""
 
 Interval = tuple[Any, Any]
+
+TIMES: dict[str, type[datetime | date | time]] = {"datetime": datetime, "date": date, "time": time}
+"""What JSON calls days and times; a datetime, which Python takes for a date, before a date."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,8 @@ class Answer:
     """The columns that are public knowledge: exact and free."""
     remarks: tuple[str, ...] = ()
     """Remarks on the released numbers, such as those that the noise has pushed to the edge of the possible range."""
+    sql: str | None = field(default=None, repr=False, compare=False)
+    """The query that it answers, if it has just been asked."""
 
     @property
     def released(self) -> Answer:
@@ -119,6 +128,22 @@ class Answer:
         """Return the rows as dictionaries."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
+    def pivot(self, column: str) -> Answer:
+        """Return the answer with a column for each category of a grouping column: `answer.pivot("sex")`.
+
+        Noise and intervals go along; what a row does not have is missing.  This is free.
+        """
+        return pivot_answer(self, column)
+
+    def survival(self, time: str, event: str, happened: Any = True) -> Answer:
+        """Return the Kaplan-Meier curve of counts by time and event: `answer.survival("month", "died")`.
+
+        `happened` is the category of `event` that means it; all others are censored.  Other groups have a curve each.
+        The band holds the whole curve if every count lies in its interval: `confidence` says how sure that is, by the
+        union bound.  Ask with a higher one for a useful band, such as `confidence=0.998` for 12 months.  This is free.
+        """
+        return estimate_survival(self, time, event, happened)
+
     def to_pandas(self) -> Any:
         """Return the rows as a pandas DataFrame, with their expected noise and the ends of their intervals."""
         return frame_export.to_pandas(self.by_column())
@@ -148,63 +173,73 @@ class Answer:
         return columns
 
     def _table(self) -> TextTable:
-        keys = len(self.columns) - self.measures
+        keys, shown = len(self.columns) - self.measures, choose_rows(self)
+        released = [self.rows[place] for place in shown.places]
+        intervals = [self.intervals[place] for place in shown.places] if self.intervals else []
+        noise = [self.noise[place] for place in shown.places]
         columns = [Column(name, left=True) for name in self.columns[:keys]]
-        rows = [[ALL if cell is None else _shown(cell) for cell in row[:keys]] for row in self.rows]
+        rows = [[ALL if cell is None else _shown(cell) for cell in row[:keys]] for row in released]
         titles = self.interval_names
         for i, name in enumerate(self.columns[keys:]):
             columns.append(Column(name))
-            _append(rows, (_shown(row[keys + i]) for row in self.rows))
+            _append(rows, (_shown(row[keys + i]) for row in released))
             title = titles[i]
             if self.measures <= MOST_WITH_INTERVALS and title is not None:
                 columns.append(Column.in_two(title))
-                _append(rows, (_interval(row[i]) for row in self.intervals))
-            if self.measures == 1 and any(row[i] is not None for row in self.noise):
+                _append(rows, (_interval(row[i]) for row in intervals))
+            if self.measures == 1 and any(row[i] is not None for row in noise):
                 columns.append(Column("expected noise"))
-                _append(rows, (_noise(row[i]) for row in self.noise))
-        notes = [note for note in (self.caveat, self.row_limit, *self.warnings, *self.remarks, self.note) if note]
+                _append(rows, (_noise(row[i]) for row in noise))
+        notes = [note for note in (shown.rest, *self._notes) if note]
         return TextTable(columns, rows, notes=notes)
+
+    @property
+    def _notes(self) -> tuple[str | None, ...]:
+        return self.caveat, self.row_limit, *self.warnings, *self.remarks, self.note
 
     def __str__(self) -> str:
         return str(self._table())
 
     def _repr_html_(self) -> str:
-        return self._table().html()
+        return self._table().html() + ("" if self.sql is None else fold("Query", self.sql))
 
     def dump(self) -> str:
         """Write what a ledger keeps of the answer."""
         record: dict[str, Any] = {
             "columns": self.columns,
-            "rows": [[plain(cell) for cell in row] for row in self.rows],
+            "rows": self.rows,
             "noise": self.noise,
-            "intervals": [[plain(interval) for interval in row] for row in self.intervals],
+            "intervals": self.intervals,
             "confidence": self.confidence,
         }
         if self.asked is not None:
             record["asked"] = self.asked
         if self.confidences:
             record["confidences"] = self.confidences
-        return json.dumps(record, separators=(",", ":"))
+        return _write(record)
 
     @classmethod
     def longest(
         cls, plans: Sequence[Plan], places: Sequence[tuple[int, int]], asked: Mapping[str, Any] | None = None
     ) -> int:
-        """Return how long the text of an answer can get, whatever is drawn."""
-        widest = [plan.widest for plan in plans]
+        """Return how long the text of an answer can get, whatever is drawn: no row is longer than the widest."""
         confidence = 1.2345678901234567e-300
-        answer = cls.of(plans, places, widest, "", confidence)
-        return len(replace(answer, asked=asked, confidences=(confidence,) * len(places)).dump())
+        columns = columns_of([plan.question for plan in plans], places)
+        frame = cls(columns, (), (), Fraction(0), "", None, (), confidence, asked=asked)
+        cells = [plans[which].answering.widest for which, _ in places]
+        row = [[cell.value for cell in cells], [cell.noise for cell in cells], [cell.interval for cell in cells]]
+        keys = plans[0].question.row_keys
+        text = replace(frame, confidences=(confidence,) * len(places)).dump()
+        return len(text) + len(_write(keys)) + len(keys) * len(_write(row))
 
     @classmethod
     def load(cls, text: str, epsilon: Fraction, request_id: str, row_limit: str | None = None) -> Answer:
         """Read what a ledger kept; before answers had intervals, there was one measure, and its noise stood alone."""
-        record = json.loads(text)
-        rows = tuple(tuple(read_plain(cell) for cell in row) for row in record["rows"])
+        record = json.loads(text, object_hook=_read_object)
+        rows = tuple(map(tuple, record["rows"]))
         noise = tuple(tuple(row) if isinstance(row, list) else (row,) for row in record["noise"])
         intervals = tuple(
-            tuple(None if ends is None else (read_plain(ends[0]), read_plain(ends[1])) for ends in row)
-            for row in record.get("intervals", [])
+            tuple(None if ends is None else (ends[0], ends[1]) for ends in row) for row in record.get("intervals", [])
         )
         columns, confidence = tuple(record["columns"]), record.get("confidence", FIRST_CONFIDENCE)
         confidences, asked = tuple(record.get("confidences", ())), record.get("asked")
@@ -267,13 +302,26 @@ def _shown(cell: Any) -> str:
     return f"{cell:.4g}" if abs(cell) < 1e4 else f"{cell:.1f}"
 
 
+def _write(record: Any) -> str:
+    return json.dumps(record, separators=(",", ":"), default=plain)
+
+
 def plain(cell: Any) -> Any:
     """Return a key, a value or the ends of an interval as JSON has them."""
     if isinstance(cell, tuple):
         return [plain(end) for end in cell]
-    return {"date": cell.isoformat()} if isinstance(cell, date) else cell
+    kind = next((name for name, of in TIMES.items() if isinstance(cell, of)), None)
+    return cell if kind is None else {kind: cell.isoformat()}
 
 
 def read_plain(cell: Any) -> Any:
     """Read a key or a value that `plain` gave."""
-    return date.fromisoformat(cell["date"]) if isinstance(cell, dict) else cell
+    if not isinstance(cell, dict):
+        return cell
+    ((kind, text),) = cell.items()
+    return TIMES[kind].fromisoformat(text)
+
+
+def _read_object(record: dict[str, Any]) -> Any:
+    """Read what stands in braces: a day, a time, or a record."""
+    return read_plain(record) if len(record) == 1 and record.keys() <= TIMES.keys() else record

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, time
 from fractions import Fraction
 from typing import Any
 
 from inbounds.bounds.notation import write_end
-from inbounds.query.answer.answer import Answer
+from inbounds.query.answer.answer import TIMES, Answer
 
 
 def write_answer(answer: Answer) -> dict[str, Any]:
-    """Return an answer as JSON has it: days and the cost as texts, and beside each column what its cells are."""
+    """Return an answer as JSON has it: days, times and the cost as texts, and beside each column what its cells are."""
     keys = len(answer.columns) - answer.measures
     return {
         "id": answer.request_id,
@@ -61,7 +61,7 @@ def read_answer(data: Mapping[str, Any]) -> Answer:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]
-    return value.isoformat() if isinstance(value, date) else value
+    return value.isoformat() if isinstance(value, date | time) else value
 
 
 def _kind(cells: list[Any]) -> str:
@@ -71,8 +71,9 @@ def _kind(cells: list[Any]) -> str:
         return "boolean"
     if kinds <= {int} and kinds:
         return "whole"
-    if any(issubclass(kind, date) for kind in kinds):
-        return "date"
+    for name, of in TIMES.items():
+        if any(issubclass(kind, of) for kind in kinds):
+            return name
     return "text" if str in kinds else "number"
 
 
@@ -84,4 +85,4 @@ def _read(cell: Any, kind: str) -> Any:
     """Return a cell, or the ends of an interval."""
     if isinstance(cell, list):
         return tuple(_read(end, kind) for end in cell)
-    return date.fromisoformat(cell) if kind == "date" and isinstance(cell, str) else cell
+    return TIMES[kind].fromisoformat(cell) if kind in TIMES and isinstance(cell, str) else cell

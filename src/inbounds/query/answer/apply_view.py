@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import isfinite
-from operator import itemgetter
 from typing import Any
 
 from inbounds.exact.rational import round_nearest
 from inbounds.query.answer.answer import Answer, unlike
 from inbounds.query.answer.released.evaluate import evaluate, interval, is_true, slopes, to_cell, to_cells
-from inbounds.query.answer.released.leaf import Cell, KeyRef, MeasureRef, PublicValue, ReleasedRow, measures_in
-from inbounds.query.answer.view import Order, View, ViewColumn
+from inbounds.query.answer.released.leaf import (
+    Cell,
+    KeyRef,
+    MeasureRef,
+    Named,
+    PublicValue,
+    ReleasedRow,
+    inner_row,
+    measures_in,
+)
+from inbounds.query.answer.released.window import Window, WindowCell, windows_in
+from inbounds.query.answer.released.window_rows import put_in_order
+from inbounds.query.answer.released.window_values import Followed, compute_window
+from inbounds.query.answer.view import View, ViewColumn
 from inbounds.query.expressions.node import Node
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
+
+
+class _Cells(Mapping[Any, Any]):
+    """Cells of a row by what they are of: the places are the same for all rows, of which there may be many."""
+
+    __slots__ = ("_cells", "_places")
+
+    def __init__(self, places: Mapping[Any, int], cells: Sequence[Any]) -> None:
+        self._places, self._cells = places, cells
+
+    def __getitem__(self, of: Any) -> Any:
+        return self._cells[self._places[of]]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 @dataclass(frozen=True)
@@ -50,12 +80,7 @@ class Viewer:
         if not view:
             return self.released
         columns = view.columns or tuple(ViewColumn(MeasureRef(measure)) for measure in self.measures)
-        rows = [self._read_row(place) for place in range(len(self.released.rows))]
-        if view.having is not None:
-            rows = [row for row in rows if is_true(view.having, row)]
-        for order in reversed(view.order):  # sorting is stable, so what comes first in the view prevails
-            rows = self._order_rows(rows, order)
-        rows = rows[view.offset : None if view.limit is None else view.offset + view.limit]
+        rows = self._choose_rows(view)
         cells = [[self._evaluate(column.of, row) for column in columns] for row in rows]
         return replace(
             self.released,
@@ -71,37 +96,86 @@ class Viewer:
             kept=self.released,
         )
 
+    def _choose_rows(self, view: View) -> list[ReleasedRow]:
+        """Return the rows that are shown, in order, with what windows are in them."""
+        # As in SQL: first the SELECT inside, then HAVING, then windows, QUALIFY, ORDER BY, LIMIT.
+        if view.inner is None:
+            rows = [self._read_row(place) for place in range(len(self.released.rows))]
+        else:
+            rows = [replace(row, windows={}, inner=row) for row in self._choose_rows(view.inner)]
+        if view.having is not None:
+            rows = [row for row in rows if is_true(view.having, row)]
+        rows = self._add_windows(rows, view)
+        if view.grouped is not None:
+            rows = self._group_rows(rows, view, view.grouped)
+        if view.qualify is not None:
+            rows = [row for row in rows if is_true(view.qualify, row)]
+        for order in reversed(view.order):  # sorting is stable, so what comes first in the view prevails
+            keys = [self._sort_key(order.of, row) for row in rows]
+            rows = [rows[place] for place in put_in_order(range(len(rows)), keys, order)]
+        return rows[view.offset : None if view.limit is None else view.offset + view.limit]
+
+    def _add_windows(self, rows: list[ReleasedRow], view: View) -> list[ReleasedRow]:
+        """Return rows with what each window is in them."""
+        followed = Followed(self._risk, _expect_noise, view.has_public_rows)
+        for window in dict.fromkeys(windows_in(*view.nodes)):
+            cells = compute_window(window, rows, self._sort_key, followed)
+            rows = [replace(row, windows={**row.windows, window: cell}) for row, cell in zip(rows, cells, strict=True)]
+        return rows
+
+    def _group_rows(self, rows: list[ReleasedRow], view: View, by: Sequence[Node]) -> list[ReleasedRow]:
+        """Return the first row of each group, in which windows over all rows of the group were computed."""
+        first: dict[tuple[Any, ...], ReleasedRow] = {}
+        for row in rows:
+            first.setdefault(tuple(evaluate(key, row) for key in by), row)
+        if not by and not rows:  # as in SQL, nothing at all is one group
+            cells: dict[Node, WindowCell] = {
+                window: WindowCell(0 if window.function == "COUNT" else None) for window in windows_in(*view.nodes)
+            }
+            return [ReleasedRow({}, {}, {}, windows=cells)]
+        names = self._shown_keys(view)
+        return [replace(row, keys={name: row.keys[name] for name in names}) for row in first.values()]
+
+    def _shown_keys(self, view: View | None) -> tuple[str, ...]:
+        """Return the groups whose keys are shown."""
+        while view is not None and view.grouped is None:
+            view = view.inner
+        if view is None or view.grouped is None:
+            return self.groups
+        return tuple(key.of.name for named in view.grouped for key in named.walk() if isinstance(key, KeyRef))
+
     def _name_columns(self, view: View, columns: Sequence[ViewColumn]) -> tuple[str, ...]:
         aliases = {key.name: alias for key, alias in view.keys}
-        names = tuple(aliases.get(name, name) for name in self.groups)
+        names = tuple(aliases.get(name, name) for name in self._shown_keys(view))
         for column in columns:
             names = (*names, column.name or unlike(self._name_of(column.of), names))
         return names
 
     def _name_of(self, of: Node) -> str:
         if not isinstance(of, MeasureRef):
-            return str(of)
+            return of.name
         return self.released.columns[len(self.groups) + self.measures.index(of.measure)]
 
     def _read_row(self, place: int) -> ReleasedRow:
         row, count = self.released.rows[place], len(self.groups)
         intervals = self.released.intervals[place] if self.released.intervals else (None,) * len(self.measures)
+        groups, measures = self._places
         return ReleasedRow(
-            dict(zip(self.groups, row[:count], strict=True)),
-            dict(zip(self.measures, row[count:], strict=True)),
-            dict(zip(self.measures, intervals, strict=True)),
-            dict(zip(self.measures, self.released.noise[place], strict=True)),
+            _Cells(groups, row[:count]),
+            _Cells(measures, row[count:]),
+            _Cells(measures, intervals),
+            _Cells(measures, self.released.noise[place]),
         )
 
-    def _order_rows(self, rows: list[ReleasedRow], order: Order) -> list[ReleasedRow]:
-        """Return rows in order; those that are alike stay as they are."""
-        keyed = [(self._sort_key(order.of, row), row) for row in rows]
-        present = [pair for pair in keyed if pair[0] is not None]
-        present.sort(key=itemgetter(0), reverse=order.descending)
-        missing = [pair for pair in keyed if pair[0] is None]
-        return [row for _, row in (missing + present if order.missing_first else present + missing)]
+    @cached_property
+    def _places(self) -> tuple[dict[str, int], dict[Measure, int]]:
+        """The place of each group and of each measure among the cells of a row."""
+        groups, measures = ({of: place for place, of in enumerate(names)} for names in (self.groups, self.measures))
+        return groups, measures  # type: ignore[return-value]
 
     def _sort_key(self, of: Node, row: ReleasedRow) -> Any:
+        if isinstance(of, Named):
+            return self._sort_key(of.of, inner_row(row))
         if not isinstance(of, KeyRef) or of.of.name not in self.ranks:
             return evaluate(of, row)
         key = row.keys[of.of.name]
@@ -111,21 +185,47 @@ class Viewer:
         """Return the value of an expression, its expected noise and its interval, as far as they follow."""
         if isinstance(of, MeasureRef | PublicValue):
             return of.cell(row)
-        ends = to_cells(interval(of, row)) if self._hold_at_once(of) else None
-        return to_cell(evaluate(of, row)), _expect_noise(of, row), ends
+        if isinstance(of, Named):
+            return self._evaluate(of.of, inner_row(row))
+        noise = row.windows[of].noise if isinstance(of, Window) else _expect_noise(of, row)
+        ends = to_cells(interval(of, row)) if self._risk(of, row) <= self._most_risk else None
+        return to_cell(evaluate(of, row)), noise, ends
 
     def _is_noise_only(self, of: Node) -> bool:
         """Return whether what an expression is made of has an interval that is about the noise only."""
         noise_only = dict(zip(self.measures, self.released.intervals_noise_only, strict=True))
         return any(noise_only[measure] for measure in measures_in(of))
 
-    def _hold_at_once(self, of: Node) -> bool:
-        """Return whether all intervals that an expression needs hold at once with the confidence that is stated."""
-        stated = self.released.confidence
-        confidences = dict(zip(self.bundles, self.released.confidences or (stated,) * len(self.bundles), strict=True))
-        needed = {self.bundles[self.measures.index(measure)] for measure in measures_in(of)}
-        # By the union bound: each bundle misses with the rest of its confidence.
-        return sum(1 - Fraction(confidences[bundle]) for bundle in needed) <= 1 - Fraction(stated)
+    @cached_property
+    def _most_risk(self) -> Fraction:
+        """With which probability an interval may be wrong."""
+        return 1 - Fraction(self.released.confidence)
+
+    @cached_property
+    def _risks(self) -> Mapping[Measure, tuple[int, Fraction]]:
+        """For each measure which question answered it, and with which probability an interval of it may be wrong."""
+        confidences = self.released.confidences or (self.released.confidence,) * len(self.bundles)
+        risks = {bundle: 1 - Fraction(confidence) for bundle, confidence in zip(self.bundles, confidences, strict=True)}
+        return {measure: (bundle, risks[bundle]) for measure, bundle in zip(self.measures, self.bundles, strict=True)}
+
+    def _risk(self, of: Node, row: ReleasedRow) -> Fraction:
+        """Return with which probability something in an expression may lie outside its interval, by the union bound."""
+        # What one question answered in a row holds at once; so each question counts once, and then each window.
+        questions: dict[int, Fraction] = {}
+        windows: dict[tuple[int, Node], Fraction] = {}
+        pending = [(of, row, 0)]
+        while pending:
+            node, seen, depth = pending.pop()
+            if isinstance(node, Window):
+                windows[depth, node] = seen.windows[node].risk
+            elif isinstance(node, Named):
+                pending.append((node.of, inner_row(seen), depth + 1))
+            elif isinstance(node, MeasureRef):
+                bundle, risk = self._risks[node.measure]
+                questions[bundle] = risk
+            else:
+                pending.extend((part, seen, depth) for part in node.parts())
+        return sum(questions.values(), Fraction(0)) + sum(windows.values(), Fraction(0))
 
 
 def _expect_noise(of: Node, row: ReleasedRow) -> float | None:

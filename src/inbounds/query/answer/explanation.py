@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
@@ -25,6 +26,18 @@ from inbounds.query.question.contribution_bound import NOTHING_READ, no_limit, r
 from inbounds.query.question.question import Question, derived_columns, sql_of
 
 WIDTH = 80
+TEXT = re.compile(r"'(?:[^']+|'')*'")
+ESCAPED_TEXT = re.compile(r"'(?:[^'\\]+|''|\\.)*'", re.DOTALL)
+"""A constant text."""
+
+LONG = 2000
+"""A longer one cannot be read: the keys of a column, as a statement lists them."""
+
+ESCAPING = ("clickhouse", "spark")
+"""The dialects in which a backslash escapes a quote."""
+
+SHOWN_OF_LONG = 100
+"""So many characters of it are shown."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +145,7 @@ class Explanation:
     @property
     def statement(self) -> str:
         """The statements that will run, one after another."""
-        return ";\n".join(part.statement for part in self.parts)
+        return ";\n".join(dict.fromkeys(part.statement for part in self.parts))
 
     def data(self) -> dict[str, Any]:
         """Return the explanation as a dictionary, with its parts as dictionaries in a list."""
@@ -179,7 +192,16 @@ class Explanation:
 @lru_cache(256)
 def _format_statement(statement: str, dialect: str) -> str:
     """Return a statement over several lines; reading it takes longer than all the rest of an explanation."""
-    return sqlglot.parse_one(statement, dialect=dialect).sql(dialect=dialect, pretty=True)
+    short = (ESCAPED_TEXT if dialect in ESCAPING else TEXT).sub(_cut_text, statement)
+    return sqlglot.parse_one(short, dialect=dialect).sql(dialect=dialect, pretty=True)
+
+
+def _cut_text(constant: re.Match[str]) -> str:
+    """Return a constant text in quotes; of a long one, how it begins."""
+    if len(constant[0]) <= LONG:
+        return constant[0]
+    start = constant[0][1:SHOWN_OF_LONG].replace("'", "").replace("\\", "")
+    return f"'{start}… and {len(constant[0]) - SHOWN_OF_LONG:,} more characters'"
 
 
 def _describe_inputs(question: Question) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import cast
 
-from inbounds.query.answer.released.leaf import MeasureRef
+from inbounds.query.answer.released.leaf import MeasureRef, measures_in
+from inbounds.query.answer.released.order import Order
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import Node, quote_name
 from inbounds.query.question.measure import Measure
@@ -30,18 +31,6 @@ class ViewColumn:
 
 
 @dataclass(frozen=True)
-class Order:
-    """What rows are put in order by; what is missing comes last, unless it is to come first."""
-
-    of: Node
-    descending: bool = False
-    missing_first: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.of}{' DESC' if self.descending else ''}{' NULLS FIRST' if self.missing_first else ''}"
-
-
-@dataclass(frozen=True)
 class View:
     """How an answer is shown; if nothing is said, all of it as it was released."""
 
@@ -53,9 +42,36 @@ class View:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
+    qualify: Condition | None = None
+    """Which rows are shown of those that windows look at."""
+    inner: View | None = None
+    """What the SELECT inside shows, if this is computed from that."""
+    grouped: tuple[Node, ...] | None = None
+    """The keys that rows of the SELECT inside are grouped by; None if they stay as they are."""
 
     def __bool__(self) -> bool:
         return self != AS_RELEASED
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """Everything that is looked at to show it, without what a SELECT inside looks at for itself."""
+        conditions = tuple(test for test in (self.having, self.qualify) if test is not None)
+        return *(column.of for column in self.columns), *conditions, *self.order
+
+    @property
+    def has_public_rows(self) -> bool:
+        """Whether public keys alone say which rows windows look at."""
+        return self._chosen_by(self.having) and (self.inner is None or self.inner.shows_public_rows)
+
+    @property
+    def shows_public_rows(self) -> bool:
+        """Whether public keys alone say which rows are shown."""
+        by = self.order if self.limit is not None or self.offset else ()
+        return self.has_public_rows and self._chosen_by(self.qualify, *by)
+
+    @staticmethod
+    def _chosen_by(*nodes: Node | None) -> bool:
+        return not any(node is not None and measures_in(node) for node in nodes)
 
     def replace_measures(self, change: Callable[[MeasureRef], Node]) -> View:
         """Return the same with something else in place of each measure."""
@@ -63,11 +79,16 @@ class View:
         def of_measure(node: Node) -> Node | None:
             return change(node) if isinstance(node, MeasureRef) else None
 
+        def condition(test: Condition | None) -> Condition | None:
+            return None if test is None else cast("Condition", test.transform(of_measure))
+
         return replace(
             self,
             columns=tuple(replace(column, of=column.of.transform(of_measure)) for column in self.columns),
-            having=None if self.having is None else cast("Condition", self.having.transform(of_measure)),
-            order=tuple(replace(order, of=order.of.transform(of_measure)) for order in self.order),
+            having=condition(self.having),
+            qualify=condition(self.qualify),
+            order=tuple(cast("Order", order.transform(of_measure)) for order in self.order),
+            inner=None if self.inner is None else self.inner.replace_measures(change),
         )
 
     def with_measures(self, change: Callable[[Measure], Measure]) -> View:
@@ -76,18 +97,37 @@ class View:
 
     @property
     def clauses(self) -> list[str]:
-        """What stands after GROUP BY in SQL."""
-        clauses = [] if self.having is None else [f"HAVING {self.having}"]
+        """What stands after GROUP BY in SQL, or after an inner SELECT."""
+        chosen, then = "HAVING" if self.inner is None else "WHERE", "QUALIFY" if self.grouped is None else "HAVING"
+        clauses = [] if self.having is None else [f"{chosen} {self.having}"]
+        clauses += [f"GROUP BY {', '.join(map(str, self.grouped))}"] if self.grouped else []
+        clauses += [] if self.qualify is None else [f"{then} {self.qualify}"]
         clauses += [f"ORDER BY {', '.join(map(str, self.order))}"] if self.order else []
         clauses += [] if self.limit is None else [f"LIMIT {self.limit}"]
         return [*clauses, f"OFFSET {self.offset}"] if self.offset else clauses
 
     def describe(self) -> str | None:
         """Say what is done with what was released; None if nothing is."""
+        steps = "; of that: ".join(step for step in self._describe_steps() if step)
+        return f"{steps} ({FREE})" if steps else None
+
+    def _describe_steps(self) -> list[str]:
         keys = [f"{key} AS {quote_name(name)}" for key, name in self.keys]
         columns = ", ".join([*keys, *(str(column) for column in self.columns)])
         text = "; ".join([*([columns] if columns else []), *self.clauses])
-        return f"{text} ({FREE})" if text else None
+        return [*([] if self.inner is None else self.inner._describe_steps()), text]
+
+
+def write_over(view: View, inner: str) -> str:
+    """Return a SELECT about what another one shows, in SQL."""
+    assert view.inner is not None
+    names = dict(view.inner.keys)
+    keys = []
+    for node, alias in view.keys:
+        name = names.get(node, node.name)
+        keys.append(quote_name(name) if alias == name else f"{quote_name(name)} AS {quote_name(alias)}")
+    selected = ", ".join([*keys, *map(str, view.columns)])
+    return " ".join([f"SELECT {selected} FROM ({inner}) AS t", *view.clauses])
 
 
 AS_RELEASED = View()

@@ -7,7 +7,7 @@ doubles) is None.  Where all numbers in it lie in their intervals, so does the r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, time
 from fractions import Fraction
 from itertools import islice, product
 from math import isfinite
@@ -21,10 +21,13 @@ from inbounds.query.answer.released.leaf import (
     Kind,
     Leaf,
     MeasureRef,
+    Named,
     ReleasedRow,
     are_numbers,
+    inner_row,
     measures_in,
 )
+from inbounds.query.answer.released.window import Window
 from inbounds.query.expressions.arithmetic import Binary, Call, Case, Negative
 from inbounds.query.expressions.condition import And, Compare, Comparison, Condition, In, Missing, Not, Or
 from inbounds.query.expressions.node import Constant, Node
@@ -39,7 +42,9 @@ MOST_PARTS = 500
 MOST_DEPTH = 50
 """They may be nested so deep: they are worked through on the stack."""
 
-KIND_OF_CONSTANT: dict[type, Kind] = {type(None): "nothing", bool: "truth", str: "text", date: "day"}
+KIND_OF_CONSTANT: dict[type, Kind] = {
+    type(None): "nothing", bool: "truth", str: "text", date: "day", datetime: "time", time: "clock",
+}  # fmt: skip
 """What a constant is; of any other type, a number."""
 
 Slopes = Mapping[Measure, Fraction]
@@ -50,6 +55,8 @@ def evaluate(node: Node, row: ReleasedRow) -> Exact:  # noqa: PLR0911  one for e
     match node:
         case Leaf():
             return node.value(row)
+        case Named():
+            return evaluate(node.of, inner_row(row))
         case Constant():
             return node.value
         case Binary():
@@ -106,7 +113,7 @@ def compare_values(left: Any, operator: Comparison, right: Any) -> bool | None:
     return bool(left > right or (operator == ">=" and left == right))
 
 
-def interval(node: Node, row: ReleasedRow) -> Ends | None:
+def interval(node: Node, row: ReleasedRow) -> Ends | None:  # noqa: PLR0911  one for each kind
     """Return where an expression lies if everything in it lies in its interval; None if that does not follow.
 
     It does not for CASE and for what stands in for a missing value: the truth may be another case.
@@ -114,6 +121,8 @@ def interval(node: Node, row: ReleasedRow) -> Ends | None:
     match node:
         case Leaf():
             return node.interval(row)
+        case Named():
+            return interval(node.of, inner_row(row))
         case Constant():
             return None if node.number is None else (node.number, node.number)
         case Negative():
@@ -143,6 +152,8 @@ def slopes(node: Node, row: ReleasedRow) -> Slopes | None:
     match node:
         case MeasureRef():
             return {node.measure: Fraction(1)}
+        case Named():
+            return slopes(node.of, inner_row(row))
         case Negative():
             inside = slopes(node.this, row)
             return None if inside is None else {measure: -slope for measure, slope in inside.items()}
@@ -169,11 +180,15 @@ def _slopes_of_binary(node: Binary, row: ReleasedRow) -> Slopes | None:
     return {measure: slope * scale for measure, slope in steep.items()}
 
 
-def kind_of_node(node: Node) -> Kind:
+def kind_of_node(node: Node) -> Kind:  # noqa: PLR0911  one for each kind
     """Return what an expression over an answer is."""
     match node:
+        case Window():
+            return kind_of_node(node.arguments[0]) if node.described.keeps_kind else "number"
         case Leaf():
             return node.kind
+        case Named():
+            return kind_of_node(node.of)
         case Constant():
             return KIND_OF_CONSTANT.get(type(node.value), "number")
         case Call():

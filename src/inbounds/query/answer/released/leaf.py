@@ -14,7 +14,7 @@ from typing import Any, Literal
 from inbounds.query.columns.column import Column
 from inbounds.query.columns.derived_column import find_column
 from inbounds.query.columns.kind import KindName
-from inbounds.query.expressions.node import Node
+from inbounds.query.expressions.node import Node, quote_name
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.quantile import Quantile, as_decimal_text
 
@@ -38,6 +38,10 @@ class ReleasedRow:
     values: Mapping[Measure, Any]
     intervals: Mapping[Measure, tuple[Any, Any] | None]
     noise: Mapping[Measure, float | None] = field(default_factory=dict)
+    windows: Mapping[Node, Any] = field(default_factory=dict)
+    """What windows are in it, once they were computed."""
+    inner: ReleasedRow | None = None
+    """The same row of the SELECT inside, if there is one."""
 
 
 class Leaf(Node):
@@ -135,6 +139,32 @@ class PublicValue(Leaf):
 
     def __str__(self) -> str:
         return str(self.measure)
+
+
+@dataclass(frozen=True)
+class Named(Node):
+    """A column of the SELECT inside, by its name there."""
+
+    column: str
+    of: Node
+
+    @property
+    def name(self) -> str:
+        """What the SELECT inside calls it."""
+        return self.column
+
+    def parts(self) -> tuple[Node, ...]:
+        """Return what it stands for."""
+        return (self.of,)
+
+    def __str__(self) -> str:
+        return quote_name(self.column)
+
+
+def inner_row(row: ReleasedRow) -> ReleasedRow:
+    """Return a row as the SELECT inside sees it."""
+    assert row.inner is not None
+    return row.inner
 
 
 def measures_in(node: Node) -> tuple[Measure, ...]:

@@ -1,0 +1,55 @@
+"""How many released numbers must lie in their intervals at once for the interval of an expression to hold.
+
+Numbers of one question in one row hold at once; those of several rows, or questions, by the union bound.  It is known
+before anything is released, so that their intervals can be made as much wider as that takes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from inbounds.query.answer.released.leaf import MeasureRef, Named
+from inbounds.query.answer.released.window import Window
+from inbounds.query.expressions.node import Node
+from inbounds.query.question.measure import Measure
+
+
+def needed_cells(node: Node, question_of: Mapping[Measure, int], rows: int) -> Counter[int] | None:
+    """Return of how many rows an expression needs what each question answers; None if it has no interval at all.
+
+    It is never less than what is counted for a row of the answer, which has at most so many rows.
+    """
+    direct: set[int] = set()
+    windows: dict[tuple[int, Window], None] = {}
+    pending = [(node, 0)]
+    while pending:
+        part, depth = pending.pop()
+        if isinstance(part, Window):
+            windows[depth, part] = None
+        elif isinstance(part, Named):
+            pending.append((part.of, depth + 1))
+        elif isinstance(part, MeasureRef):
+            direct.add(question_of[part.measure])
+        else:
+            pending.extend((inside, depth) for inside in part.parts())
+    needed = Counter(dict.fromkeys(direct, 1))
+    for _, window in windows:
+        cells = _needed_by(window, question_of, rows)
+        if cells is None:
+            return None
+        needed += cells
+    return needed
+
+
+def _needed_by(window: Window, question_of: Mapping[Measure, int], rows: int) -> Counter[int] | None:
+    if not window.has_interval or not window.has_public_rows:
+        return None
+    count = rows if window.most_rows is None else max(0, min(rows, window.most_rows))
+    needed: Counter[int] = Counter()
+    for argument in window.arguments if window.function != "COUNT" else ():
+        cells = needed_cells(argument, question_of, rows)
+        if cells is None:
+            return None
+        needed += Counter({question: number * count for question, number in cells.items()})
+    return needed
