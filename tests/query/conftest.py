@@ -9,13 +9,17 @@ from typing import Any
 import pytest
 
 from tests.helpers.engine_places import (
+    InClickHouse,
     InDuckDB,
     InParquet,
     InPostgres,
+    InSail,
     InSpark,
     Place,
+    clickhouse_server,
     postgres_url,
     quiet,
+    sail_session,
     spark_session,
 )
 
@@ -29,12 +33,28 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         session.stop()
 
 
+@pytest.fixture(scope="session")
+def sail() -> Iterator[Any]:
+    """A session of Spark Connect, with Sail behind it."""
+    with sail_session() as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def clickhouse() -> Iterator[Any]:
+    """A ClickHouse in this process, asked over HTTP."""
+    with clickhouse_server() as server:
+        yield server
+
+
 LEAKS = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 """What PySpark leaves to the collector of garbage."""
 
 SERVERS = [
     pytest.param("postgres", marks=pytest.mark.thorough),
     pytest.param("spark", marks=[pytest.mark.thorough, LEAKS]),
+    pytest.param("sail", marks=pytest.mark.thorough),
+    pytest.param("clickhouse", marks=pytest.mark.thorough),
 ]
 
 
@@ -46,6 +66,10 @@ def engine_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Pla
         place = InDuckDB(tmp_path)
     elif request.param == "postgres":
         place = InPostgres(tmp_path, postgres_url())
+    elif request.param == "clickhouse":
+        place = InClickHouse(tmp_path, request.getfixturevalue("clickhouse"))
+    elif request.param == "sail":
+        place = InSail(tmp_path, request.getfixturevalue("sail"))
     else:
         place = InSpark(tmp_path, request.getfixturevalue("spark"))
     yield place

@@ -7,7 +7,8 @@ visits.sql("SELECT clinic, AVG(age) FROM visits GROUP BY clinic").explain(0.5)
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from fractions import Fraction
 from functools import cached_property
@@ -22,24 +23,26 @@ from inbounds.ledger import Ledger
 from inbounds.ledger.values.terms import Terms
 from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.ask.account import Account, Where
+from inbounds.query.ask.bounds_discovery import OUTSIDE, DiscoveredBounds, discover_bounds
 from inbounds.query.ask.discovery import Discovered, discover
-from inbounds.query.askable import Questions
+from inbounds.query.ask.limit_discovery import LEVEL, MOST, DiscoveredLimit, discover_limit, with_largest_limit
 from inbounds.query.columns.column import Keys
 from inbounds.query.contract.budget import Budget
 from inbounds.query.contract.contract import Contract
+from inbounds.query.contract.faults import read_all
+from inbounds.query.contract.listed_keys import digest_keys
 from inbounds.query.engines.engine import Engine
-from inbounds.query.expressions.condition import Condition
-from inbounds.query.grammar.rows import to_condition
+from inbounds.query.made_tables import MadeTables
 from inbounds.query.methods.plan import Plan
-from inbounds.query.methods.plan_question import plan
+from inbounds.query.methods.plan_question import plan, share_statements
+from inbounds.query.overview import Overview
 from inbounds.query.query import Query
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
 from inbounds.query.sql.select import Select, read_select
-from inbounds.query.sql.unit_measures import parse_unit_measure
 from inbounds.query.tables.contract_tables import Tables
-from inbounds.query.tables.join import join_table, private_table
-from inbounds.query.tables.relation import UnitRows, base_tables
+from inbounds.query.tables.public_table import PublicTable
+from inbounds.query.tables.relation import base_tables, public_tables
 from inbounds.query.tables.source import open_source
 from inbounds.query.tables.table import Table
 
@@ -47,7 +50,7 @@ MOST_PLANS = 256
 """So many plans are kept to be used again, and so many questions as they were read."""
 
 
-class Dataset(Questions):
+class Dataset(MadeTables, Overview):
     """A table that can be queried, and the privacy budget that pays for its answers."""
 
     def __init__(
@@ -60,9 +63,8 @@ class Dataset(Questions):
         create_ledger: bool = True,
     ) -> None:
         self.contract = contract
-        self.tables = Tables.of(contract)
+        self.tables, budget = read_all(contract, lambda text: (Tables.of(text, spark), Budget.of(text)))
         self.table = self.tables.main
-        budget = Budget.of(contract)
         self.total, self.per_analyst = budget.total, budget.per_analyst
         self.delta, self.delta_reserved = budget.delta, budget.delta_reserved
         self._sources = {"frame": frame, "spark": spark}
@@ -82,17 +84,23 @@ class Dataset(Questions):
         spark: Any = None,
         ledger: Where | Ledger | None = None,
         create_ledger: bool = True,
+        without_limit: bool = False,
     ) -> Dataset:
         """Open the dataset described by a contract, a TOML file.
 
-        * `frame`: a pandas, polars or Arrow table to ask instead of the contract's source.
+        * `frame`: a pandas, polars or Arrow table, a relation of DuckDB, or whatever offers its rows to Arrow, to ask
+          instead of the contract's source.
         * `spark`: the session to use, if the source is in Spark.
         * `ledger`: where spending is recorded, instead of where the contract says: a path, an address or a `Ledger`.
         * `create_ledger`: whether to create a ledger that is not there, and to enter the dataset in one that does not
           know it.  If not, using `ledger`, as asking does, raises `InvalidParameter` for the one and `LedgerConflict`
           for the other, and nothing is written: for whoever only wants to look.
+        * `without_limit`: whether to take a contract that does not say `max_rows_per_unit` yet, with the largest limit
+          there is: for `discover_limit`.
         """
-        return cls(Contract.load(Path(path)), frame=frame, spark=spark, ledger=ledger, create_ledger=create_ledger)
+        contract = Contract.load(Path(path))
+        contract = with_largest_limit(contract) if without_limit else contract
+        return cls(contract, frame=frame, spark=spark, ledger=ledger, create_ledger=create_ledger)
 
     @classmethod
     def parse(
@@ -103,9 +111,12 @@ class Dataset(Questions):
         spark: Any = None,
         ledger: Where | Ledger | None = None,
         create_ledger: bool = True,
+        without_limit: bool = False,
     ) -> Dataset:
         """Open the dataset described by the text of a contract."""
-        return cls(Contract.parse(text), frame=frame, spark=spark, ledger=ledger, create_ledger=create_ledger)
+        contract = Contract.parse(text)
+        contract = with_largest_limit(contract) if without_limit else contract
+        return cls(contract, frame=frame, spark=spark, ledger=ledger, create_ledger=create_ledger)
 
     @property
     def sources(self) -> dict[str, Any]:
@@ -134,6 +145,7 @@ class Dataset(Questions):
             return
         while self._others:
             self._others.popitem()[1].close()
+        self.tables.close()
         if "engine" in self.__dict__:
             self.__dict__.pop("engine").close()
         if "ledger" in self.__dict__ and (ledger := self.__dict__.pop("ledger")) is not self._account.ledger:
@@ -177,11 +189,12 @@ class Dataset(Questions):
 
     @cached_property
     def identity(self) -> str:
-        """What tells this contract from others: its text, and the maps that it reads from files."""
+        """What tells this contract from others: its text, and the maps and long lists that it reads from files."""
         keys = [
             column for column in self.table.columns.values() if isinstance(column, Keys) and column.within is not None
         ]
-        return "\0".join((self.contract.text, *(f"{column.name} {column.parents}" for column in keys)))
+        maps = (f"{column.name} {column.parents}" for column in keys)
+        return "\0".join((self.contract.text, *maps, *digest_keys(self.table.columns)))
 
     def _ask_for(self, *measures: Measure) -> Query:
         return Query.of(self, measures)
@@ -192,6 +205,8 @@ class Dataset(Questions):
     def planned(self, question: Question, epsilon: Fraction, pooling: Fraction | None) -> Plan:
         """Return the plan for a question; the same question again is not planned again."""
         key = (question, epsilon, pooling)  # whole, and not as it is written: two that read alike may differ
+        for public in public_tables(question.table).values():
+            public.refuse_changed()
         cached = self._plans.get(key)
         if cached is not None:
             return cached
@@ -202,43 +217,29 @@ class Dataset(Questions):
             finally:
                 self._planning.pop(key, None)
 
+    def share_statements(self, plans: tuple[Plan, ...]) -> tuple[Plan, ...]:
+        """Return plans for the same rows with one statement for those that can share it."""
+        if len(plans) < 2:
+            return plans
+        return share_statements(plans, self.engine, self._engines_for(plans[0].question.table))
+
     def _make_plan(self, key: tuple[Any, ...], question: Question, epsilon: Fraction, pooling: Fraction | None) -> Plan:
-        engines = {name: self.engine_of(name) for name in base_tables(question.table)}
-        new_plan = plan(question, epsilon, self.engine, pooling, engines)
+        new_plan = plan(question, epsilon, self.engine, pooling, self._engines_for(question.table))
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
         self._plans[key] = new_plan
         return new_plan
 
-    # Other tables, and what is made of tables.
+    def _engines_for(self, table: Table) -> dict[str, Engine]:
+        """Return what reads the tables that a table is made of, by their names."""
+        engines = {name: self.engine_of(name) for name in base_tables(table)}
+        for name, public in public_tables(table).items():
+            engine = self._engine_of_public(public)
+            if engine is not None:
+                engines[name] = engine
+        return engines
 
-    def rows_of(self, table: str) -> Dataset:
-        """Query another private table of the contract: `clinic.rows_of("prescriptions").count()`."""
-        private = private_table(self.tables, table)
-        return self if private is self.table else self._with_table(private)
-
-    def per_unit(self, *, where: Condition | str | None = None, **measures: str) -> Dataset:
-        """Query units, one row for each: `visits.per_unit(n="COUNT(*)", oldest="MAX(age)").mean("n")`.
-
-        Each measure of a unit's rows is written as in SQL.  With `where`, units are those that have such rows.
-        """
-        condition = None if where is None else to_condition(where, self.table)
-        unit_measures = {name: parse_unit_measure(measure) for name, measure in measures.items()}
-        return self._with_table(UnitRows("t", self.table, unit_measures, condition).table)
-
-    def join(self, other: str | Dataset, *, on: str | None = None, keep: bool = False) -> Dataset:
-        """Query joined rows: `visits.join("prescriptions")`, or `visits.join("airports", on="destination")`.
-
-        Private tables are joined on the unit, public ones by their key to the column `on`.  With `keep`, rows without a
-        match stay.
-        """
-        if isinstance(other, Dataset) and other.tables is not self.tables:
-            raise InvalidQuestion(
-                f"{other.name} is of another contract, whose units are not those of {self.name}; join tables of one "
-                "contract, as one dataset has them"
-            )
-        table = other.table if isinstance(other, Dataset) else other
-        return self._with_table(join_table(self.tables, self.table, table, on, keep=keep))
+    # Other tables.
 
     def _with_table(self, table: Table) -> Dataset:
         """Return this dataset with another table to ask; the source, the budget and the ledger are the same."""
@@ -256,14 +257,23 @@ class Dataset(Questions):
             part = self.contract.part("tables", name)
             engine = open_source(part, self.tables.others[name], spark=self._sources["spark"])
             if not self.engine.reads(engine):
-                raise part.refuse(
-                    f"the tables of a contract must be where one statement can read them, and {name!r} is elsewhere "
-                    f"than {self.name!r}; bring them together",
-                    "dataset",
-                    "source",
-                )
+                raise part.refuse(self.engine.explain_apart(engine, self.name, name), "dataset", "source")
             self._others[name] = engine
         return self._others[name]
+
+    def _engine_of_public(self, public: PublicTable) -> Engine | None:
+        """Return the engine of a public table, None if it is written into the statement."""
+        public.refuse_changed()
+        if public.engine is not None and self.engine.reads(public.engine):
+            return public.engine
+        if public.rows is not None:
+            return None
+        raise self.contract.part("tables", public.name).refuse(
+            f"the public table {public.name!r} is too large to be written into a statement, and one statement cannot "
+            f"read it beside {self.name!r}; bring them together",
+            "dataset",
+            "source",
+        )
 
     def discover_keys(
         self,
@@ -284,6 +294,61 @@ class Dataset(Questions):
         return discover(
             self, column, epsilon, delta, analyst=analyst, keys_per_unit=keys_per_unit, request_id=request_id
         )
+
+    def discover_limit(
+        self,
+        epsilon: Any,
+        *,
+        analyst: str,
+        level: Any = LEVEL,
+        most: int = MOST,
+        request_id: str | None = None,
+        force: bool = False,
+    ) -> DiscoveredLimit:
+        """Publish a limit of rows per unit that about this share of the units stays within, for epsilon, once.
+
+        It is a quantile of the units' numbers of rows, from 1 to `most`.  Write the contract anew with `write_into` of
+        what comes back, and record the change of its terms.
+        """
+        return discover_limit(
+            self, epsilon, analyst=analyst, level=level, most=most, request_id=request_id, force=force
+        )
+
+    def discover_bounds(
+        self,
+        column: str,
+        epsilon: Any,
+        *,
+        analyst: str,
+        within: str,
+        outside: Any = OUTSIDE,
+        request_id: str | None = None,
+    ) -> DiscoveredBounds:
+        """Publish bounds of a column that the contract does not describe, for epsilon, once.
+
+        About this share of its values lies `outside`, on each side.  They are two quantiles under the wide and public
+        bounds `within`, rounded outwards.  Add `section()` of what comes back to the contract, and record the change of
+        its terms.
+        """
+        return discover_bounds(
+            self, column, epsilon, analyst=analyst, within=within, outside=outside, request_id=request_id
+        )
+
+    @contextmanager
+    def described_by(self, contract: Contract) -> Iterator[Dataset]:
+        """Yield this dataset as another contract describes its tables: charges are under the terms of its own."""
+        other = copy(self)
+        other.contract, other.tables = contract, Tables.of(contract, self._sources["spark"])
+        other.table, other._whole = other.tables.main, None
+        other._selects, other._plans, other._planning, other._others = {}, {}, {}, {}
+        for name in ("engine", "identity"):  # which are cached, and of the contract before
+            other.__dict__.pop(name, None)
+        other.__dict__["ledger"] = self.ledger
+        try:
+            yield other
+        finally:
+            del other.__dict__["ledger"]  # which stays open
+            other.close()
 
     # The ledger.
 

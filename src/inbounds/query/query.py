@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from inbounds.accuracy.confidence import CONFIDENCE
+from inbounds.display.listing import fold
 from inbounds.display.progress import Progress, check_progress
+from inbounds.display.text import cut_line
 from inbounds.errors import InvalidParameter, InvalidQuestion, UselessQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.exact.surroundings import sheltered
@@ -19,7 +21,9 @@ from inbounds.query.answer.explanation import Explanation
 from inbounds.query.answer.interval_cover import noise_only
 from inbounds.query.answer.public_part import PublicPart
 from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, kind_of, kind_of_measure, measures_in
-from inbounds.query.answer.view import AS_RELEASED, Order, View, ViewColumn
+from inbounds.query.answer.released.order import Order
+from inbounds.query.answer.released.window import windows_in
+from inbounds.query.answer.view import AS_RELEASED, View, ViewColumn, write_over
 from inbounds.query.ask.derive import derive
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling, read_row_count
 from inbounds.query.ask.steps import Asking
@@ -30,7 +34,7 @@ from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question, binned_call, sql_of
 from inbounds.query.question.shared_measures import Shared
-from inbounds.query.sql.view import parse_released
+from inbounds.query.sql.shown.view import parse_released
 
 if TYPE_CHECKING:
     from inbounds.ledger import Ledger
@@ -100,11 +104,12 @@ class Query:
     def select(self, **columns: str) -> Query:
         """Return the query with other columns in its answer: `select(share="100.0 * count / 12")`.
 
-        Each is an expression over the current columns of the answer, by name; grouping columns stay.  This is free.
+        Each is an expression over the current columns of the answer, by name; grouping columns stay.  With OVER it may
+        look at other rows of the answer: `select(change="count - LAG(count) OVER (ORDER BY month)")`.  This is free.
         """
         selected = tuple(ViewColumn(self._read_expression(text, "a column"), name) for name, text in columns.items())
         for column in selected:
-            if not measures_in(column.of):
+            if not measures_in(column.of) and not any(windows_in(column.of)):
                 raise InvalidQuestion(f"a column must hold a measure, got {column.of}; name one of the answer's")
             if column.name in self._columns[: len(self.questions[0].groups)]:
                 raise InvalidQuestion(f"{column.name} is the name of a group; give the column another one")
@@ -112,9 +117,9 @@ class Query:
 
     def _drop_unused(self, view: View) -> Query:
         """Return the question for those of its measures only that are needed: what nobody sees is not paid for."""
-        needed = [column.of for column in view.columns] + [order.of for order in view.order]
-        needed += [] if view.having is None else [view.having]
-        used = {measure for node in needed for measure in measures_in(node)}
+        used = {measure for node in view.nodes for measure in measures_in(node)}
+        if not used:
+            raise InvalidQuestion("a measure must stay in the answer, got none; name one of its columns")
         measures = tuple(measure for measure in self.asked if measure in used)
         return replace(self, shown=view) if len(measures) == len(self.asked) else self._ask_only(measures, view)
 
@@ -126,8 +131,14 @@ class Query:
         return Query(self.dataset, questions, shared.places, measures, view)
 
     def having(self, condition: str) -> Query:
-        """Return the query showing only rows whose released values meet a condition: `"count > 100"`."""
+        """Return the query showing only rows whose released values meet a condition: `"count > 100"`.
+
+        A condition on windows, such as `"RANK() OVER (ORDER BY count DESC) <= 3"`, comes after them, as by QUALIFY.
+        """
         added = cast("Condition", self._read_expression(condition, "a condition", condition=True))
+        if any(windows_in(added)):
+            chosen = self.shown.qualify
+            return replace(self, shown=replace(self.shown, qualify=added if chosen is None else chosen & added))
         before = self.shown.having
         return replace(self, shown=replace(self.shown, having=added if before is None else before & added))
 
@@ -147,6 +158,10 @@ class Query:
 
     def _read_expression(self, text: str, what: str, *, condition: bool = False) -> Node:
         """Read an expression over the columns of the answer, as it is now."""
+        if self.shown.inner is not None:
+            raise InvalidQuestion(
+                f"a query with an inner SELECT is changed in its SQL, got {shown(text)}; write it there"
+            )
         names: dict[str, Node] = {}
         for name, group in zip(self._columns, self.questions[0].groups, strict=False):
             names[name] = KeyRef(group.column.node, "bin" if group.has_bins else kind_of(group.column))
@@ -173,10 +188,11 @@ class Query:
         if self._public:
             paid, weights = self._paid, self._weights_of_paid(weights)
             return () if paid is None else paid.plans(cost, pooling=fixed, weights=weights)
-        return tuple(
+        plans = tuple(
             self.dataset.planned(question, cost * part, fixed)
             for question, part in zip(self.questions, self._split_epsilon(weights), strict=True)
         )
+        return self.dataset.share_statements(plans)
 
     def _split_epsilon(self, weights: Sequence[Any] | None) -> list[Fraction]:
         """Return which part of epsilon each question has: all the same, or by the weights of what was asked for."""
@@ -270,12 +286,12 @@ class Query:
         check_progress(progress)
         if not self._public:
             asking = Asking(self, read_cost(epsilon), analyst, request_id, fixed, weights, level, progress, force)
-            return asking.result()
+            return replace(asking.result(), sql=str(self))
         self.plans(epsilon, pooling=fixed, weights=weights)  # which refuses what cannot be asked, also for free
         if self._paid is None:
             if not force and self._public.why_impossible is not None:
                 raise UselessQuestion(self._public.why_impossible)
-            return self._public.answer()
+            return replace(self._public.answer(), sql=str(self))
         paid = self._paid.ask(
             epsilon,
             analyst=analyst,
@@ -286,7 +302,7 @@ class Query:
             progress=progress,
             force=force,
         )
-        return self._public.beside(paid)
+        return replace(self._public.beside(paid), sql=str(self))
 
     def view(self, released: Answer) -> Answer:
         """Return what was released as it is shown: columns, rows and their order."""
@@ -310,12 +326,25 @@ class Query:
             return None if rest is None else self._public.beside(rest)
         return derive(self, analyst, ledger, hidden)
 
+    def __repr__(self) -> str:
+        """Return what is asked, in one line."""
+        return f"<Query {cut_line(str(self))}>"
+
+    def _repr_html_(self) -> str:
+        return fold(cut_line(str(self)), str(self))
+
     def __str__(self) -> str:
         """Return what is asked, and how it is shown, in SQL: equal questions give equal texts."""
+        return self._write(self.shown)
+
+    def _write(self, view: View) -> str:
+        """Return what a SELECT asks and shows, in SQL."""
+        if view.inner is not None:
+            return write_over(view, self._write(view.inner))
         binned = binned_call(self.questions[0])
         plain = MeasureRef(self.asked[0])
         columns = [
             str(column).replace(str(plain), binned, 1) if binned is not None and column.of == plain else str(column)
-            for column in self.shown.columns
+            for column in view.columns
         ]
-        return " ".join([sql_of(self.questions, columns, self.shown.keys), *self.shown.clauses])
+        return " ".join([sql_of(self.questions, columns, view.keys), *view.clauses])

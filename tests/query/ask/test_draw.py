@@ -357,3 +357,14 @@ def test_few_draws_wait_for_a_ledger(place: Playground, monkeypatch: pytest.Monk
         query.ask(1, analyst="ana", request_id=request, pooling=1)
     assert counted.done[before:] == ["run", "draw"]
     assert place.dataset.ledger.balance("visits").spent == len(requests)
+
+
+def test_a_group_that_is_none_is_kept_as_a_failure(place: Playground, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a database returns a group that there is not, no answer is made of the others, now or later."""
+    query = place.dataset.count().by("town")
+    with monkeypatch.context() as patch:
+        patch.setattr(place.dataset.engine, "run", lambda _: [(0, 100), (1, 99), (-1, 1)])
+        with pytest.raises(AnswerFailed, match="'one'"):
+            query.ask(1, analyst="ana", request_id="one", pooling=1)
+    with pytest.raises(AnswerFailed, match="'one'"):
+        query.ask(1, analyst="ana", request_id="one", pooling=1)

@@ -22,7 +22,8 @@ from inbounds.query.answer import unfinished_table
 from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.boundary_remarks import remark_edges
 from inbounds.query.answer.derived_answer import StoredQuestion
-from inbounds.query.answer.released.leaf import measures_in
+from inbounds.query.answer.released.needed_cells import needed_cells
+from inbounds.query.answer.released.window import windows_in
 from inbounds.query.answer.unfinished_table import Part
 from inbounds.query.ask.draw import draw_once
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
@@ -96,11 +97,12 @@ class Asking:
 
     def run(self, plans: Sequence[Plan], report: Progress) -> list[Any]:
         """Return what the statement of each question finds; all of them run before anything is drawn."""
-        totals = []
-        for plan in plans:
-            report("running the statement")
-            totals.append(self.query.dataset.engine.run(plan.sql))
-        return totals
+        rows: dict[str, Any] = {}
+        for statement in (plan.sql for plan in plans):
+            if statement not in rows:  # which questions may share
+                report("running the statement")
+                rows[statement] = self.query.dataset.engine.run(statement)
+        return [rows[plan.sql] for plan in plans]
 
     def answer(self, plans: Sequence[Plan], totals: Sequence[Any], report: Progress) -> str:
         """Return the text to keep: private answers to all questions; if no table could be made, what was measured."""
@@ -140,13 +142,21 @@ class Asking:
     def _confidences(self) -> list[float]:
         """Return the confidence of each question's intervals: higher where several have to hold at once.
 
-        Those of one question hold at once as they are.  An expression over `k` questions has the confidence that is
-        asked for if each misses with at most the `k`-th part of the probability.
+        Those of one question in one row hold at once as they are.  An expression over `k` questions or rows has the
+        confidence that is asked for if each misses with at most the `k`-th part of the probability.
         """
         query = self.query
-        where = dict(zip(query.asked, (which for which, _ in query.places), strict=True))
-        columns = [{where[measure] for measure in measures_in(column.of)} for column in query.shown.columns]
-        most = [max((len(needed) for needed in columns if i in needed), default=1) for i in range(len(query.questions))]
+        question_of = dict(zip(query.asked, (which for which, _ in query.places), strict=True))
+        rows = len(query.questions[0].rows)
+        follows = query.shown.has_public_rows
+        columns = [
+            needed_cells(column.of, question_of, rows) if follows or not any(windows_in(column.of)) else None
+            for column in query.shown.columns
+        ]
+        most = [
+            max((needed.total() for needed in columns if needed is not None and i in needed), default=1)
+            for i in range(len(query.questions))
+        ]
         return [self.confidence if k == 1 else round_up(1 - (1 - Fraction(self.confidence)) / k) for k in most]
 
     def _finish(self, plans: Sequence[Plan], parts: Sequence[Part], request_id: str) -> Answer:

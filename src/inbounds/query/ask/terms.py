@@ -15,7 +15,7 @@ from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.derived_column import Derived
 from inbounds.query.contract.contract import Contract
 from inbounds.query.tables.contract_tables import Tables
-from inbounds.query.tables.table import ROW
+from inbounds.query.tables.table import Table
 
 LONGEST = 500
 """A longer description of a column is cut, and the beginning of its digest added."""
@@ -32,7 +32,7 @@ def terms_of(contract: Contract, tables: Tables, *, framed: bool, ledger: Path |
     tables of the contract are described likewise, and public ones by what they hold.
     """
     table = tables.main
-    unit = "each row is another person" if table.unit == ROW else table.unit
+    unit = "each row is another person" if table.rows_are_units else table.unit
     facts = {"unit": unit, "max_rows_per_unit": str(table.limit)}
     if table.units is not None:
         facts["units"] = str(table.units)
@@ -40,19 +40,39 @@ def terms_of(contract: Contract, tables: Tables, *, framed: bool, ledger: Path |
         facts["source"] = "a data frame that the program hands over"
     else:
         facts.update(_describe_source(contract, ledger))
+    facts.update(_describe_owner(table))
     facts.update(_describe_columns(contract, table.columns))
     for name, other in tables.others.items():
         part = contract.part("tables", name)
         own = {"unit": other.unit, "max_rows_per_unit": str(other.limit), **_describe_source(part, ledger)}
+        own.update(_describe_owner(other))
         own.update(_describe_columns(part, other.columns))
         facts.update({f"table {name}: {key}": value for key, value in own.items()})
     for name, public in tables.public.items():
-        own = _describe_columns(contract.part("tables", name), public.columns)
+        part = contract.part("tables", name)
+        described = part.table("columns") if part.has("columns") else {}
+        own = _describe_columns(part, {key: column for key, column in public.columns.items() if key in described})
         facts.update({f"public table {name}: {key}": value for key, value in own.items()})
-        facts[f"public table {name}"] = f"{len(public.rows)} rows by {public.key}, digest {public.digest}"
+        facts[f"public table {name}"] = public.kind
     if contract.has("known"):
         facts["public facts"] = _cut(json.dumps(contract.value("known"), sort_keys=True, default=str), LONGEST)
     return Terms.of(facts)
+
+
+def _describe_owner(table: Table) -> dict[str, str]:
+    """Return whose rows they are by another table, and which columns rows are matched by."""
+    facts = {}
+    if table.parent is not None:
+        on = ", ".join(f"{own} = {of}" for own, of in table.parent.on)
+        facts["belongs to"] = f"{table.parent.table.name} on {on}"
+    if table.key:
+        facts["key"] = ", ".join(table.key)
+    if table.whole:
+        facts["whole numbers"] = ", ".join(sorted(table.whole))
+    texts = [name for name, identifier in table.identifiers.items() if identifier.is_text]
+    if texts:
+        facts["texts"] = _cut(", ".join(texts), LONGEST)
+    return facts
 
 
 def _describe_source(contract: Contract, ledger: Path | None) -> dict[str, str]:
@@ -83,17 +103,20 @@ def _describe_columns(contract: Contract, columns: Mapping[str, Column]) -> dict
 
 
 def _describe(contract: Contract, column: Column) -> str:
-    """Return what the contract says of a column: its keys or its bounds, and a calendar's weekdays and closed days."""
+    """Return what the contract says of a column: its keys or its bounds, a calendar's days, and a clock's zone."""
     if isinstance(column, Derived):
         return _cut(f"from {column.formula}", LONGEST)
     if isinstance(column, Keys):
         within = f", within {column.within} by {column.parents}" if column.within else ""
         return _cut(f"keys {', '.join(map(repr, column.keys))}{within}", LONGEST)
     section = contract.table("columns", column.name)
+    stored = "" if column.zone is None else f", timezone {column.zone}"
+    stored += "" if column.duration is None else f", duration in {column.duration}"
     if not {"weekdays", "closed"} & section.keys():
-        return _cut(repr(column.bounds), LONGEST)
+        listed = f", keys {', '.join(map(str, column.listed))}" if column.listed else ""
+        return _cut(f"{column.bounds!r}{stored}{listed}", LONGEST)
     calendar = [f", {part} {_write_days(section[part])}" for part in ("weekdays", "closed") if part in section]
-    return _cut(f"{Bounds.parse(section['bounds'])}{''.join(calendar)}", LONGEST_CALENDAR)
+    return _cut(f"{Bounds.parse(section['bounds'])}{''.join(calendar)}{stored}", LONGEST_CALENDAR)
 
 
 def _write_days(days: Any) -> str:
